@@ -8,6 +8,7 @@ from helpers.paths import ROOT, TESTS
 
 OTHERS = {
     "cli/test_early_mistakes.py": "mistakes that commands report before they import torch",
+    "frontends/static_page/test_page.py": "the page without a server in a browser",
     "frontends/terminal/test_pty.py": "the program in a pseudo-terminal",
     "frontends/web/test_page.py": "the page in a browser",
     "games/test_against_go_programs.py": "Go's rules beside other programs",

@@ -92,9 +92,10 @@ def describe_player(checkpoint: Checkpoint, game: Game, model: OnnxModel) -> dic
         "shape": list(game.observation_shape),
         "model": {"url": "model.onnx"},
         "about": (
-            f"A network of {network.blocks} blocks of {network.filters} filters, after "
-            f"{checkpoint.step:,} steps of training, in {model.metadata['precision']}, with a tree "
-            f"search by PUCT. SHA-256 {model.metadata['player_sha256'][:16]}."
+            "Trained by self-play, from nothing but the rules: a network of "
+            f"{network.blocks} blocks of {network.filters} filters after {checkpoint.step:,} "
+            f"steps, in {model.metadata['precision']}, and a tree search by PUCT. The player's "
+            f"SHA-256 begins with {model.metadata['player_sha256'][:16]}."
         ),
     }
 

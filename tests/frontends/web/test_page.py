@@ -7,9 +7,7 @@ for what the page shows, never for the clock. Without Playwright and a Chromium 
 
 import io
 import itertools
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -59,20 +57,6 @@ class OneGame:
 
     def games(self, iteration: int, kind: str) -> list[GameRecord]:
         return [self.record] * iteration
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chrome")
-    with playwright.sync_playwright() as driver:
-        program = program or driver.chromium.executable_path
-        if not Path(program).exists():
-            pytest.skip("needs Chromium: apt install chromium, or playwright install chromium")
-        # Containers have no sandbox of their own to offer; the page is ours.
-        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        chromium = driver.chromium.launch(executable_path=program, args=arguments)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")

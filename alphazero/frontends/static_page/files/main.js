@@ -1,7 +1,7 @@
 // The page: one game of a person against the player, whose search runs in a worker.
 
 import { Board } from "./components/board.js";
-import { byId, make, percent, press, setEnabled, setText, title } from "./lib/dom.js";
+import { byId, count, make, percent, press, setEnabled, setText, title } from "./lib/dom.js";
 import { followTheme } from "./lib/theme.js";
 import { nameOf, viewOf } from "./position.js";
 import { ONGOING, makeGame, valueOf } from "./rules.js";
@@ -95,8 +95,9 @@ class Table {
       this.ready = true;
     } else if (id === this.request) {
       this.searching = !done;
-      const speed = simulations > 0 ? `, ${Math.round(perSecond).toLocaleString("en")} a second` : "";
-      const searched = `${simulations.toLocaleString("en")} simulations${speed}`;
+      const speed = simulations > 0 ? `, ${count(perSecond)} a second` : "";
+      const shown = this.ownTurn ? "; the numbers are shares in %" : "";
+      const searched = `${count(simulations)} simulations${speed}${shown}`;
       this.showChance(this.ownTurn ? value : -value, searched);
       if (this.ownTurn) this.hint = { candidates: candidates.map((one) => this.placed(one)) };
       else if (done) this.answer(candidates[0].action);
@@ -147,8 +148,8 @@ class Table {
 
 async function start() {
   followTheme(byId("theme"));
-  const levels = LEVELS.map((count) => [count, count === 0 ? "no search" : `${count} simulations`]);
-  byId("level").append(...levels.map(([value, text]) => make("option", { value }, text)));
+  const words = (simulations) => (simulations === 0 ? "none: no search" : count(simulations));
+  byId("level").append(...LEVELS.map((value) => make("option", { value }, words(value))));
   byId("level").value = USUAL_LEVEL;
   const player = await (await fetch("player.json")).json();
   document.title = title(player.game.name);

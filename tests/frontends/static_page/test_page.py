@@ -1,0 +1,345 @@
+"""The page without a server, in a real browser, headless, over a plain server of files.
+
+Every message on the browser's console and every request to another host fails a test. In ordinary
+tests a few lines stand in for onnxruntime-web; the slow ones get it by npm.
+"""
+
+import base64
+import functools
+import hashlib
+import http.server
+import json
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.networks import needs_onnx
+from helpers.paths import CHECKPOINTS
+
+from alphazero.cli.main import main
+from alphazero.config.schema import SearchConfig
+from alphazero.frontends.static_page import runtime
+from alphazero.frontends.static_page.writer import page_files, write_page
+from alphazero.games import make_game
+from alphazero.mcts.evaluator import UniformEvaluator
+from alphazero.mcts.network_search import NetworkSearch
+from alphazero.network.checkpoint import load_checkpoint
+from alphazero.network.onnx_export import export_model
+from alphazero.players.registry import parse_player
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason='needs Playwright: pip install "alphazero[browser]"'
+)
+expect = playwright.expect
+
+pytestmark = needs_onnx
+
+STAND_IN = b"""
+export const env = { wasm: {} };
+export class Tensor {
+  constructor(type, data, dims) { Object.assign(this, { type, data, dims }); }
+}
+export const InferenceSession = {
+  async create() {
+    return { async run({ observations: { dims: [rows, , height, width] } }) {
+      const policy_logits = { data: new Float32Array(rows * height * width) };
+      return { policy_logits, values: { data: new Float32Array(rows) } };
+    } };
+  },
+};
+"""
+"""Every move is as good as any other, and every value 0: the search finds what the rules tell."""
+
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+
+Visit = Callable[..., Any]
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """Serves files without telling of it."""
+
+    def log_message(self, *_: Any) -> None: ...
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Visit]:
+    """Serve a folder and open its page; fail for whatever the browser complains of."""
+    closers: list[Callable[[], None]] = []
+    faults: list[str] = []
+
+    def open_page(folder: Path, viewport: dict[str, int] = DESKTOP, hosts: str = "") -> Any:
+        handler = functools.partial(QuietHandler, directory=str(folder))
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever).start()
+        closers.extend([server.shutdown, server.server_close])
+        context = browser.new_context(viewport=viewport)
+        closers.insert(0, context.close)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("console", lambda message: faults.append(message.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        address = f"http://127.0.0.1:{server.server_address[1]}/"
+
+        def look_at(request: Any) -> None:
+            known = (address, f"blob:{address}", *([hosts] if hosts else []))
+            if not request.url.startswith(known):
+                faults.append(f"request to {request.url}")
+
+        page.on("request", look_at)
+        page.goto(address)
+        return page
+
+    expect.set_options(timeout=60_000)
+    yield open_page
+    for close in closers:
+        close()
+    assert faults == []
+
+
+@pytest.fixture(scope="module")
+def stand_in_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of tic-tac-toe, whose runtime is `STAND_IN`."""
+    folder = tmp_path_factory.mktemp("page")
+    checkpoint = load_checkpoint(CHECKPOINTS / "tic_tac_toe.safetensors")
+    files = page_files(checkpoint, export_model(checkpoint, "", positions=20))
+    player = json.loads(files["player.json"])
+    integrity = "sha384-" + base64.b64encode(hashlib.sha384(STAND_IN).digest()).decode()
+    player["runtime"]["script"] = {"url": "ort.mjs", "integrity": integrity}
+    player["runtime"]["wasm"] = {"url": "icon.svg"}
+    files |= {"ort.mjs": STAND_IN, "player.json": json.dumps(player).encode()}
+    write_page(folder, files)
+    return folder
+
+
+def cell(page: Any, label: str) -> Any:
+    return page.locator(f'#board .cells button[aria-label^="{label},"]')
+
+
+def play(page: Any, label: str, then: str = "Your move") -> None:
+    cell(page, label).click()
+    expect(page.locator("#status-text")).to_have_text(then)
+
+
+def stones(page: Any, sign: str) -> list[str]:
+    """Return the labels of the cells with a stone."""
+    named = page.locator(f'#board .cells button[aria-label*=", {sign}"]')
+    return [each.get_attribute("aria-label").split(",")[0] for each in named.all()]
+
+
+class Twin:
+    """The program's search with the answers of `STAND_IN`, which follows the game."""
+
+    def __init__(self) -> None:
+        self.game, settings = make_game("tic_tac_toe"), SearchConfig()
+        evaluator = UniformEvaluator(self.game.num_actions)
+        self.search = NetworkSearch(self.game, evaluator, settings, leaves=8, nodes=5000)
+        self.state, self.slot = self.game.initial_state(), np.array([0])
+        self.search.reset(self.slot, self.state[None])
+
+    def play(self, move: str) -> None:
+        action = self.game.parse_action(self.state, move)
+        self.state = self.game.play(self.state, action)
+        self.search.advance(self.slot, np.array([action]))
+
+    def answer(self, simulations: int) -> tuple[str, float]:
+        """Return the move, which is played, and the opponent's win chance."""
+        self.search.begin_search(self.slot, simulations)
+        while not len(self.search.pop_finished()):
+            self.search.step()
+        roots = self.search.root_statistics(self.slot)
+        move = self.game.action_name(self.state, int(roots.visits[0].argmax()))
+        self.play(move)
+        return move, (1 - float(roots.values[0])) / 2
+
+
+def test_a_game_is_played_as_by_the_program_undone_and_begun_anew(
+    stand_in_page: Path, visit: Visit
+) -> None:
+    page, twin = visit(stand_in_page), Twin()
+    expect(page.locator("#game-title")).to_have_text("Tic tac toe")
+    expect(page.locator("#status-text")).to_have_text("Your move")
+    page.select_option("#level", "400")
+    answers = []
+    for own in ("a3", "b2"):
+        play(page, own)
+        twin.play(own)
+        move, chance = twin.answer(400)
+        answers.append(move)
+        assert sorted(stones(page, "O")) == sorted(answers)
+        expect(page.locator("#chance")).to_have_text(f"{round(100 * chance)} %")
+        expect(page.locator("#caption")).to_contain_text("400 simulations, ")
+    assert answers[1] == "c1"  # blocks
+    page.locator("#undo").click()
+    expect(page.locator("#status-text")).to_have_text("Your move")
+    assert (stones(page, "X"), stones(page, "O")) == (["a3"], answers[:1])
+    page.locator("#undo").click()
+    assert stones(page, "X") == stones(page, "O") == []
+    expect(page.locator("#undo")).to_have_attribute("aria-disabled", "true")
+    # Without a search it takes the first of equal moves: a3, b3.
+    page.select_option("#level", "0")
+    play(page, "b2")
+    play(page, "c3")
+    play(page, "a1", "You win")
+    assert stones(page, "O") == ["a3", "b3"]
+    expect(page.locator("#chance")).to_have_text("100 %")
+    page.locator("#new-game").click()
+    expect(page.locator("#status-text")).to_have_text("Your move")
+    assert stones(page, "X") == []
+
+
+def test_as_second_player_one_is_moved_against_first_and_loses_to_a_line(
+    stand_in_page: Path, visit: Visit
+) -> None:
+    page = visit(stand_in_page)
+    page.select_option("#level", "0")
+    page.select_option("#side", "1")
+    expect(page.locator("#status-text")).to_have_text("Your move")
+    assert stones(page, "X") == ["a3"]
+    expect(page.locator("#undo")).to_have_attribute("aria-disabled", "true")
+    play(page, "a1")
+    assert sorted(stones(page, "X")) == ["a3", "b3"]
+    page.select_option("#level", "400")
+    play(page, "b1", "You lose")
+    assert sorted(stones(page, "X")) == ["a3", "b3", "c3"]
+    expect(page.locator("#chance")).to_have_text("0 %")
+    page.locator("#undo").click()
+    expect(page.locator("#status-text")).to_have_text("Your move")
+
+
+def test_a_hint_shows_shares_on_the_board_and_the_page_works_by_keyboard_on_a_phone(
+    stand_in_page: Path, visit: Visit
+) -> None:
+    page = visit(stand_in_page, PHONE)
+    expect(page.locator("#hint")).to_have_attribute("aria-disabled", "false")
+    page.locator("#hint").click()
+    expect(page.locator("#board .overlay text")).to_have_count(9)
+    page.locator('#board .cells button[tabindex="0"]').focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page.locator("#status-text")).to_have_text("Your move")
+    assert stones(page, "X") == ["b3"]
+    expect(page.locator("#board .overlay text")).to_have_count(0)
+    root = page.locator("html")
+    assert root.evaluate("e => e.scrollWidth") == PHONE["width"]
+    for scheme in ("light", "dark"):
+        page.locator("#theme").click() if root.get_attribute("data-theme") != scheme else None
+        expect(root).to_have_attribute("data-theme", scheme)
+    page.set_viewport_size(DESKTOP)
+    assert root.evaluate("e => e.scrollWidth") == DESKTOP["width"]
+
+
+def test_a_runtime_that_was_changed_is_not_run(
+    stand_in_page: Path, tmp_path: Path, browser: Any
+) -> None:
+    folder = tmp_path / "page"
+    shutil.copytree(stand_in_page, folder)
+    (folder / "ort.mjs").write_bytes(STAND_IN + b"// changed")
+    handler = functools.partial(QuietHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{server.server_address[1]}/")
+        expect(page.locator("#message")).to_contain_text("The player does not run: ")
+        expect(page.locator("#hint")).to_have_attribute("aria-disabled", "true")
+        page.close()
+        server.shutdown()
+
+
+# With onnxruntime-web
+
+
+@pytest.fixture(scope="module")
+def onnxruntime_web(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The npm folder of the pinned version."""
+    npm, folder = shutil.which("npm"), tmp_path_factory.mktemp("npm")
+    if npm is None:
+        pytest.skip("needs npm, to get onnxruntime-web")
+    wanted = f"onnxruntime-web@{runtime.VERSION}"
+    command = [npm, "install", "--ignore-scripts", "--no-audit", "--prefix", str(folder), wanted]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    if ended.returncode != 0:
+        pytest.skip(f"npm cannot get {wanted}: {ended.stderr.strip()[-200:]}")
+    return folder / "node_modules" / "onnxruntime-web"
+
+
+SEARCH = """([moves, simulations]) => new Promise((resolve, reject) => {
+  const worker = new Worker("worker.js", { type: "module" });
+  worker.onmessage = ({ data }) => {
+    if (data.fault) reject(new Error(data.fault));
+    if (data.ready) worker.postMessage({ id: 1, moves, simulations });
+    if (data.done) { worker.terminate(); resolve(data); }
+  };
+  fetch("player.json").then((answer) => answer.json())
+    .then((player) => worker.postMessage({ load: player }));
+})"""
+
+OBVIOUS = [
+    ("connect_four", "4 1 4 1 4 2", "4"),  # wins
+    ("connect_four", "4 1 4 1 4", "4"),  # blocks
+    ("gomoku_8x8", "d4 a1 e4 a2 f4 a3 g4 h8", "c4"),  # five in a row wins
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+@pytest.mark.parametrize(("name", "moves", "best"), OBVIOUS)
+def test_it_agrees_with_the_program_in_the_browser(
+    name: str,
+    moves: str,
+    best: str,
+    precision: str,
+    onnxruntime_web: Path,
+    visit: Visit,
+    tmp_path: Path,
+) -> None:
+    words = ["--precision", precision, "--runtime", str(onnxruntime_web)]
+    assert main(["export", name, "--page", str(tmp_path), *words]) == 0
+    spec = parse_player(f"{name}:selection=puct,simulations=200")
+    game = spec.game
+    assert game is not None
+    actions, state = [], game.initial_state()
+    for move in moves.split():
+        actions.append(game.parse_action(state, move))
+        state = game.play(state, actions[-1])
+    page = visit(tmp_path)
+    found = page.locator("html").evaluate(f"(_, asked) => ({SEARCH})(asked)", [actions, 200])
+    player = spec.create(game)
+    assert game.action_name(state, found["candidates"][0]["action"]) == best
+    assert game.action_name(state, player.choose(state)) == best  # type: ignore[attr-defined]
+    size = sum(file.stat().st_size for file in tmp_path.rglob("*") if file.is_file())
+    print(f"{name} {precision}: {size / 1e6:.1f} MB, {found['perSecond']:.0f} simulations a second")
+
+
+@pytest.mark.slow
+def test_a_game_with_the_runtime_from_the_public_host(
+    onnxruntime_web: Path, visit: Visit, browser: Any, tmp_path: Path
+) -> None:
+    """The host is played by the files of npm."""
+    assert main(["export", "connect_four", "--page", str(tmp_path)]) == 0
+
+    def answer(route: Any) -> None:
+        path = onnxruntime_web / "dist" / route.request.url.rsplit("/", 1)[1]
+        headers = {"Access-Control-Allow-Origin": "*"}
+        route.fulfill(body=path.read_bytes(), headers=headers, content_type="text/plain")
+
+    new_context = browser.new_context
+
+    def routed(**options: Any) -> Any:
+        context = new_context(**options)
+        context.route(f"{runtime.HOST}**", answer)
+        return context
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(browser, "new_context", routed)
+        page = visit(tmp_path, hosts=runtime.HOST)
+    expect(page.locator("#hint")).to_have_attribute("aria-disabled", "false")
+    for _ in range(3):
+        page.locator('#board .cells button[aria-disabled="false"]').nth(3).click()
+        expect(page.locator("#status-text")).to_have_text("Your move")
+    named = [each.get_attribute("aria-label") for each in page.locator(".cells button").all()]
+    assert sum(", X" in each for each in named) == sum(", O" in each for each in named) == 3
