@@ -162,7 +162,7 @@ COMMANDS = (
     Command(
         "doctor",
         training.doctor,
-        "diagnose the problems of a run, and name the keys to change",
+        "diagnose the problems of a run and name the keys to change, or describe the machine",
         "alphazero doctor checkpoints/connect_four",
         training.doctor_arguments,
     ),

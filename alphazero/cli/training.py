@@ -270,11 +270,25 @@ def plan(options: argparse.Namespace) -> None:
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `doctor`."""
-    parser.add_argument("run_folder", type=Path, metavar="RUN", help="the folder of a run")
+    parser.add_argument(
+        "run_folder", nargs="?", type=Path, metavar="RUN", help="the folder of a run"
+    )
+    parser.add_argument(
+        "--machine",
+        action="store_true",
+        help="describe this machine and what computes on it, to paste into an issue; replaces RUN",
+    )
 
 
 def doctor(options: argparse.Namespace) -> None:
     """Diagnose a run; problems found do not change the exit code."""
+    if options.machine == bool(options.run_folder):
+        raise AlphaZeroError("name either the folder of a run, or --machine")
+    if options.machine:
+        from alphazero.diagnostics.machine_report import describe_machine
+
+        print(describe_machine())
+        return
     from alphazero.training.manifest import check_run
 
     check_run(options.run_folder)

@@ -61,18 +61,7 @@ def check_device(evaluator: Evaluator, network: ResNet, game: Game) -> DeviceChe
     Raises:
         RunError: when an error exceeds the tolerance of the precision.
     """
-    observations = fixed_positions(game)
-    logits, values = evaluator.evaluate(observations)
-    plain = copy.deepcopy(network).to("cpu", torch.float32).eval()
-    with torch.inference_mode():
-        exact_logits, exact_values = (
-            answer.numpy() for answer in plain(torch.from_numpy(observations))
-        )
-    agreement = DeviceCheck(
-        relative_error(logits, exact_logits),
-        relative_error(values, exact_values),
-        TOLERANCES[evaluator.precision],
-    )
+    agreement = compare(evaluator, network, fixed_positions(game))
     if not max(agreement.policy, agreement.value) <= agreement.tolerance:
         raise RunError(
             f"this device computes wrongly: {agreement}; nothing that it answered was kept; "
@@ -80,6 +69,21 @@ def check_device(evaluator: Evaluator, network: ResNet, game: Game) -> DeviceChe
             "inference.precision=float32"
         )
     return agreement
+
+
+def compare(evaluator: Evaluator, network: ResNet, observations: Float32Array) -> DeviceCheck:
+    """Return the errors of an evaluator's outputs for `observations` [B, C, H, W]."""
+    logits, values = evaluator.evaluate(observations)
+    plain = copy.deepcopy(network).to("cpu", torch.float32).eval()
+    with torch.inference_mode():
+        exact_logits, exact_values = (
+            answer.numpy() for answer in plain(torch.from_numpy(observations))
+        )
+    return DeviceCheck(
+        relative_error(logits, exact_logits),
+        relative_error(values, exact_values),
+        TOLERANCES[evaluator.precision],
+    )
 
 
 def fixed_positions(game: Game) -> Float32Array:

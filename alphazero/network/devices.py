@@ -104,17 +104,22 @@ def self_check(device: str) -> SelfCheck:
     return SelfCheck({name: relative_error(answers[name], exact[name]) for name in exact})
 
 
-def _compute(device: torch.device) -> dict[str, Float32Array]:
-    """Return the policy logits [B, A], values [B] and gradient of one step of a fixed network."""
-    settings = NetworkConfig(blocks=2, filters=16, value_hidden=16)
-    network = ResNet((3, 6, 7), 7, settings)
+def check_network() -> tuple[ResNet, Tensor]:
+    """Return the network of the self-check, and 16 observations [B, C, H, W]."""
+    network = ResNet((3, 6, 7), 7, NetworkConfig(blocks=2, filters=16, value_hidden=16))
     draw = torch.Generator().manual_seed(2)
     with torch.no_grad():
         for weights in network.parameters():  # a new network's blocks are the identity
             weights.add_(0.3 * torch.randn(weights.shape, generator=draw))
-    observations = torch.randint(0, 2, (16, 3, 6, 7), generator=draw).float()
-    policies = torch.softmax(torch.randn(16, 7, generator=draw), 1)
-    outcomes = torch.randn(16, generator=draw).sign()
+    return network, torch.randint(0, 2, (16, 3, 6, 7), generator=draw).float()
+
+
+def _compute(device: torch.device) -> dict[str, Float32Array]:
+    """Return the policy logits [B, A], values [B] and gradient of one step of a fixed network."""
+    network, observations = check_network()
+    draw = torch.Generator().manual_seed(3)
+    policies = torch.softmax(torch.randn(len(observations), 7, generator=draw), 1)
+    outcomes = torch.randn(len(observations), generator=draw).sign()
     network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     given = observations.to(device).contiguous(memory_format=torch.channels_last)
     logits, values = network.train()(given)

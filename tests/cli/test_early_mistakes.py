@@ -92,6 +92,8 @@ def start(words: str, home: Path) -> subprocess.CompletedProcess[str]:
         ("info empty", "holds no best.safetensors"),
         ("info short.safetensors", "it ends too early"),
         ("doctor empty", "holds no run"),
+        ("doctor", "name either the folder of a run, or --machine"),
+        ("doctor empty --machine", "name either the folder of a run, or --machine"),
         ("doctor torn", "is not a run's manifest"),
     ],
 )

@@ -61,10 +61,10 @@ def clock_time(seconds: float) -> str:
 class StageBar(tqdm):  # type: ignore[type-arg]
     """A bar of one stage's work that also shows the time left of the iteration and the budget."""
 
-    def __init__(self, *, time_left: TimeLeft, unit: str, **options: Any) -> None:
+    def __init__(self, time_left: TimeLeft, unit: str, **options: Any) -> None:
         self._time_left = time_left
-        line = "{desc} {n_fmt}/{total_fmt} {bar} {rate_fmt}{postfix}"
-        super().__init__(unit=f" {unit}", bar_format=line, **options)
+        options["bar_format"] = "{desc} {n_fmt}/{total_fmt} {bar} {rate_fmt}{postfix}"
+        super().__init__(unit=f" {unit}", **options)
 
     @property
     def format_dict(self) -> Any:
