@@ -3,10 +3,8 @@
 After an interruption, or with more players or games, only missing games are played.
 """
 
-import csv
 import functools
 import hashlib
-import io
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +23,8 @@ from alphazero.players.registry import PlayerSpec
 from alphazero.records.game_record import Pairing
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
-from alphazero.utils.files import explain_os_error, printable, write_atomic
+from alphazero.utils import tables
+from alphazero.utils.files import explain_os_error, printable
 from alphazero.utils.progress import Progress, no_progress
 
 GAMES_FILE = "games.jsonl"
@@ -256,14 +255,12 @@ def save_csv(
         RunError: when it cannot be written.
     """
     columns = ["player", "elo", "elo_low", "elo_high", "games", "won", "drawn", "lost", "score"]
-    text, more = io.StringIO(), more or {}
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*columns, *more])
+    more, lines = more or {}, []
     for row in rows:
         elo = [f"{value:z.1f}" for value in (row.elo, row.elo_low, row.elo_high)]
         counts = [row.games, row.wins, row.draws, row.losses, f"{row.score:.4f}"]
         extra = [
             f"{figures[row.name]:g}" if row.name in figures else "" for figures in more.values()
         ]
-        writer.writerow([row.name, *elo, *counts, *extra])
-    write_atomic(path, text.getvalue().encode())
+        lines.append([row.name, *elo, *counts, *extra])
+    tables.save_csv(path, [*columns, *more], lines)

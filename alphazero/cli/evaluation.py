@@ -283,12 +283,18 @@ def rate_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="keep the games there; later calls play only the missing games",
     )
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
+    parser.add_argument(
+        "--csv",
+        type=Path,
+        metavar="FILE",
+        help="write the table as CSV; an existing file of such a table is replaced",
+    )
     parser.add_argument(
         "--plot",
         type=Path,
         metavar="FILE",
-        help="draw a run's ratings over time, as PNG or SVG by its suffix",
+        help="draw a run's ratings over time, as PNG or SVG by its suffix; an existing figure is "
+        "replaced",
     )
     json_argument(parser)
 
@@ -297,14 +303,14 @@ def rate(options: argparse.Namespace) -> int:
     """Rate players by a tournament."""
     from alphazero.drawing.figures import check_figures, save_figure
     from alphazero.players.registry import name_player
-    from alphazero.utils.files import check_writable, is_folder
+    from alphazero.utils.files import is_folder
+    from alphazero.utils.tables import check_csv
 
     for text in options.players:
         if not is_folder(Path(text)):  # a run may have no best player yet
             name_player(text, simulations=options.simulations, seconds=options.seconds)
-    for file in (options.csv, options.plot):
-        if file:
-            check_writable(file)
+    if options.csv:
+        check_csv(options.csv, "player")
     if options.plot:
         check_figures([options.plot])
     asked = named_game(options)

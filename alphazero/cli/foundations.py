@@ -26,7 +26,10 @@ def foundations_arguments(parser: argparse.ArgumentParser) -> None:
                 help=f"{meaning} (default: {default:,})",
             )
         added.add_argument(
-            "--plot", type=Path, metavar="FILE", help=f"the picture (default: {name}.png)"
+            "--plot",
+            type=Path,
+            metavar="FILE",
+            help=f"the picture (default: {name}.png); an existing figure is replaced",
         )
 
     seed = (0, "random seed")
@@ -67,16 +70,17 @@ def foundations(options: argparse.Namespace) -> None:
     """Run a demo."""
     from tqdm import tqdm
 
+    from alphazero.drawing.figures import check_replaceable_figure
     from alphazero.foundations.common import FoundationsError
     from alphazero.foundations.demos import make_demo
-    from alphazero.utils.files import check_writable, write_atomic
+    from alphazero.utils.files import write_atomic
 
     try:
         demo = make_demo(options.name, vars(options))
     except FoundationsError as error:
         raise AlphaZeroError(str(error)) from error
     plot = options.plot or Path(f"{options.name}.png")
-    check_writable(plot)
+    check_replaceable_figure(plot)
     with tqdm(total=demo.total, unit=demo.unit, unit_scale=True, leave=False, disable=None) as bar:
         result = demo.run(bar.update)
     print(result.text)

@@ -14,12 +14,14 @@ from alphazero.drawing.figures import (
     PALE,
     SMALL,
     check_figures,
+    check_replaceable_figure,
     figure_style,
     save_figure,
 )
 from alphazero.errors import RunError
 from alphazero.training.monitoring.dashboard import DASHBOARD, Chart, interval_of, named
 from alphazero.utils.files import printable
+from alphazero.utils.printing import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,8 +48,8 @@ def plot_run(run: Path, files: Sequence[Path] | None = None) -> list[Path]:
     """Draw the figure of a run into `files`, or into its folder as PNG and SVG; return the files.
 
     Raises:
-        RunError: when a file is neither PNG nor SVG or cannot be written, matplotlib is missing,
-            or the run has no curves.
+        RunError: when a file is neither PNG nor SVG, cannot be written or holds anything but a
+            figure, matplotlib is missing, or the run has no curves.
         ConfigError: when the run's configuration cannot be read.
     """
     if files:
@@ -55,6 +57,7 @@ def plot_run(run: Path, files: Sequence[Path] | None = None) -> list[Path]:
     figure = draw_run(run)
     files = files or [run / f"curves{kind}" for kind in KINDS]
     for file in files:
+        check_replaceable_figure(file)
         save_figure(file, figure)
     return list(files)
 
@@ -148,14 +151,20 @@ def _draw_chart(axes: Any, drawing: Drawing) -> None:
         )
         last = curve[max(curve)]
         words = textwrap.fill(label.replace("_", " ").strip(), 18)
-        entries.append((last, line, f"{words} {_rounded(last)}"))
+        entries.append((last, line, f"{words} {rounded(last)}"))
     values = [value for curve in drawing.curves.values() for value in curve.values()]
-    if min(values) >= 0 and not drawing.intervals:  # from 0, with a margin below it
-        top = 1 if chart.unit == "share" else 1.03 * max(values) or 1
-        axes.set_ylim(-0.03 * top, 1.03 * top)
+    if not drawing.intervals:
+        fit_from_zero(axes, values, chart.unit)
     axes.yaxis.set_major_formatter("{x:,.9g}")
     _, lines, texts = zip(*sorted(entries, key=lambda entry: -entry[0]), strict=True)
     axes.legend(lines, texts, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def fit_from_zero(axes: Any, values: Sequence[float], unit: str) -> None:
+    """Let the axis begin at 0, with a margin below it, unless a value is negative."""
+    if min(values) >= 0:
+        top = 1 if unit == "share" else 1.03 * max(values) or 1
+        axes.set_ylim(-0.03 * top, 1.03 * top)
 
 
 def _share_iterations(figure: "Figure") -> None:
@@ -168,11 +177,3 @@ def _share_iterations(figure: "Figure") -> None:
     for axes in figure.axes[-2:]:
         axes.set_xlabel("iteration")
     figure.align_ylabels()
-
-
-def _rounded(value: float) -> str:
-    """Return a number with three significant digits, or with all of its whole part."""
-    if not value:
-        return "0"
-    digits = 2 - math.floor(math.log10(abs(value)))
-    return f"{value:,.{max(0, digits)}f}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from alphazero.errors import RunError
-from alphazero.utils.files import check_writable, printable, write_atomic
+from alphazero.utils.files import check_replaceable, printable, read_start, write_atomic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,7 +74,8 @@ def check_figures(files: Sequence[Path]) -> None:
     """Check, before long work, that figures can be drawn into these files.
 
     Raises:
-        RunError: when a file is neither PNG nor SVG or cannot be written, or matplotlib is missing.
+        RunError: when a file is neither PNG nor SVG, cannot be written or holds anything but a
+            figure, or matplotlib is missing.
     """
     for file in files:
         if file.suffix.lower() not in KINDS:
@@ -84,7 +85,13 @@ def check_figures(files: Sequence[Path]) -> None:
             )
     require_matplotlib()
     for file in files:
-        check_writable(file)
+        check_replaceable_figure(file)
+
+
+def check_replaceable_figure(file: Path) -> None:
+    """Raise RunError if no file can be written, or `file` holds anything but a figure."""
+    # matplotlib writes its address into every figure, before the picture itself.
+    check_replaceable(file, "figure by matplotlib", lambda: b"matplotlib.org" in read_start(file))
 
 
 def require_matplotlib() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from alphazero.errors import AlphaZeroError, GameError, PlayerError, RunError
+from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.games.game import Game
 from alphazero.games.registry import write_game
 from alphazero.records.game_record import GameRecord
@@ -14,7 +14,7 @@ from alphazero.records.jsonl import holds_games, load_games, save_games
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import SIZE_LIMIT, number_of, read_collection
 from alphazero.records.sgf_export import commented, from_sgf, to_sgf
-from alphazero.utils.files import check_writable, printable, read_limited, write_atomic
+from alphazero.utils.files import check_replaceable, printable, read_limited, write_atomic
 
 SUFFIX: Final = ".sgf"
 
@@ -28,12 +28,7 @@ def check_savable(path: Path, game: Game) -> None:
     """
     if _is_sgf(path):
         number_of(game)
-    check_writable(path)
-    if path.exists() and path.stat().st_size and not holds_played(path):
-        raise RunError(
-            f"cannot write {printable(path)}: the file holds no games; remove it, or choose "
-            "another name"
-        )
+    check_replaceable(path, "games", lambda: holds_played(path))
 
 
 def save_played(path: Path, games: Sequence[PlayedGame]) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -60,6 +60,30 @@ def check_writable(path: Path | str) -> None:
         probe = _temporary_beside(target)
         os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         probe.unlink(missing_ok=True)
+
+
+def check_replaceable(path: Path, content: str, holds_content: Callable[[], bool]) -> None:
+    """Check that a file can be written, and that one that exists is empty or of the same kind.
+
+    `content` names the kind; `holds_content` says whether the file at `path` is of it.
+
+    Raises:
+        RunError: if no file can be written, or the one at `path` is of another kind.
+    """
+    check_writable(path)
+    if path.exists() and path.stat().st_size and not holds_content():
+        raise RunError(
+            f"cannot write {printable(path)}: the file holds no {content}; remove it, or choose "
+            "another name"
+        )
+
+
+def read_start(path: Path, size: int = 4096) -> bytes:
+    """Return up to `size` first bytes of a regular file; raise RunError if it cannot be read."""
+    with path_errors("read", path):
+        check_regular(path)
+        with path.open("rb") as file:
+            return file.read(size)
 
 
 def check_readable(path: Path | str) -> None:

@@ -1,7 +1,8 @@
-"""Standard output that replaces characters its encoding lacks by similar ASCII ones."""
+"""Output for people: numbers, and characters that an encoding lacks as similar ASCII ones."""
 
 import codecs
 import io
+import math
 import sys
 import unicodedata
 from typing import Final
@@ -42,3 +43,13 @@ def make_stdout_lossless() -> None:
     codecs.register_error(SPELL, _spell)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors=SPELL)
+
+
+def rounded(value: float | None) -> str:
+    """Return a number with three significant digits, or all of its whole part; `-` for None."""
+    if value is None:
+        return "-"
+    if not value:
+        return "0"
+    digits = 2 - math.floor(math.log10(abs(value)))
+    return f"{value:,.{max(0, digits)}f}"

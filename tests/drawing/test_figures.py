@@ -94,6 +94,19 @@ def test_the_suffix_of_a_file_is_its_format(tmp_path: Path) -> None:
     assert "a $title$ with_any &lt;text&gt;" in (tmp_path / "a.svg").read_text()
 
 
+@pytest.mark.parametrize("name", ["a.png", "a.svg"])
+def test_a_figure_is_replaced_and_any_other_file_is_not(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    check_figures([path])
+    save_figure(path, new_axes().figure)
+    check_figures([path])
+    path.touch()
+    check_figures([path])
+    Image.new("RGB", (9, 9)).save(path, "PNG")
+    with pytest.raises(RunError, match=f"{name}: the file holds no figure by matplotlib; remove"):
+        check_figures([path])
+
+
 @pytest.mark.parametrize("name", ["a.pdf", "a"])
 def test_another_format_is_refused(name: str) -> None:
     with pytest.raises(RunError, match=f"cannot draw {name}: a figure is PNG or SVG"):
