@@ -1,13 +1,21 @@
 """The configuration reference: descriptions of the keys, a Markdown table and a JSON schema."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from types import UnionType
 from typing import Any, NamedTuple, get_args
 
 from alphazero.config.fields import GREATEST, REQUIRED, FieldInfo, config_fields, dotted, type_words
 from alphazero.config.loader import written
-from alphazero.config.schema import AUXILIARY_HEADS, SECTIONS, Config, RayConfig
+from alphazero.config.schema import (
+    AUXILIARY_HEADS,
+    SECTIONS,
+    TRACKERS,
+    Config,
+    GameConfig,
+    RayConfig,
+)
+from alphazero.config.strict_yaml import parse_yaml
 from alphazero.errors import ConfigError, did_you_mean
 from alphazero.utils import markdown
 
@@ -17,6 +25,13 @@ SECTION_TYPES = {**SECTIONS, "selfplay.distributed.ray": RayConfig}
 JSON_TYPES = {int: "integer", float: "number", bool: "boolean", str: "string", type(None): "null"}
 
 RATE = {"type": "number", "exclusiveMinimum": 0}
+
+
+def _list_of(choices: Sequence[str]) -> dict[str, Any]:
+    items = {"type": "string", "enum": list(choices)}
+    return {"type": "array", "items": items, "uniqueItems": True}
+
+
 SPECIAL_SCHEMAS: dict[str, dict[str, Any]] = {
     "learner.learning_rate": {
         "anyOf": [
@@ -33,11 +48,8 @@ SPECIAL_SCHEMAS: dict[str, dict[str, Any]] = {
             },
         ]
     },
-    "network.auxiliary": {
-        "type": "array",
-        "items": {"type": "string", "enum": list(AUXILIARY_HEADS)},
-        "uniqueItems": True,
-    },
+    "run.trackers": _list_of(TRACKERS),
+    "network.auxiliary": _list_of(AUXILIARY_HEADS),
     "selfplay.varied_options": {
         "type": ["object", "null"],
         "additionalProperties": {
@@ -110,22 +122,43 @@ def keys_table() -> str:
     return markdown.markdown_table(("key", "default", "range", "meaning", "source"), rows)
 
 
+def written_values(config: Config) -> dict[str, str]:
+    """Return the values of all keys by dotted name, the game's options included, as in YAML."""
+    values = {}
+    for section in SECTIONS:
+        content = getattr(config, section)
+        plain = {each.name: getattr(content, each.name) for each in fields(content)}
+        for key, value in (plain | plain.pop("options", {})).items():
+            values[dotted((section, key))] = written(value)
+    return values
+
+
+def differing_values(configs: Sequence[Config]) -> dict[str, list[str]]:
+    """Return the values [len(configs)] of each key that differs; `-` where there is no such key."""
+    known = [written_values(config) for config in configs]
+    names = dict.fromkeys(name for values in known for name in values)
+    values = {name: [each.get(name, "-") for each in known] for name in names}
+    return {name: found for name, found in values.items() if len(set(found)) > 1}
+
+
 def differences(first: Config, second: Config) -> list[str]:
     """Return a line `section.key: FIRST -> SECOND` for each key that differs."""
+    pairs = differing_values([first, second])
+    return [f"{name}: {before} -> {after}" for name, (before, after) in pairs.items()]
 
-    def values(config: Config) -> Iterator[tuple[str, Any]]:
-        for section in SECTIONS:
-            content = getattr(config, section)
-            plain = {each.name: getattr(content, each.name) for each in fields(content)}
-            for key, value in (plain | plain.pop("options", {})).items():
-                yield dotted((section, key)), value
 
-    one, two = dict(values(first)), dict(values(second))
-    pairs = {
-        name: [written(each[name]) if name in each else "-" for each in (one, two)]
-        for name in [*one, *(name for name in two if name not in one)]
-    }
-    return [f"{name}: {a} -> {b}" for name, (a, b) in pairs.items() if a != b]
+def changed_values(config: Config) -> dict[str, float | bool | str]:
+    """Return the values that differ from the defaults, by dotted key, without the section `run`.
+
+    The seed alone of `run` is there. Lists and mappings are text, as in YAML.
+    """
+    default = Config(game=GameConfig(name=""))
+    changed = {}
+    for name, (_, value) in differing_values([default, config]).items():
+        if not name.startswith("run.") or name == "run.seed":
+            plain = parse_yaml(value).value
+            changed[name] = plain if isinstance(plain, int | float | str) else value
+    return changed
 
 
 def json_schema() -> dict[str, Any]:

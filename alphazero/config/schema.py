@@ -27,8 +27,25 @@ PRECISIONS = ("auto", "float32", "bfloat16")
 BACKENDS = ("auto", "torch", "openvino", "onnxruntime")
 VALUE_HEADS = ("scalar", "wdl")
 HEADS = ("dense", "convolutional")
+TRACKERS = ("wandb", "mlflow")
 AUXILIARY_HEADS = ("ownership", "margin", "reply", "short_term_value")
 SELECTIONS = ("puct", "gumbel", "gumbel_root")
+
+
+def check_names(names: Any, noun: str, choices: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a list of different `choices` as a tuple; raise WrongValueError for other values."""
+    if not isinstance(names, list):
+        raise WrongValueError(f"expected a list of {noun}, got {describe_value(names)}")
+    for index, name in enumerate(names):
+        check_value(str, FieldInfo(noun, choices=choices), name)
+        if name in names[:index]:
+            raise WrongValueError(f"{quote(name)} appears twice")
+    return tuple(names)
+
+
+def check_heads(names: Any) -> tuple[str, ...]:
+    """Return a list of auxiliary heads as a tuple; raise WrongValueError for any other value."""
+    return check_names(names, "heads", AUXILIARY_HEADS)
 
 
 @dataclass(frozen=True)
@@ -65,6 +82,14 @@ class RunConfig:
         unit="games",
         at_least=0,
     )
+    trackers: tuple[str, ...] = config_field(
+        (),
+        "experiment trackers that receive the curves, besides the run's own TensorBoard files: "
+        "`wandb`, Weights & Biases, and `mlflow`",
+        kind="list of trackers",
+        choices=TRACKERS,
+        read=lambda _reader, _path, value: check_names(value, "trackers", TRACKERS),
+    )
 
 
 @dataclass(frozen=True)
@@ -76,17 +101,6 @@ class GameConfig:
         "name of the game; the section's other keys are the game's options, such as `rows: 6`",
     )
     options: dict[str, GameOption] = field(default_factory=dict)
-
-
-def check_heads(names: Any) -> tuple[str, ...]:
-    """Return a list of auxiliary heads as a tuple; raise WrongValueError for any other value."""
-    if not isinstance(names, list):
-        raise WrongValueError(f"expected a list of heads, got {describe_value(names)}")
-    for index, name in enumerate(names):
-        check_value(str, FieldInfo("a head", choices=AUXILIARY_HEADS), name)
-        if name in names[:index]:
-            raise WrongValueError(f"{quote(name)} appears twice")
-    return tuple(names)
 
 
 @dataclass(frozen=True)
@@ -181,7 +195,7 @@ class NetworkConfig:
         "on",
         kind="list of heads",
         choices=AUXILIARY_HEADS,
-        read=lambda reader, path, value: check_heads(value),  # noqa: ARG005
+        read=lambda _reader, _path, value: check_heads(value),
         source="not in AGZ; Wu 2019 (arXiv:1902.10565), sections 3.4 and 4.1; KataGo, "
         "docs/KataGoMethods.md, Short-term Value and Score Targets",
     )

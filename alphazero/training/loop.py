@@ -44,11 +44,10 @@ from alphazero.training.learning.losses import StepLosses
 from alphazero.training.learning.run_learner import follow_leader, new_learner
 from alphazero.training.learning.step_schedule import StepSchedule
 from alphazero.training.manifest import check_resumable, player_name, run_folder
-from alphazero.training.monitoring.dashboard import tensorboard_layout
 from alphazero.training.monitoring.holdout import holdout_value_loss
 from alphazero.training.monitoring.iteration_report import IterationReport, save_samples
-from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 from alphazero.training.monitoring.time_left import StageBar, TimeLeft
+from alphazero.training.monitoring.writers import MetricsWriter, open_writers, require_trackers
 from alphazero.training.play_backend import (
     GateResult,
     LocalBackend,
@@ -106,6 +105,7 @@ def resume(
 
 
 def _check(config: Config, game: Game) -> None:
+    require_trackers(config)
     refuse_unsound(game)
     check_network_sizes(config, game)
     resolve_backend(config.inference)
@@ -137,10 +137,7 @@ def _train_opened(run: RunDirectory, group: Group | None, observe: Observer) -> 
                 "as with budget.iterations=..."
             )
         else:
-            layout = tensorboard_layout(run.config)
-            with TensorBoardWriter(
-                run.folder / "tensorboard", run.state.iteration, layout
-            ) as curves:
+            with open_writers(run.folder, run.config, run.state.iteration) as curves:
                 while not run.budget_is_spent():
                     figures = training.iterate(curves)
                     observe({"event": "iteration", **_progress_of(run), "metrics": figures})
@@ -213,9 +210,8 @@ class Training:
         if group is not None:
             group.sync_followers()
 
-    def iterate(self, curves: TensorBoardWriter) -> Figures:
-        """Run one iteration and publish its result; return its metrics."""
-        state, left = self.run.state, self.run.seconds_left()
+from alphazero.training.monitoring.time_left import StageBar, TimeLeft
+from alphazero.training.monitoring.writers import MetricsWriter, open_writers, require_trackers
         state.iteration += 1
         self.time_left.begin_iteration(self._stages(), left)
         for stage in ("gate", "measure"):
@@ -366,7 +362,7 @@ class Training:
 
     def report(
         self,
-        curves: TensorBoardWriter,
+        curves: MetricsWriter,
         games: SelfPlayResult,
         steps: StepReport,
         result: MatchResult | None,

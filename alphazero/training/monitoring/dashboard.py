@@ -126,15 +126,20 @@ def interval_of(name: str) -> tuple[str, str]:
     return f"{name}_low", f"{name}_high"
 
 
-def tensorboard_layout(config: Config) -> Layout:
-    """Return the dashboard for TensorBoard, without charts for which this run never has curves."""
+def never_measured(config: Config) -> set[str]:
+    """Return the first parts of the names of curves that this run never has."""
     enabled = {
         "ladder": config.evaluation.anchors,
         "solved": config.evaluation.solved_positions_per_stage,
         "gate": config.gate.games,
         "auxiliary": config.network.auxiliary,
     }
-    absent = {prefix for prefix, setting in enabled.items() if not setting}
+    return {prefix for prefix, setting in enabled.items() if not setting}
+
+
+def tensorboard_layout(config: Config) -> Layout:
+    """Return the dashboard for TensorBoard, without charts for which this run never has curves."""
+    absent = never_measured(config)
     return {
         section: {
             chart.title: _chart(chart)

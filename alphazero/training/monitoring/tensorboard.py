@@ -23,16 +23,26 @@ BINS = 40
 Layout = Mapping[str, Mapping[str, Sequence[str | Sequence[str]]]]
 """Sections, their charts, and each chart's kind and curves, as `add_custom_scalars` takes them."""
 
+Settings = Mapping[str, float | bool | str]
+"""Values of configuration keys by dotted name."""
+
 
 class TensorBoardWriter:
     """Writes a run's TensorBoard folder; on resume, points after `iteration` are purged.
 
     TensorBoard's thread shares a queue with this class, so Ctrl-C is deferred inside its methods.
-    *Custom Scalars* shows `layout`; of several layouts TensorBoard takes the last.
+    *Custom Scalars* shows `layout`; of several layouts TensorBoard takes the last. *HPARAMS* shows
+    the `settings` of all runs beside their last values; of several settings it takes the first.
     """
 
     @defer_interrupts()
-    def __init__(self, folder: Path, iteration: int, layout: Layout | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        iteration: int,
+        layout: Layout | None = None,
+        settings: Settings | None = None,
+    ) -> None:
         from torch.utils.tensorboard import SummaryWriter
 
         self._folder = folder
@@ -47,6 +57,8 @@ class TensorBoardWriter:
             self._writer = SummaryWriter(str(folder), purge_step=iteration + 1)
             if layout:
                 self._writer.add_custom_scalars(layout)
+            if settings:
+                self._add_summary(_settings_summary(settings), 0)
             on_error.pop_all()
 
     @defer_interrupts()
@@ -70,13 +82,15 @@ class TensorBoardWriter:
                 if numbers.size:
                     self._writer.add_histogram(name, numbers, iteration, bins=BINS)
             for name, picture in pictures.items():
-                summary = _to_summary(name, picture)
-                writer = self._writer._get_file_writer()  # type: ignore[no-untyped-call]
-                writer.add_summary(summary, iteration)
+                self._add_summary(_to_summary(name, picture), iteration)
             for name, text in texts.items():
                 block = "\n".join(f"    {line}" for line in text.splitlines())
                 self._writer.add_text(name, block, iteration)
             self._writer.flush()
+
+    def _add_summary(self, summary: Any, iteration: int) -> None:
+        writer = self._writer._get_file_writer()  # type: ignore[no-untyped-call]
+        writer.add_summary(summary, iteration)
 
     def _on_thread_error(self, arguments: threading.ExceptHookArgs) -> None:
         """Hide the traceback of TensorBoard's thread: `write` raises its error."""
@@ -123,6 +137,25 @@ def _to_summary(name: str, picture: Image.Image) -> Any:
         encoded_image_string=data.getvalue(),
     )
     return Summary(value=[Summary.Value(tag=name, image=image)])
+
+
+def _settings_summary(settings: Settings) -> Any:
+    """Return what the plugin *HPARAMS* reads as the hyperparameters of this folder's run.
+
+    `add_hparams` would write them into a folder of its own. It would also fix the table's columns
+    to those of one run; without that, the plugin shows the settings and curves of all runs.
+    """
+    from tensorboard.compat.proto.summary_pb2 import Summary
+    from tensorboard.plugins.hparams import metadata
+    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionStartInfo
+
+    start = SessionStartInfo(start_time_secs=time.time())
+    for name, value in settings.items():
+        kind = {bool: "bool_value", str: "string_value"}.get(type(value), "number_value")
+        setattr(start.hparams[name], kind, value)
+    content = metadata.create_summary_metadata(HParamsPluginData(session_start_info=start))
+    tag = metadata.SESSION_START_INFO_TAG
+    return Summary(value=[Summary.Value(tag=tag, metadata=content, tensor=metadata.NULL_TENSOR)])
 
 
 def _is_tensorboards(thread: threading.Thread | None) -> bool:
