@@ -181,6 +181,36 @@ def gtp(options: argparse.Namespace) -> None:
     serve(player, game, options.ponder)
 
 
+def analyze_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `analyze`."""
+    player_arguments(parser)
+    parser.add_argument(
+        "--winrates-as",
+        choices=("BLACK", "WHITE", "SIDETOMOVE"),
+        default="BLACK",
+        help="for whom win rates, scores and ownership are told: KataGo's reportAnalysisWinratesAs "
+        "(default: BLACK, as in its example configuration)",
+    )
+    parser.add_argument(
+        "--quit-without-waiting",
+        action="store_true",
+        help="end with the input, and leave open queries unanswered",
+    )
+
+
+def analyze(options: argparse.Namespace) -> None:
+    """Answer KataGo's JSON analysis queries."""
+    from alphazero.players.registry import name_player
+
+    player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    asked = named_game(options)
+
+    from alphazero.frontends.katago.engine import serve
+
+    (player,), game = agree_on_game([player], asked)
+    serve(player, game, options.winrates_as, waits=not options.quit_without_waiting)
+
+
 def gomocup_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gomocup`."""
     parser.add_argument("player", metavar="PLAYER", help=PLAYER)

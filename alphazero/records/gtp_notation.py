@@ -66,7 +66,11 @@ class GtpNotation:
     def action(self, state: State, text: str) -> int | None:
         """Return the legal action with this name, in upper or lower case; None if there is none."""
         wanted, cell = text.strip().lower(), self.cell(text)
-        for action in map(int, np.flatnonzero(self.game.legal_action_mask(state))):
+        legal = self.game.legal_action_mask(state)
+        is_action = cell is not None and self.game.policy_planes == 1 and legal[cell]
+        if cell is not None and is_action and self.game.action_cell(state, cell) == cell:
+            return cell  # without a look at all others
+        for action in map(int, np.flatnonzero(legal)):
             own = self.game.action_cell(state, action)
             if own == cell if own is not None else self._plain_name(state, action) == wanted:
                 return action

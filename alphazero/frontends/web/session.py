@@ -12,13 +12,13 @@ from typing import Any, Final, Protocol
 
 from alphazero.errors import AlphaZeroError, GameError
 from alphazero.frontends.game_tree import PERSON, GameNode, GameTree
-from alphazero.frontends.web.catalog import Catalog, PlayerOption
-from alphazero.frontends.web.search_pool import (
+from alphazero.frontends.search_pool import (
     SearchPool,
     SearchProgress,
     SearchRequest,
     SearchResponse,
 )
+from alphazero.frontends.web.catalog import Catalog, PlayerOption
 from alphazero.games.game import Game
 from alphazero.games.registry import name_of
 from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from alphazero.errors import GameError, PlayerError, did_you_mean
+from alphazero.frontends.search_pool import SearchPool
 from alphazero.frontends.web.catalog import Catalog, PlayerOption
 from alphazero.frontends.web.run_records import (
     GATE,
@@ -19,7 +20,6 @@ from alphazero.frontends.web.run_records import (
     headline,
     to_played_game,
 )
-from alphazero.frontends.web.search_pool import SearchPool
 from alphazero.frontends.web.security import RefusedError, client_with_most
 from alphazero.frontends.web.session import Side, WebSession
 from alphazero.games.game import ONGOING, Game

@@ -6,8 +6,8 @@ import numpy as np
 
 from alphazero.drawing.board import board_svg, cell_labels, geometry_of
 from alphazero.frontends.game_tree import GameNode
+from alphazero.frontends.search_pool import MAX_LINES
 from alphazero.frontends.terminal.replay_viewer import headline
-from alphazero.frontends.web.search_pool import MAX_LINES
 from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.games.grid import SIGNS, stones_by_player

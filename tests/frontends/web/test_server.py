@@ -25,11 +25,12 @@ from alphazero.arena.bradley_terry import Ratings
 from alphazero.arena.tournament import Standing, Tournament, save_csv, standings
 from alphazero.cli.main import EXIT_INTERRUPTED, main
 from alphazero.errors import AlphaZeroError, PlayerError, RunError
-from alphazero.frontends.web import connection, search_pool, security, server, session_manager
+from alphazero.frontends import search_pool
+from alphazero.frontends.search_pool import SearchPool, SearchRequest, SearchResponse
+from alphazero.frontends.web import connection, security, server, session_manager
 from alphazero.frontends.web.catalog import Catalog
 from alphazero.frontends.web.commands import COMMANDS
 from alphazero.frontends.web.ratings import RatingTable, split_name
-from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse
 from alphazero.frontends.web.server import listen
 from alphazero.frontends.web.session import Side
 from alphazero.games import make_game

@@ -2,7 +2,7 @@
 
 Clients with the same player and game share a pool, and so a network and its cache; results are as
 if each searched alone. `post` delivers them on the server's thread; only the pool's thread uses the
-player.
+player. The page and the JSON analysis engine use it.
 """
 
 import contextlib
@@ -17,6 +17,7 @@ from alphazero.errors import AlphaZeroError
 from alphazero.frontends.analyzer import Analyzer, without_limit
 from alphazero.frontends.game_tree import SearchResult
 from alphazero.games.game import Game, State
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Player
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, SEQUENTIAL_BELOW
 from alphazero.players.options import CheckpointOptions
@@ -77,6 +78,18 @@ class SearchRequest:
     """called on the server's thread at intervals"""
     on_response: Callable[[SearchResponse], None]
     """called once on the server's thread, unless the request is canceled"""
+    priority: int = 0
+    """the waiting request with the highest is started first, the earliest of equal ones"""
+    allowed: list[int] | None = None
+    """the only moves to search; then no tree is kept"""
+    report_interval: float | None = None
+    """seconds between progress reports; default: `REPORT_INTERVAL`"""
+    lines: int = MAX_LINES
+    """maximum moves reported with a line"""
+    candidates: int = MAX_CANDIDATES
+    """maximum moves reported"""
+    line_visits: bool = False
+    """whether lines are reported with the visits of their moves"""
 
     @property
     def is_endless(self) -> bool:
@@ -98,6 +111,8 @@ class _Slot:
     """time of the last progress report"""
     visits: int = 0
     """visits of the root at the start of the search"""
+    unrestricted: list[int] | None = None
+    """the only moves to search, until the root is evaluated and restricted to them"""
 
 
 @dataclass
@@ -106,8 +121,12 @@ class _Inbox:
 
     submitted: list[SearchRequest] = field(default_factory=list)
     canceled: list[SearchRequest] = field(default_factory=list)
+    finished: list[SearchRequest] = field(default_factory=list)
+    """requests to be answered at once with what was found"""
     released: list[Hashable] = field(default_factory=list)
     """clients whose slots are released"""
+    cleared: list[Callable[[], None]] = field(default_factory=list)
+    """called on the server's thread once the caches are cleared"""
 
 
 class SearchPool:
@@ -153,6 +172,21 @@ class SearchPool:
             self._inbox.canceled.append(request)
             self._condition.notify()
 
+    def finish(self, request: SearchRequest) -> None:
+        """End a request early; it is answered with what was found, or nothing if it waits."""
+        with self._condition:
+            self._inbox.finished.append(request)
+            self._condition.notify()
+
+    def clear_cache(self, on_cleared: Callable[[], None]) -> None:
+        """Forget the network's evaluations."""
+        if self._thread is None:
+            self._post(on_cleared)
+            return
+        with self._condition:
+            self._inbox.cleared.append(on_cleared)
+            self._condition.notify()
+
     def release(self, client: Hashable) -> None:
         self.clients.discard(client)
         with self._condition:
@@ -175,7 +209,7 @@ class SearchPool:
     def _run(self) -> None:
         try:
             with contextlib.closing(self._create_player()) as player:
-                while self._read_inbox():
+                while self._read_inbox(player):
                     self._assign_requests()
                     if any(slot.request for slot in self._slots):
                         self._step(player)
@@ -198,7 +232,7 @@ class SearchPool:
         ]
         return player
 
-    def _read_inbox(self) -> bool:
+    def _read_inbox(self, player: Player) -> bool:
         """Wait for work and read the messages; return False when the pool is closed."""
         with self._condition:
             while not (
@@ -210,12 +244,22 @@ class SearchPool:
             inbox, self._inbox = self._inbox, _Inbox()
         self._queue += inbox.submitted
         self._queue = [request for request in self._queue if request not in inbox.canceled]
+        for request in (each for each in self._queue if each in inbox.finished):
+            self._respond(request, SearchResponse())
+        self._queue = [request for request in self._queue if request not in inbox.finished]
         for slot in self._slots:
+            if slot.request in inbox.finished and slot.analyzer.searches:
+                slot.unrestricted = None
+                slot.analyzer.stop()
             is_released = slot.client in inbox.released
             if slot.request in inbox.canceled or is_released:
                 self._clear(slot)
             if is_released:
                 slot.client = None
+        for on_cleared in inbox.cleared:
+            if isinstance(player, SearchPlayer) and isinstance(player.search, NetworkSearch):
+                player.search.clear_cache()
+            self._post(on_cleared)
         return not self._is_closed
 
     def _clear(self, slot: _Slot) -> None:
@@ -228,6 +272,7 @@ class SearchPool:
 
     def _assign_requests(self) -> None:
         """Assign the queued requests to slots, while there are any."""
+        self._queue.sort(key=lambda request: -request.priority)  # keeps the order of equal ones
         while self._queue:
             slot = self._find_slot(self._queue[0].client)
             if slot is None:
@@ -257,9 +302,9 @@ class SearchPool:
 
     def _start(self, slot: _Slot, request: SearchRequest) -> None:
         analyzer = slot.analyzer
-        if slot.client != request.client or not analyzer.searches:
+        if slot.client != request.client or not analyzer.searches or request.allowed is not None:
             # No tree is reused for another client, or by players without a tree.
-            analyzer.set_position(request.moves)
+            analyzer.set_position(request.moves, request.state)
         else:
             analyzer.sync(request.moves)
         now = time.monotonic()
@@ -269,7 +314,8 @@ class SearchPool:
         if analyzer.searches:
             roots = analyzer.roots
             slot.visits = 0 if roots is None else int(roots.visits.sum())
-            analyzer.begin(request.simulations)
+            slot.unrestricted = request.allowed
+            analyzer.begin(request.simulations if request.allowed is None else 0)
         else:
             analyzer.player.begin_moves(analyzer.slot)
 
@@ -283,7 +329,11 @@ class SearchPool:
         decisions = player.take_decisions()
         for index, action in zip(decisions.slots.tolist(), decisions.actions, strict=True):
             slot = self._slots[index]
-            if slot.request is not None:
+            if slot.request is not None and slot.unrestricted is not None:
+                slot.analyzer.restrict(slot.unrestricted)
+                slot.analyzer.begin(slot.request.simulations)
+                slot.unrestricted = None
+            elif slot.request is not None:
                 self._respond(slot.request, SearchResponse(int(action), self._progress_of(slot)))
                 slot.request = None
         for forfeit in player.forfeits():
@@ -299,9 +349,10 @@ class SearchPool:
             request = slot.request
             if request is None:
                 continue
+            interval = request.report_interval
             if slot.deadline is not None and now >= slot.deadline:
                 slot.analyzer.stop()
-            elif now - slot.reported >= REPORT_INTERVAL:
+            elif now - slot.reported >= (REPORT_INTERVAL if interval is None else interval):
                 slot.reported = now
                 progress = self._progress_of(slot)
                 if progress is None:
@@ -312,13 +363,17 @@ class SearchPool:
                     slot.analyzer.stop()
 
     def _progress_of(self, slot: _Slot) -> SearchProgress | None:
-        assert slot.request is not None
-        result = SearchResult.of(slot.analyzer, slot.request.state, MAX_LINES)
+        request = slot.request
+        assert request is not None
+        result = SearchResult.of(
+            slot.analyzer, request.state, request.lines, line_visits=request.line_visits
+        )
         if result is None:
             return None
         seconds = max(time.monotonic() - slot.started, 1e-3)
         speed = max(result.simulations - slot.visits, 0) / seconds
-        return SearchProgress(replace(result, candidates=result.candidates[:MAX_CANDIDATES]), speed)
+        reported = replace(result, candidates=result.candidates[: request.candidates])
+        return SearchProgress(reported, speed)
 
     def _respond(self, request: SearchRequest, response: SearchResponse) -> None:
         """Deliver a response on the server's thread, unless the request is canceled."""
