@@ -210,8 +210,9 @@ class Training:
         if group is not None:
             group.sync_followers()
 
-from alphazero.training.monitoring.time_left import StageBar, TimeLeft
-from alphazero.training.monitoring.writers import MetricsWriter, open_writers, require_trackers
+    def iterate(self, curves: MetricsWriter) -> Figures:
+        """Run one iteration and publish its result; return its metrics."""
+        state, left = self.run.state, self.run.seconds_left()
         state.iteration += 1
         self.time_left.begin_iteration(self._stages(), left)
         for stage in ("gate", "measure"):
