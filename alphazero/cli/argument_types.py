@@ -57,6 +57,14 @@ def positive_number(text: str) -> int:
     return number
 
 
+def level(text: str) -> int:
+    """Parse a level for people."""
+    number = whole_number(text)
+    if not 1 <= number <= 10:
+        raise argparse.ArgumentTypeError(f"expected a level from 1 to 10, got {text}")
+    return number
+
+
 def positive_numbers(text: str) -> list[int]:
     """Parse comma-separated integers from 1 up."""
     return [positive_number(part) for part in text.split(",")]

@@ -57,7 +57,12 @@ def play(options: argparse.Namespace) -> None:
     from alphazero.players.registry import name_player
     from alphazero.utils.files import check_readable, check_writable
 
-    player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    player = name_player(
+        options.player,
+        simulations=options.simulations,
+        seconds=options.seconds,
+        level=options.level,
+    )
     if options.after is not None and not options.begin:
         raise AlphaZeroError("--after counts the moves of a game that is given with --from")
     if options.begin:
@@ -172,7 +177,12 @@ def gtp(options: argparse.Namespace) -> None:
     """Serve a player over GTP."""
     from alphazero.players.registry import name_player
 
-    player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    player = name_player(
+        options.player,
+        simulations=options.simulations,
+        seconds=options.seconds,
+        level=options.level,
+    )
     asked = named_game(options)
 
     from alphazero.frontends.gtp.session import serve

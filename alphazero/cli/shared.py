@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from alphazero.cli.argument_types import (
     config_file,
     even_number,
+    level,
     seconds,
     whole_number,
 )
@@ -107,8 +108,8 @@ def game_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def thinking_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add a budget per move: `--simulations` or `--seconds`."""
+def thinking_arguments(parser: argparse.ArgumentParser, *, levels: bool = False) -> None:
+    """Add a budget per move: `--simulations` or `--seconds`, or with `levels` also `--level`."""
     budget = parser.add_mutually_exclusive_group()
     budget.add_argument(
         "--simulations",
@@ -117,13 +118,20 @@ def thinking_arguments(parser: argparse.ArgumentParser) -> None:
         help="simulations a move (default: as in training)",
     )
     budget.add_argument("--seconds", type=seconds, metavar="S", help="seconds a move")
+    if levels:
+        budget.add_argument(
+            "--level",
+            type=level,
+            metavar="N",
+            help="a level for people: 1, a first game, to 10, the strongest",
+        )
 
 
 def player_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a player, its game and its budget."""
     parser.add_argument("player", metavar="PLAYER", help=PLAYER)
     game_argument(parser)
-    thinking_arguments(parser)
+    thinking_arguments(parser, levels=True)
 
 
 def contest_arguments(parser: argparse.ArgumentParser, games: int, meaning: str) -> None:

@@ -22,6 +22,7 @@ from alphazero.players.end_prediction import (
     network_of,
     predict_end,
 )
+from alphazero.players.levels import Level
 from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.arrays import Float64Array, Int64Array
@@ -60,8 +61,12 @@ class Analyzer:
         """
         self.simulations = spec.options.default_simulations
         """Simulations per move without a clock; None if `seconds` decide"""
-        self.has_fixed_simulations = getattr(spec.options, "simulations", None) is not None
-        """Whether the user set `simulations`, which then hold despite a clock."""
+        self.level: int | None = getattr(spec.options, "level", None)
+        """Level for people; None at full strength"""
+        self.has_fixed_simulations = (
+            self.level is not None or getattr(spec.options, "simulations", None) is not None
+        )
+        """Whether the user set `simulations` or a level, which then hold despite a clock."""
         self.seconds: float | None = getattr(spec.options, "seconds", None)
         self.max_visits: int | None = None
         """Limit of the root's visits, with those kept from earlier searches."""
@@ -96,6 +101,22 @@ class Analyzer:
         self.simulations, self.seconds = other.simulations, other.seconds
         self.has_fixed_simulations = other.has_fixed_simulations
         self.max_visits = other.max_visits
+
+    def play_at(self, level: Level) -> None:
+        """Play at a level for people."""
+        self._set_strength(level.settings.simulations, None, level)
+
+    def think_for(self, simulations: int | None, seconds: float | None) -> None:
+        """Play at full strength with another budget; with both limits, the first ends a search."""
+        self._set_strength(simulations, seconds, None)
+
+    def _set_strength(
+        self, simulations: int | None, seconds: float | None, level: Level | None
+    ) -> None:
+        assert isinstance(self.player, SearchPlayer), "it has no tree search"
+        self.simulations, self.seconds = simulations, seconds
+        self.level = level.number if level else None
+        self.player.level = level.settings if level else None
 
     def set_position(self, moves: list[int], state: State | None = None) -> None:
         """Set the position after `moves`, with an empty tree.

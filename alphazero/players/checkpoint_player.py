@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,14 +24,24 @@ from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from alphazero.network.header import find_checkpoint
 from alphazero.network.inference import rows_in_match
+from alphazero.players.levels import (
+    Ladder,
+    LevelSettings,
+    default_ladder,
+    ladder_file,
+    load_ladder,
+)
 from alphazero.players.search_player import SearchPlayer
-from alphazero.utils.files import printable
+from alphazero.utils.files import printable, sha256_of
 
 TREE_BYTES = 2 << 30
 """Memory limit, in bytes, of the trees of one player; only the part in use is touched."""
 
 LEAVES_PER_BATCH = 8
 """Leaves of one tree evaluated together, where no other game fills the batch."""
+
+HASH_DIGITS = 16
+"""Digits of a file's SHA-256 that identify a checkpoint."""
 
 SEQUENTIAL_BELOW = 32
 """Simulation count up to which leaves are evaluated one by one."""
@@ -66,16 +77,20 @@ class CheckpointPlayer:
         simulations: int | None = None,
         seconds: float | None = None,
         leaves: int | None = None,
+        level: LevelSettings | None = None,
+        rng: np.random.Generator | None = None,
     ) -> SearchPlayer:
         """Return a player with trees for `num_games` games.
 
-        The budget is `simulations` a move, or `seconds` if given; the default is that of training.
+        The budget is `simulations` a move, or `seconds` if given; the default is that of the
+        `level`, if any, else of training.
         `leaves` of a tree are evaluated together; default: `LEAVES_PER_BATCH` for one game, which
         alone must fill a batch, else 1. With `leaves` or one game, results are bitwise independent
         of earlier searches and other games; otherwise last bits depend on how games share batches.
         """
         if simulations is None:
-            simulations = self.settings.simulations if seconds is None else UNLIMITED
+            trained = level.simulations if level else self.settings.simulations
+            simulations = trained if seconds is None else UNLIMITED
         settings = dataclasses.replace(self.settings, simulations=simulations)
         evaluator: Evaluator = self.evaluator
         if leaves is None and num_games > 1:
@@ -97,8 +112,11 @@ class CheckpointPlayer:
             nodes=max(fresh, min(NODES_PER_SIMULATION * simulations + 1, limit)),
             leaves=leaves,
             rows=rows_in_match(num_games) if leaves == 1 else None,
+            rng=rng,
         )
-        return SearchPlayer(search, seconds=seconds)
+        player = SearchPlayer(search, seconds=seconds)
+        player.level = level
+        return player
 
     def on(self, game: Game) -> "CheckpointPlayer":
         """Return the same player for other options of its game, such as another size of the board.
@@ -112,6 +130,20 @@ class CheckpointPlayer:
     @property
     def trained_game(self) -> Game:
         return make_game(self.checkpoint.game_name, **self.checkpoint.game_options)
+
+    @functools.cached_property
+    def ladder(self) -> Ladder:
+        """The levels for people: the measured ones beside the checkpoint, else the default.
+
+        Raises:
+            PlayerError: for a file of levels that cannot be read.
+        """
+        path, ladder = ladder_file(self.path), None
+        if path.is_file():
+            ladder = load_ladder(path, self.trained_game, sha256_of(self.path)[:HASH_DIGITS])
+        if ladder is None:
+            return default_ladder(self.settings.simulations)
+        return ladder if self.game == self.trained_game else ladder.unrated
 
 
 def load_checkpoint_player(

@@ -21,6 +21,7 @@ from alphazero.utils.files import printable, sha256_of
 if TYPE_CHECKING:
     from alphazero.games.game import Game
     from alphazero.players.checkpoint_player import CheckpointPlayer
+    from alphazero.players.levels import LevelSettings
 
 
 UNLIMITED_SECONDS = 999_999.0
@@ -93,6 +94,19 @@ class CheckpointOptions(Options):
         formerly="value_weighting",
     )
 
+    level: int | None = config_field(
+        None, "a level for people, from the weakest to the strongest", at_least=1, at_most=10
+    )
+
+    @property
+    def settings_of_level(self) -> "LevelSettings | None":
+        """How its level plays; None at full strength.
+
+        Raises:
+            PlayerError: for a file of levels that cannot be read.
+        """
+        return None if self.level is None else self.saved.ladder.level(self.level).settings
+
     @property
     def changes(self) -> dict[str, Any]:
         """The search settings that differ from training."""
@@ -119,7 +133,10 @@ class CheckpointOptions(Options):
 
     @property
     def default_simulations(self) -> int | None:
-        """The given number, or as in training; None with a time limit."""
+        """The given number, or that of its level, or as in training; None with a time limit."""
+        level = self.settings_of_level
+        if level is not None:
+            return level.simulations
         if self.simulations is None and self.seconds is None:
             return self.saved.settings.simulations
         return self.simulations
@@ -130,6 +147,11 @@ class CheckpointOptions(Options):
             raise CheckpointError(
                 f"{printable(path)} is a configuration, not a player; train one with: alphazero "
                 f"train {printable(path)}"
+            )
+        if self.level is not None and (self.simulations is not None or self.seconds is not None):
+            raise PlayerError(
+                f"{printable(path)}: a level sets how long the player thinks; leave out level, or "
+                "simulations and seconds"
             )
         check_checkpoint(find_checkpoint(path))
 
@@ -151,7 +173,9 @@ class CheckpointOptions(Options):
     @functools.cached_property
     def player_hash(self) -> str:
         """The first 16 hex digits of its file's SHA-256."""
-        return sha256_of(self.saved.path)[:16]
+        from alphazero.players.checkpoint_player import HASH_DIGITS
+
+        return sha256_of(self.saved.path)[:HASH_DIGITS]
 
 
 @dataclass(frozen=True)
@@ -163,6 +187,7 @@ class NetworkOptions(CheckpointOptions):
     selection: str | None = None
     transpositions: bool | None = None
     backup_value_weighting: float | None = None
+    level: int | None = None
 
 
 @dataclass(frozen=True)

@@ -68,9 +68,15 @@ class PlayerKind:
 
 
 def _build_saved(
-    _: "Game", options: CheckpointOptions, num_games: int, __: np.random.Generator
+    _: "Game", options: CheckpointOptions, num_games: int, rng: np.random.Generator
 ) -> "Player":
-    return options.saved.create(num_games, simulations=options.simulations, seconds=options.seconds)
+    level = options.settings_of_level
+    if level is None:
+        return options.saved.create(
+            num_games, simulations=options.simulations, seconds=options.seconds
+        )
+    # One leaf at a time, as the level was measured.
+    return options.saved.create(num_games, seconds=options.seconds, leaves=1, level=level, rng=rng)
 
 
 def _build_random(game: "Game", _: Options, num_games: int, rng: np.random.Generator) -> "Player":
@@ -207,13 +213,14 @@ def parse_player(
     *,
     simulations: int | None = None,
     seconds: float | None = None,
+    level: int | None = None,
     move_timeout: float | None = None,
     person: bool = False,
 ) -> PlayerSpec:
     """Parse `text` and load its checkpoint, if any.
 
-    `simulations` or `seconds` is the default budget where the spec gives none and its kind takes
-    one. `move_timeout` is the answer timeout of a GTP program, in seconds.
+    `simulations`, `seconds` or `level` is the default budget where the spec gives none and its kind
+    takes one. `move_timeout` is the answer timeout of a GTP program, in seconds.
 
     Raises:
         PlayerError: for an unknown kind or option, a value out of range (with the choices), or
@@ -221,7 +228,12 @@ def parse_player(
         CheckpointError: for a file that is no checkpoint.
     """
     spec = name_player(
-        text, simulations=simulations, seconds=seconds, move_timeout=move_timeout, person=person
+        text,
+        simulations=simulations,
+        seconds=seconds,
+        level=level,
+        move_timeout=move_timeout,
+        person=person,
     )
     _ = spec.game  # fails here for an unreadable checkpoint
     return spec
@@ -232,6 +244,7 @@ def name_player(
     *,
     simulations: int | None = None,
     seconds: float | None = None,
+    level: int | None = None,
     move_timeout: float | None = None,
     person: bool = False,
 ) -> PlayerSpec:
@@ -247,10 +260,15 @@ def name_player(
         raise PlayerError(
             f"{text!r} cannot be named here: a person plays by `alphazero play PLAYER`"
         )
-    budget = {"simulations": simulations, "seconds": seconds}
+    budget = {"simulations": simulations, "seconds": seconds, "level": level}
     takes = {field.name for field, _, _ in config_fields(kind.options)}
     if not kind.whole and not budget.keys() & values.keys():
         values |= {k: v for k, v in budget.items() if v is not None and k in takes}
+    if level is not None and "level" not in takes:
+        raise PlayerError(
+            f"{printable(text[:80])} has no levels: only checkpoints have them; try --simulations "
+            "or --seconds"
+        )
     if move_timeout is not None and "move_timeout" in takes:
         values["move_timeout"] = move_timeout
     spec = PlayerSpec(_write(kind, values), kind, kind.options(**values))

@@ -10,6 +10,7 @@ from alphazero.games.game import PLY, State
 from alphazero.mcts.move_selection import draw, temper
 from alphazero.mcts.search import RootStatistics, TreeSearch
 from alphazero.players.base import NOTHING, Decisions, Player
+from alphazero.players.levels import LevelSettings
 from alphazero.utils.arrays import BoolArray, Float32Array, Float64Array, Int64Array
 from alphazero.utils.jit import kernel
 
@@ -102,6 +103,8 @@ class SearchPlayer(Player):
         self.seconds = seconds
         self.temperature = temperature
         self.cap = cap
+        self.level: LevelSettings | None = None
+        """Replaces the search's moves by those of a level for people; None: full strength."""
         self.rng = search.rng
         self._plies = np.zeros(search.slots, np.int64)
         self._full = np.ones(search.slots, np.bool_)
@@ -161,4 +164,10 @@ class SearchPlayer(Player):
             values,
             prospects,
         )
+        if self.level is not None:
+            states = self.search.trees.root_state[slots]
+            for index, state in enumerate(states):
+                actions[index] = self.level.choose(
+                    self.search.game, state, int(actions[index]), roots.priors[index], self.rng
+                )
         return Decisions(slots, actions, targets, values, prospects)

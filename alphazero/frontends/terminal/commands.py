@@ -14,6 +14,7 @@ from alphazero.frontends.terminal import live_analysis, views
 from alphazero.frontends.terminal.live_analysis import CommandContext
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.frontends.terminal.strength import Budget
+from alphazero.players.levels import describe_ladder
 from alphazero.records.game_files import check_savable, save_played
 from alphazero.utils.files import printable
 
@@ -86,7 +87,18 @@ def _level(context: CommandContext, text: str) -> None:
     session = context.session
     if text:
         session.set_level(text)
-    context.console.print(f"  {printable(session.spec.name)}: {session.level}")
+    else:
+        context.console.print("\n".join(f"  {line}" for line in describe_ladder(session.ladder)))
+    level, name = session.level, printable(session.spec.name)
+    now = f"level {level.number}, {level.name}, {level.strength}" if level else session.budget
+    context.console.print(f"  {name}: {now}")
+
+
+def _budget(context: CommandContext, text: str) -> None:
+    session = context.session
+    if text:
+        session.set_budget(text)
+    context.console.print(f"  {printable(session.spec.name)}: {session.budget}")
 
 
 SIDES: Final = {
@@ -200,8 +212,9 @@ COMMANDS: Final[dict[str, TerminalCommand]] = {
     "redo": TerminalCommand("[N]", "replay moves that were taken back", _redo),
     "line": TerminalCommand("", "the moves of the game, and the variations", _moves),
     "board": TerminalCommand("", "draw the board and the win rate again", draw),
-    "level": TerminalCommand(
-        "[N | Ns]", "the player's strength: simulations or seconds a move", _level
+    "level": TerminalCommand("[N]", "the player's level, from 1 to 10", _level),
+    "budget": TerminalCommand(
+        "[N | Ns]", "the player's simulations or seconds a move, at full strength", _budget
     ),
     "swap": TerminalCommand("", "swap sides with the player", _swap),
     "sides": TerminalCommand("[WHICH]", "your sides: first, second, both or none", _sides),

@@ -10,9 +10,17 @@ from pathlib import Path
 from alphazero.errors import PlayerError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.game_tree import PERSON, GameTree, SearchResult
-from alphazero.frontends.terminal.strength import Budget, budget_of, level_of, set_level
+from alphazero.frontends.terminal.strength import (
+    Budget,
+    budget_of,
+    describe_budget,
+    ladder_of,
+    set_budget,
+    set_level,
+)
 from alphazero.games.game import Game, win_rate
 from alphazero.players.end_prediction import EndPrediction
+from alphazero.players.levels import Ladder, Level
 from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec
 from alphazero.records.game_files import load_start_position
@@ -116,21 +124,36 @@ class TerminalSession:
         self._opponent.player.close()
 
     @property
-    def level(self) -> str:
-        """The opponent's strength, in words.
+    def ladder(self) -> Ladder:
+        """The opponent's levels.
 
         Raises:
-            PlayerError: when it has no levels.
+            PlayerError: when it has none.
         """
-        return level_of(self._opponent)
+        return ladder_of(self.spec)
+
+    @property
+    def level(self) -> Level | None:
+        """The opponent's level; None if its budget alone sets its strength."""
+        number = self._opponent.level
+        return None if number is None else self.ladder.level(number)
 
     def set_level(self, text: str) -> None:
-        """Set the opponent's budget.
+        """Set the opponent's level; raise PlayerError when there is none."""
+        set_level(self._opponent, self.ladder, text)
+
+    @property
+    def budget(self) -> str:
+        """The opponent's budget, in words; raise PlayerError when it has none."""
+        return describe_budget(self._opponent)
+
+    def set_budget(self, text: str) -> None:
+        """Set the opponent's budget, at full strength.
 
         Raises:
-            PlayerError: for an invalid budget, or a player without levels.
+            PlayerError: for an invalid budget, or a player without one.
         """
-        set_level(self._opponent, text, least=0 if self.has_network else 1)
+        set_budget(self._opponent, text, least=0 if self.has_network else 1)
 
     # --- the user's analysis ---
 
@@ -160,7 +183,7 @@ class TerminalSession:
         Raises:
             PlayerError: as `hint_analyzer`.
         """
-        analyzer, budget = self.hint_analyzer(), budget_of(self._opponent)
+        analyzer, budget = self.hint_analyzer(), self._hint_budget()
         known = SearchResult.of(analyzer, self.game_tree.state)
         if known is None:
             return budget
@@ -168,6 +191,13 @@ class TerminalSession:
             return budget if again else None
         rest = budget.simulations - known.simulations
         return budget._replace(simulations=rest) if rest > 0 else None
+
+    def _hint_budget(self) -> Budget:
+        """Return the opponent's budget; at a level for people, that of training."""
+        options = self.spec.options
+        if self._opponent.level is not None and isinstance(options, CheckpointOptions):
+            return Budget(options.saved.settings.simulations)
+        return budget_of(self._opponent)
 
     def search(self, budget: Budget, is_wanted: Callable[[], bool] = lambda: True) -> SearchResult:
         """Continue the search while `is_wanted()`; return the result.

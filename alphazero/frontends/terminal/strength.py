@@ -1,10 +1,13 @@
-"""Playing strength: simulations or seconds a move, or the search depth in plies."""
+"""Playing strength: a level for people, or simulations, seconds or plies a move."""
 
 import re
 from typing import NamedTuple
 
 from alphazero.errors import PlayerError
 from alphazero.frontends.analyzer import Analyzer
+from alphazero.players.levels import Ladder
+from alphazero.players.options import CheckpointOptions, NetworkOptions
+from alphazero.players.registry import PlayerSpec
 
 
 class Budget(NamedTuple):
@@ -41,11 +44,38 @@ def budget_of(analyzer: Analyzer) -> Budget:
     return Budget(analyzer.simulations, analyzer.seconds)
 
 
-def level_of(analyzer: Analyzer) -> str:
-    """Describe the strength.
+def ladder_of(spec: PlayerSpec) -> Ladder:
+    """Return a player's levels.
 
     Raises:
-        PlayerError: when the player has no levels.
+        PlayerError: when it has none.
+    """
+    options = spec.options
+    if not isinstance(options, CheckpointOptions) or isinstance(options, NetworkOptions):
+        raise PlayerError("this player has no levels; set its budget, as in: budget 200")
+    return options.saved.ladder
+
+
+def set_level(analyzer: Analyzer, ladder: Ladder, text: str) -> None:
+    """Play at a level, given by its number.
+
+    Raises:
+        PlayerError: when there is none.
+    """
+    if not re.fullmatch("[0-9]{1,2}", text):
+        count = len(ladder.levels)
+        raise PlayerError(
+            f"expected a level from 1 to {count}, got {text[:20]!r}; budget sets simulations or "
+            "seconds"
+        )
+    analyzer.play_at(ladder.level(int(text)))
+
+
+def describe_budget(analyzer: Analyzer) -> str:
+    """Describe how long the player thinks.
+
+    Raises:
+        PlayerError: when it has no budget.
     """
     if analyzer.searches:
         return str(budget_of(analyzer))
@@ -53,17 +83,17 @@ def level_of(analyzer: Analyzer) -> str:
     return f"depth {depth}" if seconds is None else str(Budget(seconds=seconds))
 
 
-def set_level(analyzer: Analyzer, text: str, least: int) -> None:
-    """Set the budget per move; `least` is the minimum number of simulations.
+def set_budget(analyzer: Analyzer, text: str, least: int) -> None:
+    """Set the budget per move, at full strength; `least` is the minimum number of simulations.
 
     Raises:
-        PlayerError: for an invalid budget, or a player without levels.
+        PlayerError: for an invalid budget, or a player without one.
     """
     if analyzer.searches:
         budget = Budget.read(text)
         if budget.simulations is not None and budget.simulations < least:
             raise PlayerError("expected at least 1 simulation: this player has no network")
-        analyzer.simulations, analyzer.seconds = budget
+        analyzer.think_for(*budget)
         return
     _depth(analyzer)
     budget = Budget.read(text, "plies")
@@ -79,5 +109,5 @@ def _depth(analyzer: Analyzer) -> int:
     """Return the search depth of a player without a tree; raise PlayerError if it has none."""
     depth = getattr(analyzer.player, "depth", None)
     if depth is None:
-        raise PlayerError("this player has only one level")
+        raise PlayerError("this player has no budget to set")
     return int(depth)

@@ -114,7 +114,7 @@ def test_where_seconds_decide_a_hint_looks_again_and_the_views_show_what_is_know
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(session, "time", SlowClock())
-    words = ["level 1s", "policy", "tree", "policy", "hint", "hint", "quit"]
+    words = ["budget 1s", "policy", "tree", "policy", "hint", "hint", "quit"]
     told = simulations_in(Talk("tic_tac_toe", BOTH, words).run())
     assert told[0] == told[1] < told[2] < told[3]
 
@@ -175,17 +175,18 @@ def test_the_trees_of_several_threads_are_added_up() -> None:
 
 
 def test_players_that_do_not_search_say_so() -> None:
-    words = ["hint", "go 5", "analyze", "policy", "tree", "level", "quit"]
+    words = ["hint", "go 5", "analyze", "policy", "tree", "budget", "level", "quit"]
     talk = Talk("tic_tac_toe", BOTH, words, player=parse_player("random")).run()
     assert len(answers(talk, "this player gives no hints")) == 5
-    assert "this player has only one level" in talk.said
+    assert "this player has no budget to set" in talk.said
+    assert "this player has no levels; set its budget, as in: budget 200" in talk.said
 
 
 # --- the opponent --------------------------------------------------------------------------------
 
 
-def test_the_level_is_told_and_changed() -> None:
-    words = ["level", "b2", "level 30", "a1", "level .01s", "level", "level 1s", "quit"]
+def test_the_budget_is_told_and_changed() -> None:
+    words = ["budget", "b2", "budget 30", "a1", "budget .01s", "budget", "budget 1s", "quit"]
     talk = Talk("tic_tac_toe", FIRST, words).run()
     assert answers(talk, "uniform: ") == [
         "  uniform: 200 simulations a move",
@@ -196,15 +197,39 @@ def test_the_level_is_told_and_changed() -> None:
     ]
 
 
-def test_a_wrong_level_is_told_in_a_line() -> None:
-    talk = Talk("tic_tac_toe", BOTH, ["level high", "level 0", "go", "go 0", "quit"]).run()
+def test_levels_are_listed_and_chosen_until_a_budget_replaces_them(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "some.safetensors")
+    words = ["level", "level 1", "b2", "budget 9", "level 11", "level 2s", "quit"]
+    player = parse_player(f"{path}:level=3")
+    talk = Talk("tic_tac_toe", FIRST, words, player=player).run()
+    listed = answers(talk, "first game")[0].splitlines()
+    assert [line.split()[0] for line in listed] == [str(number) for number in range(1, 11)]
+    told = [text.partition("level=3: ")[2] for text in answers(talk, "level=3: ")]
+    assert told == [
+        "level 3, learner, not measured",
+        "level 1, first game, not measured",
+        "9 simulations a move",
+    ]
+    assert "level: expected 1 to 10, got 11" in talk.said
+    assert answers(talk, "expected a level from 1 to 10, got '2s'")
+    assert len(talk.moves) == 2
+
+
+def test_a_hint_searches_as_in_training_whatever_the_level(tmp_path: Path) -> None:
+    player = parse_player(f"{saved_player(tmp_path / 'some.safetensors')}:level=1")
+    talk = Talk("tic_tac_toe", FIRST, ["hint", "quit"], player=player).run()
+    assert answers(talk, ", 8 simulations")
+
+
+def test_a_wrong_budget_is_told_in_a_line() -> None:
+    talk = Talk("tic_tac_toe", BOTH, ["budget high", "budget 0", "go", "go 0", "quit"]).run()
     assert "expected simulations, as in 200, or seconds, as in 5s; got 'high'" in talk.said
     assert "expected at least 1 simulation: this player has no network" in talk.said
     assert "expected simulations, as in 200, or seconds, as in 5s; got ''" in talk.said
 
 
 def test_alpha_beta_is_told_how_deep_to_look() -> None:
-    words = ["level", "level 2", "level 1s", "level 0", "b2", "quit"]
+    words = ["budget", "budget 2", "budget 1s", "budget 0", "b2", "quit"]
     talk = Talk("tic_tac_toe", FIRST, words, player=parse_player("minimax:depth=3")).run()
     told = [text.partition(": ")[2] for text in answers(talk, "^  minimax")]
     assert told == ["depth 3", "depth 2", "1 second a move"]

@@ -134,7 +134,7 @@ def test_an_evening_at_the_terminal(session: Session, tmp_path: Path) -> None:
     # What is typed before Enter is what is done next; Ctrl-C ends it as well.
     begin = len(session.text)
     session.type("analyze\n")
-    session.type("level\n")
+    session.type("budget\n")
     session.expect("X to move: ", session.expect("200 simulations a move", begin))
     begin = len(session.text)
     session.type("analyze\n")
@@ -142,7 +142,7 @@ def test_an_evening_at_the_terminal(session: Session, tmp_path: Path) -> None:
     session.type("\x03")
     session.expect("X to move: ", begin)
 
-    assert "50 simulations a move" in session.ask("level 50", "a move")
+    assert "50 simulations a move" in session.ask("budget 50", "a move")
     answer = session.ask(best, "O plays|wins|draw")
     assert "your win rate as X" in answer
     assert re.search("[▁▂▃▄▅▆▇█]{2}", SGR.sub("", answer))

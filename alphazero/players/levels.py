@@ -1,0 +1,271 @@
+"""Ten levels for people, from *first game* to *strongest*: settings, ratings and their file.
+
+`scripts/measure_levels.py` chooses the settings of a checkpoint, measures them in a tournament and
+writes both beside it: `connect_four.levels.json` for `connect_four.safetensors`. A checkpoint
+without this file has the same ladder of settings for every game, not measured.
+"""
+
+import functools
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from alphazero.errors import PlayerError
+from alphazero.games.game import PLY, Game, State
+from alphazero.games.registry import write_game
+from alphazero.mcts.move_selection import sample_actions
+from alphazero.utils.arrays import Float64Array
+from alphazero.utils.checked_json import field, parse_object, typed
+from alphazero.utils.files import printable, read_limited, write_atomic
+
+NAMES: Final = (
+    "first game",
+    "beginner",
+    "learner",
+    "casual",
+    "steady",
+    "regular",
+    "experienced",
+    "advanced",
+    "expert",
+    "strongest",
+)
+"""Names of the levels from 1 on."""
+
+SUFFIX: Final = ".levels.json"
+FORMAT: Final = "alphazero-levels"
+
+OPENING_MOVES: Final = 4
+"""Plies in which a level that searches draws its moves, so that its games differ."""
+
+OPENING_TEMPERATURE: Final = 0.5
+
+WEAKEST, RAW_NETWORK, SEARCH, STRONGEST = 0.0, 1.0, 2.0, 3.0
+"""Marks on the scale of `settings_at`."""
+
+UNMEASURED: Final = (0.3, 0.5, 0.7, 0.85, 1.0, 1.35, 1.7, 2.2, 2.6, 3.0)
+"""The ladder of a checkpoint without measured levels, on the scale of `settings_at`."""
+
+STRONGEST_FACTOR: Final = 4
+"""Simulations of the strongest level, as a multiple of those in training."""
+
+_SIZE_LIMIT: Final = 1 << 16
+
+
+@dataclass(frozen=True)
+class LevelSettings:
+    """How a level plays."""
+
+    simulations: int
+    """simulations a move; 0 is the bare network"""
+    temperature: float = 0.0
+    """of moves drawn from the network's policy, in the first `sampled_moves` plies"""
+    sampled_moves: int | None = 0
+    """None: in the whole game"""
+    random_moves: float = 0.0
+    """share of moves that are any legal move, in [0, 1]"""
+
+    def choose(
+        self,
+        game: Game,
+        state: State,
+        action: int,
+        priors: Float64Array,
+        rng: np.random.Generator,
+    ) -> int:
+        """Return this level's move in `state`, where the search plays `action`.
+
+        `priors` [A] are the network's policy.
+        """
+        if self.random_moves and rng.random() < self.random_moves:
+            return int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
+        draws = self.sampled_moves is None or state[PLY] < self.sampled_moves
+        if draws and self.temperature:
+            return int(sample_actions(priors[None], np.array([self.temperature]), rng)[0])
+        return action
+
+
+def settings_at(strength: float, most_simulations: int) -> LevelSettings:
+    """Return the settings at a strength from `WEAKEST` to `STRONGEST`, each stronger than the last.
+
+    Below `RAW_NETWORK` a share of the moves is random, the others are drawn from the network's
+    policy. Up to `SEARCH` the temperature falls to 0. Then the simulations grow, evenly in their
+    logarithm, to `most_simulations`; only the strongest draws no moves in the opening.
+    """
+    if strength < RAW_NETWORK:
+        return LevelSettings(0, 1.0, None, round(RAW_NETWORK - strength, 3))
+    if strength < SEARCH:
+        return LevelSettings(0, round(SEARCH - strength, 3), None)
+    if strength >= STRONGEST:
+        return LevelSettings(most_simulations)
+    simulations = round(most_simulations ** (strength - SEARCH))
+    return LevelSettings(simulations, OPENING_TEMPERATURE, OPENING_MOVES)
+
+
+@dataclass(frozen=True)
+class Level:
+    """One of a checkpoint's levels."""
+
+    number: int
+    """from 1"""
+    settings: LevelSettings
+    elo: float | None = None
+    """rating where the ladder's anchor has 0; None if not measured"""
+    elo_low: float | None = None
+    """lower end of its 95 % interval; None for an open end"""
+    elo_high: float | None = None
+    score: float | None = None
+    """measured score against the level below; None for the first"""
+
+    @property
+    def name(self) -> str:
+        return NAMES[self.number - 1]
+
+    @property
+    def strength(self) -> str:
+        """The rating and its interval in words."""
+        if self.elo is None:
+            return "not measured"
+        low = "open" if self.elo_low is None else f"{self.elo_low:+z.0f}"
+        high = "open" if self.elo_high is None else f"{self.elo_high:+z.0f}"
+        return f"Elo {self.elo:+z.0f} ({low} to {high})"
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The levels of a checkpoint, the weakest first."""
+
+    levels: tuple[Level, ...]
+    anchor: str = ""
+    """the player with rating 0; empty if not measured"""
+    opening_moves: int = 0
+    """random moves at the start of each measured pair of games"""
+
+    @property
+    def unrated(self) -> "Ladder":
+        """The same settings without ratings, as for another size of the game."""
+        return Ladder(tuple(Level(level.number, level.settings) for level in self.levels))
+
+    def level(self, number: int) -> Level:
+        """Return a level.
+
+        Raises:
+            PlayerError: when there is none.
+        """
+        if not 1 <= number <= len(self.levels):
+            raise PlayerError(f"level: expected 1 to {len(self.levels)}, got {number}")
+        return self.levels[number - 1]
+
+
+@functools.lru_cache(maxsize=64)
+def default_ladder(trained_simulations: int) -> Ladder:
+    """Return the ladder of a checkpoint without measured levels."""
+    most = STRONGEST_FACTOR * max(trained_simulations, 1)
+    return Ladder(
+        tuple(
+            Level(number, settings_at(strength, most))
+            for number, strength in enumerate(UNMEASURED, 1)
+        )
+    )
+
+
+# --- the file ------------------------------------------------------------------------------------
+
+
+def ladder_file(checkpoint: Path) -> Path:
+    """Return where a checkpoint's ladder is kept."""
+    return checkpoint.with_name(checkpoint.stem + SUFFIX)
+
+
+def save_ladder(path: Path, ladder: Ladder, game: Game, player_hash: str, about: str) -> None:
+    """Write a ladder; `about` says how it was measured.
+
+    Raises:
+        RunError: when it cannot be written.
+    """
+    rows = [asdict(level.settings) | _ratings_of(level) for level in ladder.levels]
+    head = {
+        "format": FORMAT,
+        "about": about,
+        "game": write_game(game),
+        "player": player_hash,
+        "anchor": ladder.anchor,
+        "opening_moves": ladder.opening_moves,
+    }
+    lines = ",\n".join(f"    {json.dumps(row)}" for row in rows)
+    text = json.dumps(head, indent=2)[:-2] + f',\n  "levels": [\n{lines}\n  ]\n}}\n'
+    write_atomic(path, text.encode())
+
+
+def load_ladder(path: Path, game: Game, player_hash: str) -> Ladder | None:
+    """Read a ladder; None if it was measured for another file or another game.
+
+    Raises:
+        PlayerError: for a file that holds no ladder.
+        RunError: when it cannot be read.
+    """
+    content = read_limited(path, _SIZE_LIMIT)
+    try:
+        found = parse_object(content)
+        if field(found, "format", str) != FORMAT:
+            raise ValueError(f"format: expected {FORMAT}")
+        rows = field(found, "levels", list)
+        if len(rows) != len(NAMES):
+            raise ValueError(f"levels: expected {len(NAMES)}, got {len(rows)}")
+        levels = tuple(_read_level(number, row) for number, row in enumerate(rows, 1))
+        ladder = Ladder(levels, field(found, "anchor", str), field(found, "opening_moves", int))
+        is_of = field(found, "player", str) == player_hash
+        return ladder if is_of and field(found, "game", str) == write_game(game) else None
+    except (KeyError, TypeError, ValueError) as error:
+        raise PlayerError(
+            f"{printable(path)}: no levels: {ascii(str(error))[1:-1][:200]}; remove the file, or "
+            "write it again by scripts/measure_levels.py"
+        ) from None
+
+
+_RATINGS: Final = "elo", "elo_low", "elo_high", "score"
+"""The last fields of `Level`, in their order."""
+
+
+def _ratings_of(level: Level) -> dict[str, float | None]:
+    values = {name: getattr(level, name) for name in _RATINGS}
+    return {name: None if value is None else round(value, 3) for name, value in values.items()}
+
+
+def _read_level(number: int, row: Any) -> Level:
+    row = typed(row, dict)
+    known = {each.name for each in fields(LevelSettings)} | {*_RATINGS}
+    if row.keys() != known:
+        raise ValueError(f"level {number}: expected {', '.join(sorted(known))}")
+    sampled = row["sampled_moves"]
+    settings = LevelSettings(
+        typed(row["simulations"], int),
+        float(typed(row["temperature"], int, float)),
+        None if sampled is None else typed(sampled, int),
+        float(typed(row["random_moves"], int, float)),
+    )
+    is_valid = (
+        0 <= settings.simulations <= 10**6
+        and 0 <= settings.temperature <= 100
+        and 0 <= (settings.sampled_moves or 0) <= 10**6
+        and 0 <= settings.random_moves <= 1
+    )
+    if not is_valid:
+        raise ValueError(f"level {number}: a setting is out of its range")
+    ratings = (row[name] for name in _RATINGS)
+    return Level(
+        number,
+        settings,
+        *(None if each is None else float(typed(each, int, float)) for each in ratings),
+    )
+
+
+def describe_ladder(ladder: Ladder) -> Sequence[str]:
+    """Return a line for each level: its name and its rating."""
+    width = max(map(len, NAMES))
+    lines = [f"{each.number:2}  {each.name:{width}}  {each.strength}" for each in ladder.levels]
+    return [*lines, f"Elo 0 is {ladder.anchor}"] if ladder.anchor else lines

@@ -1,0 +1,210 @@
+"""Levels for people: their settings, how they choose moves, and the file of a measured ladder."""
+
+import dataclasses
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.games import TIC_TAC_TOE
+from helpers.players import ANY_SIZE, saved_player
+
+from alphazero.arena.head_to_head import play_match
+from alphazero.arena.match import player_factory
+from alphazero.arena.openings import paired_openings
+from alphazero.errors import PlayerError
+from alphazero.players.checkpoint_player import load_checkpoint_player
+from alphazero.players.levels import (
+    NAMES,
+    SEARCH,
+    STRONGEST,
+    Ladder,
+    Level,
+    LevelSettings,
+    default_ladder,
+    describe_ladder,
+    ladder_file,
+    load_ladder,
+    save_ladder,
+    settings_at,
+)
+from alphazero.players.registry import parse_player
+from alphazero.utils.shipped import shipped_players
+
+LEVELS = tuple(
+    Level(number, settings_at(number * 0.3, 100), -50.0 + number, -80.0, None, 0.625)
+    for number in range(1, 11)
+)
+LADDER = Ladder(LEVELS, "uct:simulations=100", 2)
+
+
+def draws(settings: LevelSettings, ply: int = 0, count: int = 2000) -> Counter[int]:
+    """Return how often each move is chosen where the search plays 8, after `ply` moves."""
+    state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *range(ply))
+    priors = np.array([0.0] * 6 + [0.5, 0.3, 0.2])
+    rng = np.random.default_rng(3)
+    return Counter(settings.choose(TIC_TAC_TOE, state, 8, priors, rng) for _ in range(count))
+
+
+def test_full_strength_plays_the_move_of_the_search() -> None:
+    assert draws(LevelSettings(100)) == {8: 2000}
+
+
+def test_a_random_move_is_any_legal_one_alike() -> None:
+    found = draws(LevelSettings(0, random_moves=1.0), ply=3)
+    assert sorted(found) == [3, 4, 5, 6, 7, 8]
+    assert min(found.values()) > 260  # 333 expected, standard deviation 17
+
+
+def test_a_share_of_the_moves_is_random() -> None:
+    found = draws(LevelSettings(0, random_moves=0.45), ply=4)
+    assert abs(found[8] / 2000 - (0.55 + 0.45 / 5)) < 0.04
+    assert abs(found[4] / 2000 - 0.45 / 5) < 0.03
+
+
+def test_moves_are_drawn_from_the_policy_at_its_temperature() -> None:
+    # 0.5^2 : 0.3^2 : 0.2^2 = 25 : 9 : 4
+    found = draws(LevelSettings(0, 0.5, None), ply=5)
+    expected = {6: 25 / 38, 7: 9 / 38, 8: 4 / 38}
+    assert found.keys() == expected.keys()
+    assert all(abs(found[action] / 2000 - share) < 0.04 for action, share in expected.items())
+
+
+def test_an_opening_is_drawn_and_the_rest_is_searched() -> None:
+    opening = LevelSettings(10, 1.0, 4)
+    assert len(draws(opening, ply=3)) == 3
+    assert draws(opening, ply=4) == {8: 2000}
+
+
+def test_the_scale_goes_from_random_moves_to_the_most_simulations() -> None:
+    assert settings_at(0.0, 400) == LevelSettings(0, 1.0, None, 1.0)
+    assert settings_at(1.0, 400) == LevelSettings(0, 1.0, None, 0.0)
+    assert settings_at(1.75, 400) == LevelSettings(0, 0.25, None, 0.0)
+    assert settings_at(SEARCH, 400).simulations == 1
+    assert settings_at(2.5, 400).simulations == 20
+    assert settings_at(STRONGEST, 400) == LevelSettings(400)
+
+
+def test_a_checkpoint_without_measured_levels_has_ten_all_the_same(tmp_path: Path) -> None:
+    saved = load_checkpoint_player(saved_player(tmp_path / "some.safetensors"))
+    assert saved.ladder == default_ladder(8)
+    assert len(saved.ladder.levels) == len(NAMES) == 10
+    assert saved.ladder.level(10).settings == LevelSettings(32)
+    assert {level.strength for level in saved.ladder.levels} == {"not measured"}
+
+
+def test_a_measured_ladder_is_read_back_for_its_checkpoint_alone(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "some.safetensors")
+    player = parse_player(str(path))
+    save_ladder(ladder_file(path), LADDER, TIC_TAC_TOE, player.player_hash, "200 games")
+    assert load_checkpoint_player(path).ladder == LADDER
+    assert LADDER.level(3).strength == "Elo -47 (-80 to open)"
+    assert describe_ladder(LADDER)[-1] == "Elo 0 is uct:simulations=100"
+    # Another checkpoint of the same name has no measured levels.
+    saved_player(path, games=5)
+    assert load_checkpoint_player(path).ladder == default_ladder(8)
+
+
+def test_another_size_of_the_game_has_the_settings_without_the_ratings(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "some.safetensors", "go:rows=5,columns=5", ANY_SIZE)
+    saved = load_checkpoint_player(path)
+    digest = parse_player(str(path)).player_hash
+    save_ladder(ladder_file(path), LADDER, saved.game, digest, "")
+    saved = load_checkpoint_player(path)
+    assert saved.ladder == LADDER
+    other = saved.on(dataclasses.replace(saved.game, rows=6, columns=6))  # type: ignore[call-arg]
+    assert [each.settings for each in other.ladder.levels] == [each.settings for each in LEVELS]
+    assert {each.elo for each in other.ladder.levels} == {None}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("format", "other", "format: expected alphazero-levels"),
+        ("levels", [], "levels: expected 10, got 0"),
+        ("levels", [7] * 10, "unexpected int"),
+        ("levels", [{}] * 10, "level 1: expected elo, elo_high"),
+        ("anchor", 5, "anchor: expected str, got '5'"),
+        ("simulations", -1, "level 1: a setting is out of its range"),
+        ("simulations", True, "unexpected bool"),
+        ("random_moves", 1.5, "level 1: a setting is out of its range"),
+        ("sampled_moves", "all", "unexpected str"),
+        ("elo", "high", "unexpected str"),
+    ],
+)
+def test_a_damaged_ladder_is_told_in_a_line(
+    tmp_path: Path, key: str, value: object, said: str
+) -> None:
+    path = tmp_path / "some.levels.json"
+    save_ladder(path, LADDER, TIC_TAC_TOE, "0123", "")
+    content = json.loads(path.read_text())
+    (content if key in content else content["levels"][0])[key] = value
+    path.write_text(json.dumps(content))
+    with pytest.raises(PlayerError) as caught:
+        load_ladder(path, TIC_TAC_TOE, "0123")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[]", b"null"])
+def test_what_is_no_ladder_is_told_in_a_line(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "some.levels.json"
+    path.write_bytes(data)
+    with pytest.raises(PlayerError, match=r"no levels: .*; remove the file"):
+        load_ladder(path, TIC_TAC_TOE, "0123")
+
+
+def test_the_shipped_ladders_begin_below_uct_and_grow() -> None:
+    measured = 0
+    for path in shipped_players().values():
+        ladder = load_checkpoint_player(path).ladder
+        assert ladder_file(path).exists() == bool(ladder.anchor), f"{path}: measured for another"
+        if not ladder.anchor:
+            continue
+        measured += 1
+        elos = [level.elo for level in ladder.levels]
+        assert all(elo is not None for elo in elos)
+        assert elos == sorted(elos)  # type: ignore[type-var]
+        assert ladder.anchor == "uct:simulations=100"
+        assert (ladder.level(1).elo_high or 0) < 0, f"{path}: level 1 may beat {ladder.anchor}"
+        scores = [level.score for level in ladder.levels[1:]]
+        assert all(score is not None and 0.5 < score < 0.8 for score in scores), path
+    assert measured
+
+
+def test_a_beginner_loses_to_uct_and_the_strongest_level_does_not() -> None:
+    first, last, uct = map(
+        parse_player, ("tic_tac_toe:level=1", "tic_tac_toe:level=10", "uct:simulations=100")
+    )
+    assert first.options.default_simulations == 0
+    rng = np.random.default_rng(1)
+    schedule = paired_openings(TIC_TAC_TOE, 20, 0, rng)
+    for player, low, high in ((first, 0.0, 0.25), (last, 0.5, 1.0)):
+        make_players = player_factory(TIC_TAC_TOE, [player, uct], rng)
+        result, _ = play_match(TIC_TAC_TOE, make_players, schedule)
+        assert low <= result.score <= high
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (":level=0", "level: must be at least 1 and at most 10, got 0"),
+        (":level=11", "level: must be at least 1 and at most 10, got 11"),
+        (":level=3,simulations=9", "a level sets how long the player thinks"),
+        (":level=3,seconds=1", "a level sets how long the player thinks"),
+    ],
+)
+def test_a_level_takes_no_budget(tmp_path: Path, text: str, said: str) -> None:
+    path = saved_player(tmp_path / "some.safetensors")
+    with pytest.raises(PlayerError) as caught:
+        parse_player(f"{path}{text}")
+    assert said in str(caught.value)
+
+
+def test_a_level_from_the_command_line_is_for_players_that_have_levels(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "some.safetensors")
+    assert parse_player(str(path), level=4).name == f"{path}:level=4"
+    assert parse_player(f"{path}:level=2", level=4).name == f"{path}:level=2"
+    with pytest.raises(PlayerError, match="uct has no levels: only checkpoints have them"):
+        parse_player("uct", level=4)
