@@ -1,4 +1,4 @@
-"""A run's recorded games, readable while it trains.
+"""A run's recorded games, curves and progress, readable while it trains.
 
 Self-play games come from the replay window's shards, each checked against the manifest. For an
 iteration outside the window they are its few sample games in `games/`, without policies. Gate games
@@ -6,17 +6,22 @@ are only in `games/`, which keeps the newest `run.keep_games` iterations.
 """
 
 import functools
+import math
+import re
 import threading
 from collections import OrderedDict
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
+from alphazero.diagnostics.run_figure import Drawing, find_drawings
+from alphazero.diagnostics.run_history import CurveReader
 from alphazero.errors import RunError
 from alphazero.games.game import Game
 from alphazero.records.game_files import load_played
 from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
-from alphazero.training.manifest import check_resumable
+from alphazero.training.manifest import MANIFEST, check_resumable
 from alphazero.training.run_directory import SAMPLE_NAME, RunDirectory
 from alphazero.utils.files import path_errors
 
@@ -24,6 +29,11 @@ SELFPLAY: Final = "selfplay"
 GATE: Final = "gate"
 
 CACHED_ITERATIONS: Final = 3
+
+MAX_POINTS: Final = 200
+"""Points of a curve on the page."""
+
+Point = TypeVar("Point")
 
 
 class RunArchive:
@@ -38,10 +48,37 @@ class RunArchive:
         self.name = folder.resolve().name
         self._lock = threading.Lock()
         self._read: OrderedDict[tuple[int, str], list[GameRecord | PlayedGame]] = OrderedDict()
+        self._curves = CurveReader(folder)
 
     @functools.cached_property
     def game(self) -> Game:
         return self._run().game
+
+    def stamps(self) -> tuple[Hashable, Hashable]:
+        """Return two values, which change with each iteration and with each new best player.
+
+        Neither file is read.
+        """
+        return _stamp(self.folder / MANIFEST), _stamp(self.folder / "best.safetensors")
+
+    def status(self) -> dict[str, Any]:
+        """Return how far the run is; raise RunError if it is unreadable."""
+        run = self._run()
+        state = run.state
+        step = re.search(r"\d+", state.best)
+        return {
+            "iteration": state.iteration,
+            "games": state.games,
+            "positions": state.positions,
+            "best_step": int(step[0]) if step else 0,
+            "budget_spent": run.budget_share(),
+        }
+
+    def charts(self) -> list[dict[str, Any]]:
+        """Return the charts of `alphazero plot`, each curve with `MAX_POINTS` points at most."""
+        with self._lock:
+            curves = self._curves.read()
+        return [_to_json(drawing) for drawing in find_drawings(curves)]
 
     def iterations(self) -> list[tuple[int, str]]:
         """Return iterations with games and kinds, newest first; raise RunError if unreadable."""
@@ -104,3 +141,34 @@ class RunArchive:
         return {
             (int(found[2]), found[1]): path for path, found in named if found and found[3] != "txt"
         }
+
+
+def _stamp(path: Path) -> Hashable:
+    """Return a value that differs once the file has been replaced; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _to_json(drawing: Drawing) -> dict[str, Any]:
+    intervals: list[tuple[int, float, float]] = []
+    if drawing.intervals:
+        low, high = drawing.intervals
+        intervals = [(each, low[each], high[each]) for each in sorted(low.keys() & high.keys())]
+    return {
+        "title": drawing.chart.title,
+        "unit": drawing.chart.unit,
+        "curves": [
+            {"label": label.replace("_", " ").strip(), "points": _thinned(sorted(curve.items()))}
+            for label, curve in drawing.curves.items()
+        ],
+        "intervals": _thinned(intervals),
+    }
+
+
+def _thinned(points: list[Point]) -> list[Point]:
+    """Return at most about `MAX_POINTS` of the points, evenly spaced, the last one included."""
+    apart = math.ceil(len(points) / MAX_POINTS) or 1
+    return points[::-1][::apart][::-1]

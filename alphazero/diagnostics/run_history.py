@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,22 +19,34 @@ TIMES = [name for name in METRICS if name.startswith("seconds/")]
 """The curves of the stages' times."""
 
 
-def read_curves(run: Path) -> dict[str, Curve]:
-    """Return the curves of a run by name; without curves that a resumed run purged completely."""
-    from tensorboard.backend.event_processing.event_accumulator import (  # type: ignore[import-untyped]
-        EventAccumulator,
-    )
+class CurveReader:
+    """Reads the curves of a run; each later reading takes only what is new."""
 
-    folder = run / "tensorboard"
-    if not is_folder(folder):
-        return {}
-    events = EventAccumulator(str(folder), {"scalars": 0})
-    events.Reload()
-    curves = {
-        name: {point.step: point.value for point in events.Scalars(name)}
-        for name in events.Tags()["scalars"]
-    }
-    return {name: curve for name, curve in curves.items() if curve}
+    def __init__(self, run: Path) -> None:
+        self._folder = run / "tensorboard"
+        self._events: Any = None
+
+    def read(self) -> dict[str, Curve]:
+        """Return the curves by name; without curves that a resumed run purged completely."""
+        from tensorboard.backend.event_processing.event_accumulator import (  # type: ignore[import-untyped]
+            EventAccumulator,
+        )
+
+        if not is_folder(self._folder):
+            return {}
+        if self._events is None:
+            self._events = EventAccumulator(str(self._folder), {"scalars": 0})
+        self._events.Reload()
+        curves = {
+            name: {point.step: point.value for point in self._events.Scalars(name)}
+            for name in self._events.Tags()["scalars"]
+        }
+        return {name: curve for name, curve in curves.items() if curve}
+
+
+def read_curves(run: Path) -> dict[str, Curve]:
+    """Return the curves of a run by name, as `CurveReader.read`."""
+    return CurveReader(run).read()
 
 
 def curves_of(run: Path, names: Sequence[str]) -> list[Curve]:

@@ -145,9 +145,9 @@ def test_the_page_shows_the_search_then_and_the_network_now(finished_run: Path) 
         serving([parse_player(str(finished_run))], [archive]) as running,
         running.begin("tic_tac_toe") as page,
     ):
-        assert running.ask("GET", "/api/setup")[1]["runs"] == [
-            {"name": "tiny", "game": "tic_tac_toe"}
-        ]
+        (run,) = running.ask("GET", "/api/setup")[1]["runs"]
+        assert (run["name"], run["game"], run["iteration"]) == ("tiny", "tic_tac_toe", ITERATIONS)
+        assert run["budget_spent"] == 1
         told = running.ask("GET", "/api/runs/tiny")[1]["iterations"]
         assert {"iteration": last, "kind": "selfplay"} in told
         listed = running.ask("GET", f"/api/runs/tiny/{last}")[1]

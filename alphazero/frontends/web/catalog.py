@@ -100,8 +100,15 @@ class Catalog:
             if all(player.spec.name != spec.name for player in self.players.values()):
                 name = _unused_name(short_name(spec), self.players)
                 self.players[name] = self._make_option(name, spec)
+        self.run_players: dict[str, str] = {}
+        """names of runs' best players, by the names of the runs"""
         for archive in archives:
-            self.archives[_unused_name(archive.name, self.archives)] = archive
+            name = _unused_name(archive.name, self.archives)
+            self.archives[name] = archive
+            for player in self.players.values():
+                options = player.spec.options
+                if isinstance(options, CheckpointOptions) and Path(options.path) == archive.folder:
+                    self.run_players[name] = player.name
         self.games = {name: make_game(name) for name in game_names()}
         fixed = [player.spec.game for player in self.players.values()]
         for game in (*fixed, *(archive.game for archive in archives)):
@@ -125,6 +132,21 @@ class Catalog:
             raise PlayerError(f"{name} plays {write_game(own)}, not {write_game(game)}")
         return player
 
+    def reload(self, name: str) -> PlayerOption:
+        """Return a player with its file read anew; the catalog stays as it is.
+
+        Raises:
+            AlphaZeroError: when the file cannot be read.
+        """
+        spec = self.players[name].spec
+        return self._make_option(
+            name, dataclasses.replace(spec, options=dataclasses.replace(spec.options))
+        )
+
+    def newest(self, player: PlayerOption) -> PlayerOption:
+        """Return a player as it is now."""
+        return self.players.get(player.name, player)
+
     def analysis_player(self, game: Game) -> PlayerOption:
         """Return the default analysis player of a game: a network if possible, else rollouts."""
         suitable = [
@@ -145,11 +167,18 @@ class Catalog:
                 for text, game in self.games.items()
             ],
             "players": [player.json() for player in self.players.values()],
-            "runs": [
-                {"name": name, "game": write_game(archive.game)}
-                for name, archive in self.archives.items()
-            ],
         }
+
+    def runs_json(self) -> list[dict[str, Any]]:
+        """Return each run's name, game, and player if it has one."""
+        return [
+            {
+                "name": name,
+                "game": write_game(archive.game),
+                "player": self.run_players.get(name),
+            }
+            for name, archive in self.archives.items()
+        ]
 
     def _make_option(self, name: str, spec: PlayerSpec) -> PlayerOption:
         """Return a player with its levels; the default level is that of its spec."""

@@ -6,7 +6,7 @@ Each event holds the current state: a slow page skips states, and no events pile
 import asyncio
 import contextlib
 import json
-from typing import Final
+from typing import Any, Final
 
 from starlette.types import Receive, Send
 
@@ -22,7 +22,7 @@ class EventStream:
 
     def __init__(self, session: WebSession) -> None:
         self.session = session
-        self._pending: set[str] = {"view"}
+        self._pending: set[str] = {"view", "runs"}
         self._has_events = asyncio.Event()
         self._ended = False
 
@@ -54,14 +54,16 @@ class EventStream:
         self._has_events.set()
 
     def _text(self) -> str:
-        """Return the pending event, or a comment as heartbeat; a view includes the search."""
+        """Return the pending events, or a comment as heartbeat; a view includes the search."""
         pending, self._pending = self._pending, set()
+        events = ""
         if "view" in pending:
-            return f"event: view\ndata: {json.dumps(view_of(self.session))}\n\n"
-        search = search_json(self.session) if "search" in pending else None
-        if search is not None:
-            return f"event: search\ndata: {json.dumps(search)}\n\n"
-        return ": still here\n\n"
+            events += _event("view", view_of(self.session))
+        elif "search" in pending and (search := search_json(self.session)) is not None:
+            events += _event("search", search)
+        if "runs" in pending and (runs := self.session.host.runs()):
+            events += _event("runs", runs)
+        return events or ": still here\n\n"
 
     async def _send(self, send: Send, text: str, last: bool = False) -> None:
         await send({"type": "http.response.body", "body": text.encode(), "more_body": not last})
@@ -70,3 +72,7 @@ class EventStream:
         while (await receive())["type"] != "http.disconnect":
             pass
         self._on_event("end")
+
+
+def _event(name: str, content: Any) -> str:
+    return f"event: {name}\ndata: {json.dumps(content)}\n\n"

@@ -1,9 +1,11 @@
-"""Recorded games of a run, with their search results, as the page shows them.
+"""A run on the page: its recorded games with their search results, its curves and its progress.
 
 Front ends do not import `training`, which reads runs; the command line connects them.
 """
 
-from typing import Protocol
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any, Protocol
 
 from alphazero.games.game import Game
 from alphazero.games.results import WORDS, describe_result
@@ -26,9 +28,21 @@ class Archive(Protocol):
     def name(self) -> str:
         """The run's name."""
 
+    folder: Path
+    """the run's folder, which is also the name of its best player"""
+
     @property
     def game(self) -> Game:
         """The run's game."""
+
+    def stamps(self) -> tuple[Hashable, Hashable]:
+        """Return two values that change with each iteration, and with the best player."""
+
+    def status(self) -> dict[str, Any]:
+        """Return how far the run is: `iteration`, `games`, `positions`, `best_step` and more."""
+
+    def charts(self) -> list[dict[str, Any]]:
+        """Return the run's charts: `title`, `unit`, `curves` and `intervals`."""
 
     def iterations(self) -> list[tuple[int, str]]:
         """Return the iterations with games and their kind, newest first."""

@@ -101,6 +101,7 @@ class WebApp:
             ("GET", f"{session}/save", self.save_game),
             ("POST", f"{session}/{{command}}", self.run_command),
             ("GET", "/api/runs/{name}", self.list_iterations),
+            ("GET", "/api/runs/{name}/charts", self.get_charts),
             ("GET", "/api/runs/{name}/{iteration:int}", self.list_games),
         ]
         routes = [
@@ -124,7 +125,8 @@ class WebApp:
 
     async def get_setup(self, _: Request) -> Response:
         """Send the catalog."""
-        return JSONResponse({"version": version("alphazero"), **self.manager.catalog.json()})
+        catalog, runs = self.manager.catalog.json(), self.manager.runs()
+        return JSONResponse({"version": version("alphazero"), **catalog, "runs": runs})
 
     async def create_session(self, request: Request) -> Response:
         fields = Fields(await read_json(request))
@@ -179,6 +181,10 @@ class WebApp:
     async def list_iterations(self, request: Request) -> Response:
         name = request.path_params["name"]
         return JSONResponse(await asyncio.to_thread(self.manager.list_iterations, name))
+
+    async def get_charts(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        return JSONResponse(await asyncio.to_thread(self.manager.charts, name))
 
     async def list_games(self, request: Request) -> Response:
         games = await asyncio.to_thread(
@@ -240,9 +246,11 @@ class Server(uvicorn.Server):
         self.on_start()
 
     async def on_tick(self, counter: int) -> bool:
-        """Close idle sessions, once a minute."""
+        """Close idle sessions once a minute; follow runs every second."""
         if counter % 600 == 0:
             self.manager.close_idle()
+        if counter % 10 == 0:
+            self.manager.follow_runs()
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -4,6 +4,7 @@ Sessions run on the event loop, searches in search pools, only while a page is c
 """
 
 import asyncio
+import dataclasses
 import secrets
 import time
 from collections.abc import Callable
@@ -45,6 +46,9 @@ class Host(Protocol):
 
     def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
         """Return the search pool of a player and a game; `is_sequential` as in `SearchPool`."""
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Return the JSON of the runs and their progress."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ class WebSession:
         self.game_tree = GameTree(game)
         self.sides = sides
         self.watchers: set[Callable[[str], None]] = set()
-        """Callbacks of the open streams, called with `view`, `search` or `end`."""
+        """Callbacks of the open streams, called with `view`, `search`, `runs` or `end`."""
         self.paused = False
         self.analyzing = False
         self.analysis_player = host.catalog.analysis_player(game)
@@ -220,7 +224,13 @@ class WebSession:
         self._refresh()
 
     def start_game(self, game: Game, sides: list[Side]) -> None:
-        self.sides = sides
+        """Start a game; players from runs play as they are now."""
+        newest = self.host.catalog.newest
+        self.sides = [
+            side if side.player is None else dataclasses.replace(side, player=newest(side.player))
+            for side in sides
+        ]
+        self.analysis_player = newest(self.analysis_player)
         self._set_tree(GameTree(game))
         self._refresh()
 
@@ -305,7 +315,7 @@ class WebSession:
     def close(self) -> None:
         """Stop the search, end the streams and release the search slots."""
         self._set_goal(None)
-        self._notify("end")
+        self.notify("end")
         self.watchers.clear()
         for client, pool in self._pools.items():
             pool.release((self.id, client))
@@ -324,7 +334,7 @@ class WebSession:
     def _update(self) -> None:
         """Start the search that is due and notify the pages."""
         self._set_goal(self._goal() if self.watchers else None)
-        self._notify("view")
+        self.notify("view")
 
     def _goal(self) -> SearchGoal | None:
         """Return the search that is due: a hint, a player's move, or an analysis."""
@@ -376,7 +386,7 @@ class WebSession:
     def _on_progress(self, search: RunningSearch, progress: SearchProgress) -> None:
         if self.search is search:
             search.goal.node.search_result, self.per_second = progress.result, progress.per_second
-            self._notify("search")
+            self.notify("search")
 
     def _on_response(self, search: RunningSearch, response: SearchResponse) -> None:
         """Handle a finished search; games between players are slowed down."""
@@ -441,7 +451,8 @@ class WebSession:
         self.recorded = {}
         self.hinted = self._hint = self._step = self._navigated_to = self._analyzed = None
 
-    def _notify(self, event: str) -> None:
+    def notify(self, event: str) -> None:
+        """Tell the open streams of an event."""
         self.serial += 1
         for watcher in list(self.watchers):
             watcher(event)

@@ -12,6 +12,7 @@ import numpy as np
 from alphazero.errors import GameError, PlayerError, did_you_mean
 from alphazero.frontends.search_pool import SearchPool
 from alphazero.frontends.web.catalog import Catalog, PlayerOption
+from alphazero.frontends.web.run_follower import RunFollower
 from alphazero.frontends.web.run_records import (
     GATE,
     SELFPLAY,
@@ -69,7 +70,9 @@ class SessionManager:
         self.min_move_seconds = min_move_seconds
         self.max_sessions = max_sessions
         self.sessions: dict[str, WebSession] = {}
-        self._pools: dict[tuple[str, Game, bool], SearchPool] = {}
+        self._pools: dict[tuple[PlayerOption, Game, bool], SearchPool] = {}
+        self._follower = RunFollower(catalog)
+        self._following: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def open(self) -> None:
@@ -139,7 +142,7 @@ class SessionManager:
         Raises:
             PlayerError: when too many other pools are busy.
         """
-        key = player.name, game, is_sequential
+        key = player, game, is_sequential
         pool = self._pools.get(key)
         if pool is None or pool.has_failed:
             if pool is not None:
@@ -159,6 +162,24 @@ class SessionManager:
         assert self._loop is not None
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(call)
+
+    # --- runs in training ------------------------------------------------------------------------
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Return the JSON of the runs and their progress."""
+        return self._follower.json()
+
+    def follow_runs(self) -> None:
+        """Look, beside other work, whether runs have published something; tell the pages."""
+        if self.catalog.archives and (self._following is None or self._following.done()):
+            self._following = asyncio.create_task(self._follow_runs())
+
+    async def _follow_runs(self) -> None:
+        changes = await asyncio.to_thread(self._follower.look)
+        self._follower.apply(changes)
+        if changes:
+            for session in self.sessions.values():
+                session.notify("runs")
 
     # --- games and runs by name ------------------------------------------------------------------
 
@@ -185,6 +206,10 @@ class SessionManager:
         """Return the JSON of a run."""
         iterations = self.archive(run).iterations()
         return {"iterations": [{"iteration": number, "kind": kind} for number, kind in iterations]}
+
+    def charts(self, run: str) -> dict[str, Any]:
+        """Return the JSON of a run's curves."""
+        return {"charts": self.archive(run).charts()}
 
     def list_games(self, run: str, iteration: int, kind: str) -> dict[str, Any]:
         """Return the JSON of an iteration."""

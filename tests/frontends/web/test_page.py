@@ -38,9 +38,12 @@ Page = Any
 
 
 class OneGame:
-    """A run with one iteration and one game, with the search's policies beside its moves."""
+    """A run whose newest iteration has a gate, with the search's policies beside its moves."""
 
     name = "tiny"
+    folder = Path("nowhere")
+    newest = 2
+    """iterations so far"""
 
     def __init__(self) -> None:
         self.game = make_game("tic_tac_toe")
@@ -53,10 +56,36 @@ class OneGame:
         self.record = GameRecord(Pairing((0, 1)), actions, policies, values, nothing, ONGOING)
 
     def iterations(self) -> list[tuple[int, str]]:
-        return [(2, "gate"), (1, "selfplay")]
+        return [(self.newest, "gate"), (1, "selfplay")]
 
     def games(self, iteration: int, kind: str) -> list[GameRecord]:
         return [self.record] * iteration
+
+    def stamps(self) -> tuple[int, int]:
+        return self.newest, 0
+
+    def status(self) -> dict[str, Any]:
+        counts = dict.fromkeys(("iteration", "games", "positions", "best_step"), self.newest)
+        return {**counts, "budget_spent": self.newest / 8}
+
+    def charts(self) -> list[dict[str, Any]]:
+        rating = [(each, 10.0 * each) for each in range(1, self.newest + 1)]
+        ends = [(each, elo - 5, elo + 5) for each, elo in rating]
+        falling = [(each, 1 / each) for each, _ in rating]
+        return [
+            {
+                "title": "the best player",
+                "unit": "Elo",
+                "curves": [{"label": "best", "points": rating}],
+                "intervals": ends,
+            },
+            {
+                "title": "loss",
+                "unit": "nats",
+                "curves": [{"label": name, "points": falling} for name in ("policy", "value")],
+                "intervals": [],
+            },
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -480,6 +509,35 @@ def test_a_run_is_browsed_with_its_search_policies_on_the_board(visit: Any) -> N
     ply(page, 0, 3)
     expect(page.locator(".candidates tbody tr").first).to_contain_text("60 %")
     expect(page.locator(".overlay text").first).to_have_text("60")
+
+
+def test_a_run_in_training_is_followed_without_a_reload(visit: Any, served: Served) -> None:
+    archive = served.manager.catalog.archives["tiny"]
+    assert isinstance(archive, OneGame)
+    page = visit("tic_tac_toe")
+    iteration, runs = page.get_by_label("Iteration", exact=True), page.locator("#runs")
+    chart = page.get_by_role("img", name=re.compile("^the best player, Elo; now best 20$"))
+    expect(chart).to_be_visible()
+    expect(chart.locator("path.series")).to_have_count(1)
+    expect(chart.locator(".interval")).to_have_count(2)
+    try:
+        archive.newest = 3
+        expect(runs).to_contain_text("iteration 3, 3 games · 38 % of its budget")
+        expect(iteration).to_have_value("3 gate")
+        expect(page.locator(".games button")).to_have_count(3)
+        expect(runs.get_by_role("img")).to_have_accessible_name("the best player, Elo; now best 30")
+        page.get_by_label("Chart").select_option("loss")
+        expect(runs.locator(".legend li")).to_have_text([" policy 0.333", " value 0.333", "nats"])
+        page.locator(".games button").first.click()
+        archive.newest = 4
+        expect(runs.get_by_role("img")).to_have_accessible_name(
+            "loss, nats; now policy 0.25, value 0.25"
+        )
+        expect(iteration).to_have_value("4 gate")
+        archive.newest = 8
+        expect(runs).to_contain_text("its budget is spent")
+    finally:
+        archive.newest = 2
 
 
 def test_a_new_game_is_chosen_with_its_options_and_players(visit: Any) -> None:

@@ -39,8 +39,10 @@ class Page {
     });
     this.sides = new Sides(byId("sides"), (sides) => this.send("sides", { sides }));
     this.newGame = new NewGame(setup);
-    new Runs(byId("runs"), setup.runs, {
+    this.runs = new Runs(byId("runs"), setup.runs, {
       open: (game) => this.send("open", game),
+      play: ({ game, player }) => this.send("new", { game, sides: [{ player: "human" }, { player }] }),
+      renew: async () => Object.assign(this.setup, await api.readSetup()),
       fail: (error) => this.say(error.message),
     });
     this.listenToButtons();
@@ -115,6 +117,7 @@ class Page {
     this.stream = api.listen(id, {
       onView: (view) => this.receive(view),
       onSearch: (search) => this.receiveSearch(search),
+      onRuns: (runs) => this.runs.follow(runs),
       onReconnect: () => this.isLost && this.say("", (this.isLost = false)),
       onLost: () => this.say("Connection lost; reconnecting.", (this.isLost = true)),
       onEnd: () => this.begin(this.view?.game ?? defaultGame(this.setup), this.view),

@@ -1,27 +1,44 @@
-// The run browser: iterations, their games, and opening one on the board.
+// The run browser: progress and curves of a run, its iterations, their games, and opening one on
+// the board. A run in training is followed.
 
-import { readGames, readRun } from "../lib/api.js";
-import { make, press, setEnabled, setOptions } from "../lib/dom.js";
+import { readCharts, readGames, readRun } from "../lib/api.js";
+import { count, make, percent, press, setEnabled, setOptions, setText } from "../lib/dom.js";
+import { RunCurves } from "./run_curves.js";
 
 const KINDS = { selfplay: "self-play", gate: "gate" };
 
 export class Runs {
-  /** `open({run, iteration, kind, game})` is called for a game, `fail(error)` for an error. */
-  constructor(root, runs, { open, fail }) {
+  /**
+   * `open({run, iteration, kind, game})` is called for a game, `play(run)` to play the best
+   * network, `renew()` when there is a new one, `fail(error)` for an error.
+   */
+  constructor(root, runs, { open, play, renew, fail }) {
     this.open = open;
+    this.renew = renew;
     this.fail = fail;
     root.hidden = runs.length === 0;
+    this.runs = runs;
     this.run = make("select", { "aria-label": "Run", change: () => this.chooseRun() });
+    this.progress = make("p", { class: "caption" });
+    this.playBest = make("button", { type: "button" }, "Play the best network");
+    press(this.playBest, () => play(this.current));
+    this.curves = new RunCurves(make("div", { class: "curves", hidden: "" }));
     this.iteration = make("select", {
       "aria-label": "Iteration", change: () => this.chooseIteration(),
     });
     this.earlier = this.makeStep("◀", "Earlier iteration", 1);
     this.later = this.makeStep("▶", "Later iteration", -1);
     this.games = make("ol", { class: "games", "aria-label": "Games of the iteration" });
-    const choice = [this.run, this.earlier, this.iteration, this.later];
-    root.append(make("div", { class: "row" }, ...choice), this.games);
+    root.append(
+      make("div", { class: "row" }, this.run, this.playBest), this.progress, this.curves.root,
+      make("div", { class: "row" }, this.earlier, this.iteration, this.later), this.games,
+    );
     setOptions(this.run, runs.map(({ name, game }) => [name, `${name} (${game})`]));
     if (runs.length > 0) this.chooseRun();
+  }
+
+  get current() {
+    return this.runs.find(({ name }) => name === this.run.value);
   }
 
   makeStep(text, label, by) {
@@ -33,24 +50,75 @@ export class Runs {
     return button;
   }
 
+  /** Take over how far the runs are; what is shown of one that has gone on is read again. */
+  follow(runs) {
+    const before = this.runs;
+    this.runs = runs;
+    const changed = (name, key) =>
+      before.find((each) => each.name === name)?.[key] !== this.find(name)[key];
+    if (runs.some(({ name }) => changed(name, "best_step"))) this.renew();
+    if (this.current && changed(this.run.value, "iteration")) this.refresh();
+    this.showProgress();
+  }
+
+  find(run) {
+    return this.runs.find(({ name }) => name === run);
+  }
+
+  showProgress() {
+    const { player, iteration, games, best_step: step, budget_spent: spent } = this.current;
+    this.playBest.hidden = !player;
+    if (iteration === undefined) return;
+    const parts = [`iteration ${count(iteration)}, ${count(games)} games`];
+    parts.push(spent >= 1 ? "its budget is spent" : `${percent(spent)} of its budget`);
+    parts.push(`new games play the network after ${count(step)} steps`);
+    setText(this.progress, parts.join(" · "));
+  }
+
   async chooseRun() {
-    const { iterations } = await this.read(() => readRun(this.run.value), { iterations: [] });
+    this.iteration.replaceChildren();
+    delete this.iteration.dataset.key;
+    this.games.replaceChildren();
+    this.showProgress();
+    await this.refresh();
+  }
+
+  /** Read the run again; stay at the newest iteration, unless a game or another one was chosen. */
+  async refresh() {
+    const run = this.run.value;
+    const [{ iterations }, { charts }] = await Promise.all([
+      this.read(() => readRun(run), { iterations: [] }),
+      this.read(() => readCharts(run), { charts: [] }),
+    ]);
+    if (run !== this.run.value) return;
+    this.curves.show(charts);
     // Newest first, for watching a run.
     const pairs = iterations.map(({ iteration, kind }) => [
       `${iteration} ${kind}`, `iteration ${iteration}, ${KINDS[kind]}`,
     ]);
-    setOptions(this.iteration, pairs, pairs[0]?.[0]);
-    if (pairs.length > 0) await this.chooseIteration();
+    const chosen = this.iteration.value;
+    const hasOpen = this.games.querySelector("[aria-pressed=true]") !== null;
+    const stays = (hasOpen || this.iteration.selectedIndex > 0)
+      && pairs.some(([value]) => value === chosen);
+    setOptions(this.iteration, pairs, stays ? chosen : pairs[0]?.[0]);
+    if (stays) this.enableSteps();
+    else if (pairs.length > 0) await this.chooseIteration();
   }
 
   async chooseIteration() {
-    const [iteration, kind] = this.iteration.value.split(" ");
+    const chosen = this.iteration.value;
+    const [iteration, kind] = chosen.split(" ");
     const at = { run: this.run.value, iteration: Number(iteration), kind };
     const { games } = await this.read(() => readGames(at.run, at.iteration, kind), { games: [] });
+    if (at.run !== this.run.value || chosen !== this.iteration.value) return;
+    this.enableSteps();
+    this.games.replaceChildren(...games.map((game) => this.makeGame(at, game)));
+  }
+
+  enableSteps() {
     const position = this.iteration.selectedIndex;
     setEnabled(this.earlier, position < this.iteration.options.length - 1);
     setEnabled(this.later, position > 0);
-    this.games.replaceChildren(...games.map((game) => this.makeGame(at, game)));
   }
 
   makeGame(at, { index, moves, result, text }) {

@@ -24,6 +24,10 @@ export const readSetup = () => requestJson("GET", "/api/setup");
 /** A run's iterations. */
 export const readRun = (run) => requestJson("GET", `/api/runs/${encodeURIComponent(run)}`);
 
+/** A run's charts. */
+export const readCharts = (run) =>
+  requestJson("GET", `/api/runs/${encodeURIComponent(run)}/charts`);
+
 /** The games of one iteration. */
 export const readGames = (run, iteration, kind) =>
   requestJson("GET", `/api/runs/${encodeURIComponent(run)}/${iteration}?kind=${kind}`);
@@ -46,10 +50,11 @@ export async function readFile(id, format) {
  * Listen to a session. The browser reconnects by itself; an error response (the session has ended)
  * closes the stream and calls `onEnd`.
  */
-export function listen(id, { onView, onSearch, onReconnect, onLost, onEnd }) {
+export function listen(id, { onView, onSearch, onRuns, onReconnect, onLost, onEnd }) {
   const stream = new EventSource(`/api/sessions/${id}/events`);
   stream.addEventListener("view", (event) => onView(JSON.parse(event.data)));
   stream.addEventListener("search", (event) => onSearch(JSON.parse(event.data)));
+  stream.addEventListener("runs", (event) => onRuns(JSON.parse(event.data)));
   stream.addEventListener("open", onReconnect);
   stream.addEventListener("error", () => {
     if (stream.readyState === EventSource.CLOSED) onEnd();
