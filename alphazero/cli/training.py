@@ -106,25 +106,6 @@ def _output_of(options: argparse.Namespace) -> Iterator[Observer]:
         yield write if options.json else no_observer
 
 
-def plot_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `plot`."""
-    parser.add_argument("folder", type=Path, metavar="RUN", help="the folder of a run")
-    parser.add_argument(
-        "--save",
-        type=Path,
-        metavar="FILE",
-        help="the figure, as PNG or SVG by its suffix (default: RUN/curves.png and RUN/curves.svg)",
-    )
-
-
-def plot(options: argparse.Namespace) -> None:
-    """Plot a run's curves."""
-    from alphazero.diagnostics.run_figure import plot_run
-
-    files = plot_run(options.folder, [options.save] if options.save else None)
-    print(f"drawn in {' and '.join(map(str, files))}")
-
-
 def verify_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `verify`."""
     parser.add_argument("path", type=Path, metavar="RUN", help="a run's folder, or a checkpoint")

@@ -28,6 +28,9 @@ def home(tmp_path: Path) -> Path:
     )
     (tmp_path / "pickled.safetensors").write_bytes(PICKLE)
     (tmp_path / "short.safetensors").write_bytes(bytes(5))
+    (tmp_path / "notes.csv").write_text("my notes, not a table of ratings\n")
+    (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))
+    (tmp_path / "sweep.yaml").write_text("sweep: {base: typo.yaml, maximise: ladder/elo}\n")
     (tmp_path / "empty").mkdir()
     (tmp_path / "torn" / "state").mkdir(parents=True)
     (tmp_path / "torn" / "state" / "manifest.json").write_text("{")
@@ -78,6 +81,18 @@ def start(words: str, home: Path) -> subprocess.CompletedProcess[str]:
         ("grade nope.safetensors", "no such file"),
         ("rate random nope.safetensors", "no such file"),
         ("rate random uct:10 --csv nope/x.csv", "cannot write nope/x.csv"),
+        (
+            "rate random uct:10 --csv notes.csv",
+            "cannot write notes.csv: the file holds no such table; remove it, or choose another",
+        ),
+        ("rate random uct:10 --plot photo.png", "photo.png: the file holds no figure"),
+        ("compare empty torn --save notes.csv", "cannot write notes.csv: the file holds no such"),
+        ("compare empty torn --save all.xls", "let its name end in .png, .svg or .csv"),
+        ("compare empty", "name two runs or more; `alphazero plot` shows a single one"),
+        ("plot empty torn", "a figure of several runs needs a file: --save FILE.png"),
+        ("plot empty --save photo.png", "photo.png: the file holds no figure"),
+        ("sweep nope.yaml", "nope.yaml: no such file"),
+        ("sweep sweep.yaml", "sweep.yaml:1: unknown key 'maximise' in 'sweep'; did you mean"),
         ("serve nope.safetensors", "no such file"),
         ("serve random --ratings nope.csv", "cannot read nope.csv"),
         ("gtp pickled.safetensors", "this is a pickled PyTorch file"),

@@ -6,19 +6,18 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from helpers.commands import OnlyLine
+from helpers.made_run import made_run
 from helpers.tiny_run import tiny_config
 from matplotlib.figure import Figure
 from PIL import Image
 
 from alphazero.cli import main as cli
-from alphazero.config.loader import dump_config
 from alphazero.diagnostics.run_figure import draw_run, find_drawings, plot_run
 from alphazero.diagnostics.run_history import curves_of
 from alphazero.drawing.figures import LINES, to_bytes
@@ -69,16 +68,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     examined = [*MEASURED, "evaluation.solved_positions_per_stage=9"]
     train(tiny_config(folder, "budget.iterations=1", "gate.interval=1", *examined))
     return resume(folder / "tiny", ["budget.iterations=3"])
-
-
-def made_run(folder: Path, curves: Mapping[str, Mapping[int, float]], *overrides: str) -> Path:
-    """Write a run's configuration, and curves that nobody measured."""
-    (folder / "config.yaml").write_text(dump_config(tiny_config(folder, *overrides)))
-    with TensorBoardWriter(folder / "tensorboard", 0) as writer:
-        for iteration in sorted({each for curve in curves.values() for each in curve}):
-            here = {name: curve[iteration] for name, curve in curves.items() if iteration in curve}
-            writer.write(iteration, here, {})
-    return folder
 
 
 def panels(figure: Figure) -> dict[str, Any]:

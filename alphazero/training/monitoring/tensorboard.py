@@ -146,8 +146,11 @@ def _settings_summary(settings: Settings) -> Any:
     to those of one run; without that, the plugin shows the settings and curves of all runs.
     """
     from tensorboard.compat.proto.summary_pb2 import Summary
-    from tensorboard.plugins.hparams import metadata
-    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionStartInfo
+    from tensorboard.plugins.hparams import metadata  # type: ignore[import-untyped]
+    from tensorboard.plugins.hparams.plugin_data_pb2 import (  # type: ignore[import-untyped]
+        HParamsPluginData,
+        SessionStartInfo,
+    )
 
     start = SessionStartInfo(start_time_secs=time.time())
     for name, value in settings.items():
