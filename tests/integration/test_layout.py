@@ -15,6 +15,7 @@ OTHERS = {
     "games/test_against_open_spiel.py": "the rules of several games beside OpenSpiel's",
     "games/test_check.py": "contract/check.py and contract/trial.py, each with the other's faults",
     "games/test_plug_ins.py": "games that other packages register",
+    "scripts/test_tutorial.py": "scripts/tutorial.ipynb",
     "training/test_growth.py": "runs whose network grows, through loop, learner and files",
     "training/test_resume.py": "runs that are interrupted and resumed, through loop and files",
 }
