@@ -1,41 +1,52 @@
 """AlphaGo Zero-style self-play training: from a game's rules to a strong player.
 
-The public functions are `load_config`, `train`, `resume`, `load_player`, `make_game` and
-`check_game`; `Position` is for notebooks. Each is imported when it is first used.
+`alphazero/README.md` explains the public names. Each is imported when it is first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from alphazero.arena.contests import grade, match
     from alphazero.config.loader import load_config
     from alphazero.errors import AlphaZeroError
-    from alphazero.games import make_game
+    from alphazero.games import Game, make_game
     from alphazero.games.contract.check import check_game
     from alphazero.notebook import Position
     from alphazero.players.checkpoint_player import load_player
+    from alphazero.players.position_search import SearchedPosition, search
     from alphazero.training.loop import resume, train
 
 __version__ = "0.1.0"
 __all__ = [
     "AlphaZeroError",
+    "Game",
     "Position",
+    "SearchedPosition",
     "check_game",
+    "grade",
     "load_config",
     "load_player",
     "make_game",
+    "match",
     "resume",
+    "search",
     "train",
 ]
 
 _HOMES = {
     "AlphaZeroError": "alphazero.errors",
+    "Game": "alphazero.games",
     "Position": "alphazero.notebook",
+    "SearchedPosition": "alphazero.players.position_search",
     "check_game": "alphazero.games.contract.check",
+    "grade": "alphazero.arena.contests",
     "load_config": "alphazero.config.loader",
     "load_player": "alphazero.players.checkpoint_player",
     "make_game": "alphazero.games",
+    "match": "alphazero.arena.contests",
     "resume": "alphazero.training.loop",
+    "search": "alphazero.players.position_search",
     "train": "alphazero.training.loop",
 }
 

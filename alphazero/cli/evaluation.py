@@ -17,7 +17,6 @@ from alphazero.cli.argument_types import (
 from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     PLAYER,
-    agree_on_game,
     check_checkpoint_name,
     contest_arguments,
     json_argument,
@@ -157,11 +156,9 @@ def match_arguments(parser: argparse.ArgumentParser) -> None:
 
 def match(options: argparse.Namespace) -> None:
     """Play a match."""
-    import numpy as np
-
     from alphazero.errors import PlayerError
     from alphazero.players.options import CheckpointOptions
-    from alphazero.players.registry import name_player
+    from alphazero.players.registry import agree_on_game, name_player
     from alphazero.utils.files import check_writable
 
     players = [
@@ -179,9 +176,7 @@ def match(options: argparse.Namespace) -> None:
         check_checkpoint_name(options.annotate)
     asked = named_game(options)
 
-    from alphazero.arena.head_to_head import play_match
-    from alphazero.arena.match import parallel_games_for, player_factory
-    from alphazero.arena.openings import paired_openings
+    from alphazero.arena.contests import play_contest
     from alphazero.games.registry import write_game
     from alphazero.players.checkpoint_player import grades_of, save_grades
     from alphazero.records.game_files import check_savable, save_match
@@ -193,17 +188,15 @@ def match(options: argparse.Namespace) -> None:
         raise PlayerError(f"--annotate copies a checkpoint, and {players[0].name} is none")
     if options.save:
         check_savable(options.save, game)
-    rng, workers = np.random.default_rng(options.seed), usable_cores()
-    schedule = paired_openings(game, options.games, options.opening_moves, rng)
     with progress_bar(options.games, "game") as bar:
-        result, records = play_match(
+        result, records = play_contest(
+            players,
             game,
-            player_factory(game, players, rng),
-            schedule,
-            parallel_games=parallel_games_for(players, workers),
-            workers=workers,
-            sprt=options.sprt,
-            show=bar.update,
+            options.games,
+            options.opening_moves,
+            options.seed,
+            options.sprt,
+            bar.update,
         )
     names = players[0].name, players[1].name
     opening = "the initial position"
@@ -302,7 +295,7 @@ def rate_arguments(parser: argparse.ArgumentParser) -> None:
 def rate(options: argparse.Namespace) -> int:
     """Rate players by a tournament."""
     from alphazero.drawing.figures import check_figures, save_figure
-    from alphazero.players.registry import name_player
+    from alphazero.players.registry import agree_on_game, name_player
     from alphazero.utils.files import is_folder
     from alphazero.utils.tables import check_csv
 

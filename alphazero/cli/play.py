@@ -3,6 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from alphazero.cli.argument_types import (
     port,
@@ -11,14 +12,18 @@ from alphazero.cli.argument_types import (
 )
 from alphazero.cli.shared import (
     PLAYER,
-    agree_on_game,
+    game_argument,
     json_argument,
     named_game,
     player_arguments,
     print_result,
     thinking_arguments,
 )
-from alphazero.errors import AlphaZeroError
+from alphazero.errors import AlphaZeroError, PlayerError
+
+if TYPE_CHECKING:
+    from alphazero.games import Game
+    from alphazero.players.registry import PlayerSpec
 
 
 def play_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +59,7 @@ def play_arguments(parser: argparse.ArgumentParser) -> None:
 
 def play(options: argparse.Namespace) -> None:
     """Play in the terminal."""
-    from alphazero.players.registry import name_player
+    from alphazero.players.registry import agree_on_game, name_player
     from alphazero.utils.files import check_readable, check_writable
 
     player = name_player(
@@ -97,6 +102,7 @@ def serve_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"{PLAYER}; games of a run's folder can be looked at as well (default: every "
         "checkpoint in ./checkpoints that can be read, else the shipped players)",
     )
+    game_argument(parser)
     parser.add_argument(
         "--ratings",
         type=Path,
@@ -133,6 +139,7 @@ def serve(options: argparse.Namespace) -> None:
     for path in options.ratings:
         if not is_folder(path):
             check_readable(path)
+    asked = named_game(options)
 
     from alphazero.diagnostics.run_archive import RunArchive
     from alphazero.training.manifest import holds_run
@@ -157,12 +164,28 @@ def serve(options: argparse.Namespace) -> None:
                 specs.append(parse_player(player))
             except AlphaZeroError as error:
                 print(f"left out: {error}", file=sys.stderr)
+    if asked:
+        specs = _players_on(specs, asked, given=bool(options.players))
     named = map(Path, options.players)
     folders = [folder for folder in named if folder.is_dir() and holds_run(folder)]
-    catalog = Catalog(
-        specs, [RunArchive(folder) for folder in folders], RatingTable(options.ratings)
-    )
+    archives = [RunArchive(folder) for folder in folders]
+    ratings = RatingTable(options.ratings)
+    catalog = Catalog(specs, archives, ratings, [asked] if asked else [])
     serve(catalog, options.host, options.port, open_browser=options.open)
+
+
+def _players_on(specs: list["PlayerSpec"], asked: "Game", given: bool) -> list["PlayerSpec"]:
+    """Return the players for another game; those that were not `given` may be left out."""
+    from alphazero.players.registry import agree_on_game
+
+    seated = []
+    for spec in specs:
+        try:
+            seated += agree_on_game([spec], asked)[0]
+        except PlayerError:
+            if given:
+                raise
+    return seated
 
 
 def gtp_arguments(parser: argparse.ArgumentParser) -> None:
@@ -175,7 +198,7 @@ def gtp_arguments(parser: argparse.ArgumentParser) -> None:
 
 def gtp(options: argparse.Namespace) -> None:
     """Serve a player over GTP."""
-    from alphazero.players.registry import name_player
+    from alphazero.players.registry import agree_on_game, name_player
 
     player = name_player(
         options.player,
@@ -210,7 +233,7 @@ def analyze_arguments(parser: argparse.ArgumentParser) -> None:
 
 def analyze(options: argparse.Namespace) -> None:
     """Answer KataGo's JSON analysis queries."""
-    from alphazero.players.registry import name_player
+    from alphazero.players.registry import agree_on_game, name_player
 
     player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
     asked = named_game(options)

@@ -1,8 +1,6 @@
 """Arguments and exit codes shared by several commands."""
 
 import argparse
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +16,6 @@ from alphazero.utils.files import check_writable, printable
 
 if TYPE_CHECKING:
     from alphazero.games import Game
-    from alphazero.players.registry import PlayerSpec
 
 
 EXIT_INTERRUPTED = 130
@@ -30,23 +27,6 @@ def named_game(options: argparse.Namespace) -> "Game | None":
     from alphazero.games.registry import read_game
 
     return read_game(options.game) if options.game else None
-
-
-def agree_on_game(
-    players: Sequence["PlayerSpec"], asked: "Game | None"
-) -> tuple[list["PlayerSpec"], "Game"]:
-    """Return the players for the game asked for, if any, and the game that they share.
-
-    A checkpoint may play another size of its game; one line on stderr tells that it was not trained
-    there.
-    """
-    from alphazero.players.registry import common_game
-
-    seated = [player.on(asked) for player in players] if asked else list(players)
-    for note in dict.fromkeys(player.transfer_note for player in seated):
-        if note:
-            print(note, file=sys.stderr)
-    return seated, common_game(seated, asked)
 
 
 def check_checkpoint_name(path: Path) -> None:

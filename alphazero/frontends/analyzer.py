@@ -5,8 +5,7 @@ Tree search can be observed, stopped at any time and left to ponder; other playe
 
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.mcts.search import RootStatistics, TreeSearch
 from alphazero.players.base import Player
+from alphazero.players.candidates import ALL_LINES, Candidate, candidates_of
 from alphazero.players.end_prediction import (
     EndPrediction,
     PredictingNetwork,
@@ -27,25 +27,6 @@ from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.progress import do_nothing
-
-LONGEST_LINE = 16
-"""Maximum moves of a printed line."""
-
-ALL_LINES = 10**9
-
-
-class Candidate(NamedTuple):
-    """A search's result for one move."""
-
-    action: int
-    visits: int
-    value: float
-    """mean, in [-1, 1], for the player to move; the position's value if unvisited"""
-    prior: float
-    line: list[int]
-    """most visited line, starting with the move"""
-    line_visits: Sequence[int] = ()
-    """visits of each move of the line; empty unless asked for"""
 
 
 class Analyzer:
@@ -250,21 +231,7 @@ class Analyzer:
         legal, priors = np.flatnonzero(self.game.legal_action_mask(state)), roots.priors[0]
         if self._allowed is not None:
             legal, priors = self._allowed
-        order = np.lexsort((-priors[legal], -roots.visits[0, legal]))
-        order = order[np.argsort(-roots.move_policies[0, legal[order]], kind="stable")]
-        values = np.where(roots.visits[0] > 0, roots.action_values[0], roots.values[0])
-        return [
-            Candidate(
-                action,
-                int(roots.visits[0, action]),
-                float(values[action]),
-                float(priors[action]),
-                self.search.principal_variation(int(self.slot[0]), action, LONGEST_LINE)
-                if place < lines and roots.visits[0, action]
-                else [action],
-            )
-            for place, action in enumerate(map(int, legal[order]))
-        ]
+        return candidates_of(self.search, int(self.slot[0]), roots, legal, priors, lines)
 
     @property
     def policy(self) -> Float64Array | None:

@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from alphazero.frontends.analyzer import ALL_LINES, Analyzer, Candidate
+from alphazero.frontends.analyzer import Analyzer
 from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
+from alphazero.players.candidates import ALL_LINES, Candidate
 from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import search_comment, value_in

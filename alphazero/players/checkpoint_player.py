@@ -14,7 +14,7 @@ import numpy as np
 from alphazero.config.fields import WrongValueError, check_value, config_fields
 from alphazero.config.schema import InferenceConfig, SearchConfig
 from alphazero.games.game import Game
-from alphazero.games.registry import make_game
+from alphazero.games.registry import make_game, read_game
 from alphazero.mcts.evaluator import Evaluator, FixedBatches
 from alphazero.mcts.kernels.tree import EDGE
 from alphazero.mcts.network_search import NetworkSearch
@@ -31,6 +31,7 @@ from alphazero.players.levels import (
     ladder_file,
     load_ladder,
 )
+from alphazero.players.options import CheckpointOptions
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.files import printable, sha256_of
 
@@ -166,17 +167,33 @@ def load_checkpoint_player(
 
 
 def load_player(
-    path: Path | str, *, simulations: int | None = None, seconds: float | None = None
+    path: Path | str,
+    *,
+    game: Game | str | None = None,
+    simulations: int | None = None,
+    seconds: float | None = None,
 ) -> tuple[Game, SearchPlayer]:
     """Load a checkpoint, or the best player of a run directory; return its game and its player.
 
-    The budget of a move is as in `CheckpointPlayer.create`.
+    `game` is another game than in training, as another size of the board, where its heads allow it;
+    a text is `NAME` or `NAME:option=value,...`. The budget of a move is as in
+    `CheckpointPlayer.create`.
 
     Raises:
         CheckpointError: in one line, for a file that is no checkpoint.
+        PlayerError: when it does not play `game`.
     """
+    from alphazero.players.registry import CHECKPOINT, PlayerSpec, agree_on_game
+
     saved = load_checkpoint_player(path)
-    return saved.game, saved.create(simulations=simulations, seconds=seconds)
+    if game is None:
+        return saved.game, saved.create(simulations=simulations, seconds=seconds)
+    options = CheckpointOptions(str(path))
+    vars(options)["saved"] = saved
+    asked = read_game(game) if isinstance(game, str) else game
+    (spec,), agreed = agree_on_game([PlayerSpec(str(path), CHECKPOINT, options)], asked)
+    assert isinstance(spec.options, CheckpointOptions), "it is still this checkpoint"
+    return agreed, spec.options.saved.create(simulations=simulations, seconds=seconds)
 
 
 def grades_of(checkpoint: Checkpoint) -> list[str]:

@@ -15,6 +15,7 @@ modules are imported only when a player is created.
 import dataclasses
 import functools
 import re
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -329,6 +330,24 @@ def common_game(specs: Iterable[PlayerSpec], game: "Game | None" = None) -> "Gam
         f"{spec.name} plays {write_game(spec.game)}, but {whose} {write_game(chosen)}: players "
         "need one game"
     )
+
+
+def agree_on_game(
+    specs: Iterable[PlayerSpec], asked: "Game | None"
+) -> tuple[list[PlayerSpec], "Game"]:
+    """Return the players for the game asked for, if any, and the game that they share.
+
+    A checkpoint may play another size of its game; one line on stderr tells that it was not trained
+    there.
+
+    Raises:
+        PlayerError: as `common_game`, or when one does not play the game asked for.
+    """
+    seated = [spec.on(asked) for spec in specs] if asked else list(specs)
+    for note in dict.fromkeys(spec.transfer_note for spec in seated):
+        if note:
+            print(note, file=sys.stderr)
+    return seated, common_game(seated, asked)
 
 
 def _parse(text: str) -> tuple[PlayerKind, dict[str, Any]]:

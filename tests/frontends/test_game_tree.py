@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from alphazero.errors import GameError
-from alphazero.frontends.analyzer import Analyzer, Candidate
+from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.game_tree import GameTree, SearchResult
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING
+from alphazero.players.candidates import Candidate
 from alphazero.players.registry import parse_player
 from alphazero.records.played_game import PlayedGame
 

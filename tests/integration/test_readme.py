@@ -7,6 +7,7 @@ that needs anything else, such as another program, is parsed and not run.
 
 import contextlib
 import importlib
+import inspect
 import io
 import itertools
 import os
@@ -391,6 +392,30 @@ def test_the_python_examples_run(
             assert not alphazero.check_game(registered[1]).faults
         else:
             exec(compile(short, path, "exec"), {})
+
+
+def written(name: str) -> str:
+    """Return a public name with its parameters; other defaults than plain values are dots."""
+    value, plain = getattr(alphazero, name), (str, int, tuple, type(None))
+    if inspect.isabstract(value) or (isinstance(value, type) and issubclass(value, Exception)):
+        return name
+    parameters = []
+    for each in inspect.signature(value).parameters.values():
+        has_plain_default = each.default is each.empty or type(each.default) in plain
+        shown = each.replace(annotation=each.empty)
+        parameters.append(shown if has_plain_default else shown.replace(default=...))
+    signature = str(inspect.Signature(parameters)).replace("Ellipsis", "...")
+    return f"{name}{signature}"
+
+
+def test_every_public_name_is_explained_with_its_parameters_and_used() -> None:
+    text = READMES["alphazero/README.md"]
+    assert sorted(re.findall(r"^### (.+)$", text, re.MULTILINE)) == sorted(
+        map(written, alphazero.__all__)
+    )
+    examples = "".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+    unused = {name for name in alphazero.__all__ if f"alphazero.{name}" not in examples}
+    assert unused <= {"SearchedPosition"}, "it is what `search` returns"
 
 
 def test_the_table_of_packages_names_every_package() -> None:

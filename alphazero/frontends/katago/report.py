@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from alphazero.frontends.analyzer import Candidate
 from alphazero.frontends.game_tree import SearchResult
 from alphazero.games.game import Game, State, to_play, value_of, win_rate
 from alphazero.games.grid import stones_by_player
+from alphazero.players.candidates import Candidate
 from alphazero.players.end_prediction import EndPrediction
 from alphazero.records.gtp_notation import GtpNotation
 from alphazero.utils.arrays import Float32Array, Float64Array

@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from alphazero.errors import PlayerError
-from alphazero.frontends.analyzer import LONGEST_LINE, Analyzer
+from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.game_tree import SearchResult
 from alphazero.frontends.review.judgement import Evaluation
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
+from alphazero.players.candidates import LONGEST_LINE
 from alphazero.players.registry import PlayerSpec
 from alphazero.solvers.exact import ExactResult, solver_for
 from alphazero.utils.progress import do_nothing

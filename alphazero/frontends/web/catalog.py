@@ -92,7 +92,9 @@ class Catalog:
         specs: Sequence[PlayerSpec] = (),
         archives: Sequence[Archive] = (),
         ratings: RatingTable | None = None,
+        games: Sequence[Game] = (),
     ) -> None:
+        """`games` are offered besides those of the players and of the runs, and the usual ones."""
         self.ratings = ratings or RatingTable()
         self.players: dict[str, PlayerOption] = {}
         self.archives: dict[str, Archive] = {}
@@ -111,7 +113,7 @@ class Catalog:
                     self.run_players[name] = player.name
         self.games = {name: make_game(name) for name in game_names()}
         fixed = [player.spec.game for player in self.players.values()]
-        for game in (*fixed, *(archive.game for archive in archives)):
+        for game in (*games, *fixed, *(archive.game for archive in archives)):
             if game is not None:
                 self.games.setdefault(write_game(game), game)
 

@@ -1,0 +1,94 @@
+"""Matches and grades of players by their names, for Python programs and the commands."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from alphazero.arena.elo import MatchResult
+from alphazero.arena.grade import Grade
+from alphazero.arena.grade import grade as grade_player
+from alphazero.arena.head_to_head import play_match
+from alphazero.arena.match import parallel_games_for, player_factory
+from alphazero.arena.openings import paired_openings
+from alphazero.arena.solved_positions import solved_positions
+from alphazero.arena.sprt import Sprt
+from alphazero.errors import PlayerError
+from alphazero.games.game import Game
+from alphazero.games.registry import read_game
+from alphazero.players.registry import PlayerSpec, agree_on_game, name_checkpoint, parse_player
+from alphazero.records.game_record import GameRecord
+from alphazero.utils.machine import usable_cores
+from alphazero.utils.progress import Progress, no_progress
+
+
+def play_contest(
+    players: Sequence[PlayerSpec],
+    game: Game,
+    games: int,
+    opening_moves: int,
+    seed: int,
+    sprt: Sprt | None = None,
+    show: Progress = no_progress,
+) -> tuple[MatchResult, list[GameRecord]]:
+    """Play a match of two players from random openings, on all cores; see `play_match`."""
+    rng, workers = np.random.default_rng(seed), usable_cores()
+    schedule = paired_openings(game, games, opening_moves, rng)
+    return play_match(
+        game,
+        player_factory(game, players, rng),
+        schedule,
+        parallel_games=parallel_games_for(players, workers),
+        workers=workers,
+        sprt=sprt,
+        show=show,
+    )
+
+
+def match(
+    first: Path | str,
+    second: Path | str,
+    *,
+    game: Game | str | None = None,
+    games: int = 100,
+    simulations: int | None = None,
+    seconds: float | None = None,
+    opening_moves: int = 4,
+    seed: int = 0,
+) -> MatchResult:
+    """Let two players play each other; return the result of `first`.
+
+    Players are written as on the command line, as `uct:1000`. Each opening of `opening_moves`
+    random moves is played twice, with sides swapped, so `games` is even. `simulations` or `seconds`
+    is the budget of players that give none.
+
+    Raises:
+        PlayerError: when the players do not exist, or play different games.
+    """
+    if games < 2 or games % 2:
+        raise PlayerError(f"games must be an even number from 2 on, got {games}")
+    players = [
+        parse_player(str(name), simulations=simulations, seconds=seconds)
+        for name in (first, second)
+    ]
+    asked = read_game(game) if isinstance(game, str) else game
+    players, chosen = agree_on_game(players, asked)
+    return play_contest(players, chosen, games, opening_moves, seed)[0]
+
+
+def grade(checkpoint: Path | str, *, simulations: int | None = None) -> Grade:
+    """Count how often a checkpoint plays an optimal move, in the solved positions of its game.
+
+    `simulations` are those of a move, by default as in training; 0 is the bare network.
+
+    Raises:
+        CheckpointError: in one line, for a file that is no checkpoint.
+        GameError: for a game without solved positions that is too large to solve.
+    """
+    saved = name_checkpoint(str(checkpoint)).saved
+    return grade_player(
+        saved.game,
+        lambda num_games: saved.create(num_games, simulations=simulations),
+        solved_positions(saved.game),
+        workers=usable_cores(),
+    )

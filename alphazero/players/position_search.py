@@ -1,0 +1,89 @@
+"""One position searched by a player, for Python programs and notebooks."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alphazero.errors import GameError, PlayerError
+from alphazero.games.game import ONGOING, OUTCOME, Game, State
+from alphazero.games.registry import write_game
+from alphazero.players.candidates import Candidate, candidates_of
+from alphazero.players.search_player import SearchPlayer
+
+MOST_PRINTED = 10
+"""Maximum moves that a printed result shows."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchedPosition:
+    """What a search has found in a position; values are for the player to move."""
+
+    game: Game
+    state: State
+    action: int
+    """the player's move"""
+    value: float
+    """in [-1, 1], after the search"""
+    network_value: float
+    """in [-1, 1], before the search; exact once solved"""
+    candidates: list[Candidate]
+    """action, visits, value, prior and line of each legal move, best first"""
+
+    @property
+    def simulations(self) -> int:
+        """The visits of all moves."""
+        return sum(candidate.visits for candidate in self.candidates)
+
+    def names(self, line: list[int]) -> list[str]:
+        """Return the names of moves that follow the position."""
+        names, state = [], self.state
+        for action in line:
+            names.append(self.game.action_name(state, action))
+            state = self.game.play(state, action)
+        return names
+
+    def __str__(self) -> str:
+        lines = [f"value {self.value:+.3f} after {self.simulations:,} simulations"]
+        lines.append(f"{'move':8} {'visits':>7} {'value':>7} {'prior':>7}  line")
+        for candidate in self.candidates[:MOST_PRINTED]:
+            name, *rest = self.names(candidate.line)
+            numbers = f"{candidate.visits:7,} {candidate.value:+7.3f} {candidate.prior:7.3f}"
+            lines.append(f"{name:8} {numbers}  {' '.join(rest)}".rstrip())
+        if len(self.candidates) > MOST_PRINTED:
+            lines.append(f"and {len(self.candidates) - MOST_PRINTED} more")
+        return "\n".join(lines)
+
+
+def search(
+    player: SearchPlayer, state: State, *, simulations: int | None = None
+) -> SearchedPosition:
+    """Search one position `int64 [S]`, with the player's own budget or `simulations`.
+
+    Raises:
+        GameError: when the game is over.
+        PlayerError: when the state is of another game, as far as its size shows.
+    """
+    game, slot = player.search.game, np.array([0])
+    if len(state) != game.state_size:
+        raise PlayerError(
+            f"the player plays {write_game(game)}, with states of {game.state_size} numbers, "
+            f"not of {len(state)}"
+        )
+    if state[OUTCOME] != ONGOING:
+        raise GameError("the game is over: there is no move to search")
+    player.reset(slot, state[None])
+    player.begin_moves(slot)
+    if simulations is not None:
+        player.search.begin_search(slot, simulations)
+    while not len((decisions := player.take_decisions()).slots):
+        player.step()
+    roots = player.search.root_statistics(slot)
+    legal = np.flatnonzero(game.legal_action_mask(state))
+    return SearchedPosition(
+        game,
+        state.copy(),
+        int(decisions.actions[0]),
+        float(roots.values[0]),
+        player.search.root_network_value(0),
+        candidates_of(player.search, 0, roots, legal, roots.priors[0]),
+    )

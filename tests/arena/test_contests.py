@@ -1,0 +1,33 @@
+"""Matches and grades by names of players."""
+
+import pytest
+
+import alphazero
+from alphazero.cli import main as cli
+from alphazero.errors import PlayerError
+
+
+def test_a_match_is_that_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    result = alphazero.match("uct:30", "random", game="tic_tac_toe", games=10, seed=3)
+    words = ["match", "uct:30", "random", "--game", "tic_tac_toe", "--games", "10", "--seed", "3"]
+    assert cli.main(words) == 0
+    assert f": {result}," in capsys.readouterr().out
+    assert result.games == 10
+    assert result.score > 0.5
+
+
+def test_a_match_needs_two_players_of_one_game_and_pairs_of_games() -> None:
+    with pytest.raises(PlayerError, match="games must be an even number"):
+        alphazero.match("uct:3", "random", game="tic_tac_toe", games=3)
+    with pytest.raises(PlayerError, match="name one, as with --game"):
+        alphazero.match("uct:3", "random")
+    with pytest.raises(PlayerError, match="unknown player 'utc'"):
+        alphazero.match("utc", "random")
+
+
+def test_a_grade_counts_the_optimal_moves() -> None:
+    found = alphazero.grade("tic_tac_toe", simulations=0)
+    assert found.positions == 13_306
+    assert found.share > 0.8
+    with pytest.raises(PlayerError, match="expected a checkpoint"):
+        alphazero.grade("uct:10")

@@ -1,0 +1,86 @@
+"""Searches of single positions, for programs and notebooks."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.players import ANY_SIZE, saved_player
+
+import alphazero
+from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.games import make_game
+
+
+@pytest.fixture(scope="module")
+def player(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved_player(tmp_path_factory.mktemp("player") / "a.safetensors", "connect_four")
+
+
+def test_a_search_tells_what_the_players_search_has_found(player: Path) -> None:
+    game, searcher = alphazero.load_player(player, simulations=120)
+    state = game.from_text("4 4 3")
+    found = alphazero.search(searcher, state)
+    roots = searcher.search.root_statistics(np.array([0]))
+    assert found.simulations == 120
+    assert found.value == roots.values[0]
+    assert found.network_value == searcher.search.root_network_value(0)
+    assert {one.action for one in found.candidates} == set(range(7))
+    assert found.candidates[0].action == found.action
+    visits = [one.visits for one in found.candidates]
+    assert visits == sorted(visits, reverse=True)
+    for one in found.candidates:
+        assert one.visits == roots.visits[0, one.action]
+        assert one.prior == roots.priors[0, one.action]
+        assert one.value == pytest.approx(roots.action_values[0, one.action])
+        assert one.line[0] == one.action
+    assert sum(one.prior for one in found.candidates) == pytest.approx(1)
+    again = alphazero.load_player(player, simulations=120)[1]
+    assert again.choose(state) == found.action
+
+
+def test_its_moves_have_names_and_it_prints_as_a_table(player: Path) -> None:
+    game, searcher = alphazero.load_player(player)
+    state = game.from_text("4 4 3")
+    found = alphazero.search(searcher, state, simulations=40)
+    best = found.candidates[0]
+    assert found.names(best.line) == [str(action + 1) for action in best.line]
+    first, heading, *rows = str(found).splitlines()
+    assert first == f"value {found.value:+.3f} after 40 simulations"
+    assert heading.split() == ["move", "visits", "value", "prior", "line"]
+    assert [row.split()[0] for row in rows] == [str(one.action + 1) for one in found.candidates]
+    assert rows[0].split()[1:4] == [f"{best.visits}", f"{best.value:+.3f}", f"{best.prior:.3f}"]
+    assert rows[0].split()[4:] == found.names(best.line)[1:]
+
+
+def test_long_tables_are_cut(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "hex.safetensors", "hex:size=5")
+    game, searcher = alphazero.load_player(path)
+    assert str(alphazero.search(searcher, game.initial_state())).endswith("\nand 15 more")
+
+
+def test_finished_and_foreign_positions_are_refused(player: Path) -> None:
+    game, searcher = alphazero.load_player(player)
+    with pytest.raises(GameError, match="the game is over"):
+        alphazero.search(searcher, game.from_text("1 2 1 2 1 2 1"))
+    with pytest.raises(PlayerError, match="the player plays connect_four, with states of"):
+        alphazero.search(searcher, make_game("hex").initial_state())
+
+
+def test_a_player_is_loaded_for_another_board_and_another_komi(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = saved_player(tmp_path / "go.safetensors", "go:rows=5,columns=5,features=1", ANY_SIZE)
+    game, searcher = alphazero.load_player(path, game="go:rows=4,columns=6,features=1")
+    assert "was trained on go:rows=5" in capsys.readouterr().err
+    assert game.observation_shape[1:] == (4, 6)
+    assert len(alphazero.search(searcher, game.initial_state()).candidates) == 25
+    komi = make_game("go", rows=5, columns=5, komi_half_points=1, features=1)
+    game, searcher = alphazero.load_player(path, game=komi)
+    assert game == komi
+    assert alphazero.search(searcher, game.initial_state()).simulations == 8
+    assert not capsys.readouterr().err
+    with pytest.raises(AlphaZeroError, match="but the game asked for is hex"):
+        alphazero.load_player(path, game="hex")
+    dense = saved_player(tmp_path / "dense.safetensors", "go:rows=5,columns=5")
+    with pytest.raises(PlayerError, match="heads: convolutional"):
+        alphazero.load_player(dense, game="go:rows=6,columns=6")
