@@ -15,24 +15,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from alphazero.drawing.canvas import Box, Canvas, Paint, Point
+from alphazero.drawing.palette import EDGE, LABEL, LETTER, LETTERS, palette_of
 from alphazero.games.game import ONGOING, PLY, BoardStyle, Game, State, to_play
 from alphazero.games.grid import VERTEX_LETTERS, stones_by_player
 from alphazero.games.registry import write_game
 from alphazero.games.results import describe_result
 from alphazero.utils.arrays import Float32Array
 
-FIELD = Paint((233, 217, 186), "board-field")
-GRID = Paint((165, 142, 103), "board-line")
-STONES = Paint((34, 32, 30), "board-first"), Paint((255, 255, 255), "board-second")
-"""Player 0 is black, player 1 white."""
-EDGE = Paint((72, 66, 58), "board-edge")
-LABEL = Paint((110, 110, 110), "board-ink")
-MARK = Paint((214, 51, 32), "board-mark")
-
 CELL = 40.0
 """The size of a cell in `board_svg`."""
 STONE = {
     BoardStyle.SQUARES: 0.4,
+    BoardStyle.CHEQUERED: 0.38,
     BoardStyle.HOLES: 0.42,
     BoardStyle.INTERSECTIONS: 0.47,
     BoardStyle.HEXAGONS: 0.37,
@@ -45,6 +39,7 @@ VISIBLE = 0.05
 """Least ownership that is shaded."""
 PADDING = {
     BoardStyle.SQUARES: 0.0,
+    BoardStyle.CHEQUERED: 0.0,
     BoardStyle.HOLES: 0.14,
     BoardStyle.INTERSECTIONS: 0.16,
     BoardStyle.PILE: 0.14,
@@ -90,12 +85,22 @@ def board_svg(
 
     `last_cell` gets a ring, `highlighted_cell` a frame. A page may choose the colours by CSS custom
     properties: --board-field, --board-line, --board-first and --board-second (the stones),
-    --board-edge (of stones), --board-ink (labels), --board-mark (ring and frame).
+    --board-edge (of stones), --board-ink (labels), --board-mark (ring and frame). The field, lines
+    and holes of boards that are not of wood are named after their material: --felt-field.
     """
     board = BoardDrawing(game)
     canvas = Canvas((board.width, board.height))
     board.draw(canvas, state, last_cell, highlighted_cell)
     return canvas.svg(title_of(game, state))
+
+
+@functools.lru_cache(maxsize=64)
+def field_svg(game: Game) -> str:
+    """Return a board without stones, as `board_svg` does."""
+    board = BoardDrawing(game)
+    canvas = Canvas((board.width, board.height))
+    board.draw_field(canvas)
+    return canvas.svg(title_of(game, game.initial_state()))
 
 
 @functools.lru_cache(maxsize=64)
@@ -120,6 +125,7 @@ class BoardDrawing:
 
     def __init__(self, game: Game, left: float = 0, top: float = 0, cell: float = CELL) -> None:
         self.game, self.board_style, self.cell = game, game.board_style, cell
+        self.palette = palette_of(game)
         self.left, self.top = left, top
         _, self.rows, self.columns = game.observation_shape
         if self.board_style is BoardStyle.PILE:
@@ -155,15 +161,21 @@ class BoardDrawing:
         if self.board_style is BoardStyle.HEXAGONS:
             self._draw_sides(canvas)
         else:
-            canvas.fill(self.field, FIELD, GRID, 0.1 * self.cell)
+            canvas.fill(self.field, self.palette.field, self.palette.line, 0.1 * self.cell)
         if self.board_style is BoardStyle.SQUARES:
             self._draw_lines(canvas, 0.5)
+        elif self.board_style is BoardStyle.CHEQUERED:
+            # The square on the left of the nearest row is dark, as for chess.
+            for cell in range(len(self.centres)):
+                if (self.rows - 1 - cell // self.columns + cell % self.columns) % 2 == 0:
+                    self.tint(canvas, cell, self.palette.hole)
         elif self.board_style is BoardStyle.INTERSECTIONS:
             self._draw_lines(canvas, 0.0)
             for cell in _stars(self.rows, self.columns):
-                canvas.disc(*self.centres[cell], 0.085 * self.cell, GRID, None)
+                canvas.disc(*self.centres[cell], 0.085 * self.cell, self.palette.line, None)
         else:
-            paint = FIELD if self.board_style is BoardStyle.HEXAGONS else GRID.with_opacity(0.3)
+            hexagons = self.board_style is BoardStyle.HEXAGONS
+            paint = self.palette.field if hexagons else self.palette.hole
             for cell in range(len(self.centres)):
                 self.tint(canvas, cell, paint)
         self._draw_labels(canvas)
@@ -171,25 +183,42 @@ class BoardDrawing:
     def tint(self, canvas: Canvas, cell: int, paint: Paint) -> None:
         x, y = self.centres[cell]
         if self.board_style is BoardStyle.HEXAGONS:
-            canvas.polygon(self._corners(cell), paint, GRID)
-        elif self.board_style is BoardStyle.SQUARES:
+            canvas.polygon(self._corners(cell), paint, self.palette.line)
+        elif self.board_style in (BoardStyle.SQUARES, BoardStyle.CHEQUERED):
             half = self.cell / 2 - 0.5
             canvas.fill((x - half, y - half, x + half, y + half), paint)
         else:
             if self.board_style is BoardStyle.INTERSECTIONS:
-                canvas.disc(x, y, self.radius, FIELD, None)  # hides the lines behind a text
+                canvas.disc(
+                    x, y, self.radius, self.palette.field, None
+                )  # hides the lines behind a text
             canvas.disc(x, y, self.radius, paint, None)
 
     def draw_stones(self, canvas: Canvas, state: State, last_cell: int | None = None) -> None:
         """Draw the stones; a cell with both players' gets a chip."""
         first, second = stones_by_player(self.game, state)
         for cell in np.flatnonzero(first | second).tolist():
-            chip = first[cell] and second[cell]
-            paint = GRID if chip else STONES[1 if second[cell] else 0]
-            canvas.disc(*self.centres[cell], self.radius, paint, EDGE)
+            if first[cell] and second[cell]:
+                canvas.disc(*self.centres[cell], self.radius, self.palette.line, EDGE)
+            else:
+                self._draw_stone(canvas, cell, int(second[cell]))
         if last_cell is not None:
-            ring = 0.5 * self.radius
-            canvas.ring(*self.centres[last_cell], ring, MARK, max(0.06 * self.cell, 1.5))
+            width = max(0.06 * self.cell, 1.5)
+            if self.palette.looks == LETTERS:
+                self.frame(canvas, last_cell)
+            else:
+                canvas.ring(*self.centres[last_cell], 0.5 * self.radius, self.palette.mark, width)
+
+    def _draw_stone(self, canvas: Canvas, cell: int, player: int) -> None:
+        (x, y), paint = self.centres[cell], self.palette.stones[player]
+        if self.palette.looks != LETTERS:
+            canvas.disc(x, y, self.radius, paint, EDGE)
+        elif player == 1:
+            canvas.ring(x, y, 0.8 * self.radius, LETTER, 0.2 * self.radius)
+        else:
+            arm = 0.68 * self.radius
+            for side in (-arm, arm):
+                canvas.line([(x - side, y - arm), (x + side, y + arm)], LETTER, 0.2 * self.radius)
 
     def shade_territory(self, canvas: Canvas, ownership: Float32Array) -> None:
         """Draw a square of the owner's colour on each cell, the more opaque the surer.
@@ -199,17 +228,19 @@ class BoardDrawing:
         half = TERRITORY * self.cell / 2
         for (x, y), share in zip(self.centres, ownership.tolist(), strict=True):
             if abs(share) >= VISIBLE:
-                paint = STONES[0 if share > 0 else 1].with_opacity(min(abs(share), 1.0))
+                paint = self.palette.stones[0 if share > 0 else 1].with_opacity(
+                    min(abs(share), 1.0)
+                )
                 canvas.fill((x - half, y - half, x + half, y + half), paint)
 
     def frame(self, canvas: Canvas, cell: int) -> None:
         x, y = self.centres[cell]
         width = max(0.07 * self.cell, 2.0)
-        if self.board_style is BoardStyle.SQUARES:
+        if self.board_style in (BoardStyle.SQUARES, BoardStyle.CHEQUERED):
             half = self.cell / 2
-            canvas.frame((x - half, y - half, x + half, y + half), MARK, width)
+            canvas.frame((x - half, y - half, x + half, y + half), self.palette.mark, width)
         else:
-            canvas.ring(x, y, self.radius + width / 2, MARK, width)
+            canvas.ring(x, y, self.radius + width / 2, self.palette.mark, width)
 
     @property
     def field(self) -> Box:
@@ -259,10 +290,10 @@ class BoardDrawing:
         shift, inner = beyond * self.cell, int(beyond > 0)
         for row in range(self.rows - inner):
             y = top + row * self.cell + shift
-            canvas.line([(left - shift, y), (right + shift, y)], GRID)
+            canvas.line([(left - shift, y), (right + shift, y)], self.palette.line)
         for column in range(self.columns - inner):
             x = left + column * self.cell + shift
-            canvas.line([(x, top - shift), (x, bottom + shift)], GRID)
+            canvas.line([(x, top - shift), (x, bottom + shift)], self.palette.line)
 
     def _draw_sides(self, canvas: Canvas) -> None:
         """Draw the players' sides of a rhombus along the outer edges of its cells."""
@@ -281,7 +312,7 @@ class BoardDrawing:
         outer.append(outer[0])
         for number, inner in enumerate(sides):
             beyond, outer = outer[: len(inner)], outer[len(inner) - 1 :]
-            canvas.polygon([*inner, *reversed(beyond)], STONES[number % 2], EDGE)
+            canvas.polygon([*inner, *reversed(beyond)], self.palette.stones[number % 2], EDGE)
 
     def _draw_labels(self, canvas: Canvas) -> None:
         size = max(round(0.36 * self.cell), 9)
@@ -303,18 +334,26 @@ def labels_of(game: Game) -> Labels:
     """Return the names of rows and columns, from the names of the initial moves.
 
     A move's name is the column's letter and the row's number, counted from the bottom or the top,
-    or the column's number alone. Other names give no labels.
+    or the column's number alone; a piece's move begins with the cell that it leaves. Other names
+    give no labels.
     """
     _, rows, columns = game.observation_shape
-    state, names = game.initial_state(), {}
+    state, names = game.initial_state(), list[tuple[tuple[int, ...], str]]()
     for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
-        cell = game.action_cell(state, action)
+        cell, source = game.action_cell(state, action), game.action_source(state, action)
         if cell is not None:
-            names[cell] = game.action_name(state, action)
+            cells = (cell,) if source is None else (source, cell)
+            names.append((cells, game.action_name(state, action)))
     for labels in _labellings(rows, columns):
-        if names and all(_name(labels, cell, columns) == name for cell, name in names.items()):
+        if names and all(_is_named(labels, cells, columns, name) for cells, name in names):
             return labels
     return Labels()
+
+
+def _is_named(labels: Labels, cells: tuple[int, ...], columns: int, name: str) -> bool:
+    """Whether a move's name is that of its cell, or holds those of the two cells of a piece."""
+    words = [_name(labels, cell, columns) for cell in cells]
+    return name == words[0] if len(words) == 1 else name.startswith(words[0]) and words[1] in name
 
 
 @functools.lru_cache(maxsize=64)

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.drawing.board import EDGE, MARK, STONES, BoardDrawing
+from alphazero.drawing.board import BoardDrawing
 from alphazero.drawing.canvas import COLOURS, INK, LINE, MARGIN, Canvas, Colour, Paint
+from alphazero.drawing.palette import EDGE, palette_of
 from alphazero.games.game import ONGOING, BoardStyle, Game, State, to_play
 from alphazero.utils.arrays import Float32Array
 
@@ -82,12 +83,12 @@ def draw_position(
     highlighted_cell = None if played is None else game.action_cell(state, played)
     canvas = Canvas()
     canvas.write(MARGIN, TITLE, title, 20, colour=TEXT)
-    signs = _legend(game, state)
+    signs, mark = _legend(game, state), palette_of(game).mark
     if last_cell is not None:
-        signs.append(("ring", MARK, "last move"))
+        signs.append(("ring", mark, "last move"))
     if highlighted_cell is not None:
         signs.append(
-            ("frame" if game.board_style is BoardStyle.SQUARES else "circle", MARK, played_as)
+            ("frame" if game.board_style is BoardStyle.SQUARES else "circle", mark, played_as)
         )
     _draw_legend(canvas, [*signs, ("dot", DOT, "less than 0.5 %")])
     bottom = float(TOP + VALUE_HEIGHT * len(values) + LINE)
@@ -109,7 +110,7 @@ def draw_position(
         canvas.write(board.left, HEADING, "territory", 15, colour=TEXT)
         board.draw(canvas, state, last_cell, highlighted_cell)
         board.shade_territory(canvas, ownership)
-    _draw_values(canvas, board_at(game, boards).left, values, player)
+    _draw_values(canvas, board_at(game, boards).left, values, palette_of(game).stones[player])
     canvas.write_lines(MARGIN, bottom, notes, TEXT)
     return canvas
 
@@ -133,10 +134,10 @@ def _draw_policy(
             canvas.disc(*board.centres[cell], max(1.5, 0.05 * board.cell), DOT, None)
 
 
-def _draw_values(canvas: Canvas, left: float, values: Mapping[str, float], player: int) -> None:
-    """Draw each value as a bar from the middle; -1 is at the left, 1 at the right."""
+def _draw_values(canvas: Canvas, left: float, values: Mapping[str, float], stone: Paint) -> None:
+    """Draw each value for the player of `stone` as a bar from the middle; -1 is at the left."""
     width = canvas.write(left, HEADING, "values, for ", 15, colour=TEXT)
-    canvas.disc(left + width + 12, HEADING + 9, 8, STONES[player], EDGE)
+    canvas.disc(left + width + 12, HEADING + 9, 8, stone, EDGE)
     right, middle = left + VALUE_WIDTH, left + VALUE_WIDTH // 2
     for index, (name, value) in enumerate(values.items()):
         top, end = TOP + VALUE_HEIGHT * index, middle + value * VALUE_WIDTH / 2
@@ -153,8 +154,10 @@ def _draw_values(canvas: Canvas, left: float, values: Mapping[str, float], playe
 def _legend(game: Game, state: State) -> list[Sign]:
     turn, over = to_play(state), game.outcome(state) != ONGOING
     return [
-        ("disc", STONES[index], f"{name} player{', to move' * (not over and turn == index)}")
-        for index, name in enumerate(("first", "second"))
+        ("disc", paint, f"{name} player{', to move' * (not over and turn == index)}")
+        for index, (name, paint) in enumerate(
+            zip(("first", "second"), palette_of(game).stones, strict=True)
+        )
     ]
 
 

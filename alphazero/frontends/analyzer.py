@@ -13,7 +13,7 @@ from alphazero.errors import PlayerError
 from alphazero.games.game import Game, State
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.rollout_methods import UNLIMITED
-from alphazero.mcts.search import RootStatistics, TreeSearch
+from alphazero.mcts.search import Proof, RootStatistics, TreeSearch
 from alphazero.players.base import Player
 from alphazero.players.candidates import ALL_LINES, Candidate, candidates_of
 from alphazero.players.end_prediction import (
@@ -202,6 +202,11 @@ class Analyzer:
         """Root statistics, [1, A]; None if the position was never evaluated."""
         is_evaluated = self.search.root_is_evaluated(int(self.slot[0]))
         return self.search.root_statistics(self.slot) if is_evaluated else None
+
+    @property
+    def proof(self) -> Proof | None:
+        """What is proven of an evaluated position; None if nothing."""
+        return self.search.proof_of(int(self.slot[0]))
 
     @property
     def network_value(self) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
+from alphazero.mcts.search import Proof
 from alphazero.players.candidates import ALL_LINES, Candidate
 from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction
 from alphazero.records.played_game import PlayedGame
@@ -40,6 +41,8 @@ class SearchResult:
     """[A] the network's prior of each move, uniform without a network"""
     is_proven: bool = False
     """whether the search proves the position's exact value"""
+    proof: Proof | None = None
+    """the end that the search has proven"""
 
     @classmethod
     def of(
@@ -70,6 +73,7 @@ class SearchResult:
             analyzer.predict_end(state),
             analyzer.policy,
             analyzer.search.root_is_proven(int(analyzer.slot[0])),
+            analyzer.proof,
         )
 
     def share(self, candidate: Candidate) -> float:
@@ -150,6 +154,11 @@ class GameTree:
             return None
         gave_up = (read.resigned or bool(read.forfeit_reason)) and read.outcome != ONGOING
         return read if gave_up == (self._resignation_at(end) is not None) else None
+
+    @property
+    def loaded_players(self) -> tuple[str, str] | None:
+        """The players of the loaded game, also when it has been continued; else None."""
+        return self._read.players if self._read else None
 
     @property
     def state(self) -> State:

@@ -20,6 +20,7 @@ from alphazero.games.game import (
     WINS_AT_ONCE_RULE,
     BoardStyle,
     Mask,
+    Material,
     Planes,
     State,
     Symmetries,
@@ -100,6 +101,14 @@ class ConnectFour(LineGame):
     @property
     def board_style(self) -> BoardStyle:
         return BoardStyle.HOLES
+
+    @property
+    def side_names(self) -> tuple[str, str]:
+        return "Red", "Yellow"
+
+    @property
+    def material(self) -> Material:
+        return Material.PLASTIC
 
     def action_cell(self, state: State, action: int) -> int:
         """Return the cell where the stone lands: the lowest empty cell of the column."""

@@ -149,6 +149,8 @@ class BoardStyle(Enum):
     """Stones in squares."""
     HOLES = auto()
     """Round holes into which stones fall."""
+    CHEQUERED = auto()
+    """Squares of two shades in turn, as for chess."""
     INTERSECTIONS = auto()
     """Stones on crossing lines."""
     HEXAGONS = auto()
@@ -158,6 +160,16 @@ class BoardStyle(Enum):
     """
     PILE = auto()
     """Chips of neither player, in as many rows as needed."""
+
+
+class Material(Enum):
+    """What a game's board is made of: its colours in pictures."""
+
+    WOOD = auto()
+    FELT = auto()
+    PLASTIC = auto()
+    """A blue rack."""
+    PAPER = auto()
 
 
 @dataclass(frozen=True)
@@ -293,6 +305,42 @@ class Game(ABC):
         cell, or name the action beside the board.
         """
         return None
+
+    def action_source(self, state: State, action: int) -> int | None:  # noqa: ARG002
+        """Return the cell of the mover's stone that a legal action moves to its `action_cell`.
+
+        None, the default, is for an action that moves no stone.
+        """
+        return None
+
+    def winning_cells(self, state: State) -> tuple[int, ...]:  # noqa: ARG002
+        """Return the cells of the line or chain that won a finished game; none by default."""
+        return ()
+
+    def points(self, state: State) -> tuple[float, float] | None:  # noqa: ARG002
+        """Return the points of player 0 and player 1, also of an unfinished game.
+
+        None, the default, is for a game without points. In the end their difference is the margin.
+        """
+        return None
+
+    @property
+    def side_names(self) -> tuple[str, str]:
+        """What people call player 0 and player 1.
+
+        Pictures draw stones of a side named as a colour in that colour, and marks for X and O.
+        """
+        return "X", "O"
+
+    @property
+    def stones_can_be_dead(self) -> bool:
+        """Whether stones can stay on cells that the other side owns in the end, as in Go."""
+        return False
+
+    @property
+    def material(self) -> Material:
+        """What the board is made of."""
+        return Material.WOOD
 
     @property
     def board_style(self) -> BoardStyle:

@@ -275,6 +275,16 @@ class Hex(Game):
     def board_style(self) -> BoardStyle:
         return BoardStyle.HEXAGONS
 
+    @property
+    def side_names(self) -> tuple[str, str]:
+        """The colours of the sides of the board that a player joins."""
+        return "Red", "Blue"
+
+    def winning_cells(self, state: State) -> tuple[int, ...]:
+        cells = np.zeros(self._area, np.int8)
+        owners(state, cells)
+        return tuple(np.flatnonzero(cells).tolist())
+
     def action_cell(self, state: State, action: int) -> int | None:  # noqa: ARG002
         return action if action < self._area else None
 

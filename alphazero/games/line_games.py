@@ -132,6 +132,22 @@ class LineGame(Game):
     def max_moves(self) -> int:
         return self.rows * self.columns
 
+    def winning_cells(self, state: State) -> tuple[int, ...]:
+        """Return the cells of all lines of `length` or more; only the winner has any."""
+        board = state[CELLS:].reshape(self.rows, self.columns)
+        found: set[int] = set()
+        for cell in np.flatnonzero(state[CELLS:]).tolist():
+            row, column = divmod(cell, self.columns)
+            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                last_row = row + (self.length - 1) * down
+                last_column = column + (self.length - 1) * right
+                if last_row >= self.rows or not 0 <= last_column < self.columns:
+                    continue
+                line = [(row + step * down, column + step * right) for step in range(self.length)]
+                if all(board[place] == board[row, column] for place in line):
+                    found.update(r * self.columns + c for r, c in line)
+        return tuple(sorted(found))
+
     def parse(self, diagram: str) -> State:
         state = self.initial_state()
         cells = state[CELLS:]

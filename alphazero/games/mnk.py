@@ -19,6 +19,7 @@ from alphazero.games.game import (
     WINS_AT_ONCE_RULE,
     BoardStyle,
     Mask,
+    Material,
     Planes,
     State,
     Symmetries,
@@ -96,6 +97,17 @@ class Mnk(LineGame):
     def board_style(self) -> BoardStyle:
         """Intersections if five or more in a row win, as in gomoku; else squares."""
         return BoardStyle.INTERSECTIONS if self.length >= 5 else BoardStyle.SQUARES
+
+    @property
+    def side_names(self) -> tuple[str, str]:
+        """Black and White where stones lie on intersections."""
+        on_lines = self.board_style is BoardStyle.INTERSECTIONS
+        return ("Black", "White") if on_lines else ("X", "O")
+
+    @property
+    def material(self) -> Material:
+        on_lines = self.board_style is BoardStyle.INTERSECTIONS
+        return Material.WOOD if on_lines else Material.PAPER
 
     @property
     def _names(self) -> grid.CellNames:

@@ -25,6 +25,7 @@ from alphazero.games.game import (
     BoardStyle,
     Game,
     Mask,
+    Material,
     Planes,
     State,
     Symmetries,
@@ -103,6 +104,14 @@ class Nim(Game):
     @property
     def board_style(self) -> BoardStyle:
         return BoardStyle.PILE
+
+    @property
+    def side_names(self) -> tuple[str, str]:
+        return "First", "Second"
+
+    @property
+    def material(self) -> Material:
+        return Material.FELT
 
     def symmetries(self) -> Symmetries:
         return Symmetries(np.arange(self.most)[None], np.arange(self.heap)[None])

@@ -29,6 +29,7 @@ from alphazero.games.game import (
     PLY,
     Game,
     Mask,
+    Material,
     Owners,
     Planes,
     State,
@@ -224,6 +225,18 @@ class Othello(Game):
     @property
     def margin(self) -> Any:
         return margin
+
+    def points(self, state: State) -> tuple[float, float]:
+        first, second = state[DISCS:].view(Bits).tolist()
+        return float(first.bit_count()), float(second.bit_count())
+
+    @property
+    def side_names(self) -> tuple[str, str]:
+        return "Black", "White"
+
+    @property
+    def material(self) -> Material:
+        return Material.FELT
 
     @property
     def num_actions(self) -> int:

@@ -3,12 +3,17 @@
 from collections.abc import Mapping
 from typing import Final
 
-from alphazero.games.game import ONGOING, Game
-from alphazero.games.grid import SIGNS
-from alphazero.games.registry import name_of
+from alphazero.games.game import ONGOING, Game, State, value_of
+from alphazero.games.registry import game_options, name_of
 
 SCORES: Final = {1: "1-0", 0: "1/2-1/2", -1: "0-1", ONGOING: "*"}
 """Scores by outcome."""
+
+HALF_POINTS: Final = "_half_points"
+"""End of the names of options in half points; people are told points."""
+
+SIZES: Final = ("rows", "columns", "size")
+"""Options that the size of the board tells."""
 
 WORDS: Final = {
     1: "the first player won",
@@ -19,13 +24,35 @@ WORDS: Final = {
 
 
 def describe_margin(game: Game, margin: float) -> str:
-    """Return player 0's `margin` to a tenth: `B+3.5` in Go, else `X by 3.5`; or `even`."""
+    """Return player 0's `margin` to a tenth, such as `Black by 3.5`; or `even`."""
     points = round(abs(margin), 1)
-    if not points:
-        return "even"
-    if name_of(game) == "go":
-        return f"{'B' if margin > 0 else 'W'}+{points:g}"
-    return f"{SIGNS[1 if margin > 0 else 2]} by {points:g}"
+    return f"{game.side_names[margin < 0]} by {points:g}" if points else "even"
+
+
+def describe_end(game: Game, state: State) -> str:
+    """Return a finished game's result in its own words: `Black wins by 3.5 (44 to 40.5)`."""
+    outcome, points = game.outcome(state), game.points(state)
+    winner = 0 if outcome == 0 or value_of(outcome, 0) > 0 else 1
+    if points is None:
+        return f"{game.side_names[winner]} wins" if outcome else "A draw"
+    score = f"{points[winner]:g} to {points[1 - winner]:g}"
+    if not outcome:
+        return f"A draw, {score}"
+    return f"{game.side_names[winner]} wins by {points[winner] - points[1 - winner]:g} ({score})"
+
+
+def title_of(game: Game) -> str:
+    """Return a game's name for people, as `Go 9 x 9, komi 7.5`; other options only if unusual."""
+    name, (_, rows, columns) = name_of(game), game.observation_shape
+    usual = game_options(name)
+    title = name.replace("_", " ").title()
+    words = [f"{title} {rows} x {columns}" if rows > 1 else title]
+    for option, value in game.options.items():
+        if option.endswith(HALF_POINTS):
+            words.append(f"{option.removesuffix(HALF_POINTS)} {value / 2:g}")
+        elif option not in (*SIZES, *game.observation_options) and value != usual[option]:
+            words.append(f"{option.replace('_', ' ')} {value}")
+    return ", ".join(words)
 
 
 def describe_result(

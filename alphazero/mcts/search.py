@@ -25,6 +25,15 @@ NODES_PER_SIMULATION = 4
 """Capacity of a tree in nodes per simulation; above 1 for the subtree kept between moves."""
 
 
+class Proof(NamedTuple):
+    """The proven end of a position."""
+
+    value: int
+    """+1, 0 or -1 for the player to move"""
+    plies: int
+    """moves of both sides until then, at most for the winner; of little meaning in a draw"""
+
+
 class RootStatistics(NamedTuple):
     """Statistics of roots per action; values are for the player to move."""
 
@@ -206,6 +215,14 @@ class TreeSearch(ABC):
             line.append(int(edge["action"]))
         return line
 
+    def proof_of(self, slot: int) -> Proof | None:
+        """Return what the MCTS solver has proven of the evaluated root of `slot`; else None."""
+        for trees in self._trees_per_thread:
+            root = trees.nodes[slot, 0]
+            if root["lower"] == root["upper"]:
+                return Proof(int(root["lower"]), _proven_plies(trees, slot, 0, {}))
+        return None
+
     def children_of(self, slot: int, line: Sequence[int] = ()) -> list[ChildStatistics]:
         """Return the visited moves after `line` from the root, the most visited first.
 
@@ -228,6 +245,23 @@ class TreeSearch(ABC):
     def _cancel(self, slots: Int64Array) -> None:
         self.stop(slots)
         self._searching[slots] = False
+
+
+def _proven_plies(trees: Trees, slot: int, node: int, known: dict[int, int]) -> int:
+    """Return in how many moves a solved node ends: the winner hurries, the loser does not.
+
+    A won node without edges has a move that wins at once, which was not searched.
+    """
+    if node not in known:
+        value = int(trees.nodes[slot, node]["lower"])
+        plies = []
+        for edge in _edges_of(trees, slot, node):
+            child = int(edge["child"])
+            bounds = trees.nodes[slot, child] if child >= 0 else None
+            if bounds is not None and bounds["lower"] == bounds["upper"] == -value:
+                plies.append(1 + _proven_plies(trees, slot, child, known))
+        known[node] = (min if value > 0 else max)(plies, default=int(value > 0))
+    return known[node]
 
 
 def _edges_of(trees: Trees, slot: int, node: int) -> RecordArray:

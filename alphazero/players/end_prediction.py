@@ -59,7 +59,7 @@ def predict_end(game: Game, state: State, player: Player | None = None) -> EndPr
     What neither the rules nor the network say is None.
     """
     if game.outcome(state) != ONGOING:
-        return _exact_end(game, state)
+        return end_now(game, state)
     network = None if player is None else network_of(player)
     if network is None or not network.auxiliary_heads:
         return NO_PREDICTION
@@ -73,7 +73,8 @@ def predict_end(game: Game, state: State, player: Player | None = None) -> EndPr
     )
 
 
-def _exact_end(game: Game, state: State) -> EndPrediction:
+def end_now(game: Game, state: State) -> EndPrediction:
+    """Return how the game ends if `state` is its end."""
     ownership, margin, spread = None, None, None
     if game.has_owners:
         cells = np.zeros(game.observation_shape[1:], np.int8).ravel()

@@ -13,8 +13,9 @@ from helpers.players import TINY, saved_player
 from PIL import ImageDraw
 
 import alphazero
-from alphazero.drawing.board import CELL, STONES, BoardDrawing, board_svg, geometry_of, labels_of
+from alphazero.drawing.board import CELL, BoardDrawing, board_svg, geometry_of, labels_of
 from alphazero.drawing.canvas import MARGIN, Canvas
+from alphazero.drawing.palette import LETTERS, looks_of, palette_of
 from alphazero.drawing.position import DARK, board_at, draw_position
 from alphazero.errors import GameError, PlayerError
 from alphazero.games import game_names, make_game
@@ -57,6 +58,18 @@ def circles(svg: str, name: str, use: str = "fill") -> set[tuple[float, float]]:
     }
 
 
+def crosses(svg: str) -> set[tuple[float, float]]:
+    """Return the middles of the crosses, each of two strokes."""
+    strokes = [
+        [tuple(map(float, point.split(","))) for point in each.attrib["points"].split()]
+        for each in ElementTree.fromstring(svg).iter(f"{SVG}polyline")
+        if each.attrib["stroke"].startswith("var(--board-letter")
+    ]
+    middles = [(round((a + c) / 2, 2), round((b + d) / 2, 2)) for (a, b), (c, d) in strokes]
+    assert all(middles.count(middle) == 2 for middle in middles)
+    return set(middles)
+
+
 def texts(svg: str) -> list[tuple[str, float, float]]:
     """Return every text of a picture with the place that it is written at."""
     return [
@@ -81,6 +94,12 @@ def test_stones_lie_where_the_text_has_them(game: Game) -> None:
             assert chips == places(game, left)
             continue
         stones = read_drawing(diagram, rows, columns)
+        if looks_of(game) == LETTERS:
+            assert circles(svg, "board-letter", "stroke") == places(
+                game, np.flatnonzero(stones == 2)
+            )
+            assert crosses(svg) == places(game, np.flatnonzero(stones == 1))
+            continue
         assert circles(svg, "board-first") == places(game, np.flatnonzero(stones == 1))
         assert circles(svg, "board-second") == places(game, np.flatnonzero(stones == 2))
         marked = places(game, np.array([] if last is None else [last], np.int64))
@@ -139,7 +158,7 @@ def test_a_move_is_named_by_its_column_and_its_row(game: Game) -> None:
 
 @pytest.mark.parametrize("size", [2, 3, 7, 11])
 def test_the_coloured_sides_of_a_rhombus_are_closed_all_around(size: int) -> None:
-    # White sides are as white as the paper: what is poured over the paper gets in by any gap.
+    # What is poured over the paper gets in by any gap.
     board = BoardDrawing(make_game("hex", size=size), 20, 20)
     canvas = Canvas()
     board.draw_field(canvas)
@@ -156,21 +175,21 @@ def test_the_coloured_sides_of_a_rhombus_are_closed_all_around(size: int) -> Non
         place = x + length * CELL * math.cos(turn), y - length * CELL * math.sin(turn)
         return picture.getpixel((round(place[0]), round(place[1])))
 
-    black, white = (paint.colour for paint in STONES)
+    first, second = (paint.colour for paint in board.palette.stones)
     last, corner, middle_of_side = size * size - 1, 1 / math.sqrt(3) + 0.09, 0.5 + 0.1
     for row in range(size):
-        assert colour_at(row * size, 180, middle_of_side) == white
-        assert colour_at(row * size + size - 1, 0, middle_of_side) == white
-        assert colour_at(row, 120, middle_of_side) == black
-        assert colour_at(last - row, -60, middle_of_side) == black
+        assert colour_at(row * size, 180, middle_of_side) == second
+        assert colour_at(row * size + size - 1, 0, middle_of_side) == second
+        assert colour_at(row, 120, middle_of_side) == first
+        assert colour_at(last - row, -60, middle_of_side) == first
     # Both colours meet in each corner: outside a blunt one, amid the shared edge of a sharp one.
     for cell, angle in ((0, 150), (last, -30)):
-        assert colour_at(cell, angle - 9, corner) == black
-        assert colour_at(cell, angle + 9, corner) == white
+        assert colour_at(cell, angle - 9, corner) == first
+        assert colour_at(cell, angle + 9, corner) == second
         assert colour_at(cell, angle, 1 / math.sqrt(3) + 0.3) == poured
     for cell, angle in ((size - 1, 60), (last - size + 1, -120)):
-        assert colour_at(cell, angle + 9, middle_of_side) == black
-        assert colour_at(cell, angle - 9, middle_of_side) == white
+        assert colour_at(cell, angle + 9, middle_of_side) == first
+        assert colour_at(cell, angle - 9, middle_of_side) == second
 
 
 def test_hexagons_touch_the_six_that_the_rules_call_neighbours() -> None:
@@ -238,7 +257,7 @@ def test_a_position_shows_itself_with_what_a_player_found() -> None:
     assert repr(position).splitlines()[-2:] == [". . X X . . .", "1 2 3 4 5 6 7"]
     bare = ElementTree.fromstring(position._repr_svg_())
     fills = [each.attrib.get("fill") for each in bare.iter(f"{SVG}circle")]
-    assert [fills.count(stone.code) for stone in STONES] == [2, 2]
+    assert [fills.count(stone.code) for stone in palette_of(position.game).stones] == [2, 2]
     player = parse_player("uct:simulations=40").create(position.game)
     assert isinstance(player, SearchPlayer)
     found = position.think(player)
@@ -266,7 +285,7 @@ def squares(svg: str) -> list[tuple[float, float, str, float]]:
         )
         for each in ElementTree.fromstring(svg).iter(f"{SVG}rect")
         if "x" in each.attrib
-        and each.attrib["fill"] in {stone.code for stone in STONES}
+        and each.attrib["fill"] in {stone.code for stone in palette_of(make_game("go")).stones}
         and each.attrib["width"] == each.attrib["height"]
     ]
 
@@ -284,7 +303,7 @@ def test_the_territory_of_a_finished_position_is_that_of_the_rules() -> None:
     assert {cell: int(cells[cell]) for cell in owned} == owned
     drawn = squares(shaded._repr_svg_())
     assert {(round(x), round(y)): colour for x, y, colour, _ in drawn} == {
-        (round(x), round(y)): STONES[0 if owner > 0 else 1].code
+        (round(x), round(y)): board.palette.stones[owner < 0].code
         for (x, y), owner in zip(board.centres, cells.tolist(), strict=True)
         if owner
     }

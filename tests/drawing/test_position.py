@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from alphazero.drawing.board import FIELD, MARK, STONES, BoardDrawing
+from alphazero.drawing.board import BoardDrawing
+from alphazero.drawing.palette import LETTER, LETTERS, palette_of
 from alphazero.drawing.position import POLICY_COLOURS, board_at, draw_position
 from alphazero.games import game_names, make_game
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import Game, State, to_play
 from alphazero.games.mnk import Mnk
-
-BLACK, WHITE = (stone.colour for stone in STONES)
 
 CONNECT_FOUR = """\
 . . . . . . .
@@ -52,6 +51,12 @@ def draw(game: Game, state: State, shares: dict[int, float], **more: object) -> 
     return draw_position(game, state, policies=policies, **arguments).to_image()
 
 
+def colours_of(game: Game) -> set[tuple[int, int, int]]:
+    """Return what the middle of a stone can show: its colour, or what is between two strokes."""
+    palette = palette_of(game)
+    return {LETTER.colour, palette.field.colour, *(stone.colour for stone in palette.stones)}
+
+
 def signs_of(diagram: str) -> str:
     return "".join(diagram.split())
 
@@ -81,13 +86,19 @@ def differs_in(one: Image.Image, other: Image.Image, board: BoardDrawing, cell: 
 @every_position
 def test_stones_lie_where_the_diagram_has_them(game: Game, diagram: str) -> None:
     """The colour belongs to the player, whoever is to move."""
-    state = game.parse(diagram)
+    state, palette = game.parse(diagram), palette_of(game)
     picture = draw(game, state, {})
     for place in (0, 1):
         board = board_at(game, place)
         for cell, sign in enumerate(signs_of(diagram)):
-            pixel = picture.getpixel(centre_of(board, cell))
-            assert (pixel == BLACK, pixel == WHITE) == (sign == "X", sign == "O"), cell
+            x, y = centre_of(board, cell)
+            pixel = picture.getpixel((x, y))
+            if palette.looks == LETTERS:
+                in_ring = picture.getpixel((x, round(y - 0.7 * board.radius)))
+                found = (pixel == LETTER.colour, in_ring == LETTER.colour)
+            else:
+                found = (pixel == palette.stones[0].colour, pixel == palette.stones[1].colour)
+            assert found == (sign == "X", sign == "O"), cell
 
 
 @every_position
@@ -126,7 +137,9 @@ def test_a_whole_share_has_the_full_colour_and_a_quarter_half_of_it() -> None:
         pixel = picture.getpixel(above_number(board_at(game, place), 0))
         assert pixel == POLICY_COLOURS[place].colour
     quarter = draw(game, state, {8: 0.25}).getpixel(above_number(board_at(game, 0), 8))
-    for part, field, colour in zip(quarter, FIELD.colour, POLICY_COLOURS[0].colour, strict=True):
+    for part, field, colour in zip(
+        quarter, palette_of(game).field.colour, POLICY_COLOURS[0].colour, strict=True
+    ):
         assert abs(part - (field + colour) / 2) <= 1
 
 
@@ -153,8 +166,10 @@ def test_the_last_move_has_a_ring_and_the_played_one_a_frame() -> None:
         changed = {cell for cell in range(42) if differs_in(plain, marked, board, cell)}
         assert changed == {31, 41}
         (x, y), around = centre_of(board, 41), round(board.radius)
-        assert marked.getpixel((x, y - around)) == MARK.colour
-        assert marked.getpixel(centre_of(board, 31)) == WHITE, "the stone is seen through its ring"
+        assert marked.getpixel((x, y - around)) == palette_of(game).mark.colour
+        assert marked.getpixel(centre_of(board, 31)) == palette_of(game).stones[1].colour, (
+            "the stone is seen through its ring"
+        )
 
 
 @pytest.mark.parametrize(
@@ -226,7 +241,7 @@ def test_every_registered_game_has_its_picture(name: str) -> None:
         picture = draw(game, state, {best: 1.0}, last_cell=last, played=best)
         assert picture.width > board_at(game, 2).left
         if last is not None:
-            assert picture.getpixel(centre_of(board_at(game, 1), last)) in (BLACK, WHITE)
+            assert picture.getpixel(centre_of(board_at(game, 1), last)) in colours_of(game)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 4), (19, 19), (26, 26), (5, 26)])
@@ -234,4 +249,4 @@ def test_every_size_of_board_has_its_picture(rows: int, columns: int) -> None:
     game = Mnk(rows=rows, columns=columns, length=4)
     state = game.play(game.initial_state(), rows * columns - 1)
     picture = draw(game, state, {0: 1.0}, last_cell=rows * columns - 1, played=0)
-    assert picture.getpixel(centre_of(board_at(game, 1), rows * columns - 1)) == BLACK
+    assert picture.getpixel(centre_of(board_at(game, 1), rows * columns - 1)) in colours_of(game)

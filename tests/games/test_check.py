@@ -577,6 +577,21 @@ BROKEN = {
         "stays_within_its_arrays",
         "`owners(state)` uses an index outside its array",
     ),
+    "one name for both sides": (
+        with_attributes(side_names=property(lambda self: ("X", "X"))),
+        "names_its_sides",
+        "side_names is ('X', 'X')",
+    ),
+    "moves from cells without a stone": (
+        with_attributes(action_source=lambda self, state, action: action),
+        "moves_stones_of_the_mover",
+        "takes no stone of the player to move",
+    ),
+    "a winning line of empty cells": (
+        with_attributes(winning_cells=lambda self, state: tuple(range(9))),
+        "marks_what_has_won",
+        "is a winning cell",
+    ),
     "a margin for the loser": (
         with_attributes(margin=property(lambda self: win_by_the_opposite)),
         "has_a_margin_with_the_sign_of_the_outcome",
@@ -594,7 +609,10 @@ def test_the_check_names_exactly_the_bug(bug: str, effort: Effort) -> None:
     assert faults, bug
     assert (faults[0].promise, words in faults[0].text) == (promise, True), faults[0]
     consequences: dict[str, set[str]] = {
-        "planes by colour": {"marks_moves_on_the_cells_of_their_stones"},
+        "planes by colour": {
+            "marks_moves_on_the_cells_of_their_stones",
+            "marks_what_has_won",
+        },
         "mask of taken cells": {"reads_its_own_drawings"},
         "symmetries that do not commute with play": {"lays_its_actions_on_cells"},
         "names that read back as others": {"replays_a_game_from_its_move_names"},
@@ -633,6 +651,7 @@ def test_a_bug_that_no_rule_shows_is_not_found() -> None:
 
     class Lose(Sound):
         rule_functions = (LEGAL, tell_the_opposite_outcome, TELL, OBSERVE)
+        winning_cells = Game.winning_cells
 
         def parse(self, diagram: str) -> State:
             state = Mnk.parse(self, diagram)

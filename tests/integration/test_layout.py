@@ -11,6 +11,7 @@ OTHERS = {
     "frontends/static_page/test_page.py": "the page without a server in a browser",
     "frontends/terminal/test_pty.py": "the program in a pseudo-terminal",
     "frontends/web/test_page.py": "the page in a browser",
+    "frontends/web/test_page_layout.py": "the page at several sizes, with every game",
     "games/test_against_go_programs.py": "Go's rules beside other programs",
     "games/test_against_open_spiel.py": "the rules of several games beside OpenSpiel's",
     "games/test_check.py": "contract/check.py and contract/trial.py, each with the other's faults",

@@ -59,7 +59,7 @@ def _final_status_list(engine: Engine, arguments: list[str]) -> str:
 def _chains_by_status(engine: Engine) -> dict[str, list[list[int]]]:
     position, chains = engine.position, _chains(engine.position)
     ownership = None
-    if name_of(engine.game) == "go":
+    if engine.game.stones_can_be_dead:
         ownership = engine.analyzer.predict_end(position.state).ownership
     if ownership is None:
         return {"alive": chains, "dead": [], "seki": []}

@@ -24,8 +24,9 @@ from alphazero.frontends.terminal.commands import (
 from alphazero.frontends.terminal.live_analysis import CommandContext
 from alphazero.frontends.terminal.screen import PLAYERS, PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
-from alphazero.frontends.terminal.views import sign_of
-from alphazero.games.registry import write_game
+from alphazero.frontends.terminal.views import side_of
+from alphazero.games.game import win_rate
+from alphazero.games.results import describe_end, title_of
 from alphazero.records.game_files import save_played
 
 ANOTHER = "Another game? [y/N] "
@@ -54,7 +55,7 @@ class Terminal:
         """Play until the user leaves or wants no other game; then write the games to `save`."""
         session, console = self.session, self.console
         has_user = any(session.sides)
-        console.print(f"{write_game(session.game)}\n{describe_sides(session)}")
+        console.print(f"{title_of(session.game)}\n{describe_sides(session)}")
         if has_user:
             if console.is_terminal:
                 with contextlib.suppress(ImportError):
@@ -88,7 +89,7 @@ class Terminal:
 
     def _on_the_turn(self) -> CommandResult | None:
         game_tree = self.session.game_tree
-        text = self._ask(f"{sign_of(game_tree.to_play)} to move: ").strip()
+        text = self._ask(f"{side_of(game_tree.game, game_tree.to_play)} to move: ").strip()
         try:
             game_tree.make(game_tree.game.parse_action(game_tree.state, text))
             return CommandResult.PLAY
@@ -121,12 +122,12 @@ class Terminal:
 
     def _let_player_move(self) -> None:
         console, player = self.console, self.session.game_tree.to_play
-        sign, began, is_announced = sign_of(player), time.monotonic(), False
+        side, began, is_announced = side_of(self.session.game, player), time.monotonic(), False
 
         def announce() -> None:
             nonlocal is_announced
             if console.is_terminal and not is_announced and time.monotonic() - began > DELAY:
-                console.print(f"{sign} thinks ...", style="dim")
+                console.print(f"{side} thinks ...", style="dim")
                 is_announced = True
 
         answer = self.session.make_opponents_move(announce)
@@ -134,21 +135,25 @@ class Terminal:
             console.control(ERASE_LINE)
         if answer is None:
             fault = self.session.game_tree.fault
-            console.print(f"{sign} forfeits: {fault}" if fault else f"{sign} resigns.")
+            console.print(f"{side} forfeits: {fault}" if fault else f"{side} resigns.")
             return
         name, result = answer
-        move = Text(f"{sign} plays {name}", PLAYERS[player])
+        move = Text(f"{side} plays {name}", PLAYERS[player])
         if result:
             simulations = f"{result.simulations:,} simulations"
-            move = Text.assemble(move, f" (value {result.value:+z.2f} for {sign}, {simulations})")
+            move = Text.assemble(move, f" (win rate {win_rate(result.value):.0%}, {simulations})")
         console.print(move)
 
     def _result(self) -> Text:
-        winner = self.session.game_tree.winner
+        game_tree, winner = self.session.game_tree, self.session.game_tree.winner
+        names = game_tree.game.side_names
         if winner is None:
-            return Text("The game is a draw.")
+            return Text(f"{describe_end(game_tree.game, game_tree.state)}.")
         you = " (you)" if self.session.sides[winner] else ""
-        return Text(f"{sign_of(winner)}{you} wins.", PLAYERS[winner])
+        result = f"{names[winner]} wins"
+        if game_tree.loser is None:
+            result = describe_end(game_tree.game, game_tree.state)
+        return Text(f"{names[winner]}{you}{result.removeprefix(names[winner])}.", PLAYERS[winner])
 
     def _ask(self, prompt: str) -> str:
         """Return a line of input; raise AlphaZeroError at the end of the input."""

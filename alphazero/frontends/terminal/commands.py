@@ -132,9 +132,10 @@ def _set_sides(context: CommandContext, chosen: tuple[bool, bool]) -> CommandRes
 
 
 def describe_sides(session: TerminalSession) -> str:
-    """Return who plays X and who plays O."""
+    """Return who plays which side."""
     first, second = ("you" if own else printable(session.spec.name) for own in session.sides)
-    return f"  X, who moves first: {first}.  O: {second}."
+    one, other = (views.side_of(session.game, player) for player in (0, 1))
+    return f"  {one}, who moves first: {first}.  {other}: {second}."
 
 
 def draw(context: CommandContext, _: str = "") -> None:
@@ -144,7 +145,7 @@ def draw(context: CommandContext, _: str = "") -> None:
     context.console.print("", views.board(session.game, here.state, cell), "", sep="\n")
     player = int(session.sides == SIDES["second"])
     is_user = session.sides[0] != session.sides[1]
-    graph = views.graph(context.console, session.rates(), player, is_user)
+    graph = views.graph(context.console, session.game, session.rates(), player, is_user)
     if graph:
         context.console.print(graph)
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from alphazero.errors import PlayerError
+from alphazero.frontends.terminal.views import side_of
 from alphazero.games.game import ONGOING
-from alphazero.games.grid import SIGNS
 from alphazero.games.results import SCORES, describe_result
 from alphazero.records.played_game import PlayedGame
 from alphazero.utils.files import printable
@@ -60,7 +60,7 @@ def _show_positions(
     for ply, state in enumerate(game.states()):
         if ply:
             mover = (ply - 1) % 2
-            side = f"{SIGNS[mover + 1]} {printable(game.players[mover])}"
+            side = f"{side_of(game.game, mover)} {printable(game.players[mover])}"
             opening = " (opening)" if ply <= game.opening else ""
             comment = game.comments[ply - 1] if game.comments else ""
             say(f"{ply}. {side}: {moves[ply - 1]}{opening}" + (f"  {comment}" if comment else ""))

@@ -27,9 +27,10 @@ TERRITORY = 0.5
 """Least ownership of a cell that is marked as territory."""
 
 
-def sign_of(player: int) -> str:
-    """Return X for the first player, O for the second."""
-    return SIGNS[player + 1]
+def side_of(game: Game, player: int) -> str:
+    """Return a player's name with the sign of its stones: `Black (X)`, or `X` alone."""
+    name, sign = game.side_names[player], SIGNS[player + 1]
+    return name if name == sign else f"{name} ({sign})"
 
 
 # --- the board -----------------------------------------------------------------------------------
@@ -89,7 +90,8 @@ def territory(session: TerminalSession) -> Text:
             "this player does not predict territory: its network has no ownership head"
         )
     margin = "" if end.margin is None else f"  margin {describe_margin(game, end.margin)}\n"
-    words = "  x, o: cells that X or O will own; (X), (O): stones that the other side will own"
+    first, second = game.side_names
+    words = f"  x, o: cells that {first} or {second} will own; (X), (O): stones of the other side"
     drawing = board(game, here.state, last_cell_of(game, here), end.ownership)
     return Text.assemble(drawing, "\n", margin, (words, "dim"))
 
@@ -125,13 +127,16 @@ def _table(*headings: str, left: Sequence[str]) -> Table:
 
 def _headline(console: PlainConsole, session: TerminalSession, result: SearchResult) -> str:
     """Describe the position's value and the simulations in one line of the terminal."""
-    network = f" (network alone {result.network_value:+z.2f})" if session.has_network else ""
+    network = (
+        f" (network alone {win_rate(result.network_value):.0%})" if session.has_network else ""
+    )
     margin = ""
     if result.end.margin is not None:
         margin = f", {describe_margin(session.game, result.end.margin)}"
+    side = side_of(session.game, session.game_tree.to_play)
     line = (
-        f"  {sign_of(session.game_tree.to_play)}: value {result.value:+z.2f}, win rate "
-        f"{win_rate(result.value):.0%}{network}{margin}, {result.simulations:,} simulations"
+        f"  {side}: win rate {win_rate(result.value):.0%}{network}{margin}, "
+        f"{result.simulations:,} simulations"
     )
     return line[: console.width]
 
@@ -203,7 +208,7 @@ def tree(console: PlainConsole, session: TerminalSession, depth: int) -> Table:
             if below[:-1] == line:
                 player = to_play(state)
                 name = f"{'  ' * len(line)}{game.action_name(state, child.action)}"
-                value = f"{child.value:+z.2f} for {sign_of(player)}"
+                value = f"{child.value:+z.2f} for {SIGNS[player + 1]}"
                 table.add_row(Text(name, PLAYERS[player]), f"{child.visits:,}", value)
                 add_rows(below, game.play(state, child.action))
 
@@ -215,15 +220,15 @@ def tree(console: PlainConsole, session: TerminalSession, depth: int) -> Table:
 
 
 def graph(
-    console: PlainConsole, rates: Sequence[float | None], player: int, is_user: bool
+    console: PlainConsole, game: Game, rates: Sequence[float | None], player: int, is_user: bool
 ) -> Text | None:
     """Draw a player's win rate, given player 0's `rates`; None with fewer than two known."""
     own = [rate if rate is None or player == 0 else 1 - rate for rate in rates]
     known = [rate for rate in own if rate is not None]
     if len(known) < 2:
         return None
-    sign = sign_of(player)
-    who = f"your win rate as {sign}" if is_user else f"win rate of {sign}"
+    side = side_of(game, player)
+    who = f"your win rate as {side}" if is_user else f"win rate of {side}"
     now = f"{own[-1]:.0%}" if own[-1] is not None else f"{known[-1]:.0%} when last known"
     width = max(8, console.width - len(who) - len(now) - 9)
     return Text.assemble(
@@ -237,7 +242,7 @@ def moves(game_tree: GameTree) -> RenderableType:
     words, notes = [], []
     for number, (before, node) in enumerate(line, 1):
         player = to_play(before.state)
-        text = f"{number} {sign_of(player)} {game_tree.name(node)}"
+        text = f"{number} {SIGNS[player + 1]} {game_tree.name(node)}"
         marks = "[]" if node is game_tree.current else "  "
         words.append(Text(f" {marks[0]}{text}{marks[1]}", PLAYERS[player]))
         others = [game_tree.name(each) for each in before.children if each is not node]

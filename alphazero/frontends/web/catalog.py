@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from alphazero.drawing.palette import looks_of
 from alphazero.errors import PlayerError, did_you_mean
 from alphazero.frontends.web.ratings import Rating, RatingTable
 from alphazero.frontends.web.run_records import Archive
 from alphazero.games.game import Game
 from alphazero.games.registry import game_names, make_game, write_game
+from alphazero.games.results import title_of
 from alphazero.players.checkpoint_player import describe
 from alphazero.players.options import CheckpointOptions, NetworkOptions, RolloutOptions
 from alphazero.players.registry import PlayerSpec, parse_player
@@ -163,7 +165,9 @@ class Catalog:
             "games": [
                 {
                     "name": text,
-                    "title": text.partition(":")[0].replace("_", " ").title(),
+                    "title": title_of(game),
+                    "side_names": list(game.side_names),
+                    "looks": list(looks_of(game)),
                     "options": game.options,
                 }
                 for text, game in self.games.items()

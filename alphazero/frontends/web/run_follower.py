@@ -55,4 +55,4 @@ class RunFollower:
 
     def json(self) -> list[dict[str, Any]]:
         """Return the runs and their status."""
-        return [run | self._status[run["name"]] for run in self._catalog.runs_json()]
+        return [run | dict(self._status[run["name"]]) for run in self._catalog.runs_json()]

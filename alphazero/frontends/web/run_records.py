@@ -58,8 +58,9 @@ def to_played_game(game: Game, record: Record) -> PlayedGame:
     return PlayedGame.of(game, record, ("best", "best"))
 
 
-def headline(record: Record) -> str:
+def headline(game: Game, record: Record) -> str:
     """Describe the result in a few words."""
-    words = WORDS | {1: "X wins", -1: "O wins"}
+    first, second = game.side_names
+    words = WORDS | {1: f"{first} wins", -1: f"{second} wins"}
     result = describe_result(record.outcome, record.resigned, words=words)
     return f"{result} after {len(record.actions)} moves"

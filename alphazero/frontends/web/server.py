@@ -18,6 +18,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from alphazero.errors import AlphaZeroError, GameError, RunError
+from alphazero.frontends.web.board_view import picture_of
 from alphazero.frontends.web.catalog import Catalog
 from alphazero.frontends.web.commands import (
     COMMANDS,
@@ -58,6 +59,14 @@ MEDIA_TYPES: Final = {
     ".svg": "image/svg+xml",
 }
 """Media types of the page's files by suffix; other files are not served."""
+
+SAVED_TYPES: Final = {
+    "sgf": "application/x-go-sgf",
+    "json": "application/json",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+}
+"""Media types of saved games and pictures by format."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -162,14 +171,17 @@ class WebApp:
     async def save_game(self, request: Request) -> Response:
         session = self._session(request)
         kind = request.query_params.get("format", "json")
-        if kind not in ("sgf", "json"):
-            raise GameError("format: expected sgf or json")
-        text = session.export(kind == "sgf")
+        if kind not in SAVED_TYPES:
+            raise GameError(f"format: expected {', '.join(SAVED_TYPES)}")
+        if kind in ("sgf", "json"):
+            content = session.export(kind == "sgf").encode()
+        else:
+            content = picture_of(session.game, session.game_tree.current, kind)
         name = f"{name_of(session.game)}.{kind}"
         return Response(
-            text.encode(),
+            content,
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
-            media_type="application/x-go-sgf" if kind == "sgf" else "application/json",
+            media_type=SAVED_TYPES[kind],
         )
 
     async def stream_events(self, request: Request) -> Response:

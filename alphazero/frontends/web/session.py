@@ -292,12 +292,21 @@ class WebSession:
         Raises:
             GameError: for SGF of a game without SGF.
         """
-        played = self.game_tree.played((self.sides[0].title, self.sides[1].title))
+        played = self.game_tree.played((self._name(0), self._name(1)))
         if not sgf:
             return played.to_line() + "\n"
         if not has_sgf(self.game):
             raise GameError(f"{name_of(self.game)} cannot be written as SGF; save it as JSON")
         return to_sgf(played)
+
+    def person(self, player: int) -> str | None:
+        """Return the name of a side's person, from the loaded game; None if it is not known."""
+        names = self.game_tree.loaded_players
+        known = self.sides[player].player is None and names is not None
+        return names[player] if known and names else None
+
+    def _name(self, player: int) -> str:
+        return self.person(player) or self.sides[player].title
 
     # --- searches --------------------------------------------------------------------------------
 

@@ -224,7 +224,7 @@ class SessionManager:
                     "index": index,
                     "moves": len(each.actions),
                     "result": SCORES[each.outcome],
-                    "text": headline(each),
+                    "text": headline(archive.game, each),
                 }
                 for index, each in enumerate(games[:MAX_GAMES])
             ],

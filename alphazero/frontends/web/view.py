@@ -2,22 +2,18 @@
 
 from typing import Any, Final
 
-import numpy as np
-
-from alphazero.drawing.board import board_svg, cell_labels, geometry_of
+from alphazero.drawing.palette import looks_of
 from alphazero.frontends.game_tree import GameNode
 from alphazero.frontends.search_pool import MAX_LINES
 from alphazero.frontends.terminal.replay_viewer import headline
+from alphazero.frontends.web.board_view import board_json, captures, legal_actions
 from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
-from alphazero.games.grid import SIGNS, stones_by_player
 from alphazero.games.registry import write_game
-from alphazero.games.results import describe_margin
-from alphazero.players.end_prediction import EndPrediction, predict_end
+from alphazero.games.results import describe_end, describe_margin, title_of
+from alphazero.mcts.search import Proof
+from alphazero.players.end_prediction import EndPrediction, end_now, predict_end
 from alphazero.records.sgf_export import has_sgf
-
-PLAYER_SIGNS: Final = SIGNS[1], SIGNS[2]
-"""Signs of player 0 and player 1."""
 
 MAX_COMMENT: Final = 500
 """Maximum characters of a comment sent to the page: files may hold long ones."""
@@ -33,8 +29,11 @@ def view_of(session: WebSession) -> Json:
         "id": session.id,
         "serial": session.serial,
         "game": write_game(game),
-        "board": _board(game, here),
+        "title": title_of(game),
+        "board": board_json(game, here),
         "board_style": game.board_style.name.lower(),
+        "material": game.material.name.lower(),
+        "looks": list(looks_of(game)),
         "sgf": has_sgf(game),
         "rows": game.observation_shape[1],
         "columns": game.observation_shape[2],
@@ -44,11 +43,15 @@ def view_of(session: WebSession) -> Json:
             if game.action_cell(here.state, action) is None
         ],
         "to_play": game_tree.to_play,
-        "signs": list(PLAYER_SIGNS),
+        "side_names": list(game.side_names),
+        "points": _points(game, here.state),
+        "captures": captures(game, game_tree.path),
+        "value": _value(session, here),
         "status": _status(session),
         "source": headline(game_tree.source) if game_tree.source else None,
         "has_territory": game.has_owners,
         "end": _end(game, predict_end(game, here.state)),
+        "now": _end(game, end_now(game, here.state)) if game.stones_can_be_dead else None,
         "over": game_tree.is_over,
         "resigned": game_tree.loser,
         "ply": here.ply,
@@ -58,6 +61,7 @@ def view_of(session: WebSession) -> Json:
             {"index": index, "name": game_tree.name(child)}
             for index, child in enumerate(here.children)
         ],
+        "players": [session.person(player) for player in (0, 1)],
         "sides": [side.json() for side in session.sides],
         "paused": session.paused or session.is_waiting,
         "thinking": session.search is not None,
@@ -83,11 +87,13 @@ def search_json(session: WebSession) -> Json | None:
         "simulations": result.simulations,
         "per_second": session.per_second,
         "end": _end(game, result.end),
+        "proof": _proof(game, node.state, result.proof),
         "candidates": [
             {
                 "action": each.action,
                 "name": game.action_name(node.state, each.action),
                 "cell": game.action_cell(node.state, each.action),
+                "source": game.action_source(node.state, each.action),
                 "visits": each.visits,
                 "share": result.share(each),
                 "value": each.value if each.visits else None,
@@ -114,13 +120,6 @@ def _end(game: Game, end: EndPrediction) -> Json | None:
     }
 
 
-def legal_actions(game: Game, state: State) -> list[int]:
-    """Return the legal actions; none when the game is over."""
-    if game.outcome(state) != ONGOING:
-        return []
-    return [int(action) for action in np.flatnonzero(game.legal_action_mask(state))]
-
-
 def _value(session: WebSession, node: GameNode) -> float | None:
     """Return a position's value for player 0; the recorded one if it was not searched here."""
     recorded = session.recorded.get(node, {}).get("value")
@@ -144,37 +143,6 @@ def _moves(session: WebSession) -> list[Json]:
     ]
 
 
-def _board(game: Game, node: GameNode) -> Json:
-    """Return the drawing of a position, and its cells row by row."""
-    geometry, labels = geometry_of(game), cell_labels(game)
-    last = None
-    if node.parent is not None and node.action is not None:
-        last = game.action_cell(node.parent.state, node.action)
-    first, second = stones_by_player(game, node.state)
-    actions: list[list[Json]] = [[] for _ in labels]
-    for action in legal_actions(game, node.state):
-        cell = game.action_cell(node.state, action)
-        if cell is not None:
-            name = game.action_name(node.state, action)
-            actions[cell].append({"action": action, "name": name})
-    return {
-        "svg": board_svg(game, node.state, last_cell=last),
-        "width": geometry.width,
-        "height": geometry.height,
-        "radius": geometry.radius,
-        "cells": [
-            {
-                "x": x,
-                "y": y,
-                "stone": 1 if first[cell] else 2 if second[cell] else 0,
-                "label": labels[cell],
-                "actions": actions[cell],
-            }
-            for cell, (x, y) in enumerate(geometry.centres)
-        ],
-    }
-
-
 def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
     """Return a line of moves as JSON."""
     moves = []
@@ -183,6 +151,7 @@ def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
             {
                 "name": game.action_name(state, action),
                 "cell": game.action_cell(state, action),
+                "source": game.action_source(state, action),
                 "player": to_play(state),
             }
         )
@@ -192,11 +161,30 @@ def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
 
 def _status(session: WebSession) -> str:
     """Describe the player to move or the result."""
-    game_tree, signs = session.game_tree, PLAYER_SIGNS
+    game_tree, names = session.game_tree, session.game.side_names
     if game_tree.loser is not None:
         how = "forfeited" if game_tree.fault else "resigned"
-        return f"{signs[game_tree.loser]} {how}: {signs[1 - game_tree.loser]} wins"
+        return f"{names[game_tree.loser]} {how}: {names[1 - game_tree.loser]} wins"
     if not game_tree.is_over:
-        return f"{signs[game_tree.to_play]} to move"
-    winner = game_tree.winner
-    return "A draw" if winner is None else f"{signs[winner]} wins"
+        return f"{names[game_tree.to_play]} to move"
+    return describe_end(game_tree.game, game_tree.state)
+
+
+def _points(game: Game, state: State) -> list[float] | None:
+    """Return the points of both players; not before the end if stones may be dead until then."""
+    if game.stones_can_be_dead and game.outcome(state) == ONGOING:
+        return None
+    points = game.points(state)
+    return None if points is None else list(points)
+
+
+def _proof(game: Game, state: State, proof: Proof | None) -> str | None:
+    """Describe the end that a search has proven: `Red wins in 7 moves`."""
+    if proof is None:
+        return None
+    if proof.value == 0:
+        return "A draw with best play"
+    mover = to_play(state)
+    winner = mover if proof.value > 0 else 1 - mover
+    moves = (proof.plies + 1) // 2 if winner == mover else proof.plies // 2
+    return f"{game.side_names[winner]} wins in {moves} move{'s' * (moves != 1)}"

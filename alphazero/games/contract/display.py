@@ -16,6 +16,7 @@ from alphazero.games.contract.guarded import Breach, rules_of
 from alphazero.games.contract.rules import Promise, expect_state
 from alphazero.games.contract.trial import Position, Trial
 from alphazero.games.game import HEADER, ONGOING, PLY, Game, State
+from alphazero.games.grid import stones_by_player
 
 
 def observes_for_the_player_to_move(trial: Trial) -> None:
@@ -68,6 +69,57 @@ def marks_moves_on_the_cells_of_their_stones(trial: Trial) -> None:
             raise Breach(
                 f"after the move {name} no stone of the player who made it is on its cell "
                 f"{cell}; expected one on plane 1, because the other player is to move"
+            )
+
+
+def moves_stones_of_the_mover(trial: Trial) -> None:
+    """An action with an `action_source` takes the mover's stone from there to its `action_cell`."""
+    game = trial.game
+    for position in trial.positions():
+        state, action = position.state, position.action
+        source = game.action_source(state, action) if action >= 0 else None
+        if source is None:
+            continue
+        name, cells = trial.name_of(position), trial.rules.observe(state)[0].size
+        if not 0 <= source < cells:
+            raise Breach(f"the source of the move {name} is {source}; expected 0 to {cells - 1}")
+        if game.action_cell(state, action) is None:
+            raise Breach(f"the move {name} has a source, but no `action_cell`; expected both")
+        after = trial.rules.observe(trial.rules.play(state, action))
+        if not game.observe(state)[0].ravel()[source] or after[1].ravel()[source]:
+            raise Breach(
+                f"the move {name} takes no stone of the player to move from cell {source}; "
+                "expected one there before the move and none after it"
+            )
+
+
+def names_its_sides(trial: Trial) -> None:
+    """The names of the sides are two different words."""
+    names = trial.game.side_names
+    words = [name for name in names if isinstance(name, str) and name and name.isprintable()]
+    if len(names) != 2 or len({*words}) != 2:
+        raise Breach(f"side_names is {names!r}; expected two different names")
+
+
+def marks_what_has_won(trial: Trial) -> None:
+    """`winning_cells` are stones of the winner, and `points` agree with outcome and margin."""
+    game = trial.game
+    for position in trial.positions():
+        if position.outcome == ONGOING:
+            continue
+        winner = stones_by_player(game, position.state)[int(position.outcome < 0)]
+        for cell in game.winning_cells(position.state):
+            if position.outcome == 0 or not 0 <= cell < len(winner) or not winner[cell]:
+                raise Breach(f"cell {cell} is a winning cell; expected a stone of the winner there")
+        points = game.points(position.state)
+        if points is None:
+            continue
+        lead = points[0] - points[1]
+        margin = game.margin(position.state) if game.has_margin else lead
+        if np.sign(lead) != position.outcome or lead != margin:
+            raise Breach(
+                f"the points are {points[0]:g} and {points[1]:g}, the outcome {position.outcome} "
+                f"and the margin {margin:g}; expected them to agree"
             )
 
 
@@ -351,6 +403,9 @@ REST: tuple[Promise, ...] = (
     observes_for_the_player_to_move,
     observes_values_up_to_one,
     marks_moves_on_the_cells_of_their_stones,
+    moves_stones_of_the_mover,
+    names_its_sides,
+    marks_what_has_won,
     has_a_group_of_symmetries,
     keeps_its_rules_under_symmetries,
     lays_its_actions_on_cells,

@@ -178,6 +178,20 @@ class Go(Game):
         """Return Black's area minus White's and komi, in points; all stones count as alive."""
         return float(margin(state))
 
+    def points(self, state: State) -> tuple[float, float]:
+        """Return Black's area, and White's with komi."""
+        cells = np.zeros(self.rows * self.columns, np.int8)
+        owners(state, cells)
+        return float((cells > 0).sum()), float((cells < 0).sum()) + self.komi
+
+    @property
+    def side_names(self) -> tuple[str, str]:
+        return "Black", "White"
+
+    @property
+    def stones_can_be_dead(self) -> bool:
+        return True
+
     @property
     def board_style(self) -> BoardStyle:
         return BoardStyle.INTERSECTIONS

@@ -9,6 +9,7 @@ import pytest
 from helpers.terminal_client import BOTH, FIRST, NONE, SECOND, Row, Talk, tables_in
 
 from alphazero.errors import AlphaZeroError
+from alphazero.frontends.terminal import views
 from alphazero.frontends.terminal.commands import COMMANDS
 from alphazero.games.game import ONGOING
 
@@ -35,15 +36,18 @@ def any_moves(seed: int) -> Callable[[Talk], Iterator[str]]:
 def test_a_whole_game_is_played_to_its_result(game_name: str, sides: tuple[bool, bool]) -> None:
     talk = Talk(game_name, sides, any_moves(3)).run()
     last = talk.said[-1]
-    assert re.fullmatch(r"The game is a draw\.|[XO]( \(you\))? wins\.", last)
+    names = talk.game.side_names
+    assert re.fullmatch(rf"A draw\.|({'|'.join(names)})( \(you\))? wins\.", last)
     outcome = talk.game.outcome(talk.session.game_tree.state)
     assert outcome != ONGOING
-    assert last.startswith({1: "X", 0: "The", -1: "O"}[outcome])
+    assert last.startswith({1: names[0], 0: "A draw", -1: names[1]}[outcome])
     if outcome:
         assert ("(you)" in last) == sides[0 if outcome > 0 else 1]
     assert talk.prompts[-1] == "Another game? [y/N] "
     asked = {prompt for prompt in talk.prompts if "to move" in prompt}
-    assert asked == {f"{sign} to move: " for sign, mine in zip("XO", sides, strict=True) if mine}
+    assert asked == {
+        f"{views.side_of(talk.game, side)} to move: " for side, mine in enumerate(sides) if mine
+    }
 
 
 def test_the_search_takes_the_win_that_a_person_leaves_open() -> None:
@@ -60,7 +64,7 @@ MISSED = ("a1", "a3", "b1", "b3", "c2")
 def test_the_player_plays_itself_when_the_person_takes_no_side() -> None:
     talk = Talk("tic_tac_toe", NONE, [], 2000).run()
     assert talk.prompts == []
-    assert talk.said[-1] == "The game is a draw."
+    assert talk.said[-1] == "A draw."
     assert len([line for line in talk.said if " plays " in line]) == 9
 
 

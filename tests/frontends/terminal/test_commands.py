@@ -374,11 +374,12 @@ def test_colours_are_on_the_stones_the_moves_and_the_table() -> None:
 
 def test_the_win_rate_is_drawn_for_who_plays() -> None:
     rates = [0.0, 0.5, None, 1.0]
+    game = make_game("tic_tac_toe")
     blocks, digits = PlainConsole(Stream(encoding="utf-8")), PlainConsole(Stream())
-    assert str(views.graph(blocks, rates, 0, True)) == "  your win rate as X  ▁▅·█  100%"
-    assert str(views.graph(digits, rates, 1, False)) == "  win rate of O  95.0  0%"
-    assert views.graph(digits, [None, 0.5, None], 0, False) is None, "one figure is no graph"
-    long = views.graph(digits, [0.5] * 500, 0, True)
+    assert str(views.graph(blocks, game, rates, 0, True)) == "  your win rate as X  ▁▅·█  100%"
+    assert str(views.graph(digits, game, rates, 1, False)) == "  win rate of O  95.0  0%"
+    assert views.graph(digits, game, [None, 0.5, None], 0, False) is None, "one figure is no graph"
+    long = views.graph(digits, game, [0.5] * 500, 0, True)
     assert len(long or "") < 80
 
 
@@ -481,7 +482,7 @@ def test_territory_of_a_finished_game_is_that_of_the_rules() -> None:
         "   1 x x x",
         "     A B C",
     ]
-    assert "  margin B+8.5" in talk.text
+    assert "  margin Black by 8.5" in talk.text
     othello = make_game("othello")
     state = othello.initial_state()
     cells = np.zeros(64, np.float32)

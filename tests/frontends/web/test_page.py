@@ -8,12 +8,14 @@ for what the page shows, never for the clock. Without Playwright and a Chromium 
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.page import HUMAN, PHONE, RANDOM, Page, cell, paste
+from helpers.page import expect_ply as ply
 from helpers.web_client import Served, serving
 from PIL import Image
 
@@ -26,15 +28,10 @@ playwright = pytest.importorskip(
     "playwright.sync_api", reason='needs Playwright: pip install "alphazero[browser]"'
 )
 expect = playwright.expect
+expect.set_options(timeout=60_000)
 
-HUMAN = {"player": "human"}
-RANDOM = {"player": "random"}
-DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 WIN_IN_4 = "4 3 4 3 4 3 4"
 """Connect Four: the first player piles up column 4."""
-
-Page = Any
-"""A tab, `playwright.sync_api.Page`: mypy of whoever has no Playwright does not know it."""
 
 
 class OneGame:
@@ -94,78 +91,21 @@ def served() -> Iterator[Served]:
         yield running
 
 
-@pytest.fixture
-def visit(browser: Any, served: Served) -> Iterator[Callable[..., Page]]:
-    """Open the page on a game; complain afterwards of whatever the browser complained of.
-
-    `excused` is what it may say: Chromium writes each request that is refused on its console.
-    """
-    contexts, faults, address = [], [], f"http://127.0.0.1:{served.port}/"
-
-    def complain(text: str, excused: str | None) -> None:
-        if excused is None or excused not in text:
-            faults.append(text)
-
-    def look_at(request: Any) -> None:
-        if not request.url.startswith((address, "blob:" + address)):
-            faults.append(f"request to {request.url}")
-
-    def open_page(game: str, *sides: dict[str, Any], **options: Any) -> Page:
-        excused = options.pop("excused", None)
-        context = browser.new_context(viewport=options.pop("viewport", DESKTOP), **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.on("console", lambda message: complain(message.text, excused))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("request", look_at)
-        # The page takes up the session of its window: so it begins in the game that is wanted.
-        view = begin(served, game, *sides)
-        page.add_init_script(f"sessionStorage.setItem('alphazero-session', '{view['id']}')")
-        page.goto(address)
-        expect(page.locator("#game")).not_to_be_empty()
-        return page
-
-    expect.set_options(timeout=60_000)
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert faults == []
-
-
-def begin(served: Served, game: str, *sides: dict[str, Any]) -> dict[str, Any]:
-    status, view = served.ask(
-        "POST", "/api/sessions", {"game": game, "sides": sides or [HUMAN] * 2}
-    )
-    assert status == 200, view
-    return view
-
-
-def cell(page: Page, label: str) -> Page:
-    """Return the button of a cell, by how its name begins."""
-    return page.get_by_role("button", name=re.compile(rf"^{label},"))
-
-
 def stones(page: Page) -> list[str]:
     """Return what each cell's name says is on it, row by row."""
     labels = page.locator("#board button").evaluate_all("all => all.map(one => one.ariaLabel)")
-    return [re.search(r"(?<=, )(empty|X|O)\b", label)[0] for label in labels]
+    return [re.search(r"(?<=, )(empty|[A-Z]\w*)\b", label)[0] for label in labels]
 
 
 def check_stones(page: Page, game: Game, actions: list[int]) -> None:
     """Compare the board with the rules."""
     state = game.play(game.initial_state(), *actions)
     own, theirs = game.observe(state)[:2].reshape(2, -1)
-    signs = "XO" if to_play(state) == 0 else "OX"
+    signs = game.side_names if to_play(state) == 0 else game.side_names[::-1]
     expected = [
         signs[0] if a else signs[1] if b else "empty" for a, b in zip(own, theirs, strict=True)
     ]
     assert stones(page) == expected
-
-
-def ply(page: Page, moves: int, of: int | None = None) -> None:
-    """Wait until the page shows the position after so many moves of a line of so many."""
-    expect(page.locator("#ply")).to_have_text(f"{moves} / {moves if of is None else of}")
 
 
 def test_a_whole_game_of_tic_tac_toe_is_clicked_as_the_rules_have_it(visit: Any) -> None:
@@ -189,7 +129,8 @@ def test_a_whole_game_of_connect_four_is_clicked_and_stones_fall(visit: Any) -> 
         cell(page, f"column {column}, row 6").click()
         ply(page, count)
     assert game.outcome(game.from_text(WIN_IN_4)) == 1
-    expect(page.locator("#status")).to_contain_text("X wins")
+    expect(page.locator("#status")).to_contain_text("Red wins")
+    expect(page.locator(".overlay .won")).to_have_count(4)
     check_stones(page, game, [int(column) - 1 for column in WIN_IN_4.split()])
 
 
@@ -224,8 +165,13 @@ def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit: Any) -> N
     # It completes the column; nothing else wins.
     expect(rows.first.get_by_role("button")).to_have_text("4")
     expect(page.locator("#spoken")).to_have_text("Hint: 4")
+    # A ring on the cell where the disc would land.
+    ring = page.locator(".overlay .hint").bounding_box()
+    landing = cell(page, "column 4, row 4").bounding_box()
+    assert abs(ring["x"] + ring["width"] / 2 - landing["x"] - landing["width"] / 2) < 2
+    assert abs(ring["y"] + ring["height"] / 2 - landing["y"] - landing["height"] / 2) < 2
     assert rows.count() == 7
-    shares = [int(text.strip("< %")) for text in rows.locator("td:nth-child(3)").all_inner_texts()]
+    shares = [int(text.strip("<> %")) for text in rows.locator("td:nth-child(4)").all_inner_texts()]
     assert 90 <= sum(shares) <= 110
     marks = page.locator(".overlay circle[class^=tint]")
     for layer, tint in (("Prior", "tint-prior"), ("Visits", "tint-visits"), ("Value", "tint-good")):
@@ -236,7 +182,7 @@ def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit: Any) -> N
     rows.first.get_by_role("button").focus()
     expect(page.locator(".overlay text").first).to_have_text("1")
     rows.first.get_by_role("button").press("Enter")
-    expect(page.locator("#status")).to_contain_text("X wins")
+    expect(page.locator("#status")).to_contain_text("Red wins")
 
 
 def test_the_territory_of_a_finished_game_is_shaded_and_its_margin_told(visit: Any) -> None:
@@ -248,9 +194,10 @@ def test_the_territory_of_a_finished_game_is_shaded_and_its_margin_told(visit: A
     expect(squares).to_have_count(5)
     owners = [each.get_attribute("class") for each in squares.all()]
     assert [owners.count(f"territory {side}") for side in ("first", "second")] == [3, 2]
-    expect(cell(page, "A1")).to_have_attribute("aria-label", "A1, empty, 100 % X's")
+    expect(cell(page, "A1")).to_have_attribute("aria-label", "A1, empty, 100 % Black's")
     expect(cell(page, "A3")).to_have_attribute("aria-label", "A3, empty, nobody's")
-    expect(page.locator("#caption")).to_have_text("The game is over: B+0.5.")
+    expect(page.locator("#status-text")).to_have_text("Black wins by 0.5 (3 to 2.5)")
+    expect(page.locator(".seat.second .points")).to_have_text("2.5")
     page.get_by_label("Plain").check(force=True)
     expect(squares).to_have_count(0)
 
@@ -258,7 +205,7 @@ def test_the_territory_of_a_finished_game_is_shaded_and_its_margin_told(visit: A
 def test_a_game_without_owners_has_no_territory_to_show(visit: Any) -> None:
     page = visit("tic_tac_toe")
     expect(page.locator("#territory")).to_be_hidden()
-    expect(page.get_by_label("Visits", exact=True)).to_be_checked()
+    expect(page.get_by_label("Plain", exact=True)).to_be_checked()
 
 
 def colour_of(page: Page, name: str) -> tuple[int, ...]:
@@ -276,17 +223,14 @@ def colour_of(page: Page, name: str) -> tuple[int, ...]:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_stone_beside_words_lies_on_the_colour_of_the_board(visit: Any, theme: str) -> None:
     # On the page's own ground, a black stone in the dark and a white one in the light are rings.
-    page = visit("tic_tac_toe", color_scheme=theme)
-    for count, side in enumerate(("first", "second")):
-        if count:
-            cell(page, "b2").click()
-        ply(page, count)
-        for stone in page.locator(f"#status .stone, #sides .stone.{side}").all():
+    page = visit("gomoku", color_scheme=theme)
+    for side in ("first", "second"):
+        for stone in page.locator(f".seat .stone.{side}, #sides .stone.{side}").all():
             picture = Image.open(io.BytesIO(stone.screenshot())).convert("RGB")
             width, height = picture.size
             assert picture.getpixel((width // 2, height // 2)) == colour_of(page, f"board-{side}")
-            assert picture.getpixel((1, height // 2)) == colour_of(page, "board-field")
-            assert picture.getpixel((width - 2, height // 2)) == colour_of(page, "board-field")
+            assert picture.getpixel((1, height // 2)) == colour_of(page, "ground")
+            assert picture.getpixel((width - 2, height // 2)) == colour_of(page, "ground")
 
 
 def test_where_stones_fall_the_one_under_the_mouse_is_shown_where_it_lands(visit: Any) -> None:
@@ -295,10 +239,9 @@ def test_where_stones_fall_the_one_under_the_mouse_is_shown_where_it_lands(visit
 
     def shown() -> list[str]:
         """Return the names of the cells that show a stone under the mouse."""
-        return page.locator("#board button").evaluate_all(
-            "all => all.filter(one => getComputedStyle(one).backgroundColor !== 'rgba(0, 0, 0, 0)')"
-            ".map(one => one.ariaLabel)"
-        )
+        pieces, buttons = page.locator(".piece.preview"), page.locator("#board button.preview")
+        assert pieces.count() == buttons.count()
+        return buttons.evaluate_all("all => all.map(one => one.ariaLabel)")
 
     cell(page, "column 4, row 6").hover()
     assert shown() == ["column 4, row 3, empty"]
@@ -347,7 +290,7 @@ DRAW_SHARES = """async (layer) => {
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_move_of_a_small_share_is_not_taken_for_a_star_point(visit: Any, theme: str) -> None:
     page = visit("go", color_scheme=theme)
-    field = f"rgb{colour_of(page, 'board-field')}"
+    field = f"rgb{colour_of(page, 'ground')}"
     for layer in ("visits", "prior"):
         # A star point is a filled dot: this is a hollow one, and a move without any share has none.
         assert page.evaluate(DRAW_SHARES, layer) == [[30, field]]
@@ -458,7 +401,7 @@ def test_analysis_streams_until_it_is_stopped_and_follows_the_board(visit: Any) 
     page.get_by_role("button", name="Analyze").click()
     page.wait_for_function("() => window.noted.size >= 2")
     cell(page, "column 4, row 1").click()
-    expect(page.locator(".summary").first).to_contain_text("for O")
+    expect(page.locator(".summary").first).to_contain_text("for Yellow")
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("button", name="Analyze")).to_be_visible()
 
@@ -467,8 +410,10 @@ def test_games_are_saved_loaded_and_refused_in_one_line(visit: Any) -> None:
     page, game = visit("tic_tac_toe", excused="status of 400"), make_game("tic_tac_toe")
     paste(page, "b2 a1 c3")
     ply(page, 3)
+    page.get_by_role("button", name="Share or save").click()
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save JSON").click()
+    page.get_by_role("button", name="Close").click()
     text = Path(saved.value.path()).read_text()
     assert game.play(game.initial_state(), *read_line(text).actions).tolist() == (
         game.from_text("b2 a1 c3").tolist()
@@ -490,7 +435,7 @@ def test_moves_without_a_cell_are_played_with_buttons(visit: Any) -> None:
     for taken in moves:
         page.get_by_role("button", name=f"Play {taken}").click()
     ply(page, 6)
-    winner = "X" if game.outcome(game.from_moves(moves)) == 1 else "O"
+    winner = "First" if game.outcome(game.from_moves(moves)) == 1 else "Second"
     expect(page.locator("#status")).to_contain_text(f"{winner} wins")
     expect(page.locator("#offboard")).to_be_hidden()
     expect(page.locator("#status")).to_be_focused()
@@ -616,7 +561,7 @@ def test_everything_has_a_name_and_text_stands_out_from_its_ground(visit: Any) -
         for text, ground in (
             *itertools.product(("ink", "soft", "accent", "alarm"), ("paper", "card")),
             ("on-accent", "accent"),
-            ("on-field", "board-field"),
+            ("on-ground", "ground"),
             ("ink", "hover"),
             ("board-ink", "paper"),
         ):
@@ -634,10 +579,3 @@ def contrast(page: Page, *names: str) -> float:
         linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
         lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
     return (max(lights) + 0.05) / (min(lights) + 0.05)
-
-
-def paste(page: Page, text: str) -> None:
-    page.get_by_role("button", name="Load or paste").click()
-    page.locator("#load-text").fill(text)
-    page.get_by_role("button", name="Load", exact=True).click()
-    expect(page.locator("#load-dialog")).to_be_hidden()

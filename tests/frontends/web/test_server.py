@@ -36,7 +36,7 @@ from alphazero.frontends.web.session import Side
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.games.registry import read_game
-from alphazero.games.results import describe_margin
+from alphazero.games.results import describe_end, describe_margin
 from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
 from alphazero.players.end_prediction import predict_end
@@ -106,10 +106,10 @@ def check_view(view: dict[str, Any], game: Game, state: State) -> None:
     assert view["over"] == over
     assert view["to_play"] == own
     if over:
-        assert view["status"] == {1: "X wins", 0: "A draw", -1: "O wins"}[game.outcome(state)]
+        assert view["status"] == describe_end(game, state)
     else:
-        assert view["status"] == f"{'XO'[own]} to move"
-    assert view["board"]["svg"].startswith("<svg")
+        assert view["status"] == f"{game.side_names[own]} to move"
+    assert view["board"]["field"].startswith("<svg")
 
 
 @pytest.mark.parametrize(
@@ -572,7 +572,8 @@ def test_a_loaded_game_keeps_names_result_and_values(served: Served) -> None:
         page.do("undo")
         view = page.do("move", action=8 - 2)
         assert view["source"] is None
-        assert "PB[person]PW[person]" in saved(page, "sgf")
+        assert "PB[Ann]PW[Bob]" in saved(page, "sgf")
+        assert view["players"] == ["Ann", "Bob"]
 
 
 def test_a_game_without_sgf_says_so(served: Served) -> None:
@@ -994,7 +995,7 @@ def test_the_end_is_told_for_player_0_by_the_network_and_at_last_by_the_rules(
             assert end["ownership"] is None
         over = page.do("paste", moves="pass pass")
         assert over["over"]
-        assert over["end"] == {"margin": "B+8.5", "ownership": [1.0] * 9}
+        assert over["end"] == {"margin": "Black by 8.5", "ownership": [1.0] * 9}
         assert page.do("new", game="tic_tac_toe")["has_territory"] is False
 
 

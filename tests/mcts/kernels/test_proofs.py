@@ -7,12 +7,13 @@ from helpers.searches import FIRST, HashedEvaluator, exact_value, finish, random
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State
-from alphazero.games.game import unknown
+from alphazero.games.game import PLY, unknown
 from alphazero.games.registry import read_game
 from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.kernels.proofs import is_lost
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import RootStatistics
+from alphazero.solvers.exact import solve_position, solver_for
 
 unknown_of_every_game = property(lambda _: unknown)
 
@@ -79,6 +80,25 @@ def test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move(
                 child = game.play(state, int(action))
                 assert -exact_value(game, child, known) == roots.values[0]
     assert proven >= 6
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_proof_says_in_how_many_moves_the_game_ends_at_most(name: str) -> None:
+    game, exact, told = GAMES[name], 0, 0
+    for state in positions(game, 12, 6 if game.max_moves > 9 else 3):
+        search, _ = solve(game, state, 400)
+        proof = search.proof_of(0)
+        if proof is None or game.outcome(state) != ONGOING:
+            continue
+        found = solve_position(solver_for(game), state, 10**6)
+        assert proof.value == found.value
+        if found.value:
+            fewest = found.end - int(state[PLY])
+            assert (proof.plies - fewest) % 2 == 0, "the same side makes the last move"
+            assert fewest <= proof.plies if found.value > 0 else proof.plies > 0
+            exact += proof.plies == fewest
+            told += 1
+    assert exact >= told / 2 > 0
 
 
 def test_a_move_that_wins_at_once_is_found_without_the_network() -> None:

@@ -6,28 +6,36 @@ import { Board } from "./components/board.js";
 import { Candidates } from "./components/candidates.js";
 import { NewGame, askText, chooseAction, isWholeGame } from "./components/dialogs.js";
 import {
-  byId, make, press, reuseChildren, setAttribute, setEnabled, setOptions, setText, title,
+  byId, make, makeSvg, press, reuseChildren, setAttribute, setEnabled, setOptions, setText,
 } from "./lib/dom.js";
 import { Graph } from "./components/value_graph.js";
+import { Layers } from "./components/layers.js";
 import { Moves } from "./components/move_list.js";
 import { endOf, searchResultOf } from "./components/search_result.js";
 import { Runs } from "./components/run_browser.js";
+import { Scoreboard } from "./components/scoreboard.js";
+import { Share, readLink } from "./components/share.js";
 import { Sides, defaultSides, playersOf } from "./components/players.js";
+import { Sound } from "./lib/sound.js";
 import { followTheme } from "./lib/theme.js";
 
 const SESSION_KEY = "alphazero-session";
 
 class Page {
+  /** @param {import("../types").Setup} setup */
   constructor(setup) {
     this.setup = setup;
+    /** @type {import("../types").View} */
     this.view = null;
-    this.layer = "visits";
+    /** @type {import("../types").LineMove[]} the line that is shown on the board */
     this.line = null;
     /** Promise of the last command: commands run one by one, so that responses keep their order. */
     this.last = Promise.resolve();
 
     const goTo = (ply) => this.goTo(ply);
     this.board = new Board(byId("board"), (actions) => this.play(actions));
+    this.scoreboard = new Scoreboard();
+    this.layers = new Layers(byId("layers"), byId("layer-note"), () => this.show());
     this.graph = new Graph(byId("graph"), { goTo, stepBy: (plies) => this.stepBy(plies) });
     this.moves = new Moves(byId("moves"), byId("branches"), {
       goTo,
@@ -39,6 +47,11 @@ class Page {
     });
     this.sides = new Sides(byId("sides"), (sides) => this.send("sides", { sides }));
     this.newGame = new NewGame(setup);
+    this.share = new Share({
+      say: (message) => this.say(message),
+      load: (text) => this.load(text.trim()),
+    });
+    this.sound = new Sound(byId("sound"), makeIcon);
     this.runs = new Runs(byId("runs"), setup.runs, {
       open: (game) => this.send("open", game),
       play: ({ game, player }) => this.send("new", { game, sides: [{ player: "human" }, { player }] }),
@@ -46,7 +59,8 @@ class Page {
       fail: (error) => this.say(error.message),
     });
     this.listenToButtons();
-    this.listenToKeys();
+    document.addEventListener("keydown", (event) => this.onKey(event));
+    addEventListener("hashchange", () => this.openLink());
   }
 
   listenToButtons() {
@@ -61,40 +75,57 @@ class Page {
     const analyze = (on) => this.send("analyze", { on, player: byId("analysis-player").value });
     press(byId("analyze"), () => analyze(!this.view.analyzing));
     byId("analysis-player").addEventListener("change", () => this.view.analyzing && analyze(true));
-    byId("layers").addEventListener("change", (event) => {
-      this.layer = event.target.value;
-      this.show();
-    });
     press(byId("new-game"), async () => {
       const wanted = await this.newGame.ask(this.view);
       if (wanted) this.send("new", wanted);
     });
-    for (const format of ["sgf", "json"]) press(byId(`save-${format}`), () => this.save(format));
-    press(byId("load"), async () => {
-      const text = await askText();
-      if (text === null) return;
-      if (isWholeGame(text)) this.send("load", { text });
-      else this.send("paste", { moves: text });
-    });
+    // The loser of the last game, or who moved second, moves first now.
+    press(byId("rematch"), () => this.send("new", { sides: [...this.view.sides].reverse() }));
+    press(byId("share"), () => this.share.ask(this.view));
+    press(byId("load"), async () => this.load(await askText()));
   }
 
-  /** Arrow keys step through the game, except in controls with their own arrow keys. */
-  listenToKeys() {
-    document.addEventListener("keydown", (event) => {
-      if (event.target.closest("input, select, textarea, dialog")) return;
-      if (event.altKey || event.ctrlKey || event.metaKey) return;
-      const plies = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (!plies) return;
-      event.preventDefault();
-      this.stepBy(plies);
-    });
+  /** Arrow keys step through the game, except in controls with their own; a key can be a move. */
+  onKey(event) {
+    if (event.target.closest("input, select, textarea, dialog")) return;
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const plies = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (plies) this.stepBy(plies);
+    else if (!/^\d$/.test(event.key) || !this.playNamed(event.key)) return;
+    event.preventDefault();
   }
 
-  /** Resume the session of this window if there is one, else open a session. */
+  /** Play the legal move of a name, if there is one; returns whether there is. */
+  playNamed(wanted) {
+    if (!this.view) return false;
+    const { board, offboard_moves: others } = this.view;
+    const moves = [...board.cells.flatMap(({ actions }) => actions), ...others];
+    const move = moves.find(({ name }) => name === wanted);
+    if (move) this.send("move", { action: move.action });
+    return move !== undefined;
+  }
+
+  /** Open the game of a link, else the session of this window, else a new session. */
   async start() {
     const known = sessionStorage.getItem(SESSION_KEY);
+    if (await this.openLink()) return;
     if (known) this.listen(known);
     else await this.begin(defaultGame(this.setup), null);
+  }
+
+  /** Open the game in the address, if there is one; then the address is as before. */
+  async openLink() {
+    const link = readLink(location.hash);
+    if (!location.hash || location.hash === "#board") return false;
+    history.replaceState(null, "", location.pathname);
+    if (!link) {
+      this.say("This link has no game.");
+      return false;
+    }
+    const moves = link.moves.split(" ").filter(Boolean).map((name) => ({ name }));
+    const isOpen = await this.begin(link.game, { moves, ply: moves.length });
+    if (!isOpen) history.replaceState(null, "", location.pathname);
+    return isOpen;
   }
 
   /** Open a session; `before` is the view of a lost session, whose moves are replayed. */
@@ -107,8 +138,10 @@ class Page {
       this.receive(view);
       const moves = before?.moves.slice(0, before.ply).map(({ name }) => name) ?? [];
       if (moves.length > 0) await this.send("paste", { moves: moves.join(" ") });
+      return true;
     } catch (error) {
       this.say(error.message);
+      return false;
     }
   }
 
@@ -118,8 +151,8 @@ class Page {
       onView: (view) => this.receive(view),
       onSearch: (search) => this.receiveSearch(search),
       onRuns: (runs) => this.runs.follow(runs),
-      onReconnect: () => this.isLost && this.say("", (this.isLost = false)),
-      onLost: () => this.say("Connection lost; reconnecting.", (this.isLost = true)),
+      onReconnect: () => this.isLost && this.setLost(false),
+      onLost: () => this.setLost(true),
       onEnd: () => this.begin(this.view?.game ?? defaultGame(this.setup), this.view),
     });
   }
@@ -139,6 +172,13 @@ class Page {
     } catch (error) {
       this.say(error.message);
     }
+  }
+
+  /** Load a game, or play pasted moves; nothing for null or an empty text. */
+  load(text) {
+    if (!text) return;
+    if (isWholeGame(text)) this.send("load", { text });
+    else this.send("paste", { moves: text });
   }
 
   /** Go to a position; while the user drags in the graph, intermediate ones are skipped. */
@@ -163,24 +203,12 @@ class Page {
     if (this.view) this.goTo((this.targetPly ?? this.view.ply) + plies);
   }
 
-  /** Download the game with a click on a temporary link. */
-  async save(format) {
-    try {
-      const { name, content } = await api.readFile(this.view.id, format);
-      const link = make("a", { href: URL.createObjectURL(content), download: name });
-      link.click();
-      URL.revokeObjectURL(link.href);
-      this.say("");
-    } catch (error) {
-      this.say(error.message);
-    }
-  }
-
   async play(actions) {
     const action = await chooseAction(actions);
     if (action !== null) this.send("move", { action });
   }
 
+  /** @param {import("../types").View} view */
   receive(view) {
     // An event has brought a newer view.
     if (this.view?.id === view.id && view.serial < this.view.serial) return;
@@ -188,10 +216,14 @@ class Page {
     this.view = view;
     if (view.message) this.say(view.message);
     if (!before || before.id !== view.id || before.ply !== view.ply) this.line = null;
+    if (before?.id === view.id && view.ply === before.ply + 1) {
+      this.sound.click(view.board.taken.length > 0);
+    }
     setText(byId("spoken"), announcement(before, view));
     this.show();
   }
 
+  /** @param {import("../types").Search} search */
   receiveSearch(search) {
     if (!this.view || search.ply !== this.view.ply) return;
     this.view.search = search;
@@ -208,46 +240,32 @@ class Page {
   }
 
   showBoard() {
-    const chosen = this.chosenLayer();
-    const layer = this.view.hint && chosen === "off" ? "visits" : chosen;
-    this.board.show(this.view, searchResultOf(this.view), layer, this.line);
-  }
-
-  /** Return the layer that the user chose, if the game has it. */
-  chosenLayer() {
-    return this.layer === "territory" && !this.view.has_territory ? "visits" : this.layer;
+    const { view, line } = this;
+    const layer = this.layers.of(view);
+    this.board.show(view, { result: searchResultOf(view), layer, line, end: this.layers.end(view) });
   }
 
   showSearch() {
     this.showBoard();
+    this.scoreboard.showChance(this.view);
     this.candidates.show(this.view, searchResultOf(this.view), endOf(this.view));
   }
 
   show() {
     const { view } = this;
+    const { dataset } = document.documentElement;
+    dataset.material = view.material;
+    [dataset.first, dataset.second] = view.looks;
+    this.scoreboard.show(view);
+    this.layers.show(view);
     this.showSearch();
-    byId("save-sgf").hidden = !view.sgf;
     this.graph.show(view);
     this.moves.show(view);
-    this.sides.show(this.setup, view.game, view.sides, view.signs);
-    this.showStatus(view);
+    this.sides.show(this.setup, view.game, view.sides, view.side_names);
     this.showButtons(view);
     this.showOffboardMoves(view);
-    document.title = `${title(view.game)} · alphazero`;
-  }
-
-  showStatus(view) {
-    setText(byId("game"), title(view.game));
-    setText(byId("status-text"), view.status);
-    setText(byId("wait"), engineStatus(view));
-    setText(byId("source"), view.source ?? "");
-    const status = byId("status");
-    status.dataset.mover = view.over ? "" : view.to_play === 0 ? "first" : "second";
-    status.classList.toggle("thinking", view.thinking || view.analyzing);
-    setText(byId("ply"), `${view.ply} / ${view.moves.length}`);
-    const layer = this.chosenLayer();
-    byId("territory").hidden = !view.has_territory;
-    for (const radio of byId("layers").elements) radio.checked = radio.value === layer;
+    setText(byId("game"), view.title);
+    document.title = `${view.title} · alphazero`;
   }
 
   showButtons(view) {
@@ -258,6 +276,8 @@ class Page {
     for (const name of ["redo", "forward", "last"]) setEnabled(byId(name), ply < moves.length);
     setEnabled(byId("hint"), !over && !analyzing);
     setEnabled(byId("resign"), !ended && sides.some(isPerson));
+    byId("resign").hidden = ended;
+    byId("rematch").hidden = !ended;
     byId("pause").hidden = sides.every(isPerson);
     byId("step").hidden = sides.every(isPerson);
     setText(byId("pause"), paused ? "Resume" : "Pause");
@@ -272,16 +292,23 @@ class Page {
     setAttribute(byId("analyze"), "aria-pressed", analyzing);
   }
 
-  showOffboardMoves({ offboard_moves: moves }) {
+  showOffboardMoves({ offboard_moves: moves, hint, search }) {
     const box = byId("offboard");
+    const best = hint ? search?.candidates[0]?.action : undefined;
     box.hidden = moves.length === 0;
     reuseChildren(box, moves.length, () => make("button", { type: "button" }));
     moves.forEach(({ action, name }, index) => {
       const button = box.children[index];
       setText(button, name);
       setAttribute(button, "aria-label", `Play ${name}`);
+      button.classList.toggle("strong", action === best);
       button.onclick = () => this.send("move", { action });
     });
+  }
+
+  setLost(isLost) {
+    this.isLost = isLost;
+    this.say(isLost ? "Connection lost; reconnecting." : "");
   }
 
   say(message) {
@@ -289,16 +316,14 @@ class Page {
   }
 }
 
+function makeIcon(path) {
+  const shape = makeSvg("path", { d: path });
+  return makeSvg("svg", { class: "icon", viewBox: "0 0 20 20", "aria-hidden": true }, shape);
+}
+
 /** Return the initial game: that of the first checkpoint, else the first one. */
 function defaultGame({ players, games }) {
   return players.find(({ game }) => game)?.game ?? games[0].name;
-}
-
-/** Describe what the engine to move is doing; empty if the user is to move. */
-function engineStatus({ sides, to_play, over, paused, thinking }) {
-  if (over || sides[to_play].player === "human") return "";
-  if (paused) return "paused";
-  return thinking ? "thinking" : "";
 }
 
 /** Return the screen reader announcement of a change. */
@@ -308,8 +333,8 @@ function announcement(before, view) {
     if (view.hint && !before.hint) return `Hint: ${view.search.candidates[0].name}`;
     return view.status === before.status ? byId("spoken").textContent : view.status;
   }
-  if (!move) return `${title(view.game)}. ${view.status}`;
-  return `Move ${view.ply}: ${view.signs[move.player]} ${move.name}. ${view.status}`;
+  if (!move) return `${view.title}. ${view.status}`;
+  return `Move ${view.ply}: ${view.side_names[move.player]} ${move.name}. ${view.status}`;
 }
 
 followTheme(byId("theme"));

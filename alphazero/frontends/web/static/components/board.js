@@ -1,11 +1,14 @@
-// The board: the server's picture, an overlay, and a button on every cell.
+// The board: the server's picture of it, stones, marks, and a button on every cell.
 //
 // Screen readers skip the picture and read the buttons. Tab reaches one button, arrow keys move
-// from there ("roving tabindex").
+// from there ("roving tabindex"). A move from one cell to another is made in two presses, or by
+// dragging the piece.
 
-import { make, makeSvg, percent, reuseChildren, setAttribute, signed } from "../lib/dom.js";
+import { chance, make, makeSvg, percent, reuseChildren, setAttribute } from "../lib/dom.js";
+import { Drag } from "./drag.js";
+import { drawCells, drawHint, drawMarks, drawTargets } from "./marks.js";
 import { drawLayer, drawLine, drawTerritory } from "./overlay.js";
-import { endOf } from "./search_result.js";
+import { Pieces, makePiece } from "./pieces.js";
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -15,61 +18,91 @@ export class Board {
     this.root = root;
     this.play = play;
     this.picture = make("div", { class: "picture", "aria-hidden": "true" });
+    this.under = makeSvg("svg", { class: "under", "aria-hidden": "true" });
+    this.pieces = new Pieces();
     this.overlay = makeSvg("svg", { class: "overlay", "aria-hidden": "true" });
     this.cells = make("div", { class: "cells" });
-    root.append(this.picture, this.overlay, this.cells);
+    root.append(this.picture, this.under, this.pieces.root, this.overlay, this.cells);
     this.cells.addEventListener("keydown", (event) => this.onKey(event));
     this.cells.addEventListener("focusin", (event) => this.setCurrent(event.target));
     this.cells.addEventListener("pointerover", (event) => this.onPointer(event));
     this.cells.addEventListener("pointerleave", (event) => this.onPointer(event));
+    this.drag = new Drag(this);
     /** Index of the cell that Tab reaches. */
     this.current = 0;
     /** Index of the cell under the mouse, or -1. */
     this.pointed = -1;
+    /** Index of the cell whose piece is picked up, or -1. */
+    this.picked = -1;
   }
 
   /**
-   * Show a view, with `line` if given, else with `layer`: "territory", "off" for none, or that of
-   * its search result.
+   * Show a view with `line` if given, else with `layer`: "territory" with `end`, "off" for none, or
+   * that of its search `result`.
+   * @param {import("../../types").View} view
+   * @param {{result: import("../../types").Result, layer: string,
+   *   line: import("../../types").LineMove[], end: import("../../types").End}} shown
    */
-  show(view, result, layer, line) {
+  show(view, shown) {
+    const before = this.view;
+    const moved = before?.id !== view.id || before.serial !== view.serial;
+    if (before?.id !== view.id || before.ply !== view.ply) this.picked = -1;
     this.view = view;
-    this.drawPicture(view.board);
-    const ownership = layer === "territory" ? (endOf(view)?.ownership ?? []) : null;
-    let shapes = [];
-    if (line) shapes = drawLine(view.board, line);
-    else if (ownership) shapes = drawTerritory(view.board, ownership);
-    else if (result && layer !== "off") shapes = drawLayer(view.board, result, layer);
-    this.overlay.replaceChildren(...shapes);
+    this.shown = shown;
+    this.drawField(view.board);
+    if (moved) this.pieces.show(view, before);
+    this.draw();
+  }
+
+  /** Draw what lies on the stones, and name the cells. */
+  draw() {
+    const { view, shown: { result, layer, line, end } } = this;
+    const ownership = layer === "territory" ? (end?.ownership ?? []) : null;
+    const shapes = drawMarks(view);
+    if (line) shapes.push(...drawLine(view, line));
+    else if (ownership) shapes.push(...drawTerritory(view.board, ownership));
+    else if (result && layer !== "off") shapes.push(...drawLayer(view.board, result, layer));
+    if (view.hint && !line && layer === "off") shapes.push(...drawHint(view));
+    if (this.picked >= 0) shapes.push(...drawTargets(view.board, this.picked));
+    this.under.replaceChildren(...drawCells(view, this.picked));
+    this.shapes = shapes;
+    this.pieces.pick(this.picked);
     this.root.dataset.mover = view.to_play === 0 ? "first" : "second";
-    if (ownership) this.showCells(territoryWords(ownership, view.signs));
+    if (ownership) this.showCells(territoryWords(ownership, view.side_names));
     else this.showCells(announcementsFor(layer === "off" ? null : result));
   }
 
-  drawPicture({ svg, width, height }) {
-    if (this.svg === svg) return;
-    this.svg = svg;
-    const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+  drawField({ field, width, height }) {
+    if (this.field === field) return;
+    this.field = field;
+    const parsed = new DOMParser().parseFromString(field, "image/svg+xml").documentElement;
     this.picture.replaceChildren(document.importNode(parsed, true));
-    this.overlay.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    for (const svg of [this.under, this.overlay]) {
+      svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    }
     this.root.style.setProperty("--ratio", width / height);
+    this.root.parentElement.style.setProperty("--ratio", width / height);
   }
 
   /** Place the buttons; `announcements` has more words for screen readers, by cell. */
   showCells(announcements) {
-    const { board, rows, columns, signs } = this.view;
+    const { board, rows, columns, side_names: names } = this.view;
     if (this.cells.children.length !== board.cells.length) {
       this.current = Math.floor(rows / 2) * columns + Math.floor(columns / 2);
     }
+    const sources = this.sources();
     reuseChildren(this.cells, board.cells.length, (index) => this.makeCell(index));
     board.cells.forEach((cell, index) => {
       const button = this.cells.children[index];
       place(button, cell, board);
-      const stone = cell.stone === 0 ? "empty" : signs[cell.stone - 1];
+      const stone = cell.stone === 0 ? "empty" : (names[cell.stone - 1] ?? "chip");
       const words = [cell.label, stone, ...(announcements.get(index) ?? [])];
+      if (index === this.picked) words.push("picked up");
       setAttribute(button, "aria-label", words.join(", "));
-      setAttribute(button, "aria-disabled", this.actionsOf(index).length === 0);
+      const enabled = sources.has(index) || this.actionsOf(index).length > 0;
+      setAttribute(button, "aria-disabled", !enabled);
       setAttribute(button, "tabindex", index === this.current ? 0 : -1);
+      button.classList.toggle("source", sources.has(index));
     });
     this.previewStone();
   }
@@ -80,12 +113,31 @@ export class Board {
 
   press(index) {
     const actions = this.actionsOf(index);
-    if (actions.length > 0) this.play(actions);
+    if (actions.length > 0) {
+      this.picked = -1;
+      this.play(actions);
+    } else if (index !== this.picked && this.sources().has(index)) this.pickUp(index);
+    else if (this.picked >= 0) this.pickUp(-1);
   }
 
-  /** Return the moves of the cell where the stone lands. */
+  pickUp(index) {
+    this.picked = index;
+    this.draw();
+  }
+
+  /** Return the cells of the pieces that can move. */
+  sources() {
+    const found = new Set();
+    for (const { actions } of this.view.board.cells) {
+      for (const { source } of actions) if (source !== undefined) found.add(source);
+    }
+    return found;
+  }
+
+  /** Return the moves that a press on a cell makes: of the picked piece, or of a new stone. */
   actionsOf(index) {
-    return this.view.board.cells[this.landingOf(index)]?.actions ?? [];
+    const actions = this.view.board.cells[this.landingOf(index)]?.actions ?? [];
+    return actions.filter(({ source }) => source === undefined || source === this.picked);
   }
 
   /** Return the cell where a stone lands, below `index` in games with gravity; or -1. */
@@ -105,13 +157,24 @@ export class Board {
 
   /** Preview the stone of a click in its landing cell. */
   previewStone() {
-    const landing = this.landingOf(this.pointed);
+    const puts = this.actionsOf(this.pointed).some(({ source }) => source === undefined);
+    const landing = puts ? this.landingOf(this.pointed) : -1;
     [...this.cells.children].forEach((button, index) => {
       button.classList.toggle("preview", index === landing);
     });
+    const shapes = [...this.shapes];
+    if (landing >= 0) {
+      const piece = makePiece(this.view, this.view.to_play + 1);
+      const { x, y } = this.view.board.cells[landing];
+      piece.classList.add("preview");
+      piece.setAttribute("transform", `translate(${x} ${y})`);
+      shapes.unshift(piece);
+    }
+    this.overlay.replaceChildren(...shapes);
   }
 
   onKey(event) {
+    if (event.key === "Escape" && this.picked >= 0) this.pickUp(-1);
     const step = STEPS[event.key];
     if (!step) return;
     event.preventDefault();
@@ -143,20 +206,20 @@ function place(button, { x, y }, { width, height, radius }) {
 }
 
 /** Return the screen reader words of each cell: who will own it, and how surely. */
-function territoryWords(ownership, signs) {
+function territoryWords(ownership, names) {
   const words = ownership.map((share) => (
-    share === 0 ? "nobody's" : `${percent(Math.abs(share))} ${signs[share > 0 ? 0 : 1]}'s`
+    share === 0 ? "nobody's" : `${percent(Math.abs(share))} ${names[share > 0 ? 0 : 1]}'s`
   ));
   return new Map(words.map((word, cell) => [cell, [word]]));
 }
 
-/** Return the screen reader words of each cell: its visit share and value. */
+/** Return the screen reader words of each cell: its visit share and win chance. */
 function announcementsFor(result) {
   const announcements = new Map();
   for (const { cell, share, value } of result?.candidates ?? []) {
     if (cell === null || announcements.has(cell)) continue;
     const words = [`${percent(share)} of visits`];
-    if (value !== null) words.push(`value ${signed(value)}`);
+    if (value !== null) words.push(`wins ${chance(value)}`);
     announcements.set(cell, words);
   }
   return announcements;

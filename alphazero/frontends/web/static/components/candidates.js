@@ -1,11 +1,11 @@
 // Search results: values with and without search, and a table of candidate moves.
 
-import { count, make, percent, reuseChildren, setAttribute, setText, signed } from "../lib/dom.js";
+import { chance, count, make, percent, reuseChildren, setAttribute, setText } from "../lib/dom.js";
 import { bestByPrior } from "./search_result.js";
 
 /** Maximum rows: the server sends lines only for them. The board shows more moves. */
 const MAX_ROWS = 8;
-const COLUMNS = ["Move", "Visits", "Share", "Value", "Prior", "Line"];
+const COLUMNS = ["Move", "Wins", "Visits", "Share", "Prior", "Line"];
 
 export class Candidates {
   /**
@@ -38,7 +38,12 @@ export class Candidates {
     this.candidates = [];
   }
 
-  /** Show a search result, or null; `end` is how the game will end, or null. */
+  /**
+   * Show a search result, or null; `end` is how the game will end, or null.
+   * @param {import("../../types").View} view
+   * @param {import("../../types").Result} result
+   * @param {import("../../types").End} end
+   */
   show(view, result, end) {
     setText(this.caption, captionFor(view, result));
     this.summaries.hidden = this.table.hidden = !result;
@@ -63,27 +68,27 @@ export class Candidates {
 
   fill(row, candidate) {
     const { name, visits, share, value, prior, line } = candidate;
-    const [moveCell, visitsCell, shareCell, valueCell, priorCell, lineCell] = row.children;
+    const [moveCell, valueCell, visitsCell, shareCell, priorCell, lineCell] = row.children;
     const button = moveCell.firstChild;
     setText(button, name);
     setAttribute(button, "aria-label", `Play ${name}`);
     button.onclick = () => this.play(candidate.action);
     setText(visitsCell, visits === null ? "–" : count(visits));
     setBar(shareCell, share);
-    setText(valueCell, value === null ? "–" : signed(value));
+    setText(valueCell, value === null ? "–" : chance(value));
     setBar(priorCell, prior);
     const moves = line.map((one) => one.name).join(" ");
     setText(lineCell, moves);
     setAttribute(lineCell, "title", moves);
   }
 
-  compare({ to_play, signs }, result, end) {
+  compare({ to_play, side_names: names }, result, end) {
     const { value, network_value, candidates } = result;
-    const sign = signs[to_play];
+    const name = names[to_play];
     const preferred = candidates.length > 0 ? bestByPrior(result).name : "";
     const margin = end?.margin ? `${end.margin} expected, ` : "";
-    this.network.show(network_value, `for ${sign}, ${margin}would play ${preferred}`);
-    this.search.show(value, `for ${sign}, would play ${candidates[0]?.name ?? ""}`);
+    this.network.show(network_value, `for ${name}, ${margin}would play ${preferred}`);
+    this.search.show(value, `for ${name}, would play ${candidates[0]?.name ?? ""}`);
   }
 
   onPointer(event) {
@@ -101,7 +106,7 @@ export class Candidates {
   }
 }
 
-/** A value as a number, a centred bar and words. */
+/** A win chance as a number, a bar from the middle and words. */
 class SearchSummary {
   constructor(name, colour) {
     this.number = make("strong");
@@ -117,7 +122,7 @@ class SearchSummary {
   }
 
   show(value, words) {
-    setText(this.number, value === null ? "–" : signed(value));
+    setText(this.number, value === null ? "–" : chance(value));
     setText(this.words, words);
     const size = Math.abs(value ?? 0) * 50;
     this.bar.style.left = `${(value ?? 0) < 0 ? 50 - size : 50}%`;
@@ -133,8 +138,8 @@ function makeRow() {
     {},
     make("th", { scope: "row" }, make("button", { type: "button" })),
     make("td"),
-    bar("visits"),
     make("td"),
+    bar("visits"),
     bar("prior"),
     make("td", { class: "line" }),
   );
@@ -149,8 +154,9 @@ function captionFor(view, result) {
   if (result?.recorded) return "From the run: the recorded search, next to the current network.";
   if (result) {
     const speed = result.per_second ? `, ${count(result.per_second)} a second` : "";
-    return `${count(result.simulations)} simulations${speed}`;
+    const proof = result.proof ? `Proven: ${result.proof}. ` : "";
+    return `${proof}${count(result.simulations)} simulations${speed}`;
   }
-  if (view.over) return view.end?.margin ? `The game is over: ${view.end.margin}.` : "The game is over.";
+  if (view.over) return "The game is over.";
   return "No search here yet. Hint searches once; Analyze searches until you stop it.";
 }

@@ -1,6 +1,6 @@
 // The list of moves and the variations at the current position.
 
-import { make, reuseChildren, setAttribute, setText, signed } from "../lib/dom.js";
+import { chance, make, reuseChildren, setAttribute, setText } from "../lib/dom.js";
 
 export class Moves {
   constructor(list, branches, { goTo, branch }) {
@@ -10,14 +10,17 @@ export class Moves {
     this.branch = branch;
   }
 
-  show({ moves, ply, signs, children }) {
+  /**
+   * @param {import("../../types").View} view
+   */
+  show({ moves, ply, side_names: names, children }) {
     reuseChildren(this.list, moves.length, (index) => this.makeMove(index + 1));
     moves.forEach((move, index) => {
       const button = this.list.children[index].firstChild;
       setText(button, move.name);
       setAttribute(button, "aria-current", move.ply === ply ? "step" : "false");
-      setAttribute(button, "aria-label", labelOf(move, signs));
-      setAttribute(button, "title", labelOf(move, signs));
+      setAttribute(button, "aria-label", labelOf(move, names));
+      setAttribute(button, "title", labelOf(move, names));
       button.classList.toggle("branches", move.branches > 1);
       button.classList.toggle("ahead", move.ply > ply);
     });
@@ -56,9 +59,9 @@ export class Moves {
   }
 }
 
-function labelOf({ ply, name, player, value, comment, branches }, signs) {
-  const words = [`${ply}. ${signs[player]} ${name}`];
-  if (value !== null) words.push(`value ${signed(value)} for ${signs[0]}`);
+function labelOf({ ply, name, player, value, comment, branches }, names) {
+  const words = [`${ply}. ${names[player]} ${name}`];
+  if (value !== null) words.push(`${names[0]} wins ${chance(value)}`);
   if (branches > 1) words.push(`one of ${branches} variations`);
   if (comment) words.push(comment);
   return words.join(", ");

@@ -1,6 +1,7 @@
 // The overlay of the board: tints and numbers of a search, or a line of play.
 
-import { makeSvg, percent, signed } from "../lib/dom.js";
+import { makeSvg, percent } from "../lib/dom.js";
+import { isLight } from "./pieces.js";
 
 /** Smaller shares, which round to 0, get a small ring: a dot would look like a star point. */
 const MIN_NUMBERED_SHARE = 0.005;
@@ -8,7 +9,12 @@ const MIN_NUMBERED_SHARE = 0.005;
 /** Least ownership that is shaded, as in pictures. */
 const MIN_SHADED_OWNERSHIP = 0.05;
 
-/** Return the shapes of `layer` of a search result; the best move has a ring. */
+/**
+ * Return the shapes of `layer` of a search result; the best move has a ring.
+ * @param {import("../../types").Board} board
+ * @param {import("../../types").Result} result
+ * @param {string} layer
+ */
 export function drawLayer(board, result, layer) {
   const shapes = [];
   // A cell with several moves shows the best of them.
@@ -54,7 +60,8 @@ function markOf({ share, prior, value }, layer) {
   if (layer === "value") {
     if (value === null) return null;
     const tint = value < 0 ? "tint-bad" : "tint-good";
-    return { tint, strength: 0.15 + 0.7 * Math.abs(value), text: signed(value).replace("0.", ".") };
+    const text = percent((1 + value) / 2).replace(" %", "");
+    return { tint, strength: 0.15 + 0.7 * Math.abs(value), text };
   }
   const [tint, part] = layer === "prior" ? ["tint-prior", prior] : ["tint-visits", share];
   if (!part) return null;
@@ -63,8 +70,13 @@ function markOf({ share, prior, value }, layer) {
   return { tint, strength: 0.15 + 0.7 * Math.sqrt(part), text: percent(part).replace(" %", "") };
 }
 
-/** Return the shapes of a line of play: numbered, translucent stones. */
-export function drawLine(board, line) {
+/**
+ * Return the shapes of a line of play: numbered, translucent stones.
+ * @param {import("../../types").View} view
+ * @param {import("../../types").LineMove[]} line
+ */
+export function drawLine(view, line) {
+  const { board } = view;
   const shapes = [];
   const seen = new Set();
   line.forEach(({ cell, player }, index) => {
@@ -74,7 +86,8 @@ export function drawLine(board, line) {
     const side = player === 0 ? "first" : "second";
     const radius = board.radius * 0.94;
     shapes.push(makeSvg("circle", { class: `ghost ${side}`, cx: x, cy: y, r: radius }));
-    shapes.push(makeText(x, y, String(index + 1), board.radius, `order ${side}`));
+    const kind = isLight(view, player + 1) ? "order light" : "order";
+    shapes.push(makeText(x, y, String(index + 1), board.radius, kind));
   });
   return shapes;
 }

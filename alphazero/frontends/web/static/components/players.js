@@ -20,7 +20,11 @@ function isMadeFor({ game, free_options: free }, other) {
   return game !== null && without(game, free) === without(other, free);
 }
 
-/** Return the players that can play a game. */
+/**
+ * Return the players that can play a game.
+ * @param {import("../../types").Setup} setup
+ * @param {string} game
+ */
 export function playersOf(setup, game) {
   return setup.players.filter((player) => player.game === null || isMadeFor(player, game));
 }
@@ -64,10 +68,10 @@ class SideControls {
     this.root = make("div", { class: "side-controls" }, ...parts);
   }
 
-  show(players, game, side, sign) {
+  show(players, game, side, name) {
     this.players = players;
     this.side = side;
-    this.sign.textContent = sign;
+    this.sign.textContent = name;
     const names = players.map(({ name }) => [name, name]);
     setOptions(this.player, [[PERSON, "Person"], ...names], side.player);
     const { levels = [], searches, about = [] } = this.chosen ?? {};
@@ -131,14 +135,18 @@ export class Sides {
     root.append(make("div", { class: "sides" }, ...this.pair.map((side) => side.root)), swap);
   }
 
-  show(setup, game, sides, signs) {
+  show(setup, game, sides, names) {
     this.sides = sides;
     const players = playersOf(setup, game);
-    this.pair.forEach((side, index) => side.show(players, game, sides[index], signs[index]));
+    this.pair.forEach((side, index) => side.show(players, game, sides[index], names[index]));
   }
 }
 
-/** Return the default sides: a person against the first suitable player of the game. */
+/**
+ * Return the default sides: a person against the first suitable player of the game.
+ * @param {import("../../types").Setup} setup
+ * @param {string} game
+ */
 export function defaultSides(setup, game) {
   const players = playersOf(setup, game);
   const player = players.find((one) => isMadeFor(one, game)) ?? players.find((one) => one.searches)

@@ -10,6 +10,8 @@ const MAX_CANDIDATES = 32;
  * {value, network_value, simulations, per_second, recorded, candidates}: values for the player to
  * move; candidates best first, each {action, name, cell, visits, share, value, prior, line}, with
  * null for unknown fields.
+ * @param {import("../../types").View} view
+ * @returns {import("../../types").Result}
  */
 export function searchResultOf(view) {
   if (view.search) return { recorded: false, ...view.search };
@@ -19,6 +21,8 @@ export function searchResultOf(view) {
 /**
  * Return how the game of a view will end, {margin, ownership}, each null if unknown: by the rules,
  * else by the network that has searched; or null.
+ * @param {import("../../types").View} view
+ * @returns {import("../../types").End}
  */
 export function endOf(view) {
   return view.end ?? view.search?.end ?? null;

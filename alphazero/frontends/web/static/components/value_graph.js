@@ -1,11 +1,11 @@
 // The values of the game as a curve, which is also a slider to step through the game.
 
-import { make, makeSvg, setAttribute, signed } from "../lib/dom.js";
+import { chance, make, makeSvg, setAttribute } from "../lib/dom.js";
 
 const HEIGHT = 104;
 const EDGE = 10;
 /** Width of the labels on the right. */
-const LABELS = 50;
+const LABELS = 72;
 /** Shorter games do not fill the width, so that the curve grows instead of being squeezed. */
 const MIN_LENGTH = 12;
 const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
@@ -32,13 +32,16 @@ export class Graph {
     new ResizeObserver(() => this.view && this.draw()).observe(root);
   }
 
+  /**
+   * @param {import("../../types").View} view
+   */
   show(view) {
     this.view = view;
-    const { ply, moves, signs } = view;
+    const { ply, moves, side_names: names } = view;
     const move = moves[ply - 1];
     const value = this.values()[ply];
-    const parts = [move ? `move ${ply}, ${signs[move.player]} ${move.name}` : "the start"];
-    if (value !== null) parts.push(`value ${signed(value)} for ${signs[0]}`);
+    const parts = [move ? `move ${ply}, ${names[move.player]} ${move.name}` : "the start"];
+    if (value !== null) parts.push(`${names[0]} wins ${chance(value)}`);
     setAttribute(this.slider, "aria-valuemin", 0);
     setAttribute(this.slider, "aria-valuemax", moves.length);
     setAttribute(this.slider, "aria-valuenow", ply);
@@ -52,7 +55,7 @@ export class Graph {
   }
 
   draw() {
-    const { ply, moves, signs } = this.view;
+    const { ply, moves, side_names: names } = this.view;
     const width = this.root.clientWidth;
     if (width === 0) return;
     const across = (index) => EDGE + (index / this.length) * (width - 2 * EDGE - LABELS);
@@ -65,8 +68,8 @@ export class Graph {
     const shapes = [
       makeSvg("line", { class: "middle", x1: 0, x2: width, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
       makeSvg("line", { class: "played", x1: EDGE, x2: end, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
-      makeSvg("text", { class: "side", x: width - 6, y: 16 }, `${signs[0]} wins`),
-      makeSvg("text", { class: "side", x: width - 6, y: HEIGHT - 8 }, `${signs[1]} wins`),
+      makeSvg("text", { class: "side", x: width - 6, y: 16 }, `${names[0]} wins`),
+      makeSvg("text", { class: "side", x: width - 6, y: HEIGHT - 8 }, `${names[1]} wins`),
     ];
     if (points.length > 1) {
       const [[left], [right]] = [points[0], points.at(-1)];

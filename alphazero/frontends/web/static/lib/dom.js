@@ -1,13 +1,28 @@
 // Helpers that create and change elements and format numbers.
 
+/** The end of the names of options in half points; people see points. */
+export const HALF_POINTS = "_half_points";
+
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Create an HTML element; functions among `attributes` become listeners. */
+/**
+ * Create an HTML element; functions among `attributes` become listeners.
+ * @param {string} tag
+ * @param {Record<string, any>} attributes
+ * @param {...(Node | string)} children
+ * @returns {any} the element
+ */
 export function make(tag, attributes = {}, ...children) {
   return setAttributes(document.createElement(tag), attributes, children);
 }
 
-/** Create an SVG element. */
+/**
+ * Create an SVG element.
+ * @param {string} tag
+ * @param {Record<string, any>} attributes
+ * @param {...(Node | string)} children
+ * @returns {any} the element
+ */
 export function makeSvg(tag, attributes = {}, ...children) {
   return setAttributes(document.createElementNS(SVG, tag), attributes, children);
 }
@@ -21,6 +36,10 @@ function setAttributes(element, attributes, children) {
   return element;
 }
 
+/**
+ * @param {string} id
+ * @returns {any} the element, of the kind that the page has there
+ */
 export function byId(id) {
   return document.getElementById(id);
 }
@@ -72,14 +91,13 @@ export function setOptions(select, pairs, chosen) {
 /** Format a share in [0, 1] as "43 %". */
 export function percent(share) {
   if (share > 0 && share < 0.005) return "<1 %";
+  if (share < 1 && share >= 0.995) return ">99 %";
   return `${Math.round(100 * share)} %`;
 }
 
-/** Format a value in [-1, 1] as "+0.24". */
-export function signed(value) {
-  const digits = Math.abs(value).toFixed(2);
-  if (Number(digits) === 0) return "0.00";
-  return (value < 0 ? "−" : "+") + digits;
+/** Format a value in [-1, 1] as a win chance, "62 %"; draws count half. */
+export function chance(value) {
+  return percent((1 + value) / 2);
 }
 
 /** Format a count for a narrow column, as "12,345" or "1.2 M". */
@@ -88,9 +106,8 @@ export function count(number) {
   return Math.round(number).toLocaleString("en");
 }
 
-/** Format a game's name: `gomoku:rows=8,columns=8` as "Gomoku (rows 8, columns 8)". */
-export function title(name) {
-  const [game, options] = name.replaceAll("_", " ").split(":");
-  const suffix = options ? ` (${options.replaceAll("=", " ").replaceAll(",", ", ")})` : "";
-  return game.charAt(0).toUpperCase() + game.slice(1) + suffix;
+/** Format an option's name: `komi_half_points` as "Komi". */
+export function optionTitle(name) {
+  const words = name.replace(HALF_POINTS, "").replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

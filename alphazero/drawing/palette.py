@@ -1,0 +1,87 @@
+"""The colours of a game's board and stones, from what the game says it is made of.
+
+A page may choose other colours by the names of the paints, as CSS custom properties.
+"""
+
+import functools
+from dataclasses import dataclass
+from typing import Final
+
+from alphazero.drawing.canvas import Colour, Paint
+from alphazero.games.game import Game, Material
+
+EDGE: Final = Paint((72, 66, 58), "board-edge")
+LABEL: Final = Paint((110, 110, 110), "board-ink")
+MARK: Final = Paint((214, 51, 32), "board-mark")
+DARK_MARK: Final = Paint((24, 24, 26), "board-mark")
+"""The mark on stones of bright colours."""
+
+LETTER: Final = Paint((34, 32, 30), "board-letter")
+
+COLOURS: Final[dict[str, Colour]] = {
+    "black": (34, 32, 30),
+    "white": (255, 255, 255),
+    "red": (212, 72, 59),
+    "yellow": (245, 200, 66),
+    "blue": (58, 113, 193),
+    "green": (62, 142, 88),
+}
+"""Colours of stones by the names of sides, in lower case."""
+
+LETTERS: Final = ("x", "o")
+"""The names of sides whose stones are drawn as these letters."""
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The paints of a board."""
+
+    field: Paint
+    line: Paint
+    hole: Paint
+    """of a free cell of a rack or a heap"""
+    stones: tuple[Paint, Paint]
+    mark: Paint
+    """of the last move"""
+    looks: tuple[str, str]
+    """how stones look: `LETTERS`, or one of `COLOURS` for each player"""
+
+
+BOARDS: Final[dict[Material, tuple[Colour, Colour, Colour]]] = {
+    Material.WOOD: ((233, 217, 186), (165, 142, 103), (213, 195, 161)),
+    Material.FELT: ((108, 168, 122), (58, 105, 71), (87, 143, 101)),
+    Material.PLASTIC: ((49, 99, 176), (31, 68, 128), (226, 233, 244)),
+    Material.PAPER: ((250, 249, 245), (150, 150, 146), (240, 239, 235)),
+}
+"""Colours of the field, its lines and its holes."""
+
+
+@functools.lru_cache(maxsize=64)
+def palette_of(game: Game) -> Palette:
+    """Return a game's paints; the names of wood's are those of boards without a material."""
+    colours = BOARDS[game.material]
+    name = "board" if game.material is Material.WOOD else game.material.name.lower()
+    field, line, hole = (
+        Paint(colour, f"{name}-{part}")
+        for colour, part in zip(colours, ("field", "line", "hole"), strict=True)
+    )
+    looks = looks_of(game)
+    shades = tuple(
+        COLOURS.get(look, COLOURS[usual])
+        for look, usual in zip(looks, ("black", "white"), strict=True)
+    )
+    return Palette(
+        field,
+        line,
+        hole,
+        (Paint(shades[0], "board-first"), Paint(shades[1], "board-second")),
+        MARK if looks in (("black", "white"), LETTERS) else DARK_MARK,
+        looks,
+    )
+
+
+def looks_of(game: Game) -> tuple[str, str]:
+    """Return how the stones of both sides look; black and white for names that say nothing."""
+    first, second = (name.lower() for name in game.side_names)
+    known = (first, second) == LETTERS or (first in COLOURS and second in COLOURS)
+    return (first, second) if known else ("black", "white")

@@ -1,0 +1,92 @@
+// Marks on the board: the last move, the winning line, taken stones, a hint, targets of a piece.
+
+import { makeSvg } from "../lib/dom.js";
+import { isLight, lookOf } from "./pieces.js";
+
+/**
+ * Return the marks of a position.
+ * @param {import("../../types").View} view
+ */
+export function drawMarks(view) {
+  const { board } = view;
+  const { cells, radius, last, source, taken, winning } = board;
+  const shapes = [];
+  const circle = (cell, kind, r) => shapes.push(
+    makeSvg("circle", { class: kind, cx: cells[cell].x, cy: cells[cell].y, r }),
+  );
+  for (const cell of taken) if (cells[cell].stone === 0) circle(cell, "taken", 0.8 * radius);
+  for (const cell of winning) {
+    circle(cell, "won-edge", radius);
+    circle(cell, "won", radius);
+  }
+  if (last !== null && source === null && isDisc(view, last)) {
+    const isDark = isLight(view, cells[last].stone);
+    circle(last, `last-move${isDark ? " light" : ""}`, 0.42 * radius);
+  }
+  return shapes;
+}
+
+/** Return the marks under the stones: the last move's cells and that of the piece picked up. */
+export function drawCells(view, picked) {
+  const { board, board: { last, source } } = view;
+  const shapes = [];
+  if (source !== null) shapes.push(square(board, source, "last-cell"));
+  if (last !== null && (source !== null || !isDisc(view, last))) {
+    shapes.push(square(board, last, "last-cell"));
+  }
+  if (picked >= 0) shapes.push(square(board, picked, "picked-cell"));
+  return shapes;
+}
+
+/** Whether the stone on a cell is a disc, on which a mark can lie. */
+function isDisc(view, cell) {
+  const { stone } = view.board.cells[cell];
+  return stone !== 0 && !["x", "o"].includes(lookOf(view, stone));
+}
+
+/**
+ * Return the best move of a view's search as a ring, or as an arrow from its piece's cell.
+ * @param {import("../../types").View} view
+ */
+export function drawHint({ board, search }) {
+  const best = search?.candidates[0];
+  if (!best || best.cell === null) return [];
+  const { x, y } = board.cells[best.cell];
+  if (best.source === null) {
+    return ["hint-edge", "hint"].map((kind) => (
+      makeSvg("circle", { class: kind, cx: x, cy: y, r: 0.86 * board.radius })
+    ));
+  }
+  const from = board.cells[best.source];
+  const length = Math.hypot(x - from.x, y - from.y);
+  const [u, v] = [(x - from.x) / length, (y - from.y) / length];
+  const head = 0.55 * board.radius;
+  const [endX, endY] = [x - u * head, y - v * head];
+  const line = { x1: from.x, y1: from.y, x2: endX, y2: endY };
+  const corners = [[x, y], [endX - v * head, endY + u * head], [endX + v * head, endY - u * head]];
+  return [
+    makeSvg("line", { class: "hint-edge", ...line }),
+    makeSvg("line", { class: "hint", ...line }),
+    makeSvg("polygon", { class: "hint-head", points: corners.map(String).join(" ") }),
+  ];
+}
+
+/**
+ * Return a dot on each cell to which the piece on cell `picked` can move.
+ * @param {import("../../types").Board} board
+ * @param {number} picked
+ */
+export function drawTargets(board, picked) {
+  const targets = board.cells.filter(({ actions }) =>
+    actions.some(({ source }) => source === picked));
+  return targets.map(({ x, y }) => (
+    makeSvg("circle", { class: "target", cx: x, cy: y, r: 0.34 * board.radius })
+  ));
+}
+
+function square({ cells, radius }, cell, kind) {
+  const { x, y } = cells[cell];
+  const half = 1.16 * radius;
+  const place = { x: x - half, y: y - half, width: 2 * half, height: 2 * half, rx: 3 };
+  return makeSvg("rect", { class: kind, ...place });
+}

@@ -1,0 +1,88 @@
+// Who plays, whose turn it is, points, taken stones, and the win chance as a bar.
+
+import { byId, chance, make, percent, setAttribute, setText } from "../lib/dom.js";
+import { isLight } from "./pieces.js";
+
+/** A side's seat: its stone, its name, who plays it, its points. */
+class Seat {
+  constructor(root, index) {
+    this.root = root;
+    this.index = index;
+    this.name = make("span");
+    this.note = make("small");
+    this.points = make("span", { class: "points" });
+    const stone = make("span", { class: `stone ${index ? "second" : "first"}`, "aria-hidden": true });
+    root.append(stone, make("span", { class: "who" }, this.name, this.note), this.points);
+  }
+
+  /**
+   * @param {import("../../types").View} view
+   */
+  show(view) {
+    const { side_names: names, sides, points, captures, players } = view;
+    const { index, root } = this;
+    const taken = captures[index];
+    const player = sides[index].player;
+    const alone = sides.filter((side) => side.player === "human").length === 1;
+    const person = players?.[index] ?? (alone ? "you" : "");
+    const who = player === "human" ? person : player.replaceAll("_", " ");
+    setText(this.name, names[index]);
+    setText(this.note, taken > 0 ? `${taken} captured` : who);
+    setAttribute(root, "title", who);
+    setText(this.points, points ? String(points[index]) : "");
+    const isTurn = !view.over && view.to_play === index;
+    root.classList.toggle("turn", isTurn);
+    root.classList.toggle("thinking", isTurn && (view.thinking || view.analyzing));
+  }
+}
+
+export class Scoreboard {
+  constructor() {
+    this.seats = [".seat.first", ".seat.second"].map(
+      (place, index) => new Seat(document.querySelector(`#scoreboard ${place}`), index),
+    );
+    this.bar = byId("win-bar");
+    this.share = make("div", { class: "share" });
+    this.percent = make("span", { class: "percent" });
+    this.bar.append(this.share, this.percent);
+  }
+
+  show(view) {
+    this.seats.forEach((seat) => seat.show(view));
+    setText(byId("status-text"), view.status);
+    setText(byId("wait"), stateOf(view));
+    setText(byId("source"), view.source ?? "");
+    setText(byId("ply"), `${view.ply} / ${view.moves.length}`);
+  }
+
+  /**
+   * Show the first side's win chance of a view, or of its running search.
+   * @param {import("../../types").View} view
+   */
+  showChance(view) {
+    const { search, side_names: names, to_play: player } = view;
+    const value = search && !view.over ? (player === 0 ? 1 : -1) * search.value : view.value;
+    const isKnown = value !== null;
+    const leader = (value ?? 0) >= 0 ? 0 : 1;
+    this.bar.classList.toggle("unknown", !isKnown);
+    this.share.style.height = percent(isKnown ? (1 + value) / 2 : 0).replace(/[<> ]/g, "");
+    const text = isKnown ? chance(Math.abs(value)) : "";
+    setText(this.percent, text.replace(/[<> %]/g, ""));
+    this.percent.classList.toggle("light", isLight(view, leader + 1));
+    this.percent.classList.toggle("below", leader === 0);
+    this.percent.classList.toggle("above", leader === 1);
+    const words = isKnown ? `Win chance: ${names[leader]} ${text}` : "Win chance: not known here";
+    setAttribute(this.bar, "aria-label", words);
+    setAttribute(this.bar, "title", isKnown ? `${words}; a draw counts half` : words);
+  }
+}
+
+/** Describe what the page waits for, or that the user looks at an earlier position. */
+function stateOf({ sides, to_play: player, over, paused, thinking, ply, moves, search }) {
+  const proof = search?.proof;
+  if (ply < moves.length) return "looking back";
+  if (over) return "";
+  if (sides[player].player === "human") return proof ?? "";
+  if (paused) return "paused";
+  return thinking ? "thinking" : "";
+}

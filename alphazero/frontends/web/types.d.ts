@@ -1,0 +1,174 @@
+/** What the server sends to the page, for `tsc`; `view.py` and `board_view.py` write it. */
+
+export interface Action {
+  action: number;
+  name: string;
+  /** the cell that a piece leaves; missing for a new stone */
+  source?: number;
+}
+
+export interface Cell {
+  x: number;
+  y: number;
+  /** 0 empty, 1 and 2 a player's stone, 3 a chip of neither */
+  stone: number;
+  label: string;
+  actions: Action[];
+}
+
+export interface Board {
+  /** an SVG without stones */
+  field: string;
+  width: number;
+  height: number;
+  radius: number;
+  cells: Cell[];
+  winning: number[];
+  last: number | null;
+  source: number | null;
+  taken: number[];
+}
+
+export interface LineMove {
+  name: string;
+  cell: number | null;
+  source: number | null;
+  player: number;
+}
+
+export interface Candidate {
+  action: number;
+  name: string;
+  cell: number | null;
+  source: number | null;
+  visits: number | null;
+  share: number;
+  /** in [-1, 1] for the player to move */
+  value: number | null;
+  prior: number;
+  line: LineMove[];
+}
+
+/** How a game will end; null where nothing is known. */
+export interface End {
+  margin: string | null;
+  ownership: number[] | null;
+}
+
+export interface Search {
+  ply: number;
+  value: number;
+  network_value: number;
+  simulations: number;
+  per_second: number;
+  end: End | null;
+  proof: string | null;
+  candidates: Candidate[];
+}
+
+export interface Move {
+  ply: number;
+  name: string;
+  player: number;
+  /** in [-1, 1] for player 0 */
+  value: number | null;
+  comment: string;
+  branches: number;
+}
+
+export interface Side {
+  player: string;
+  simulations?: number | null;
+  seconds?: number | null;
+}
+
+export interface View {
+  id: string;
+  serial: number;
+  game: string;
+  title: string;
+  board: Board;
+  board_style: string;
+  material: string;
+  looks: [string, string];
+  sgf: boolean;
+  rows: number;
+  columns: number;
+  offboard_moves: Action[];
+  to_play: number;
+  side_names: [string, string];
+  points: [number, number] | null;
+  captures: [number, number];
+  value: number | null;
+  status: string;
+  source: string | null;
+  players: [string | null, string | null];
+  has_territory: boolean;
+  end: End | null;
+  now: End | null;
+  over: boolean;
+  ply: number;
+  start_value: number | null;
+  moves: Move[];
+  children: { index: number; name: string }[];
+  sides: [Side, Side];
+  paused: boolean;
+  thinking: boolean;
+  analyzing: boolean;
+  analysis_player: string;
+  search: Search | null;
+  hint: boolean;
+  message: string;
+  recorded: Recorded | null;
+}
+
+/** A run's record of a position. */
+export interface Recorded {
+  value: number;
+  network_value: number;
+  policy?: [number, number][];
+  prior?: [number, number][];
+}
+
+/** A search of the page or of a record. */
+export interface Result extends Partial<Search> {
+  recorded: boolean;
+  value: number;
+  network_value: number;
+  simulations: number | null;
+  per_second: number | null;
+  candidates: Candidate[];
+}
+
+export interface Level {
+  label: string;
+  simulations: number | null;
+  seconds: number | null;
+  elo: number | null;
+  elo_low: number | null;
+  elo_high: number | null;
+  by_game: Record<string, { elo: number; low: number | null; high: number | null }>;
+}
+
+export interface Player {
+  name: string;
+  game: string | null;
+  free_options: string[];
+  searches: boolean;
+  levels: Level[];
+  default_level: number;
+  about: string[];
+}
+
+export interface Setup {
+  version: string;
+  games: {
+    name: string;
+    title: string;
+    side_names: [string, string];
+    looks: [string, string];
+    options: Record<string, number>;
+  }[];
+  players: Player[];
+  runs: { name: string; game: string }[];
+}

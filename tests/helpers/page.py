@@ -1,0 +1,117 @@
+"""The page in a headless browser: opening it on a game, and finding what people see there.
+
+Without Playwright and a Chromium its tests are skipped: `pip install "alphazero[browser]"`, and
+`apt install chromium` or `playwright install chromium`.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.web_client import Served
+
+HUMAN = {"player": "human"}
+RANDOM = {"player": "random"}
+DESKTOP, TABLET = {"width": 1280, "height": 800}, {"width": 820, "height": 1180}
+PHONE, PHONE_ON_ITS_SIDE = {"width": 390, "height": 844}, {"width": 844, "height": 390}
+
+Page = Any
+"""A tab, `playwright.sync_api.Page`: mypy of whoever has no Playwright does not know it."""
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Start a browser; skip the test without one."""
+    reason = 'needs Playwright: pip install "alphazero[browser]"'
+    playwright = pytest.importorskip("playwright.sync_api", reason=reason)
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chrome")
+    with playwright.sync_playwright() as driver:
+        program = program or driver.chromium.executable_path
+        if not Path(program).exists():
+            pytest.skip("needs Chromium: apt install chromium, or playwright install chromium")
+        # Containers have no sandbox of their own to offer; the page is ours.
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        browser = driver.chromium.launch(executable_path=program, args=arguments)
+        yield browser
+        browser.close()
+
+
+class Visitor:
+    """Opens pages, and keeps what the browser complains of."""
+
+    def __init__(self, browser: Any, served: Served) -> None:
+        self.browser, self.served = browser, served
+        self.address = f"http://127.0.0.1:{served.port}/"
+        self.contexts: list[Any] = []
+        self.faults: list[str] = []
+
+    def __call__(self, game: str, *sides: dict[str, Any], **options: Any) -> Page:
+        """Open the page on a game.
+
+        `excused` is what the browser may say: it writes each refused request on its console.
+        `link` opens the page at that address after "#" instead.
+        """
+        excused, link = options.pop("excused", None), options.pop("link", None)
+        context = self.browser.new_context(viewport=options.pop("viewport", DESKTOP), **options)
+        self.contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("console", lambda message: self._complain(message.text, excused))
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("request", self._look_at)
+        if link is None:
+            # The page takes up the session of its window: so it begins in the game that is wanted.
+            view = begin(self.served, game, *sides)
+            page.add_init_script(f"sessionStorage.setItem('alphazero-session', '{view['id']}')")
+        page.goto(self.address + (link or ""))
+        page.locator("#game:not(:empty)").wait_for()
+        return page
+
+    def close(self) -> None:
+        for context in self.contexts:
+            context.close()
+        assert self.faults == []
+
+    def _complain(self, text: str, excused: str | None) -> None:
+        if excused is None or excused not in text:
+            self.faults.append(text)
+
+    def _look_at(self, request: Any) -> None:
+        if not request.url.startswith((self.address, "blob:" + self.address)):
+            self.faults.append(f"request to {request.url}")
+
+
+def begin(served: Served, game: str, *sides: dict[str, Any]) -> dict[str, Any]:
+    body = {"game": game, "sides": sides or [HUMAN] * 2}
+    status, view = served.ask("POST", "/api/sessions", body)
+    assert status == 200, view
+    assert isinstance(view, dict)
+    return view
+
+
+def cell(page: Page, label: str) -> Any:
+    """Return the button of a cell, by how its name begins."""
+    return page.get_by_role("button", name=re.compile(rf"^{label},"))
+
+
+def expect_ply(page: Page, moves: int, of: int | None = None) -> None:
+    """Wait until the page shows the position after so many moves of a line of so many."""
+    from playwright.sync_api import expect
+
+    last = moves if of is None else of
+    expect(page.locator("#ply")).to_have_text(f"{moves} / {last}", timeout=60_000)
+
+
+def paste(page: Page, text: str) -> None:
+    from playwright.sync_api import expect
+
+    page.get_by_role("button", name="Load or paste").click()
+    page.locator("#load-text").fill(text)
+    page.get_by_role("button", name="Load", exact=True).click()
+    expect(page.locator("#load-dialog")).to_be_hidden()
