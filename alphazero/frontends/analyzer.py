@@ -29,6 +29,16 @@ from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.progress import do_nothing
 
 
+class Reply(NamedTuple):
+    """A searched answer to a line of moves, with the answers to it."""
+
+    action: int
+    visits: int
+    value: float
+    """mean, in [-1, 1], for the player who makes it"""
+    replies: "tuple[Reply, ...]"
+
+
 class Analyzer:
     """Searches one game."""
 
@@ -224,6 +234,16 @@ class Analyzer:
         if self._end is None or self._end[0] != key:
             self._end = key, predict_end(self.game, state, self.player)
         return self._end[1]
+
+    def replies(self, line: Sequence[int], depth: int = 2, width: int = 3) -> tuple[Reply, ...]:
+        """Return the most visited answers to `line`, which begins at the position, best first."""
+        if depth == 0:
+            return ()
+        children = self.search.children_of(int(self.slot[0]), line)
+        return tuple(
+            Reply(*child, self.replies([*line, child.action], depth - 1, width))
+            for child in children[:width]
+        )
 
     def candidates(self, state: State, lines: int = ALL_LINES) -> list[Candidate]:
         """Return the result for each legal move in `state`, best first.

@@ -4,13 +4,13 @@ Undo deletes nothing: each position remembers the child visited last.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from alphazero.frontends.analyzer import Analyzer
+from alphazero.frontends.analyzer import Analyzer, Reply
 from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
 from alphazero.mcts.search import Proof
 from alphazero.players.candidates import ALL_LINES, Candidate
@@ -43,6 +43,8 @@ class SearchResult:
     """whether the search proves the position's exact value"""
     proof: Proof | None = None
     """the end that the search has proven"""
+    replies: Mapping[int, tuple[Reply, ...]] = field(default_factory=dict)
+    """the searched answers to the best moves, by move; only for the page"""
 
     @classmethod
     def of(

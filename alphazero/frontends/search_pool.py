@@ -90,6 +90,8 @@ class SearchRequest:
     """maximum moves reported"""
     line_visits: bool = False
     """whether lines are reported with the visits of their moves"""
+    replies: bool = False
+    """whether the searched answers to moves with a line are reported"""
 
     @property
     def is_endless(self) -> bool:
@@ -372,8 +374,12 @@ class SearchPool:
             return None
         seconds = max(time.monotonic() - slot.started, 1e-3)
         speed = max(result.simulations - slot.visits, 0) / seconds
-        reported = replace(result, candidates=result.candidates[: request.candidates])
-        return SearchProgress(reported, speed)
+        candidates = result.candidates[: request.candidates]
+        replies = {}
+        if request.replies:
+            moves = [each.action for each in candidates[: request.lines] if each.visits]
+            replies = {action: slot.analyzer.replies([action]) for action in moves}
+        return SearchProgress(replace(result, candidates=candidates, replies=replies), speed)
 
     def _respond(self, request: SearchRequest, response: SearchResponse) -> None:
         """Deliver a response on the server's thread, unless the request is canceled."""

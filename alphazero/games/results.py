@@ -30,15 +30,18 @@ def describe_margin(game: Game, margin: float) -> str:
 
 
 def describe_end(game: Game, state: State) -> str:
-    """Return a finished game's result in its own words: `Black wins by 3.5 (44 to 40.5)`."""
+    """Return a finished game's result by its rules, such as `Black wins by 3.5`."""
     outcome, points = game.outcome(state), game.points(state)
-    winner = 0 if outcome == 0 or value_of(outcome, 0) > 0 else 1
-    if points is None:
-        return f"{game.side_names[winner]} wins" if outcome else "A draw"
-    score = f"{points[winner]:g} to {points[1 - winner]:g}"
     if not outcome:
-        return f"A draw, {score}"
-    return f"{game.side_names[winner]} wins by {points[winner] - points[1 - winner]:g} ({score})"
+        return "A draw"
+    name = game.side_names[0 if value_of(outcome, 0) > 0 else 1]
+    return f"{name} wins" + (f" by {abs(points[0] - points[1]):g}" if points else "")
+
+
+def describe_points(game: Game, state: State) -> str:
+    """Return the points of both sides, the larger first: ` (44 to 40.5)`; empty without points."""
+    points = sorted(game.points(state) or (), reverse=True)
+    return f" ({points[0]:g} to {points[1]:g})" if points else ""
 
 
 def title_of(game: Game) -> str:

@@ -37,4 +37,5 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"end in \.gif"):
         save_gif(tmp_path / "a.png", make_game("nim"), [])
     save_gif(tmp_path / "a.gif", make_game("nim"), [0, 1])
-    assert Image.open(tmp_path / "a.gif").n_frames == 3
+    with Image.open(tmp_path / "a.gif") as picture:
+        assert picture.n_frames == 3

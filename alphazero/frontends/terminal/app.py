@@ -26,7 +26,7 @@ from alphazero.frontends.terminal.screen import PLAYERS, PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.frontends.terminal.views import side_of
 from alphazero.games.game import win_rate
-from alphazero.games.results import describe_end, title_of
+from alphazero.games.results import describe_end, describe_points, title_of
 from alphazero.records.game_files import save_played
 
 ANOTHER = "Another game? [y/N] "
@@ -146,14 +146,14 @@ class Terminal:
 
     def _result(self) -> Text:
         game_tree, winner = self.session.game_tree, self.session.game_tree.winner
-        names = game_tree.game.side_names
+        game, state = game_tree.game, game_tree.state
+        by_rules = game_tree.loser is None
+        points = describe_points(game, state) if by_rules else ""
         if winner is None:
-            return Text(f"{describe_end(game_tree.game, game_tree.state)}.")
-        you = " (you)" if self.session.sides[winner] else ""
-        result = f"{names[winner]} wins"
-        if game_tree.loser is None:
-            result = describe_end(game_tree.game, game_tree.state)
-        return Text(f"{names[winner]}{you}{result.removeprefix(names[winner])}.", PLAYERS[winner])
+            return Text(f"{describe_end(game, state)}{points}.")
+        name, you = game.side_names[winner], " (you)" if self.session.sides[winner] else ""
+        result = describe_end(game, state).removeprefix(name) if by_rules else " wins"
+        return Text(f"{name}{you}{result}{points}.", PLAYERS[winner])
 
     def _ask(self, prompt: str) -> str:
         """Return a line of input; raise AlphaZeroError at the end of the input."""

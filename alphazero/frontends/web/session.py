@@ -387,6 +387,7 @@ class WebSession:
             goal.seconds,
             lambda progress: self._on_progress(search, progress),
             lambda response: self._on_response(search, response),
+            replies=True,
         )
         search = RunningSearch(goal, request, pool, asyncio.get_running_loop().time())
         self.search = search

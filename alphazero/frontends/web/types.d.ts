@@ -36,6 +36,13 @@ export interface LineMove {
   player: number;
 }
 
+/** A searched answer, with the answers to it. */
+export interface Reply extends LineMove {
+  visits: number;
+  value: number;
+  replies: Reply[];
+}
+
 export interface Candidate {
   action: number;
   name: string;
@@ -47,6 +54,7 @@ export interface Candidate {
   value: number | null;
   prior: number;
   line: LineMove[];
+  replies: Reply[];
 }
 
 /** How a game will end; null where nothing is known. */

@@ -3,7 +3,8 @@
 from typing import Any, Final
 
 from alphazero.drawing.palette import looks_of
-from alphazero.frontends.game_tree import GameNode
+from alphazero.frontends.analyzer import Reply
+from alphazero.frontends.game_tree import GameNode, SearchResult
 from alphazero.frontends.search_pool import MAX_LINES
 from alphazero.frontends.terminal.replay_viewer import headline
 from alphazero.frontends.web.board_view import board_json, captures, legal_actions
@@ -99,6 +100,7 @@ def search_json(session: WebSession) -> Json | None:
                 "value": each.value if each.visits else None,
                 "prior": each.prior,
                 "line": _line(game, node.state, each.line) if index < MAX_LINES else [],
+                "replies": _replies_to(game, node.state, each.action, result),
             }
             for index, each in enumerate(result.candidates)
         ],
@@ -157,6 +159,27 @@ def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
         )
         state = game.play(state, action)
     return moves
+
+
+def _replies_to(game: Game, state: State, action: int, result: SearchResult) -> list[Json]:
+    replies = result.replies.get(action)
+    return _replies(game, game.play(state, action), replies) if replies else []
+
+
+def _replies(game: Game, state: State, replies: tuple[Reply, ...]) -> list[Json]:
+    """Return the searched answers in `state` as JSON, with the answers to them."""
+    return [
+        {
+            "name": game.action_name(state, reply.action),
+            "cell": game.action_cell(state, reply.action),
+            "source": game.action_source(state, reply.action),
+            "player": to_play(state),
+            "visits": reply.visits,
+            "value": reply.value,
+            "replies": _replies(game, game.play(state, reply.action), reply.replies),
+        }
+        for reply in replies
+    ]
 
 
 def _status(session: WebSession) -> str:

@@ -1,6 +1,7 @@
 """The server behind the web page, over HTTP, on a free port: the rules are the oracle."""
 
 import dataclasses
+import io
 import json
 import math
 import random
@@ -20,10 +21,12 @@ import pytest
 from helpers.paths import CHECKPOINTS, TESTS
 from helpers.players import TINY, saved_player
 from helpers.web_client import SECONDS, Served, Visitor, serving
+from PIL import Image
 
 from alphazero.arena.bradley_terry import Ratings
 from alphazero.arena.tournament import Standing, Tournament, save_csv, standings
 from alphazero.cli.main import EXIT_INTERRUPTED, main
+from alphazero.drawing.palette import palette_of
 from alphazero.errors import AlphaZeroError, PlayerError, RunError
 from alphazero.frontends import search_pool
 from alphazero.frontends.search_pool import SearchPool, SearchRequest, SearchResponse
@@ -660,8 +663,27 @@ def test_the_page_is_served(served: Served) -> None:
     status, text, kind = served.raw("GET", "/")
     assert (status, kind) == (200, "text/html")
     assert b"<html" in text
-    for name in server.page_files():
+    files = server.page_files()
+    for name in files:
         assert served.raw("GET", f"/static/{name}")[0] == 200
+    assert sum(map(len, files.values())) < 150_000, "the page is small"
+
+
+def test_a_picture_of_the_position_is_saved(served: Served) -> None:
+    with served.begin("connect_four") as page:
+        page.do("paste", moves="4 4")
+        path = f"/api/sessions/{page.id}/save?format="
+        status, picture, kind = served.raw("GET", f"{path}png")
+        assert (status, kind) == (200, "image/png")
+        shown = Image.open(io.BytesIO(picture)).convert("RGB").getcolors(1 << 16)
+        assert shown is not None
+        found = {colour for _, colour in shown}
+        assert {stone.colour for stone in palette_of(make_game("connect_four")).stones} <= found
+        status, svg, kind = served.raw("GET", f"{path}svg")
+        assert (status, kind) == (200, "image/svg+xml")
+        assert svg.startswith(b"<svg")
+        assert b"var(" not in svg, "it has its own colours"
+        assert served.ask("GET", f"{path}gif")[0] == 400
 
 
 @pytest.mark.parametrize(

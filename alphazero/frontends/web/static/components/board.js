@@ -59,7 +59,7 @@ export class Board {
     const { view, shown: { result, layer, line, end } } = this;
     const ownership = layer === "territory" ? (end?.ownership ?? []) : null;
     const shapes = drawMarks(view);
-    if (line) shapes.push(...drawLine(view, line));
+    if (line) shapes.push(...drawLine(view.board, line));
     else if (ownership) shapes.push(...drawTerritory(view.board, ownership));
     else if (result && layer !== "off") shapes.push(...drawLayer(view.board, result, layer));
     if (view.hint && !line && layer === "off") shapes.push(...drawHint(view));

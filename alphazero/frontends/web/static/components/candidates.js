@@ -1,6 +1,7 @@
 // Search results: values with and without search, and a table of candidate moves.
 
 import { chance, count, make, percent, reuseChildren, setAttribute, setText } from "../lib/dom.js";
+import { LineTree } from "./line_tree.js";
 import { bestByPrior } from "./search_result.js";
 
 /** Maximum rows: the server sends lines only for them. The board shows more moves. */
@@ -28,7 +29,9 @@ export class Candidates {
     this.network = new SearchSummary("Without search", "prior");
     this.search = new SearchSummary("With search", "visits");
     this.summaries.append(this.network.root, this.search.root);
-    root.append(this.summaries, this.table, this.caption);
+    const tree = make("div", { class: "line-tree", hidden: "" });
+    this.tree = new LineTree(tree, (line) => this.showLine({ line }));
+    root.append(this.summaries, this.table, tree, this.caption);
     this.rows.addEventListener("pointerover", (event) => this.onPointer(event));
     this.rows.addEventListener("focusin", (event) => this.onPointer(event));
     this.rows.addEventListener("click", (event) => this.onPointer(event));
@@ -48,7 +51,10 @@ export class Candidates {
     setText(this.caption, captionFor(view, result));
     this.summaries.hidden = this.table.hidden = !result;
     const position = `${view.id} ${view.moves.slice(0, view.ply).map(({ name }) => name)}`;
-    if (position !== this.position) this.pointed = null;
+    if (position !== this.position || !result) {
+      this.pointed = null;
+      this.tree.show(null);
+    }
     this.candidates = result ? this.ordered(result, position === this.position) : [];
     this.position = position;
     reuseChildren(this.rows, this.candidates.length, makeRow);
@@ -78,8 +84,12 @@ export class Candidates {
     setText(valueCell, value === null ? "–" : chance(value));
     setBar(priorCell, prior);
     const moves = line.map((one) => one.name).join(" ");
-    setText(lineCell, moves);
-    setAttribute(lineCell, "title", moves);
+    const opener = lineCell.firstChild;
+    setText(opener, moves);
+    opener.hidden = moves === "";
+    setAttribute(opener, "aria-label", `Answers to ${name}: ${moves}`);
+    setAttribute(opener, "title", moves);
+    opener.onclick = () => this.tree.show(candidate);
   }
 
   compare({ to_play, side_names: names }, result, end) {
@@ -141,7 +151,7 @@ function makeRow() {
     make("td"),
     bar("visits"),
     bar("prior"),
-    make("td", { class: "line" }),
+    make("td", { class: "line" }, make("button", { type: "button", class: "plain" })),
   );
 }
 

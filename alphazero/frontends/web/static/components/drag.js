@@ -18,7 +18,6 @@ export class Drag {
   onDown({ target, button, clientX: x, clientY: y }) {
     const cell = [...this.board.cells.children].indexOf(target);
     if (button !== 0 || cell < 0 || !this.board.sources().has(cell)) return;
-    target.releasePointerCapture?.(0);
     this.current = { cell, x, y, moving: false };
   }
 

@@ -17,7 +17,7 @@ export class Layers {
   constructor(root, note, changed) {
     this.root = root;
     this.note = note;
-    /** The user's choice; until then, numbers are shown for an analysis and for records. */
+    /** The user's choice; until then an analysis, a record and the end of Go show their own. */
     this.chosen = null;
     root.addEventListener("change", (event) => {
       this.chosen = event.target.value;
@@ -30,7 +30,8 @@ export class Layers {
    * @param {import("../../types").View} view
    */
   of(view) {
-    const usual = view.analyzing || view.recorded ? "visits" : "off";
+    const searched = view.analyzing || view.recorded ? "visits" : "off";
+    const usual = view.over && view.now ? "territory" : searched;
     const layer = this.chosen ?? usual;
     return layer === "territory" && !view.has_territory ? usual : layer;
   }

@@ -48,10 +48,12 @@ function isDisc(view, cell) {
  * Return the best move of a view's search as a ring, or as an arrow from its piece's cell.
  * @param {import("../../types").View} view
  */
-export function drawHint({ board, search }) {
+export function drawHint({ board, looks, search }) {
   const best = search?.candidates[0];
   if (!best || best.cell === null) return [];
   const { x, y } = board.cells[best.cell];
+  // A ring would look like an O.
+  if (looks[1] === "o" && best.source === null) return [square(board, best.cell, "hint")];
   if (best.source === null) {
     return ["hint-edge", "hint"].map((kind) => (
       makeSvg("circle", { class: kind, cx: x, cy: y, r: 0.86 * board.radius })

@@ -1,7 +1,6 @@
 // The overlay of the board: tints and numbers of a search, or a line of play.
 
 import { makeSvg, percent } from "../lib/dom.js";
-import { isLight } from "./pieces.js";
 
 /** Smaller shares, which round to 0, get a small ring: a dot would look like a star point. */
 const MIN_NUMBERED_SHARE = 0.005;
@@ -40,14 +39,16 @@ export function drawLayer(board, result, layer) {
   return shapes;
 }
 
-/** Return a square for each cell that a side will own, the more opaque the surer. */
+/** Return a square for each cell that a side will own, the surer the more opaque; its own stones
+ * need none. */
 export function drawTerritory(board, ownership) {
   const half = board.radius * 0.42;
   const shapes = [];
   ownership.forEach((share, cell) => {
     if (Math.abs(share) < MIN_SHADED_OWNERSHIP) return;
-    const { x, y } = board.cells[cell];
+    const { x, y, stone } = board.cells[cell];
     const side = share > 0 ? "first" : "second";
+    if (stone === (share > 0 ? 1 : 2)) return;
     const place = { x: x - half, y: y - half, width: 2 * half, height: 2 * half };
     const kind = { class: `territory ${side}`, "fill-opacity": Math.abs(share) };
     shapes.push(makeSvg("rect", { ...kind, ...place }));
@@ -72,11 +73,10 @@ function markOf({ share, prior, value }, layer) {
 
 /**
  * Return the shapes of a line of play: numbered, translucent stones.
- * @param {import("../../types").View} view
+ * @param {import("../../types").Board} board
  * @param {import("../../types").LineMove[]} line
  */
-export function drawLine(view, line) {
-  const { board } = view;
+export function drawLine(board, line) {
   const shapes = [];
   const seen = new Set();
   line.forEach(({ cell, player }, index) => {
@@ -86,8 +86,7 @@ export function drawLine(view, line) {
     const side = player === 0 ? "first" : "second";
     const radius = board.radius * 0.94;
     shapes.push(makeSvg("circle", { class: `ghost ${side}`, cx: x, cy: y, r: radius }));
-    const kind = isLight(view, player + 1) ? "order light" : "order";
-    shapes.push(makeText(x, y, String(index + 1), board.radius, kind));
+    shapes.push(makeText(x, y, String(index + 1), board.radius, `order ${side}`));
   });
   return shapes;
 }

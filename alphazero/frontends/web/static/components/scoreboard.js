@@ -1,7 +1,9 @@
 // Who plays, whose turn it is, points, taken stones, and the win chance as a bar.
 
 import { byId, chance, make, percent, setAttribute, setText } from "../lib/dom.js";
-import { isLight } from "./pieces.js";
+
+/** What each side joins where cells are hexagons. */
+const EDGES = ["top to bottom", "left to right"];
 
 /** A side's seat: its stone, its name, who plays it, its points. */
 class Seat {
@@ -22,13 +24,15 @@ class Seat {
     const { side_names: names, sides, points, captures, players } = view;
     const { index, root } = this;
     const taken = captures[index];
+    const edges = view.board_style === "hexagons" ? EDGES[index] : "";
     const player = sides[index].player;
     const alone = sides.filter((side) => side.player === "human").length === 1;
     const person = players?.[index] ?? (alone ? "you" : "");
     const who = player === "human" ? person : player.replaceAll("_", " ");
     setText(this.name, names[index]);
-    setText(this.note, taken > 0 ? `${taken} captured` : who);
-    setAttribute(root, "title", who);
+    setText(this.note, taken > 0 ? `${taken} captured` : edges || who);
+    this.note.classList.toggle("count", taken > 0);
+    setAttribute(root, "title", [names[index], who, edges].filter(Boolean).join(", "));
     setText(this.points, points ? String(points[index]) : "");
     const isTurn = !view.over && view.to_play === index;
     root.classList.toggle("turn", isTurn);
@@ -50,7 +54,6 @@ export class Scoreboard {
   show(view) {
     this.seats.forEach((seat) => seat.show(view));
     setText(byId("status-text"), view.status);
-    setText(byId("wait"), stateOf(view));
     setText(byId("source"), view.source ?? "");
     setText(byId("ply"), `${view.ply} / ${view.moves.length}`);
   }
@@ -61,6 +64,7 @@ export class Scoreboard {
    */
   showChance(view) {
     const { search, side_names: names, to_play: player } = view;
+    setText(byId("wait"), stateOf(view));
     const value = search && !view.over ? (player === 0 ? 1 : -1) * search.value : view.value;
     const isKnown = value !== null;
     const leader = (value ?? 0) >= 0 ? 0 : 1;
@@ -68,7 +72,6 @@ export class Scoreboard {
     this.share.style.height = percent(isKnown ? (1 + value) / 2 : 0).replace(/[<> ]/g, "");
     const text = isKnown ? chance(Math.abs(value)) : "";
     setText(this.percent, text.replace(/[<> %]/g, ""));
-    this.percent.classList.toggle("light", isLight(view, leader + 1));
     this.percent.classList.toggle("below", leader === 0);
     this.percent.classList.toggle("above", leader === 1);
     const words = isKnown ? `Win chance: ${names[leader]} ${text}` : "Win chance: not known here";
@@ -77,12 +80,12 @@ export class Scoreboard {
   }
 }
 
-/** Describe what the page waits for, or that the user looks at an earlier position. */
+/** Describe what is proven, what the page waits for, or that an earlier position is shown. */
 function stateOf({ sides, to_play: player, over, paused, thinking, ply, moves, search }) {
-  const proof = search?.proof;
   if (ply < moves.length) return "looking back";
   if (over) return "";
-  if (sides[player].player === "human") return proof ?? "";
+  if (search?.proof) return search.proof;
+  if (sides[player].player === "human") return "";
   if (paused) return "paused";
   return thinking ? "thinking" : "";
 }

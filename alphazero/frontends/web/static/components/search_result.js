@@ -35,7 +35,9 @@ function fromRecord({ board, offboard_moves, recorded }) {
   const add = (action, name, cell) => {
     const share = shares.get(action) ?? 0;
     const prior = priors.get(action) ?? 0;
-    candidates.push({ action, name, cell, visits: null, share, value: null, prior, line: [] });
+    candidates.push({
+      action, name, cell, source: null, visits: null, share, value: null, prior, line: [], replies: [],
+    });
   };
   board.cells.forEach(({ actions }, cell) => {
     for (const { action, name } of actions) add(action, name, cell);
