@@ -5,14 +5,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-from alphazero.drawing.board import board_svg, cell_labels, geometry_of
+from alphazero.drawing.board import cell_labels, field_svg, geometry_of
+from alphazero.drawing.palette import looks_of
 from alphazero.errors import GameError
 from alphazero.frontends.static_page.runtime import HOST, addresses, read_runtime
 from alphazero.games import Game, make_game
 from alphazero.games.connect_four import ConnectFour
-from alphazero.games.grid import SIGNS
 from alphazero.games.mnk import Mnk
 from alphazero.games.registry import write_game
+from alphazero.games.results import title_of
 from alphazero.network.checkpoint import Checkpoint
 from alphazero.network.onnx_export import OnnxModel
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, search_settings
@@ -22,8 +23,8 @@ RULES: Final[dict[type[Game], str]] = {ConnectFour: "connect_four", Mnk: "mnk"}
 """Games with rules in files/rules.js, and their names there."""
 
 SHARED: Final = (
-    *("style.css", "icon.svg", "lib/dom.js", "lib/theme.js"),
-    *("components/board.js", "components/overlay.js", "components/search_result.js"),
+    *("style.css", "board.css", "icon.svg", "lib/dom.js", "lib/materials.js", "lib/theme.js"),
+    *(f"components/{name}.js" for name in ("board", "drag", "marks", "overlay", "pieces")),
 )
 """Files of the page of `alphazero serve` that this page uses too."""
 
@@ -76,9 +77,12 @@ def describe_player(checkpoint: Checkpoint, game: Game, model: OnnxModel) -> dic
     return {
         "game": {"name": write_game(game), "rules": RULES[type(game)], **game.options},
         "style": game.board_style.name.lower(),
-        "signs": list(SIGNS[1:]),
+        "material": game.material.name.lower(),
+        "looks": list(looks_of(game)),
+        "side_names": list(game.side_names),
+        "title": title_of(game),
         "board": {
-            "svg": board_svg(game, game.initial_state()),
+            "field": field_svg(game),
             "width": geometry.width,
             "height": geometry.height,
             "radius": geometry.radius,

@@ -1,7 +1,7 @@
 // The page: one game of a person against the player, whose search runs in a worker.
 
 import { Board } from "./components/board.js";
-import { byId, count, make, percent, press, setEnabled, setText, title } from "./lib/dom.js";
+import { byId, count, make, percent, press, setEnabled, setText } from "./lib/dom.js";
 import { followTheme } from "./lib/theme.js";
 import { nameOf, viewOf } from "./position.js";
 import { ONGOING, makeGame, valueOf } from "./rules.js";
@@ -124,7 +124,8 @@ class Table {
 
   show() {
     const view = viewOf(this.player, this.game, this.state, this.ownTurn);
-    this.board.show(view, this.hint, this.hint ? "visits" : "off");
+    const layer = this.hint ? "visits" : "off";
+    this.board.show(view, { result: this.hint, layer, line: null, end: null });
     const status = byId("status");
     status.dataset.mover = this.over ? "" : ["first", "second"][this.state.ply % 2];
     status.classList.toggle("thinking", this.searching);
@@ -152,8 +153,11 @@ async function start() {
   byId("level").append(...LEVELS.map((value) => make("option", { value }, words(value))));
   byId("level").value = USUAL_LEVEL;
   const player = await (await fetch("player.json")).json();
-  document.title = title(player.game.name);
-  setText(byId("game-title"), title(player.game.name));
+  document.title = player.title;
+  setText(byId("game-title"), player.title);
+  const { dataset } = document.documentElement;
+  dataset.material = player.material;
+  [dataset.first, dataset.second] = player.looks;
   setText(byId("about"), player.about);
   const table = new Table(player);
   press(byId("new-game"), () => table.begin());

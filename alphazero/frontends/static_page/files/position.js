@@ -1,10 +1,11 @@
 // A position as the board component takes it: the drawing, and what each cell holds and allows.
 
-const STONES = ["var(--board-first)", "var(--board-second)"];
+/** Counts the views. */
+let serial = 0;
 
 /** Return the view of `state` for components/board.js; with `playable`, cells offer their moves. */
 export function viewOf(player, game, state, playable) {
-  const { board, signs, style } = player;
+  const { board, style } = player;
   const cells = board.cells.map((cell, index) => ({
     ...cell,
     stone: state.cells[index],
@@ -16,11 +17,23 @@ export function viewOf(player, game, state, playable) {
   }
   const { rows, columns } = game;
   return {
-    board: { ...board, svg: drawing(board, game, state), cells },
+    id: "page",
+    serial: (serial += 1),
+    game: player.game.name,
+    board: {
+      ...board,
+      cells,
+      last: state.last < 0 ? null : lastCell(game, state),
+      source: null,
+      taken: [],
+      winning: winningCells(game, state),
+    },
     board_style: style,
+    looks: player.looks,
     rows,
     columns,
-    signs,
+    side_names: player.side_names,
+    ply: state.ply,
     to_play: state.ply % 2,
   };
 }
@@ -31,21 +44,9 @@ export function nameOf({ board }, game, state, action) {
   return named ? String(action + 1) : board.cells[game.cellOf(state, action)].label;
 }
 
-/** Return the empty board's picture with the stones, and a ring on the last one. */
-function drawing(board, game, state) {
-  const { radius } = board;
-  const circle = ({ x, y }, r, paint) => `<circle cx="${x}" cy="${y}" r="${r}" ${paint}/>`;
-  const shapes = board.cells.map((cell, index) => {
-    const stone = state.cells[index];
-    return stone === 0
-      ? ""
-      : circle(cell, radius, `fill="${STONES[stone - 1]}" stroke="var(--board-edge)"`);
-  });
-  if (state.last >= 0) {
-    const cell = board.cells[lastCell(game, state)];
-    shapes.push(circle(cell, radius / 2, 'fill="none" stroke="var(--board-mark)" stroke-width="2.4"'));
-  }
-  return board.svg.replace("</svg>", `${shapes.join("")}</svg>`);
+/** Return the cells of the winner's lines. */
+function winningCells(game, { cells }) {
+  return [...cells.keys()].filter((cell) => cells[cell] !== 0 && game.completesLine(cells, cell));
 }
 
 /** Return the cell of the last move: in a column, its topmost stone. */

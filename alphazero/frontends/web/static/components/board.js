@@ -5,6 +5,7 @@
 // dragging the piece.
 
 import { chance, make, makeSvg, percent, reuseChildren, setAttribute } from "../lib/dom.js";
+import { addMaterials } from "../lib/materials.js";
 import { Drag } from "./drag.js";
 import { drawCells, drawHint, drawMarks, drawTargets } from "./marks.js";
 import { drawLayer, drawLine, drawTerritory } from "./overlay.js";
@@ -15,6 +16,7 @@ const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowD
 export class Board {
   /** `play(actions)` is called with the moves of a pressed cell. */
   constructor(root, play) {
+    addMaterials();
     this.root = root;
     this.play = play;
     this.picture = make("div", { class: "picture", "aria-hidden": "true" });
