@@ -5,7 +5,8 @@ Tree search can be observed, stopped at any time and left to ponder; other playe
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
