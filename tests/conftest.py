@@ -4,7 +4,7 @@ Fixtures import the package themselves, so that each test compiles no more than 
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -54,11 +54,16 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def temporary_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unregister at the end the games that a test registers."""
+def temporary_games(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Unregister at the end the games that a test registers, but for those of the package."""
     from alphazero.games import registry
 
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    before = registry._registered
+    monkeypatch.setattr(registry, "_registered", dict(before))
+    yield
+    for name in registry._own_games():
+        if name in registry._registered:
+            before.setdefault(name, registry._registered[name])
 
 
 @pytest.fixture

@@ -396,7 +396,7 @@ def test_the_python_examples_run(
 
 def written(name: str) -> str:
     """Return a public name with its parameters; other defaults than plain values are dots."""
-    value, plain = getattr(alphazero, name), (str, int, tuple, type(None))
+    value, plain = getattr(alphazero, name), (str, int, bool, tuple, type(None))
     if inspect.isabstract(value) or (isinstance(value, type) and issubclass(value, Exception)):
         return name
     parameters = []

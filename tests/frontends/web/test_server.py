@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.paths import CHECKPOINTS, TESTS
-from helpers.players import TINY, saved_player
+from helpers.players import ANY_SIZE, TINY, saved_player
 from helpers.web_client import SECONDS, Served, Visitor, serving
 from PIL import Image
 
@@ -1125,6 +1125,21 @@ def test_a_file_of_the_folder_that_is_no_player_is_left_out_with_one_line(
     assert "checkpoints/a.safetensors" in told
     assert told.count("\n") == 1
     assert offered[:2] == ([] if named else ["b", "random"])
+
+
+def test_players_are_served_on_the_board_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(saved_player(tmp_path / "any_size.safetensors", "hex:size=4", ANY_SIZE))
+    served: list[Catalog] = []
+    monkeypatch.setattr(server, "serve", lambda catalog, *_, **__: served.append(catalog))
+    assert main(["serve", path, "random", "--game", "hex:size=5"]) == 0
+    assert "was trained on hex:size=4, not on hex:size=5" in capsys.readouterr().err
+    game = make_game("hex", size=5)
+    assert served[0].games["hex:size=5"] == game
+    assert served[0].player("any_size", game).spec.game == game
+    assert main(["serve", path, "--game", "othello"]) == 2
+    assert "but the game asked for is othello" in capsys.readouterr().err
 
 
 def test_without_the_extra_the_command_names_it(
