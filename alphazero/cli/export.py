@@ -46,21 +46,37 @@ def export_arguments(parser: argparse.ArgumentParser) -> None:
 
 def export(options: argparse.Namespace) -> None:
     """Export a player."""
-    from alphazero.players.registry import name_checkpoint
+    from alphazero.players.options import CheckpointOptions
+    from alphazero.players.registry import name_player
     from alphazero.utils.files import check_writable, printable, sha256_of, write_atomic
 
     if options.onnx is None and options.page is None:
         raise AlphaZeroError("name what to write: --onnx FILE, --page FOLDER or both")
     if options.runtime is not None and options.page is None:
         raise AlphaZeroError("--runtime belongs to --page FOLDER")
-    named = name_checkpoint(options.player)
-    if named.changes:
-        raise AlphaZeroError(f"a network has no search: leave out {', '.join(named.changes)}")
+    player = name_player(options.player)
+    named = player.options
+    if not isinstance(named, CheckpointOptions):
+        raise AlphaZeroError(f"{player.name} has no network; export a checkpoint, as connect_four")
+    plain = type(named)(named.path)
+    if given := [name for name, value in vars(named).items() if value != vars(plain).get(name)]:
+        raise AlphaZeroError(
+            f"export writes the network, not its search: leave out {', '.join(given)}"
+        )
     if options.onnx:
+        if options.onnx.suffix != ".onnx":
+            raise AlphaZeroError(
+                f"cannot write {printable(options.onnx)}: a model needs a name that ends in .onnx"
+            )
         check_writable(options.onnx)
 
     from alphazero.frontends.static_page.runtime import read_runtime
-    from alphazero.frontends.static_page.writer import check_rules, page_files, write_page
+    from alphazero.frontends.static_page.writer import (
+        check_folder,
+        check_rules,
+        page_files,
+        write_page,
+    )
     from alphazero.network.checkpoint import load_checkpoint
     from alphazero.network.header import find_checkpoint
     from alphazero.network.onnx_export import export_model
@@ -69,6 +85,7 @@ def export(options: argparse.Namespace) -> None:
     checkpoint = load_checkpoint(path)
     if options.page:
         check_rules(checkpoint)
+        check_folder(options.page)
     if options.runtime:
         read_runtime(options.runtime)  # fails here, before the model is made
     model = export_model(checkpoint, sha256_of(path), options.precision)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from alphazero.drawing.board import cell_labels, field_svg, geometry_of
 from alphazero.drawing.palette import looks_of
-from alphazero.errors import GameError
+from alphazero.errors import GameError, RunError
 from alphazero.frontends.static_page.runtime import HOST, addresses, read_runtime
 from alphazero.games import Game, make_game
 from alphazero.games.connect_four import ConnectFour
@@ -17,7 +17,7 @@ from alphazero.games.results import title_of
 from alphazero.network.checkpoint import Checkpoint
 from alphazero.network.onnx_export import OnnxModel
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, search_settings
-from alphazero.utils.files import path_errors, write_atomic
+from alphazero.utils.files import path_errors, printable, write_atomic
 
 RULES: Final[dict[type[Game], str]] = {ConnectFour: "connect_four", Mnk: "mnk"}
 """Games with rules in files/rules.js, and their names there."""
@@ -41,6 +41,17 @@ def check_rules(checkpoint: Checkpoint) -> Game:
             "with gomoku and tic_tac_toe, on boards of any size"
         )
     return game
+
+
+def check_folder(folder: Path) -> None:
+    """Raise RunError unless `folder` is new, empty or holds such a page, which is replaced."""
+    with path_errors("write", folder):
+        names = {each.name for each in folder.iterdir()} if folder.exists() else set()
+    if names and not names >= {"player.json", "model.onnx"}:
+        raise RunError(
+            f"cannot write {printable(folder)}: the folder holds no such page, but other files; "
+            "name a new folder"
+        )
 
 
 def page_files(

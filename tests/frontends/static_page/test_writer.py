@@ -150,6 +150,7 @@ def test_the_folder_is_complete_and_every_file_that_a_source_names_is_there(
 ) -> None:
     page = tmp_path / "a" / "page"
     assert main(["export", str(TIC_TAC_TOE), "--page", str(page)]) == 0
+    assert main(["export", str(TIC_TAC_TOE), "--page", str(page), "--precision", "int8"]) == 0
     said = capsys.readouterr().out
     files = {path.relative_to(page).as_posix() for path in page.rglob("*") if path.is_file()}
     assert files >= {"index.html", "model.onnx", "player.json", "worker.js"}
@@ -195,6 +196,8 @@ def test_mistakes_are_one_line_and_write_nothing(tmp_path: Path, only_line: Only
     told = only_line("export", TIC_TAC_TOE, "--page", page, "--runtime", tmp_path)
     assert f"is not that of onnxruntime-web {runtime.VERSION}" in told
     assert not page.exists()
-    (tmp_path / "taken").write_text("a file")
-    told = only_line("export", TIC_TAC_TOE, "--page", tmp_path / "taken")
-    assert "taken" in told
+    told = only_line("export", TIC_TAC_TOE, "--page", tmp_path)
+    assert "the folder holds no such page, but other files; name a new folder" in told
+    told = only_line("export", TIC_TAC_TOE, "--page", tmp_path / runtime.FILES["wasm"].name)
+    assert "cannot write" in told
+    assert len(list(tmp_path.iterdir())) == 2
