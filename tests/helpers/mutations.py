@@ -284,13 +284,6 @@ NETWORK = (
         ("network/test_onnx_export.py::test_a_model_that_differs_too_much_is_refused",),
     ),
     Mutation(
-        "frontends/static_page/files/search.js",
-        "    value = -value;\n",
-        "",
-        "the page's search backs up values of the wrong player",
-        ("frontends/static_page/test_writer.py::test_a_search_has_the_visits_of_the_program_s",),
-    ),
-    Mutation(
         "network/device_check.py",
         "if not max(agreement.policy, agreement.value) <= agreement.tolerance:",
         "if not agreement.policy <= agreement.tolerance:",
