@@ -385,4 +385,5 @@ def test_a_game_with_the_runtime_from_the_public_host(
         page.locator('#board .cells button[aria-disabled="false"]').nth(3).click()
         expect(page.locator("#status-text")).to_have_text("Your move")
     named = [each.get_attribute("aria-label") for each in page.locator(".cells button").all()]
-    assert sum(", X" in each for each in named) == sum(", O" in each for each in named) == 3
+    for side in ("Red", "Yellow"):
+        assert sum(f", {side}" in each for each in named) == 3
