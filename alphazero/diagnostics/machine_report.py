@@ -13,7 +13,12 @@ import torch
 from alphazero.config.loader import load_config
 from alphazero.config.schema import InferenceConfig
 from alphazero.errors import AlphaZeroError
-from alphazero.network.backend import explain_backend, make_evaluator
+from alphazero.network.backend import (
+    BACKEND_VARIABLE,
+    explain_backend,
+    make_evaluator,
+    passed_over,
+)
 from alphazero.network.device_check import compare
 from alphazero.network.devices import available_devices, check_network, self_check
 from alphazero.utils.jit import cache_folder
@@ -92,19 +97,29 @@ def _backends() -> Iterator[tuple[str, str]]:
     users: dict[InferenceConfig, list[str]] = {}
     for name, path in shipped_configs().items():
         users.setdefault(load_config(path).inference, []).append(name)
-    lines: list[str] = []
+    missing: list[str] = []
     for settings, names in users.items():
-        try:
-            lines.append(explain_backend(settings))
-            checked = _check(settings)
-        except AlphaZeroError as error:
-            lines.append(str(error))
-            checked = "not done"
         yield "configurations", ", ".join(names)
-        yield "", lines[-1]
-        yield "", checked
-    advice = dict.fromkeys(re.findall(r"pip install '[^']+'", "\n".join(lines)))
+        try:
+            obstacles = passed_over(settings)
+            yield "", explain_backend(settings).partition(";")[0]
+            yield "", f"why: {_why(settings, obstacles)}"
+            yield "", _check(settings)
+        except AlphaZeroError as error:
+            yield "", str(error)
+            obstacles = [str(error)]
+        missing += obstacles
+    advice = dict.fromkeys(re.findall(r"pip install '[^']+'", "\n".join(missing)))
     yield "faster with", ", ".join(advice) or "nothing that pip could install"
+
+
+def _why(settings: InferenceConfig, obstacles: list[str]) -> str:
+    """Return why the backend is used, from what keeps those before it."""
+    if asked := os.environ.get(BACKEND_VARIABLE):
+        return f"{BACKEND_VARIABLE} is {asked}"
+    if settings.backend != "auto":
+        return f"inference.backend is {settings.backend}"
+    return "; ".join(each.partition(";")[0] for each in obstacles) or "the fastest, and installed"
 
 
 def _check(settings: InferenceConfig) -> str:

@@ -61,6 +61,17 @@ def _obstacle(backend: str, settings: InferenceConfig) -> str:
     return ""
 
 
+def passed_over(settings: InferenceConfig) -> list[str]:
+    """Return a line for each backend that "auto" would prefer and that cannot be used.
+
+    The list is empty if another backend is asked for.
+    """
+    if _asked(settings)[0] != "auto":
+        return []
+    before = list(NAMES)[: list(NAMES).index(resolve_backend(settings))]
+    return [f"{NAMES[name]} {_obstacle(name, settings)}" for name in before]
+
+
 def explain_backend(settings: InferenceConfig) -> str:
     """Return one line that names the backend, and a faster one if there is one."""
     int8 = settings.selfplay_precision == "int8"

@@ -42,9 +42,11 @@ def test_it_tells_what_one_would_ask_without_the_home_folder(
 
 
 def test_it_names_what_would_be_faster(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ALPHAZERO_BACKEND", raising=False)
     for module in (backend, openvino_evaluator):
         monkeypatch.setattr(module, "openvino_is_installed", lambda: False)
     told = report(capsys)
+    assert "why: OpenVINO is not installed" in told
     (line,) = (each for each in told.splitlines() if each.startswith("faster with"))
     assert "pip install 'alphazero[openvino]'" in line
 

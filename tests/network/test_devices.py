@@ -108,6 +108,16 @@ def test_the_cpu_serves_where_a_device_computes_wrongly(
     assert line.startswith("mps is not used, it fails its self-check: policies by ")
 
 
+@pytest.mark.usefixtures("torch_says_mps")
+def test_a_device_asked_for_by_name_that_computes_wrongly_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compute_mps_by(monkeypatch, lambda exact: {**exact, "gradients": -exact["gradients"]})
+    monkeypatch.setattr(devices, "_exists", lambda _: True)
+    with pytest.raises(ConfigError, match=r"'mps' fails its self-check: .*gradients by 200\.0"):
+        resolve_device("mps")
+
+
 def test_the_check_leaves_random_numbers_alone_and_passes_the_cpu() -> None:
     torch.manual_seed(3)
     expected = torch.rand(3)
