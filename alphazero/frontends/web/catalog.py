@@ -137,15 +137,14 @@ class Catalog:
         return player
 
     def reload(self, name: str) -> PlayerOption:
-        """Return a player with its file read anew; the catalog stays as it is.
+        """Return a player with its file read anew, for the same game; the catalog stays as it is.
 
         Raises:
             AlphaZeroError: when the file cannot be read.
         """
-        spec = self.players[name].spec
-        return self._make_option(
-            name, dataclasses.replace(spec, options=dataclasses.replace(spec.options))
-        )
+        before = self.players[name].spec
+        spec = dataclasses.replace(before, options=dataclasses.replace(before.options))
+        return self._make_option(name, spec if before.game is None else spec.on(before.game))
 
     def newest(self, player: PlayerOption) -> PlayerOption:
         """Return a player as it is now."""

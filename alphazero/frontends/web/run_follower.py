@@ -28,6 +28,8 @@ class RunFollower:
             name: (None, archive.stamps()[1]) for name, archive in catalog.archives.items()
         }
         self._status: dict[str, Mapping[str, Any]] = {name: {} for name in catalog.archives}
+        self._loads = dict.fromkeys(catalog.archives, 0)
+        """How often each run's best player was loaded anew."""
         self.apply(self.look())
 
     def look(self) -> list[Change]:
@@ -52,7 +54,11 @@ class RunFollower:
             self._status[change.run] = change.status
             if change.player is not None:
                 self._catalog.players[change.player.name] = change.player
+                self._loads[change.run] += 1
 
     def json(self) -> list[dict[str, Any]]:
-        """Return the runs and their status."""
-        return [run | dict(self._status[run["name"]]) for run in self._catalog.runs_json()]
+        """Return the runs, their status, and a number that grows with each new best player."""
+        return [
+            {**run, **self._status[run["name"]], "loads": self._loads[run["name"]]}
+            for run in self._catalog.runs_json()
+        ]

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from helpers.players import ANY_SIZE, saved_player
 from helpers.tiny_run import manifest_of, tiny_config
 from helpers.web_client import Visitor, serving
 
@@ -10,6 +11,7 @@ from alphazero.diagnostics.run_archive import MAX_POINTS, RunArchive, _thinned
 from alphazero.diagnostics.run_history import read_curves
 from alphazero.frontends.web.catalog import Catalog
 from alphazero.frontends.web.run_follower import RunFollower
+from alphazero.games import make_game
 from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import parse_player
 from alphazero.training.loop import resume, train
@@ -57,6 +59,8 @@ def test_what_a_training_publishes_reaches_the_page(tmp_path: Path) -> None:
             name: known[name] for name in ("games", "positions")
         }
         assert told["best_step"] == known["step"] > first["best_step"]
+        while not told["loads"]:  # the best player's file follows the manifest
+            told = status_of(page, 4)
         listed = running.ask("GET", "/api/runs/tiny")[1]["iterations"]
         assert listed[0] == {"iteration": 4, "kind": "selfplay"}
         curves = read_curves(run)
@@ -72,6 +76,19 @@ def test_what_a_training_publishes_reaches_the_page(tmp_path: Path) -> None:
         page.do("move", action=4)
         answered = page.wait(lambda view: len(view["moves"]) == 2)
         assert not answered["message"]
+
+
+def test_a_player_that_is_read_anew_keeps_the_size_that_was_asked_for(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "any.safetensors", "mnk:rows=3,columns=3,length=3", ANY_SIZE)
+    game = make_game("mnk", rows=4, columns=4, length=3)
+    catalog = Catalog([parse_player(str(path)).on(game)])
+    before = catalog.players["any"]
+    again = catalog.reload("any")
+    assert again is not before
+    assert again.spec.game == before.spec.game == game
+    assert catalog.newest(before) is before
+    catalog.players["any"] = again
+    assert catalog.newest(before) is again
 
 
 def test_a_run_that_cannot_be_read_is_looked_at_again(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ export class Runs {
     this.runs = runs;
     const changed = (name, key) =>
       before.find((each) => each.name === name)?.[key] !== this.find(name)[key];
-    if (runs.some(({ name }) => changed(name, "best_step"))) this.renew();
+    if (runs.some(({ name }) => changed(name, "loads"))) this.renew();
     if (this.current && changed(this.run.value, "iteration")) this.refresh();
     this.showProgress();
   }
