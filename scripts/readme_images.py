@@ -3,17 +3,24 @@
 python scripts/readme_images.py series RUN [--moves "a1 b2"] [--networks 3] --save series.svg
 python scripts/readme_images.py run RUN --save run.svg
 python scripts/readme_images.py page PLAYER [--moves "a1 b2"] [--chromium PATH] --save page.png
+python scripts/readme_images.py games PLAYER PLAYER ... [--plies 14] --save games.png
 
 `series`: a position as seen by early, middle and late networks of a run. `run`: a run's curves.
-`page`: the web page during an analysis; it needs the extras `serve` and `browser`.
+`page`: the web page during an analysis. `games`: games of several players on a phone. Both need the
+extras `serve` and `browser`.
 """
 
 import argparse
+import contextlib
+import io
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+from PIL import Image
 
 from alphazero.cli.argument_types import positive_number
 from alphazero.cli.main import run_and_report
@@ -41,22 +48,70 @@ def run(options: argparse.Namespace) -> None:
 
 def page(options: argparse.Namespace) -> None:
     """Take a screenshot of the web page in a headless browser, during a search."""
+    with _serving([options.player], options.chromium) as (browser, address):
+        tab = browser.new_page(viewport={"width": 1280, "height": 800})
+        _start_analysis(tab, address, options.moves)
+        _save([tab.screenshot()], options.save)
+
+
+def games(options: argparse.Namespace) -> None:
+    """Take a screenshot of each player's game on a phone, after some moves of its own."""
+    with _serving(options.players, options.chromium) as (browser, address):
+        shots = []
+        for index in range(len(options.players)):
+            theme = ("light", "dark")[index % 2]
+            tab = browser.new_page(viewport={"width": 390, "height": 600}, color_scheme=theme)
+            _play_alone(tab, address, index, options.plies)
+            shots.append(tab.screenshot())
+        _save(shots, options.save)
+
+
+@contextlib.contextmanager
+def _serving(players: Sequence[str], chromium: str) -> Iterator[tuple[Any, str]]:
+    """Serve the page of some players; return a browser and the page's address."""
     from playwright.sync_api import sync_playwright
 
-    command = [sys.executable, "-m", "alphazero", "serve", options.player, "--port", "0"]
+    command = [sys.executable, "-u", "-m", "alphazero", "serve", *players, "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         words = (word for line in server.stdout for word in line.split())
         address = next(word for word in words if word.startswith("http")).rstrip("/")
         try:
             with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=options.chromium)
-                tab = browser.new_page(viewport={"width": 1280, "height": 800})
-                _start_analysis(tab, address, options.moves)
-                tab.screenshot(path=options.save)
+                browser = playwright.chromium.launch(executable_path=chromium)
+                yield browser, address
                 browser.close()
         finally:
             server.terminate()
+
+
+def _save(screenshots: Sequence[bytes], path: Path) -> None:
+    """Write screenshots side by side, with few colours, which keeps the file small."""
+    pictures = [Image.open(io.BytesIO(each)).convert("RGB") for each in screenshots]
+    whole = Image.new("RGB", (sum(each.width for each in pictures), pictures[0].height))
+    left = 0
+    for each in pictures:
+        whole.paste(each, (left, 0))
+        left += each.width
+    save_picture(path, whole.quantize(256, dither=Image.Dither.NONE))
+
+
+def _play_alone(tab: Any, address: str, index: int, plies: int) -> None:
+    """Let a player play itself until `plies` moves are made, and show the last position."""
+    player = tab.request.get(f"{address}/api/setup").json()["players"][index]
+    sides = [{"player": player["name"], "simulations": 16}] * 2
+    sessions = f"{address}/api/sessions"
+    session = tab.request.post(sessions, data={"game": player["game"], "sides": sides}).json()["id"]
+    tab.add_init_script(f"sessionStorage.setItem('alphazero-session', '{session}')")
+    tab.goto(address)
+    tab.wait_for_function(
+        """(plies) => parseInt(document.querySelector("#ply").textContent) >= plies
+            || !document.querySelector("#rematch").hidden""",
+        arg=plies,
+    )
+    tab.locator("#pause").evaluate("(button) => button.click()")
+    tab.wait_for_timeout(1000)  # stones come to rest
+    tab.evaluate("scrollTo(0, 0)")
 
 
 def _start_analysis(tab: Any, address: str, moves: str) -> None:
@@ -102,6 +157,12 @@ def main() -> None:
     part.add_argument("--moves", default="", help="that lead to the position")
     part.add_argument("--chromium", default=shutil.which("chromium"), metavar="PATH")
     part.set_defaults(draw=page)
+
+    part = parts.add_parser("games", help="games of several players on a phone")
+    part.add_argument("players", nargs="+", metavar="PLAYER", help="checkpoints")
+    part.add_argument("--plies", type=positive_number, default=14, help="moves of each game")
+    part.add_argument("--chromium", default=shutil.which("chromium"), metavar="PATH")
+    part.set_defaults(draw=games)
 
     for part in parts.choices.values():
         part.add_argument("--save", type=Path, required=True, metavar="FILE", help=".svg or .png")

@@ -69,9 +69,9 @@ export class Scoreboard {
     const isKnown = value !== null;
     const leader = (value ?? 0) >= 0 ? 0 : 1;
     this.bar.classList.toggle("unknown", !isKnown);
-    this.share.style.height = percent(isKnown ? (1 + value) / 2 : 0).replace(/[<> ]/g, "");
+    this.share.style.height = percent(isKnown ? (1 + value) / 2 : 0).replace(/[< ]/g, "");
     const text = isKnown ? chance(Math.abs(value)) : "";
-    setText(this.percent, text.replace(/[<> %]/g, ""));
+    setText(this.percent, text.replace(/[< %]/g, ""));
     this.percent.classList.toggle("below", leader === 0);
     this.percent.classList.toggle("above", leader === 1);
     const words = isKnown ? `Win chance: ${names[leader]} ${text}` : "Win chance: not known here";

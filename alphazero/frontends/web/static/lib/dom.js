@@ -91,8 +91,7 @@ export function setOptions(select, pairs, chosen) {
 /** Format a share in [0, 1] as "43 %". */
 export function percent(share) {
   if (share > 0 && share < 0.005) return "<1 %";
-  if (share < 1 && share >= 0.995) return ">99 %";
-  return `${Math.round(100 * share)} %`;
+  return `${share < 1 ? Math.min(Math.round(100 * share), 99) : 100} %`;
 }
 
 /** Format a value in [-1, 1] as a win chance, "62 %"; draws count half. */
