@@ -135,11 +135,11 @@ class Row:
     """A line of a table of candidates."""
 
     def __init__(self, line: str) -> None:
-        move, visits, share, value, prior, *variation = line.split()
+        move, visits, share, wins, prior, *variation = line.split()
         self.move = move
         self.visits = int(visits.replace(",", ""))
         self.share = float(share.rstrip("%")) / 100
-        self.value = float(value) if value != "-" else None
+        self.value = 2 * float(wins.rstrip("%")) / 100 - 1 if wins != "-" else None
         self.prior = float(prior.rstrip("%")) / 100
         self.variation = variation
 
@@ -150,5 +150,5 @@ def tables_in(talk: Talk) -> list[list[Row]]:
         text.splitlines() for text in talk.said if re.search("^ +move .* line *$", text, re.M)
     ]
     for table in tables:
-        assert table[1].split() == ["move", "visits", "share", "value", "prior", "line"]
+        assert table[1].split() == ["move", "visits", "share", "wins", "prior", "line"]
     return [[Row(line) for line in table[2:]] for table in tables]

@@ -142,15 +142,15 @@ def _headline(console: PlainConsole, session: TerminalSession, result: SearchRes
 
 
 def candidates(console: PlainConsole, session: TerminalSession, result: SearchResult) -> Group:
-    """Draw the best moves: visits, visit share, value for the player to move, prior, line."""
+    """Draw the best moves: visits, visit share, win rate of the player to move, prior, line."""
     state, rows = session.game_tree.state, max(1, min(8, console.height - 4))
-    table = _table("move", "visits", "share", "value", "prior", "line", left=["line"])
+    table = _table("move", "visits", "share", "wins", "prior", "line", left=["line"])
     for place, each in enumerate(result.candidates[:rows]):
         table.add_row(
             session.game.action_name(state, each.action),
             f"{each.visits:,}",
             f"{result.share(each):.1%}",
-            f"{each.value:+z.2f}" if each.visits else "-",
+            f"{win_rate(each.value):.1%}" if each.visits else "-",
             f"{each.prior:.1%}",
             _line(session.game, state, each.line),
             style="bold" if place == 0 else None,
@@ -171,14 +171,14 @@ def _line(game: Game, state: State, actions: Sequence[int]) -> Text:
 def policy(console: PlainConsole, session: TerminalSession, result: SearchResult) -> Group:
     """Draw the network's policy beside the visit shares."""
     rows, width = max(1, console.height - 4), max(0, min(BAR, (console.width - 35) // 2))
-    table = _table("move", " prior", "visits", "value", left=[" prior", "visits"])
+    table = _table("move", " prior", "visits", "wins", left=[" prior", "visits"])
     for each in sorted(result.candidates, key=lambda each: -each.prior)[:rows]:
         share = result.share(each)
         table.add_row(
             session.game.action_name(session.game_tree.state, each.action),
             f"{each.prior:>6.1%} {console.bar(each.prior, width)}",
             f"{share:>6.1%} {console.bar(share, width)}",
-            f"{each.value:+z.2f}" if each.visits else "-",
+            f"{win_rate(each.value):.1%}" if each.visits else "-",
         )
     return Group(_headline(console, session, result), table)
 
@@ -201,14 +201,14 @@ def tree(console: PlainConsole, session: TerminalSession, depth: int) -> Table:
         if len(line) < depth:
             add_children(line)
 
-    table = _table("move", "visits", "value", left=["move", "value"])
+    table = _table("move", "visits", "wins", left=["move", "wins"])
 
     def add_rows(line: tuple[int, ...], state: State) -> None:
         for below, child in kept.items():  # most visited first
             if below[:-1] == line:
                 player = to_play(state)
                 name = f"{'  ' * len(line)}{game.action_name(state, child.action)}"
-                value = f"{child.value:+z.2f} for {SIGNS[player + 1]}"
+                value = f"{win_rate(child.value):.1%} for {SIGNS[player + 1]}"
                 table.add_row(Text(name, PLAYERS[player]), f"{child.visits:,}", value)
                 add_rows(below, game.play(state, child.action))
 

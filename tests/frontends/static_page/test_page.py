@@ -161,7 +161,7 @@ def test_a_game_is_played_as_by_the_program_undone_and_begun_anew(
     stand_in_page: Path, visit: Visit
 ) -> None:
     page, twin = visit(stand_in_page), Twin()
-    expect(page.locator("#game-title")).to_have_text("Tic tac toe")
+    expect(page.locator("#game-title")).to_have_text("Tic Tac Toe 3 x 3")
     expect(page.locator("#status-text")).to_have_text("Your move")
     page.select_option("#level", "400")
     answers = []

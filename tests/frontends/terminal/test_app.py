@@ -179,7 +179,7 @@ def hint_after(game_name: str, moves: str, simulations: int = 400) -> list[Row]:
         ("connect_four", "1 7 1 7 1 7 2", "7"),
     ],
 )
-def test_a_hint_shows_the_win_of_whoever_asks_with_value_one(
+def test_a_hint_shows_the_win_of_whoever_asks_with_a_win_rate_of_one(
     game_name: str, moves: str, winning: str
 ) -> None:
     best, *others = hint_after(game_name, moves)
@@ -188,7 +188,7 @@ def test_a_hint_shows_the_win_of_whoever_asks_with_value_one(
     assert all(row.value is None or row.value < 1 for row in others)
 
 
-def test_a_hint_in_a_lost_position_shows_values_below_zero() -> None:
+def test_a_hint_in_a_lost_position_shows_low_win_rates() -> None:
     # X threatens a3 and b1: whatever O plays, X wins.
     rows = hint_after("tic_tac_toe", "b2 c3 a1 c2 c1", 2000)
     assert rows[0].value is not None

@@ -146,11 +146,13 @@ def test_policy_shows_the_priors_beside_the_shares_of_the_visits() -> None:
     assert rows["c1"][4].count("#") > rows["c1"][2].count("#") > 0
 
 
-def test_the_tree_shows_the_most_visited_lines_with_the_value_for_who_moves() -> None:
+def test_the_tree_shows_the_most_visited_lines_with_the_win_rate_of_who_moves() -> None:
     talk = Talk("tic_tac_toe", BOTH, ["a1", "a3", "b1", "tree 2", "hint", "quit"], 400).run()
-    (told,) = answers(talk, "move +visits +value")
-    found = [re.fullmatch(r"( +)(\w\d) +([\d,]+)  (\S+) for (.)", s) for s in told.splitlines()[1:]]
-    lines = [(len(m[1]) // 2, m[2], int(m[3]), float(m[4]), m[5]) for m in found if m]
+    (told,) = answers(talk, "move +visits +wins")
+    found = [
+        re.fullmatch(r"( +)(\w\d) +([\d,]+) +(\S+)% for (.)", s) for s in told.splitlines()[1:]
+    ]
+    lines = [(len(m[1]) // 2, m[2], int(m[3]), float(m[4]) / 50 - 1, m[5]) for m in found if m]
     assert len(lines) == len(found) <= 20
     above = [0, 0, 0]
     for depth, _, visits, value, sign in lines:
@@ -164,13 +166,13 @@ def test_the_tree_shows_the_most_visited_lines_with_the_value_for_who_moves() ->
     assert hint[0].move == lines[0][1] == "c1", "the only move that does not lose at once"
     for row in hint:
         if row.move in tops:
-            assert tops[row.move] == (row.visits, row.value)
+            assert tops[row.move] == (row.visits, pytest.approx(row.value))
 
 
 def test_the_trees_of_several_threads_are_added_up() -> None:
     player = parse_player("uct:simulations=300,threads=2")
     talk = Talk("tic_tac_toe", BOTH, ["tree 1", "quit"], player=player).run()
-    (told,) = answers(talk, "move +visits +value")
+    (told,) = answers(talk, "move +visits +wins")
     assert sum(int(line.split()[1]) for line in told.splitlines()[1:]) == 300
 
 
@@ -443,7 +445,7 @@ def test_what_is_drawn_while_a_search_goes_on_is_drawn_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(live_analysis, "INTERVAL", 0)
-    for word, heads in (("hint", ["line"]), ("policy", ["value"]), ("tree", ["value"])):
+    for word, heads in (("hint", ["line"]), ("policy", ["wins"]), ("tree", ["wins"])):
         stream = Stream(is_terminal=True)
         talk = Talk("connect_four", BOTH, [word, "quit"], 400, stream=stream).run()
         assert len(answers(talk, "\x1b\\[2K")) > 5
