@@ -33,7 +33,7 @@ POSITIONS: Final = 1000
 """Positions on which a model is compared with torch."""
 
 TOLERANCE: Final = 1e-3
-"""Largest difference of a float32 logit or value from torch. The shipped players have 0.00003."""
+"""Largest difference of a float32 logit or value from torch. The shipped players have 0.000005."""
 
 INT8_LIMITS: Final = InferenceConfig()
 """The limits of int8 are those of self-play in int8."""
