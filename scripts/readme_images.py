@@ -117,7 +117,8 @@ def _play_alone(tab: Any, address: str, index: int, plies: int) -> None:
 def _start_analysis(tab: Any, address: str, moves: str) -> None:
     """Open a game against the first player, play `moves`, and start an analysis."""
     player = tab.request.get(f"{address}/api/setup").json()["players"][0]
-    sides = [{"player": "human"}, {"player": player["name"]}]
+    level = {"level": 6} if player["ladder"] else {}
+    sides = [{"player": "human"}, {"player": player["name"], **level}]
     sessions = f"{address}/api/sessions"
     session = tab.request.post(sessions, data={"game": player["game"], "sides": sides}).json()["id"]
     tab.request.post(f"{sessions}/{session}/paste", data={"moves": moves})

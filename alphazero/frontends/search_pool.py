@@ -20,6 +20,7 @@ from alphazero.games.game import Game, State
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Player
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, SEQUENTIAL_BELOW
+from alphazero.players.levels import LevelSettings
 from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
@@ -92,6 +93,8 @@ class SearchRequest:
     """whether lines are reported with the visits of their moves"""
     replies: bool = False
     """whether the searched answers to moves with a line are reported"""
+    level: LevelSettings | None = None
+    """how the move is chosen from the search; None for its best one"""
 
     @property
     def is_endless(self) -> bool:
@@ -336,13 +339,22 @@ class SearchPool:
                 slot.analyzer.begin(slot.request.simulations)
                 slot.unrestricted = None
             elif slot.request is not None:
-                self._respond(slot.request, SearchResponse(int(action), self._progress_of(slot)))
+                move = self._move_of(slot, int(action))
+                self._respond(slot.request, SearchResponse(move, self._progress_of(slot)))
                 slot.request = None
         for forfeit in player.forfeits():
             slot = self._slots[forfeit.slot]
             if slot.request is not None:
                 self._respond(slot.request, SearchResponse(error=forfeit.fault))
                 slot.request = None
+
+    def _move_of(self, slot: _Slot, action: int) -> int:
+        """Return the move of a request's level, where the search plays `action`."""
+        request, roots = slot.request, slot.analyzer.roots if slot.analyzer.searches else None
+        if request is None or request.level is None or roots is None:
+            return action
+        rng = slot.analyzer.search.rng
+        return request.level.choose(self.game, request.state, action, roots.priors[0], rng)
 
     def _report_progress(self) -> None:
         """Send the progress reports that are due, and stop searches past their limits."""

@@ -201,7 +201,7 @@ def _leave(_: CommandContext, __: str) -> CommandResult:
 
 
 COMMANDS: Final[dict[str, TerminalCommand]] = {
-    "hint": TerminalCommand("", "the best moves for you: visits, values, lines", _hint),
+    "hint": TerminalCommand("", "the best moves for you: visits, win rates, lines", _hint),
     "go": TerminalCommand("N | Ns", "search N more simulations, or N seconds, as in go 5s", _go),
     "analyze": TerminalCommand("", "search and show the results, until Enter", _analyze),
     "policy": TerminalCommand("", "the moves of the network alone, beside the search's", _policy),
@@ -215,7 +215,7 @@ COMMANDS: Final[dict[str, TerminalCommand]] = {
     "board": TerminalCommand("", "draw the board and the win rate again", draw),
     "level": TerminalCommand("[N]", "the player's level, from 1 to 10", _level),
     "budget": TerminalCommand(
-        "[N | Ns]", "the player's simulations or seconds a move, at full strength", _budget
+        "[N | Ns]", "simulations or seconds a move, at full strength", _budget
     ),
     "swap": TerminalCommand("", "swap sides with the player", _swap),
     "sides": TerminalCommand("[WHICH]", "your sides: first, second, both or none", _sides),

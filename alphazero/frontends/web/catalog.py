@@ -17,6 +17,7 @@ from alphazero.games.game import Game
 from alphazero.games.registry import game_names, make_game, write_game
 from alphazero.games.results import title_of
 from alphazero.players.checkpoint_player import describe
+from alphazero.players.levels import Level as PersonLevel
 from alphazero.players.options import CheckpointOptions, NetworkOptions, RolloutOptions
 from alphazero.players.registry import PlayerSpec, parse_player
 
@@ -70,6 +71,12 @@ class PlayerOption:
         """Whether it has a search to show, and gives hints."""
         return self.spec.options.has_search
 
+    @property
+    def ladder(self) -> tuple[PersonLevel, ...]:
+        """The levels for people, the weakest first; only checkpoints have any."""
+        options = self.spec.options
+        return options.saved.ladder.levels if isinstance(options, CheckpointOptions) else ()
+
     def json(self) -> dict[str, Any]:
         options, game = self.spec.options, self.spec.game
         about: list[str] = []
@@ -82,6 +89,10 @@ class PlayerOption:
             "searches": self.searches,
             "levels": [level.json(game) for level in self.levels],
             "default_level": self.levels.index(self.default_level),
+            "ladder": [
+                {"number": each.number, "name": each.name, "strength": each.strength}
+                for each in self.ladder
+            ],
             "about": about,
         }
 

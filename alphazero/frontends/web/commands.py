@@ -71,6 +71,12 @@ def _read_side(manager: SessionManager, game: Game, fields: Fields) -> Side:
         return Side()
     player = manager.catalog.player(name, game)
     simulations, seconds = None, None
+    if fields.has("level"):
+        if fields.has("simulations") or fields.has("seconds"):
+            raise GameError("give a level, simulations or seconds, only one of them")
+        if not player.ladder:
+            raise GameError(f"{name} has no levels; give simulations or seconds")
+        return Side(player, level=fields.integer("level", 1, len(player.ladder)))
     if fields.has("simulations"):
         simulations = fields.integer("simulations", 0, MAX_SIMULATIONS)
         has_network = player.spec.game is not None or player.default_level.simulations == 0

@@ -23,6 +23,7 @@ from alphazero.frontends.web.catalog import Catalog, PlayerOption
 from alphazero.games.game import Game
 from alphazero.games.registry import name_of
 from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
+from alphazero.players.levels import LevelSettings
 from alphazero.players.options import CheckpointOptions
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import has_sgf, to_sgf
@@ -58,10 +59,24 @@ class Side:
     player: PlayerOption | None = None
     simulations: int | None = None
     seconds: float | None = None
+    level: int | None = None
+    """one of the player's levels for people, in place of a budget"""
 
     def json(self) -> dict[str, Any]:
         name = "human" if self.player is None else self.player.name
-        return {"player": name, "simulations": self.simulations, "seconds": self.seconds}
+        return {
+            "player": name,
+            "simulations": self.simulations,
+            "seconds": self.seconds,
+            "level": self.level,
+        }
+
+    @property
+    def settings(self) -> LevelSettings | None:
+        """How its level plays; None without a level."""
+        if self.player is None or self.level is None:
+            return None
+        return self.player.ladder[self.level - 1].settings
 
     @property
     def title(self) -> str:
@@ -70,6 +85,8 @@ class Side:
             return PERSON
         if not self.player.searches:
             return self.player.name
+        if self.level is not None:
+            return f"{self.player.name}, level {self.level}"
         if self.seconds is not None:
             return f"{self.player.name}, {self.seconds:g} s"
         return f"{self.player.name}, {self.simulations} simulations"
@@ -84,6 +101,7 @@ class SearchGoal:
     player: PlayerOption
     simulations: int | None = None
     seconds: float | None = None
+    level: LevelSettings | None = None
 
     @property
     def is_sequential(self) -> bool:
@@ -355,7 +373,9 @@ class WebSession:
             return SearchGoal(HINT, here, self.analysis_player, level.simulations, level.seconds)
         may_move = self._step is here or not (self.paused or self.is_waiting)
         if side.player is not None and may_move:
-            return SearchGoal(MOVE, here, side.player, side.simulations, side.seconds)
+            level = side.settings
+            simulations = level.simulations if level else side.simulations
+            return SearchGoal(MOVE, here, side.player, simulations, side.seconds, level)
         if self.analyzing and self._analyzed is not here:
             return SearchGoal(ANALYSIS, here, self.analysis_player)
         return None
@@ -388,6 +408,7 @@ class WebSession:
             lambda progress: self._on_progress(search, progress),
             lambda response: self._on_response(search, response),
             replies=True,
+            level=goal.level,
         )
         search = RunningSearch(goal, request, pool, asyncio.get_running_loop().time())
         self.search = search

@@ -88,6 +88,7 @@ export interface Side {
   player: string;
   simulations?: number | null;
   seconds?: number | null;
+  level?: number | null;
 }
 
 export interface View {
@@ -165,6 +166,8 @@ export interface Player {
   searches: boolean;
   levels: Level[];
   default_level: number;
+  /** levels for people, the weakest first; none without a checkpoint */
+  ladder: { number: number; name: string; strength: string }[];
   about: string[];
 }
 

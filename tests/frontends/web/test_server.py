@@ -511,6 +511,33 @@ def test_sides_change_and_only_players_of_the_game_are_allowed(served: Served) -
         assert page.try_to("analyze", on=True, player="random")[0] == 400
 
 
+def test_a_side_plays_at_a_level_for_people() -> None:
+    with serving([parse_player(str(CHECKPOINTS / "tic_tac_toe.safetensors"))]) as running:
+        players = running.ask("GET", "/api/setup")[1]["players"]
+        (player,) = [each for each in players if each["ladder"]]
+        assert [each["number"] for each in player["ladder"]] == [*range(1, 11)]
+        first_moves = set()
+        weakest, strongest = ({"player": player["name"], "level": level} for level in (1, 10))
+        for side, count in ((weakest, 8), (strongest, 3)):
+            first_moves.clear()
+            with running.begin("tic_tac_toe", side, HUMAN) as page:
+                for _ in range(count):
+                    view = page.wait(lambda view: view["ply"] == 1)
+                    first_moves.add(view["moves"][0]["name"])
+                    page.do("new")
+            # The weakest moves at random; the strongest plays its search's best move.
+            assert (len(first_moves) > 1) == (side is weakest)
+        assert view["sides"][0] == {**strongest, "simulations": None, "seconds": None}
+        assert "level 10" in saved(page, "json")
+        for side in (
+            {**weakest, "level": 0},
+            {**weakest, "level": 11},
+            {**weakest, "simulations": 5},
+            {"player": "random", "level": 1},
+        ):
+            assert page.try_to("sides", sides=[side, HUMAN])[0] == 400, side
+
+
 def test_a_person_resigns_and_takes_it_back(served: Served) -> None:
     with served.begin("tic_tac_toe", RANDOM, HUMAN) as page:
         page.wait(lambda view: view["ply"] == 1)

@@ -1,11 +1,15 @@
 // The players of both sides: a person, or an engine with a level or a custom budget.
 
-import { make, press, setOptions } from "../lib/dom.js";
+import { make, press, reuseChildren, setAttribute, setOptions, setText } from "../lib/dom.js";
 
 const PERSON = "human";
+const LADDER = "ladder";
 const CUSTOM = { simulations: "custom simulations", seconds: "custom seconds" };
 /** Initial number of "custom simulations". */
 const DEFAULT_SIMULATIONS = 100;
+
+/** Level of a player that was not yet given another. */
+const USUAL_LEVEL = 4;
 
 /** Return a game's name and options, sorted and without some: "go:rows=7,komi_half_points=9" as
  * "go,rows=7". */
@@ -29,8 +33,9 @@ export function playersOf(setup, game) {
   return setup.players.filter((player) => player.game === null || isMadeFor(player, game));
 }
 
-/** Return a side with a player at its default level. */
+/** Return a side with a player at its default level, in the middle for people. */
 export function defaultSide(player) {
+  if (player.ladder.length > 0) return { player: player.name, level: USUAL_LEVEL };
   const { simulations, seconds } = player.levels[player.default_level] ?? {};
   return { player: player.name, simulations: simulations ?? null, seconds: seconds ?? null };
 }
@@ -46,6 +51,11 @@ export function levelText({ label, elo, elo_low, elo_high, by_game }, game) {
   return `${label} · Elo ${Math.round(rating.elo)} (${low} to ${high})`;
 }
 
+/** Describe a level for people; undefined if none is chosen. */
+function strengthOf(level) {
+  return level ? `level ${level.number}: ${level.name} · ${level.strength}` : "a level for people";
+}
+
 /** The controls of one side. */
 class SideControls {
   constructor(index, changed) {
@@ -56,15 +66,16 @@ class SideControls {
       class: "player", "aria-label": who, change: () => this.choosePlayer(),
     });
     this.level = make("select", {
-      class: "level", "aria-label": `${who}: level`, change: () => this.chooseLevel(),
+      class: "level", "aria-label": `${who}: strength`, change: () => this.chooseLevel(),
     });
     this.number = make("input", {
       type: "number", min: 0, step: "any", "aria-label": `${who}: budget`,
       change: () => this.chooseNumber(),
     });
+    this.ladder = make("div", { class: "ladder", role: "group", "aria-label": `${who}: level` });
     const colour = index === 0 ? "first" : "second";
     const stone = make("span", { class: `stone ${colour}`, "aria-hidden": "true" });
-    const parts = [stone, this.sign, this.player, this.level, this.number];
+    const parts = [stone, this.sign, this.player, this.ladder, this.level, this.number];
     this.root = make("div", { class: "side-controls" }, ...parts);
   }
 
@@ -74,9 +85,11 @@ class SideControls {
     this.sign.textContent = name;
     const names = players.map(({ name }) => [name, name]);
     setOptions(this.player, [[PERSON, "Person"], ...names], side.player);
-    const { levels = [], searches, about = [] } = this.chosen ?? {};
+    const { levels = [], ladder = [], searches, about = [] } = this.chosen ?? {};
+    this.showLadder(ladder);
     this.player.title = about.join("\n");
     const pairs = levels.map((level, index) => [String(index), levelText(level, game)]);
+    if (ladder.length > 0) pairs.unshift([LADDER, strengthOf(ladder[(side.level ?? 0) - 1])]);
     if (searches) pairs.push(...Object.keys(CUSTOM).map((unit) => [unit, CUSTOM[unit]]));
     const unit = side.seconds ? "seconds" : "simulations";
     const known = levels.findIndex(
@@ -84,10 +97,25 @@ class SideControls {
         && (level.seconds ?? null) === (side.seconds ?? null),
     );
     const isCustom = this.isCustom || known < 0;
-    setOptions(this.level, pairs, isCustom ? unit : String(known));
+    const hasLevel = Boolean(side.level);
+    setOptions(this.level, pairs, hasLevel ? LADDER : isCustom ? unit : String(known));
     this.level.hidden = pairs.length === 0;
-    this.number.hidden = this.level.hidden || !isCustom || !searches;
+    this.number.hidden = this.level.hidden || hasLevel || !isCustom || !searches;
     if (document.activeElement !== this.number) this.number.value = side[unit] ?? "";
+  }
+
+  /** Show a button for each level for people. */
+  showLadder(ladder) {
+    this.ladder.hidden = ladder.length === 0;
+    reuseChildren(this.ladder, ladder.length, () => make("button", { type: "button" }));
+    ladder.forEach(({ number, name, strength }, index) => {
+      const button = this.ladder.children[index];
+      setText(button, String(number));
+      setAttribute(button, "aria-pressed", this.side.level === number);
+      setAttribute(button, "aria-label", `Level ${number}, ${name}, ${strength}`);
+      setAttribute(button, "title", `${name} · ${strength}`);
+      button.onclick = () => this.changed({ player: this.side.player, level: number });
+    });
   }
 
   get chosen() {
@@ -101,6 +129,10 @@ class SideControls {
   }
 
   chooseLevel() {
+    if (this.level.value === LADDER) {
+      this.changed({ player: this.side.player, level: USUAL_LEVEL });
+      return;
+    }
     this.isCustom = this.level.value in CUSTOM;
     if (this.level.value === "seconds") {
       this.set({ simulations: null, seconds: 1 });
