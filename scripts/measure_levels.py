@@ -64,8 +64,14 @@ LOW, HIGH = 0.6, 0.75
 NEAR = 0.08
 """Distance from the target at which a probe is played on to the full number of games."""
 
+CLOSE = 0.04
+"""Distance from the target at which the bisection ends."""
+
 STEP = 0.02
 """Change of the target between two ladders."""
+
+LEAST_TARGET = 0.55
+"""Below it, levels are hardly told apart."""
 
 LEAST_STEP = 0.005
 """Width of the bracket at which the bisection ends."""
@@ -152,7 +158,7 @@ def weaker(
             distance = abs(found - target)
             if closest is None or distance < closest[0]:
                 closest = distance, guess
-            if distance <= STEP:
+            if distance <= CLOSE:
                 return guess
         if found > target:
             low = guess
@@ -180,7 +186,7 @@ def find_ladder(
             print(f"  level {len(NAMES) + 1 - len(strengths)}: strength {found:.3f}", flush=True)
         levels = [settings_at(each, most) for each in reversed(strengths)]
         if len(levels) < len(NAMES):
-            if is_rising or target - STEP <= 0.5:
+            if is_rising or target - STEP < LEAST_TARGET:
                 raise RunError("the scale has no room for ten levels with this target")
             target, is_falling = target - STEP, True
             continue

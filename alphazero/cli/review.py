@@ -3,7 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from alphazero.cli.argument_types import positive_number
 from alphazero.cli.shared import EXIT_INTERRUPTED, PLAYER, thinking_arguments
@@ -12,6 +12,7 @@ from alphazero.errors import AlphaZeroError
 if TYPE_CHECKING:
     from alphazero.frontends.review.judgement import Evaluation
     from alphazero.frontends.review.review_file import ReviewFile
+    from alphazero.games.game import Game
     from alphazero.players.registry import PlayerSpec
     from alphazero.records.played_game import PlayedGame
 
@@ -21,7 +22,12 @@ def review_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "games", type=Path, metavar="GAMES", help="an .sgf file, or one of `alphazero match --save`"
     )
-    parser.add_argument("player", metavar="PLAYER", help=f"who searches the positions: {PLAYER}")
+    parser.add_argument(
+        "player",
+        nargs="?",
+        metavar="PLAYER",
+        help=f"who searches the positions: {PLAYER} (default: the shipped player of the game)",
+    )
     thinking_arguments(parser)
     parser.add_argument(
         "--game",
@@ -44,13 +50,19 @@ def review(options: argparse.Namespace) -> int:
     from alphazero.players.registry import name_player
     from alphazero.utils.files import check_readable, check_writable, printable
 
-    player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    budget = {"simulations": options.simulations, "seconds": options.seconds}
+    player = name_player(options.player, **budget) if options.player else None
     check_readable(options.games)
     if options.save:
         if options.save.suffix.lower() != ".sgf":
             name = printable(options.save)
             raise AlphaZeroError(f"--save {name}: a review needs a name that ends in .sgf")
         check_writable(options.save)
+        if options.save.exists() and options.save.samefile(options.games):
+            raise AlphaZeroError(
+                f"--save {printable(options.save)}: the review would replace the games; choose "
+                "another name"
+            )
 
     from alphazero.frontends.review.annotation import annotated_sgf
     from alphazero.frontends.review.judgement import review_moves
@@ -64,7 +76,10 @@ def review(options: argparse.Namespace) -> int:
     chosen = chosen_games(load_played(options.games), options.number)
     kept = ReviewFile(review_file(options.games))
     check_writable(kept.path)
-    specs = {number: player.on(played.game) for number, played in chosen.items()}
+    specs = {
+        number: player.on(played.game) if player else _shipped_player(played.game, budget)
+        for number, played in chosen.items()
+    }
     for played in chosen.values():
         if options.save:
             check_savable(options.save, played.game)
@@ -84,6 +99,21 @@ def review(options: argparse.Namespace) -> int:
             print("stopped; the same command goes on from here", file=sys.stderr)
             return EXIT_INTERRUPTED
     return 0
+
+
+def _shipped_player(game: "Game", budget: dict[str, Any]) -> "PlayerSpec":
+    """Return the shipped player of a game; raise AlphaZeroError if there is none."""
+    from alphazero.games.registry import write_game
+    from alphazero.players.registry import name_player
+    from alphazero.utils.shipped import shipped_players
+
+    specs = (name_player(name, **budget) for name in shipped_players())
+    for spec in specs:
+        if spec.plays(game):
+            return spec
+    raise AlphaZeroError(
+        f"no shipped player plays {write_game(game)}; name one, as uct:simulations=1000"
+    )
 
 
 def _evaluate(

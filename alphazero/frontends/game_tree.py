@@ -104,6 +104,27 @@ class GameNode:
     def ply(self) -> int:
         return int(self.state[PLY])
 
+    @property
+    def path(self) -> list["GameNode"]:
+        """The positions from the root to this one, both included."""
+        nodes = [self]
+        while nodes[-1].parent is not None:
+            nodes.append(nodes[-1].parent)
+        return nodes[::-1]
+
+    @property
+    def line(self) -> list["GameNode"]:
+        """`path`, continued along the children visited last."""
+        nodes = self.path
+        while nodes[-1].last_child is not None:
+            nodes.append(nodes[-1].last_child)
+        return nodes
+
+    @property
+    def moves(self) -> list[int]:
+        """The moves from the root to this position."""
+        return [node.action for node in self.path if node.action is not None]
+
 
 class Resignation(NamedTuple):
     """A resignation, or a loss by an error of the player."""
@@ -188,23 +209,17 @@ class GameTree:
     @property
     def moves(self) -> list[int]:
         """The moves from the root to the current position."""
-        return [node.action for node in self.path if node.action is not None]
+        return self.current.moves
 
     @property
     def path(self) -> list[GameNode]:
         """The positions from the root to the current one, both included."""
-        nodes = [self.current]
-        while nodes[-1].parent is not None:
-            nodes.append(nodes[-1].parent)
-        return nodes[::-1]
+        return self.current.path
 
     @property
     def line(self) -> list[GameNode]:
         """`path`, continued along the children visited last."""
-        nodes = self.path
-        while nodes[-1].last_child is not None:
-            nodes.append(nodes[-1].last_child)
-        return nodes
+        return self.current.line
 
     def make(self, action: int, comment: str = "") -> None:
         """Play a move: enter the child if it exists, else create it.

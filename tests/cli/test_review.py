@@ -8,6 +8,7 @@ from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 
 from alphazero.frontends.review.judgement import Evaluation
 from alphazero.frontends.review.reviewer import Reviewer
+from alphazero.games.registry import read_game
 from alphazero.records.game_files import load_played, save_played
 from alphazero.records.played_game import PlayedGame
 
@@ -45,6 +46,18 @@ def test_it_tells_chances_mistakes_and_accuracies(
     assert bob[-1] == "1"
     (read,) = load_played(saved)
     assert read.comments[1].startswith("win rate 50% (value +0.00), then 0%: blunder, better was")
+
+
+def test_without_a_player_the_shipped_one_of_the_game_reviews(
+    games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code("review", games, "--game", 1) == 0
+    assert "6 of 6 positions exact" in capsys.readouterr().out
+    assert '"player": "tic_tac_toe"' in games.with_name("mine.review.jsonl").read_text()
+    game = read_game("nim")
+    save_played(tmp_path / "nim.jsonl", [PlayedGame(game, ("A", "B"), (), 2)])
+    assert exit_code("review", tmp_path / "nim.jsonl") == 2
+    assert "no shipped player plays nim; name one" in error_line(capsys)
 
 
 def test_every_game_is_reviewed_unless_one_is_named(
@@ -115,6 +128,15 @@ def test_a_game_without_sgf_is_refused_before_it_is_searched(
     assert exit_code("review", path, "uct:20", "--save", tmp_path / "four.sgf") == 2
     assert "SGF is possible for go" in error_line(capsys)
     assert not (tmp_path / "four.review.jsonl").exists()
+
+
+def test_the_games_are_never_replaced_by_their_review(
+    games: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = games.read_bytes()
+    assert exit_code("review", games, "uct:20", "--game", 1, "--save", games) == 2
+    assert "the review would replace the games; choose another name" in error_line(capsys)
+    assert games.read_bytes() == before
 
 
 def test_a_damaged_review_is_told_in_a_line(

@@ -24,7 +24,7 @@ class PositionSolver:
     def __init__(self, game: Game) -> None:
         self.game = game
         self._solver = solver_for(game)
-        self._unsolved = -1
+        self.unsolved = -1
         """The latest ply that took too long; no earlier one is tried."""
 
     def evaluate(self, state: State, watch: Callable[[], object] = do_nothing) -> Evaluation | None:
@@ -33,11 +33,11 @@ class PositionSolver:
         if outcome != ONGOING:
             return Evaluation(float(value_of(outcome, to_play(state))), is_exact=True)
         ply = int(state[0])
-        if ply <= self._unsolved:
+        if ply <= self.unsolved:
             return None
         found = self._solve(state, watch)
         if found is None:
-            self._unsolved = ply
+            self.unsolved = ply
             return None
         best = tuple(map(int, np.flatnonzero(found.best)))
         line = self._line(state, best[0], watch)

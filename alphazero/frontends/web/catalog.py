@@ -73,9 +73,11 @@ class PlayerOption:
 
     @property
     def ladder(self) -> tuple[PersonLevel, ...]:
-        """The levels for people, the weakest first; only checkpoints have any."""
+        """The levels for people, the weakest first; only checkpoints that search have any."""
         options = self.spec.options
-        return options.saved.ladder.levels if isinstance(options, CheckpointOptions) else ()
+        if not isinstance(options, CheckpointOptions) or isinstance(options, NetworkOptions):
+            return ()
+        return options.saved.ladder.levels
 
     def json(self) -> dict[str, Any]:
         options, game = self.spec.options, self.spec.game

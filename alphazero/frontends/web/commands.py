@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from alphazero.errors import GameError
+from alphazero.frontends.web.game_review import BETTER, RETRY
 from alphazero.frontends.web.run_records import SELFPLAY
 from alphazero.frontends.web.session import Side, WebSession
 from alphazero.frontends.web.session_manager import SessionManager, check_board_size
@@ -87,6 +88,9 @@ def _read_side(manager: SessionManager, game: Game, fields: Fields) -> Side:
         if type(value) not in (int, float) or not 0 < value <= MAX_SECONDS:
             raise GameError(f"seconds: expected a number above 0, at most {MAX_SECONDS:g}")
         seconds = float(value)
+    own_level = getattr(player.spec.options, "level", None)
+    if simulations is None and seconds is None and own_level and player.ladder:
+        return Side(player, level=own_level)
     if simulations is None and seconds is None:
         return Side(player, player.default_level.simulations, player.default_level.seconds)
     if not player.searches:
@@ -198,6 +202,12 @@ _PREPARE: Final[dict[str, Prepare]] = {
     "stop": _immediate(lambda session, _: session.stop()),
     "pause": _immediate(lambda session, fields: session.pause(fields.boolean("on"))),
     "step": _immediate(lambda session, _: session.step()),
+    "review": _immediate(lambda session, fields: session.start_review(fields.boolean("on"))),
+    "retry": _immediate(lambda session, fields: session.take_detour(RETRY, fields.integer("ply"))),
+    "better": _immediate(
+        lambda session, fields: session.take_detour(BETTER, fields.integer("ply"))
+    ),
+    "return": _immediate(lambda session, _: session.end_detour()),
     "load": _load,
     "open": _open,
 }

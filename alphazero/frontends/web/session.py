@@ -13,6 +13,8 @@ from typing import Any, Final, Protocol
 
 from alphazero.errors import AlphaZeroError, GameError
 from alphazero.frontends.game_tree import PERSON, GameNode, GameTree
+from alphazero.frontends.review.annotation import annotated_sgf
+from alphazero.frontends.review.reviewer import PositionSolver, evaluation_of
 from alphazero.frontends.search_pool import (
     SearchPool,
     SearchProgress,
@@ -20,6 +22,7 @@ from alphazero.frontends.search_pool import (
     SearchResponse,
 )
 from alphazero.frontends.web.catalog import Catalog, PlayerOption
+from alphazero.frontends.web.game_review import BETTER, RETRY, Detour, GameReview, StoppedError
 from alphazero.games.game import Game
 from alphazero.games.registry import name_of
 from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
@@ -34,7 +37,7 @@ MAX_STATE_BYTES: Final = 1 << 24
 MAX_POSITIONS: Final = 4096
 """Maximum positions of a game tree, unless the game itself can be longer."""
 
-MOVE, HINT, ANALYSIS = "move", "hint", "analysis"
+MOVE, HINT, REVIEW, ANALYSIS = "move", "hint", "review", "analysis"
 """Purposes of a search."""
 
 
@@ -44,6 +47,8 @@ class Host(Protocol):
     catalog: Catalog
     min_move_seconds: float
     """minimum seconds per move when players play each other"""
+    solver_turn: asyncio.Semaphore
+    """held by the only review that may use a solver now"""
 
     def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
         """Return the search pool of a player and a game; `is_sequential` as in `SearchPool`."""
@@ -157,6 +162,10 @@ class WebSession:
         """Position reached by navigation: players do not move there until resumed."""
         self._analyzed: GameNode | None = None
         """Position whose analysis is complete."""
+        self.review: GameReview | None = None
+        self.detour: Detour | None = None
+        """Variation that the review has led to."""
+        self._solving: asyncio.Task[None] | None = None
         self._pools: dict[str, SearchPool] = {}
         """Search pool by client of this session."""
 
@@ -180,6 +189,28 @@ class WebSession:
     def _user_sides(self) -> list[int]:
         return [index for index, side in enumerate(self.sides) if side.player is None]
 
+    @property
+    def reviewed_line(self) -> list[GameNode]:
+        """The positions of the game under review, also during a detour from it."""
+        return self.game_tree.line if self.detour is None else self.detour.move.line
+
+    @property
+    def hides_search(self) -> bool:
+        """Whether the user looks for a better move here, which the search would tell."""
+        detour = self.detour
+        return (
+            detour is not None
+            and detour.kind == RETRY
+            and (self.game_tree.current is detour.node and self.hinted is not detour.node)
+        )
+
+    @property
+    def to_review(self) -> list[GameNode]:
+        """The positions that the review evaluates: the game's, and a try at a better move."""
+        here, detour = self.game_tree.current, self.detour
+        is_try = detour is not None and detour.kind == RETRY and here.parent is detour.node
+        return [*self.reviewed_line, here] if is_try else self.reviewed_line
+
     def touch(self) -> None:
         self.last_used = time.monotonic()
 
@@ -190,8 +221,13 @@ class WebSession:
             raise GameError("the game is over; go back or start a new one")
         if self.search is not None and self.search.goal.purpose == MOVE:
             raise GameError("the other side is thinking; pause it first")
+        here = self.game_tree.current
         self._play(action)
-        self._navigated_to = None
+        if self.detour is not None and self.detour.node is here and self.review is not None:
+            self.review.running = True  # judges the move
+            self._stay()
+            return
+        self._navigated_to = self.detour = None
         self._refresh()
 
     def paste(self, actions: list[int]) -> None:
@@ -274,10 +310,44 @@ class WebSession:
         self.analyzing, self._analyzed = on, None
         self._refresh()
 
+    def start_review(self, on: bool) -> None:
+        """Review the line with the analysis player, or leave its review; results are kept."""
+        review = self.review
+        if review is None or (on and review.player is not self.analysis_player):
+            if review is not None:
+                review.running = False
+            self.review = review = GameReview(self.analysis_player)
+        review.running = on
+        self._refresh()
+
+    def take_detour(self, kind: str, ply: int) -> None:
+        """Go to the position before move `ply`, to try again, or to see the better line."""
+        if self.review is None:
+            raise GameError("review the game first")
+        if self.detour is not None:
+            self.detour.end(self.game_tree)
+        self.detour, self.hinted = Detour.at(kind, self.game_tree, ply), None
+        self.game_tree.current = node = self.detour.node
+        known = self.review.evaluations.get(node)
+        if kind == BETTER and known is not None:
+            for action in known.line:
+                self._play(action)
+            self.game_tree.go_to(ply if known.line else ply - 1)
+        self._stay()
+
+    def end_detour(self) -> None:
+        """Return from a detour to the game."""
+        if self.detour is not None:
+            self.detour.end(self.game_tree)
+        self.detour = None
+        self._stay()
+
     def stop(self) -> None:
         """Stop the search; players are paused."""
         self.paused = self.paused or (self.search is not None and self.search.goal.purpose == MOVE)
         self.analyzing, self._hint, self._step = False, None, None
+        if self.review is not None:
+            self.review.running = False
         self._update()
 
     def pause(self, on: bool) -> None:
@@ -305,7 +375,7 @@ class WebSession:
         self._stay()
 
     def export(self, sgf: bool) -> str:
-        """Return the line as SGF or as a line of JSON.
+        """Return the line as SGF, with its review, or as a line of JSON.
 
         Raises:
             GameError: for SGF of a game without SGF.
@@ -315,7 +385,11 @@ class WebSession:
             return played.to_line() + "\n"
         if not has_sgf(self.game):
             raise GameError(f"{name_of(self.game)} cannot be written as SGF; save it as JSON")
-        return to_sgf(played)
+        if self.review is None:
+            return to_sgf(played)
+        line = self.game_tree.line
+        evaluations = [self.review.evaluations.get(node) for node in line]
+        return annotated_sgf(played, evaluations, self.review.of_line(line))
 
     def person(self, player: int) -> str | None:
         """Return the name of a side's person, from the loaded game; None if it is not known."""
@@ -341,6 +415,8 @@ class WebSession:
 
     def close(self) -> None:
         """Stop the search, end the streams and release the search slots."""
+        if self.review is not None:
+            self.review.running = False
         self._set_goal(None)
         self.notify("end")
         self.watchers.clear()
@@ -367,18 +443,59 @@ class WebSession:
         """Return the search that is due: a hint, a player's move, or an analysis."""
         here, side = self.game_tree.current, self.side_to_play
         if self.game_tree.is_over:
-            return None
+            return self._review_goal()
         if self._hint is here:
             level = self.analysis_player.default_level
             return SearchGoal(HINT, here, self.analysis_player, level.simulations, level.seconds)
         may_move = self._step is here or not (self.paused or self.is_waiting)
         if side.player is not None and may_move:
-            level = side.settings
-            simulations = level.simulations if level else side.simulations
-            return SearchGoal(MOVE, here, side.player, simulations, side.seconds, level)
+            settings = side.settings
+            simulations = settings.simulations if settings else side.simulations
+            return SearchGoal(MOVE, here, side.player, simulations, side.seconds, settings)
+        if (goal := self._review_goal()) is not None:
+            return goal
         if self.analyzing and self._analyzed is not here:
             return SearchGoal(ANALYSIS, here, self.analysis_player)
         return None
+
+    def _review_goal(self) -> SearchGoal | None:
+        """Return the review's next search; None while a solver is at work, or without a review."""
+        review = self.review
+        if review is None or not review.running or review.solving:
+            return None
+        node = review.next_node(self.to_review)
+        if node is None:
+            review.running = False
+            return None
+        if review.is_for_solver(node):
+            review.solving = True
+            self._solving = asyncio.create_task(self._solve(review))
+            return None
+        level = review.player.default_level
+        return SearchGoal(REVIEW, node, review.player, level.simulations, level.seconds)
+
+    async def _solve(self, review: GameReview) -> None:
+        """Let a solver evaluate the line's last positions, until one takes too long."""
+        try:
+            async with self.host.solver_turn:
+                solver = PositionSolver(self.game)
+                while (node := self._node_for_solver(review)) is not None:
+                    found = await asyncio.to_thread(review.solve, solver, node.state)
+                    if found is not None:
+                        review.evaluations[node] = found
+                        self.notify("view")
+        except StoppedError:
+            pass
+        finally:
+            review.solving = False
+        self._update()
+
+    def _node_for_solver(self, review: GameReview) -> GameNode | None:
+        """Return the next position of a review, if it still runs and a solver may try it."""
+        if self.review is not review or not review.running or not self.watchers:
+            return None
+        node = review.next_node(self.to_review)
+        return node if node is not None and review.is_for_solver(node) else None
 
     def _set_goal(self, goal: SearchGoal | None) -> None:
         """Replace the running search, unless it has the same goal."""
@@ -401,8 +518,8 @@ class WebSession:
         self._pools[client] = pool
         request = SearchRequest(
             (self.id, client),
-            self.game_tree.moves,
-            self.game_tree.state,
+            goal.node.moves,
+            goal.node.state,
             goal.simulations,
             goal.seconds,
             lambda progress: self._on_progress(search, progress),
@@ -443,6 +560,8 @@ class WebSession:
             self._hint, self.hinted = None, node
         elif purpose == ANALYSIS:
             self._analyzed = node
+        elif purpose == REVIEW:
+            self._take_evaluation(node)
         elif response.action is None:
             self.game_tree.resign(self.game_tree.to_play)
         else:
@@ -453,9 +572,17 @@ class WebSession:
                 self._fail(str(error))
         self._update()
 
+    def _take_evaluation(self, node: GameNode) -> None:
+        """Keep the result of the review's search."""
+        if self.review is not None and node.search_result is not None:
+            choices = int(self.game.legal_action_mask(node.state).sum())
+            self.review.evaluations[node] = evaluation_of(node.search_result, choices)
+
     def _fail(self, message: str) -> None:
         """Show an error and stop all automatic searches."""
         self.message = message
+        if self.review is not None:
+            self.review.running = False
         self.paused, self.analyzing, self._hint, self._step = True, False, None, None
 
     def _play(self, action: int, comment: str = "") -> None:
@@ -480,6 +607,9 @@ class WebSession:
         self._set_goal(None)
         self.game_tree = game_tree
         self.recorded = {}
+        if self.review is not None:
+            self.review.running = False  # stops its solver
+        self.review = self.detour = None
         self.hinted = self._hint = self._step = self._navigated_to = self._analyzed = None
 
     def notify(self, event: str) -> None:

@@ -70,6 +70,7 @@ class SessionManager:
         self.min_move_seconds = min_move_seconds
         self.max_sessions = max_sessions
         self.sessions: dict[str, WebSession] = {}
+        self.solver_turn = asyncio.Semaphore(1)
         self._pools: dict[tuple[PlayerOption, Game, bool], SearchPool] = {}
         self._follower = RunFollower(catalog)
         self._following: asyncio.Task[None] | None = None

@@ -5,9 +5,11 @@ from typing import Any, Final
 from alphazero.drawing.palette import looks_of
 from alphazero.frontends.analyzer import Reply
 from alphazero.frontends.game_tree import GameNode, SearchResult
+from alphazero.frontends.review.judgement import Review
 from alphazero.frontends.search_pool import MAX_LINES
 from alphazero.frontends.terminal.replay_viewer import headline
 from alphazero.frontends.web.board_view import board_json, captures, legal_actions
+from alphazero.frontends.web.review_view import detour_json, judgement_json, review_json
 from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.games.registry import write_game
@@ -26,6 +28,7 @@ def view_of(session: WebSession) -> Json:
     """Return the complete view."""
     game_tree = session.game_tree
     game, here = game_tree.game, game_tree.current
+    review = session.review.of_line(game_tree.line) if session.review else None
     return {
         "id": session.id,
         "serial": session.serial,
@@ -57,7 +60,9 @@ def view_of(session: WebSession) -> Json:
         "resigned": game_tree.loser,
         "ply": here.ply,
         "start_value": _value(session, game_tree.root),
-        "moves": _moves(session),
+        "moves": _moves(session, review),
+        "review": review_json(session),
+        "detour": detour_json(session),
         "children": [
             {"index": index, "name": game_tree.name(child)}
             for index, child in enumerate(here.children)
@@ -71,15 +76,15 @@ def view_of(session: WebSession) -> Json:
         "search": search_json(session),
         "hint": session.hinted is here,
         "message": session.message,
-        "recorded": session.recorded.get(here),
+        "recorded": None if session.hides_search else session.recorded.get(here),
     }
 
 
 def search_json(session: WebSession) -> Json | None:
-    """Return the search result of the current position as JSON; None without one."""
+    """Return the search result of the current position as JSON; None without one, or if hidden."""
     game, node = session.game, session.game_tree.current
     result = node.search_result
-    if result is None:
+    if result is None or session.hides_search:
         return None
     return {
         "ply": node.ply,
@@ -124,13 +129,15 @@ def _end(game: Game, end: EndPrediction) -> Json | None:
 
 def _value(session: WebSession, node: GameNode) -> float | None:
     """Return a position's value for player 0; the recorded one if it was not searched here."""
+    if session.review is not None and node in session.review.evaluations:
+        return value_of(1, to_play(node.state)) * session.review.evaluations[node].value
     recorded = session.recorded.get(node, {}).get("value")
     if recorded is not None and node.search_result is None:
         return float(value_of(1, to_play(node.state)) * recorded)
     return session.game_tree.value(node)
 
 
-def _moves(session: WebSession) -> list[Json]:
+def _moves(session: WebSession, review: Review | None) -> list[Json]:
     game_tree = session.game_tree
     return [
         {
@@ -140,6 +147,7 @@ def _moves(session: WebSession) -> list[Json]:
             "value": _value(session, node),
             "comment": node.comment[:MAX_COMMENT],
             "branches": len(node.parent.children) if node.parent else 1,
+            "review": judgement_json(session, node, review.moves[node.ply - 1]) if review else None,
         }
         for node in game_tree.line[1:]
     ]

@@ -103,7 +103,7 @@ def test_a_search_evaluates_what_no_solver_knows_and_its_proofs_are_exact(
         tmp_path / "some.safetensors", search={"simulations": 600, "mcts_solver": solves}
     )
     reviewer = Reviewer(parse_player(str(path)), TIC_TAC_TOE)
-    reviewer.solver._unsolved = TIC_TAC_TOE.max_moves  # as if it were too slow
+    reviewer.solver.unsolved = TIC_TAC_TOE.max_moves  # as if it were too slow
     early = reviewer.evaluate([])
     assert not early.is_exact
     assert early.line[0] == early.best[0]

@@ -616,3 +616,41 @@ def test_the_scripts_agree_with_their_types() -> None:
     project = ROOT / "alphazero/frontends/web/tsconfig.json"
     answer = subprocess.run([compiler, "-p", project], capture_output=True, text=True, check=False)
     assert answer.stdout == ""
+
+
+def test_a_game_is_reviewed_and_a_mistake_is_played_again(visit: Any) -> None:
+    page = visit("tic_tac_toe", HUMAN, HUMAN)
+    paste(page, "a1 a2 b1 b3 c1")  # a2 loses, b3 loses at once
+    page.get_by_role("button", name="Review the game").click()
+    expect(page.locator("#review-button")).to_have_text("Reviewed")
+    mistakes = page.locator(".mistakes li")
+    expect(mistakes).to_have_count(1)
+    expect(mistakes.first).to_contain_text("2. O a2??")
+    expect(mistakes.first).to_contain_text("50 % → 0 %; better was b2, which draws")
+    expect(page.locator("#moves")).to_contain_text("a2??")
+    assert page.locator("#graph .judged.blunder").count() == 1
+    rows = page.locator(".accuracies tbody tr")
+    expect(rows.first).to_contain_text("100 %")
+    expect(rows.last.locator("td").last).to_have_text("1")
+
+    mistakes.first.get_by_role("button", name="Try again").click()
+    ply(page, 1, 5)
+    expect(page.locator(".detour p")).to_have_text(
+        "Find a better move than a2: play it on the board."
+    )
+    cell(page, "c2").click()
+    expect(page.locator(".detour p")).to_have_text("c2: a blunder, 0 %. Try again.")
+    page.locator(".detour").get_by_role("button", name="Try again").click()
+    ply(page, 1, 5)
+    cell(page, "b2").click()
+    expect(page.locator(".detour p")).to_have_text("b2: the best move, 50 %.")
+    expect(mistakes).to_have_count(1)
+    page.get_by_role("button", name="Back to the game").click()
+    ply(page, 2, 5)
+
+    mistakes.first.get_by_role("button", name="Show").click()
+    expect(page.locator(".detour p")).to_contain_text("Better than a2")
+    expect(page.locator("#moves")).to_contain_text("b2")
+    mistakes.first.get_by_role("button", name="Go to 2. O a2").click()
+    ply(page, 2, 5)
+    expect(page.locator(".detour")).to_be_hidden()

@@ -12,6 +12,7 @@ import { Graph } from "./components/value_graph.js";
 import { Layers } from "./components/layers.js";
 import { Moves } from "./components/move_list.js";
 import { endOf, searchResultOf } from "./components/search_result.js";
+import { ReviewPanel } from "./components/review.js";
 import { Runs } from "./components/run_browser.js";
 import { Scoreboard } from "./components/scoreboard.js";
 import { Share, readLink } from "./components/share.js";
@@ -44,6 +45,9 @@ class Page {
     this.candidates = new Candidates(byId("search"), {
       play: (action) => this.send("move", { action }),
       show: (candidate) => this.showLine(candidate),
+    });
+    this.review = new ReviewPanel(byId("review"), {
+      goTo, send: (name, body) => this.send(name, body),
     });
     this.sides = new Sides(byId("sides"), (sides) => this.send("sides", { sides }));
     this.newGame = new NewGame(setup);
@@ -261,6 +265,7 @@ class Page {
     this.showSearch();
     this.graph.show(view);
     this.moves.show(view);
+    this.review.show(view);
     this.sides.show(this.setup, view.game, view.sides, view.side_names);
     this.showButtons(view);
     this.showOffboardMoves(view);

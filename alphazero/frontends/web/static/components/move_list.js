@@ -1,6 +1,7 @@
 // The list of moves and the variations at the current position.
 
 import { chance, make, reuseChildren, setAttribute, setText } from "../lib/dom.js";
+import { judgedName } from "./review.js";
 
 export class Moves {
   constructor(list, branches, { goTo, branch }) {
@@ -17,7 +18,7 @@ export class Moves {
     reuseChildren(this.list, moves.length, (index) => this.makeMove(index + 1));
     moves.forEach((move, index) => {
       const button = this.list.children[index].firstChild;
-      setText(button, move.name);
+      setText(button, judgedName(move));
       setAttribute(button, "aria-current", move.ply === ply ? "step" : "false");
       setAttribute(button, "aria-label", labelOf(move, names));
       setAttribute(button, "title", labelOf(move, names));
@@ -59,10 +60,11 @@ export class Moves {
   }
 }
 
-function labelOf({ ply, name, player, value, comment, branches }, names) {
+function labelOf({ ply, name, player, value, comment, branches, review }, names) {
   const words = [`${ply}. ${names[player]} ${name}`];
   if (value !== null) words.push(`${names[0]} wins ${chance(value)}`);
   if (branches > 1) words.push(`one of ${branches} variations`);
+  if (review?.sign) words.push(review.judgement);
   if (comment) words.push(comment);
   return words.join(", ");
 }

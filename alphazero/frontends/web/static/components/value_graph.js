@@ -1,6 +1,7 @@
 // The values of the game as a curve, which is also a slider to step through the game.
 
 import { chance, make, makeSvg, setAttribute } from "../lib/dom.js";
+import { graphMarks } from "./review.js";
 
 const HEIGHT = 104;
 const EDGE = 10;
@@ -83,6 +84,7 @@ export class Graph {
       const kind = left === x ? "here" : "point";
       shapes.push(makeSvg("circle", { class: kind, cx: left, cy: top, r: 3.5 }));
     }
+    shapes.push(...graphMarks(this.view, across, down));
     this.svg.setAttribute("width", width);
     this.svg.replaceChildren(...shapes);
   }
