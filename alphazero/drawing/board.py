@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alphazero.drawing.canvas import Box, Canvas, Paint, Point
-from alphazero.drawing.palette import EDGE, LABEL, LETTER, LETTERS, palette_of
+from alphazero.drawing.palette import EDGE, LABEL, LETTER, LETTERS, Palette, palette_of
 from alphazero.games.game import ONGOING, PLY, BoardStyle, Game, State, to_play
 from alphazero.games.grid import VERTEX_LETTERS, stones_by_player
 from alphazero.games.registry import write_game
@@ -120,6 +120,20 @@ def title_of(game: Game, state: State) -> str:
     return f"{write_game(game)} after {moves} move{'s' * (moves != 1)}, {status}"
 
 
+def draw_stone(
+    canvas: Canvas, palette: Palette, player: int, x: float, y: float, radius: float
+) -> None:
+    """Draw a player's stone, a disc or a letter, at (x, y)."""
+    if palette.looks != LETTERS:
+        canvas.disc(x, y, radius, palette.stones[player], EDGE)
+    elif player == 1:
+        canvas.ring(x, y, 0.8 * radius, LETTER, 0.2 * radius)
+    else:
+        arm = 0.68 * radius
+        for side in (-arm, arm):
+            canvas.line([(x - side, y - arm), (x + side, y + arm)], LETTER, 0.2 * radius)
+
+
 class BoardDrawing:
     """A board at a place in a picture."""
 
@@ -201,24 +215,13 @@ class BoardDrawing:
             if first[cell] and second[cell]:
                 canvas.disc(*self.centres[cell], self.radius, self.palette.line, EDGE)
             else:
-                self._draw_stone(canvas, cell, int(second[cell]))
+                x, y = self.centres[cell]
+                draw_stone(canvas, self.palette, int(second[cell]), x, y, self.radius)
         if last_cell is not None:
+            # Inside a disc, around a letter.
+            share = 1.15 if self.palette.looks == LETTERS else 0.5
             width = max(0.06 * self.cell, 1.5)
-            if self.palette.looks == LETTERS:
-                self.frame(canvas, last_cell)
-            else:
-                canvas.ring(*self.centres[last_cell], 0.5 * self.radius, self.palette.mark, width)
-
-    def _draw_stone(self, canvas: Canvas, cell: int, player: int) -> None:
-        (x, y), paint = self.centres[cell], self.palette.stones[player]
-        if self.palette.looks != LETTERS:
-            canvas.disc(x, y, self.radius, paint, EDGE)
-        elif player == 1:
-            canvas.ring(x, y, 0.8 * self.radius, LETTER, 0.2 * self.radius)
-        else:
-            arm = 0.68 * self.radius
-            for side in (-arm, arm):
-                canvas.line([(x - side, y - arm), (x + side, y + arm)], LETTER, 0.2 * self.radius)
+            canvas.ring(*self.centres[last_cell], share * self.radius, self.palette.mark, width)
 
     def shade_territory(self, canvas: Canvas, ownership: Float32Array) -> None:
         """Draw a square of the owner's colour on each cell, the more opaque the surer.

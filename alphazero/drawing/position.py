@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from alphazero.drawing.board import BoardDrawing
 from alphazero.drawing.canvas import COLOURS, INK, LINE, MARGIN, Canvas, Colour, Paint
-from alphazero.drawing.palette import EDGE, palette_of
+from alphazero.drawing.palette import EDGE, LETTERS, Palette, palette_of
 from alphazero.games.game import ONGOING, BoardStyle, Game, State, to_play
 from alphazero.utils.arrays import Float32Array
 
@@ -110,7 +110,7 @@ def draw_position(
         canvas.write(board.left, HEADING, "territory", 15, colour=TEXT)
         board.draw(canvas, state, last_cell, highlighted_cell)
         board.shade_territory(canvas, ownership)
-    _draw_values(canvas, board_at(game, boards).left, values, palette_of(game).stones[player])
+    _draw_values(canvas, board_at(game, boards).left, values, palette_of(game), player)
     canvas.write_lines(MARGIN, bottom, notes, TEXT)
     return canvas
 
@@ -134,10 +134,15 @@ def _draw_policy(
             canvas.disc(*board.centres[cell], max(1.5, 0.05 * board.cell), DOT, None)
 
 
-def _draw_values(canvas: Canvas, left: float, values: Mapping[str, float], stone: Paint) -> None:
-    """Draw each value for the player of `stone` as a bar from the middle; -1 is at the left."""
+def _draw_values(
+    canvas: Canvas, left: float, values: Mapping[str, float], palette: Palette, player: int
+) -> None:
+    """Draw each value for `player` as a bar from the middle; -1 is at the left."""
     width = canvas.write(left, HEADING, "values, for ", 15, colour=TEXT)
-    canvas.disc(left + width + 12, HEADING + 9, 8, stone, EDGE)
+    if palette.looks == LETTERS:
+        canvas.write(left + width + 10, HEADING, palette.looks[player].upper(), 15, colour=TEXT)
+    else:
+        canvas.disc(left + width + 12, HEADING + 9, 8, palette.stones[player], EDGE)
     right, middle = left + VALUE_WIDTH, left + VALUE_WIDTH // 2
     for index, (name, value) in enumerate(values.items()):
         top, end = TOP + VALUE_HEIGHT * index, middle + value * VALUE_WIDTH / 2
@@ -153,10 +158,15 @@ def _draw_values(canvas: Canvas, left: float, values: Mapping[str, float], stone
 
 def _legend(game: Game, state: State) -> list[Sign]:
     turn, over = to_play(state), game.outcome(state) != ONGOING
+    palette = palette_of(game)
     return [
-        ("disc", paint, f"{name} player{', to move' * (not over and turn == index)}")
-        for index, (name, paint) in enumerate(
-            zip(("first", "second"), palette_of(game).stones, strict=True)
+        (
+            look if palette.looks == LETTERS else "disc",
+            paint,
+            f"{name} player{', to move' * (not over and turn == index)}",
+        )
+        for index, (name, look, paint) in enumerate(
+            zip(("first", "second"), palette.looks, palette.stones, strict=True)
         )
     ]
 
@@ -168,6 +178,8 @@ def _draw_legend(canvas: Canvas, signs: Sequence[Sign]) -> None:
             canvas.frame((x, y - 8, x + 16, y + 8), colour)
         elif sign in ("ring", "circle"):
             canvas.ring(x + 8, y, 5 if sign == "ring" else 9, colour)
+        elif sign in LETTERS:
+            canvas.write(x + 8, y, sign.upper(), 17, "mm", TEXT)
         else:
             canvas.disc(
                 x + 8, y, 8 if sign == "disc" else 2, colour, EDGE if sign == "disc" else None

@@ -142,7 +142,7 @@ def test_a_person_plays_a_player_at_a_level_and_takes_moves_back(visit: Any) -> 
     page = visit("connect_four", HUMAN, {"player": "random"})
     sides = page.locator("#sides")
     sides.get_by_label("Player 2", exact=True).select_option("uct")
-    level, number = sides.get_by_label("Player 2: level"), sides.get_by_label("Player 2: budget")
+    level, number = sides.get_by_label("Player 2: strength"), sides.get_by_label("Player 2: budget")
     level.select_option("simulations")
     number.fill("25")
     number.press("Enter")
