@@ -13,6 +13,7 @@ import pytest
 from helpers.breakthrough import breakthrough
 from helpers.page import (
     DESKTOP,
+    HUMAN,
     PHONE,
     PHONE_ON_ITS_SIDE,
     TABLET,
@@ -22,9 +23,11 @@ from helpers.page import (
     expect_ply,
     paste,
 )
+from helpers.paths import CHECKPOINTS
 from helpers.web_client import Served, serving
 
 from alphazero.games import make_game
+from alphazero.players.registry import parse_player
 
 pytest.importorskip("playwright", reason='needs Playwright: pip install "alphazero[browser]"')
 
@@ -66,7 +69,8 @@ Box = dict[str, float]
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    with breakthrough(), serving() as running:
+    player = parse_player(str(CHECKPOINTS / "tic_tac_toe.safetensors"))
+    with breakthrough(), serving([player]) as running:
         yield running
 
 
@@ -114,8 +118,10 @@ def make_sizes(game: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize("size", ["phone", "phone on its side"])
 def test_a_finger_hits_every_control(visit: Visitor, size: str) -> None:
-    page = visit("connect_four", viewport=SIZES[size], has_touch=True)
-    paste(page, "4 4 3")
+    player = {"player": "tic_tac_toe", "level": 3}
+    page = visit("tic_tac_toe", HUMAN, player, viewport=SIZES[size], has_touch=True)
+    paste(page, "b2 a1")
+    assert page.locator("#sides .ladder button:visible").count() == 10
     page.get_by_role("button", name="Hint").click()
     page.locator(".candidates tbody tr").first.wait_for()
     small = "button:not(#board button, dialog button), select, #layers label"
