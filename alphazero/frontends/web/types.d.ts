@@ -82,6 +82,37 @@ export interface Move {
   value: number | null;
   comment: string;
   branches: number;
+  review: MoveReview | null;
+}
+
+/** How a review judges a move; the better move is told only of a bad one. */
+export interface MoveReview {
+  judgement: string;
+  sign: string;
+  before: number;
+  after: number;
+  forced: boolean;
+  better: { name: string; end: string | null } | null;
+}
+
+/** A review of the game: how far it is, and what it has found. */
+export interface GameReview {
+  running: boolean;
+  done: number;
+  total: number;
+  exact: number;
+  player: string;
+  accuracies: (number | null)[];
+  counts: Record<string, number>[];
+  mistakes: { ply: number; name: string; player: number; review: MoveReview }[];
+}
+
+/** The line of a mistake that the user follows, or tries again. */
+export interface Detour {
+  kind: string;
+  ply: number;
+  name: string;
+  attempt: { name: string; judgement: string | null; after: number | null } | null;
 }
 
 export interface Side {
@@ -129,6 +160,8 @@ export interface View {
   hint: boolean;
   message: string;
   recorded: Recorded | null;
+  review: GameReview | null;
+  detour: Detour | null;
 }
 
 /** A run's record of a position. */
