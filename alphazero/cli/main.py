@@ -287,8 +287,9 @@ def _parse(words: Sequence[str] | None) -> argparse.Namespace:
         options.overrides += [word for word in rest if "=" in word and not word.startswith("-")]
         rest = [word for word in rest if word not in options.overrides]
     if rest:
-        flags = re.findall(r"--[a-z-]+", options.parser.format_help())
-        hint = did_you_mean(rest[0], flags) if rest[0].startswith("--") else ""
+        flags = re.findall(r"--([a-z-]+)", options.parser.format_help())
+        hint = did_you_mean(rest[0][2:], flags) if rest[0].startswith("--") else ""
+        hint = hint.replace("'", "'--", 1)
         if not hint and "overrides" in options:
             hint = "; write keys as section.key=value, such as network.blocks=3"
         options.parser.error(f"unrecognized arguments: {' '.join(rest)[:200]}{hint}")

@@ -161,7 +161,7 @@ def test_play_thinks_as_long_as_it_is_told(
     assert exit_code("play", player, "--side", "none", *budget) == 0
     plays = [line for line in capsys.readouterr().out.splitlines() if " plays " in line]
     assert len(plays) >= 5
-    counts = [int(line.partition(" for ")[2].split()[1].replace(",", "")) for line in plays]
+    counts = [int(line.partition("%, ")[2].split()[0].replace(",", "")) for line in plays]
     if budget[:1] == ["--simulations"]:
         assert counts == [0] * len(plays)
     elif not budget:
@@ -472,9 +472,11 @@ def test_a_file_that_could_not_be_written_is_told_before_anything_is_played(
     monkeypatch.setattr("alphazero.arena.tournament.play_match", None)
     command = "match" if option in ("--save", "--annotate") else "rate"
     players = [f"network:{saved_player(tmp_path / 'a.safetensors')}", "random"]
-    for file in (tmp_path, tmp_path / "none" / "file", "nul\0"):
+    folder = tmp_path / "a folder.png"
+    folder.mkdir()
+    for file in (folder, tmp_path / "none" / "file.png", "nul\0.png"):
         assert "cannot write " in only_line(command, *players, option, file)
-    assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a folder.png", "a.safetensors"]
 
 
 # --- mistakes in a configuration -----------------------------------------------------------------

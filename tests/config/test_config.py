@@ -426,7 +426,7 @@ def test_a_wrong_override_is_told_as_it_was_typed(override: str, error: str) -> 
 
 def random_value(kind: Any, note: Any, source: random.Random) -> Any:
     if note.choices and kind == tuple[str, ...]:
-        return tuple(source.sample(note.choices, source.randrange(4)))
+        return tuple(source.sample(note.choices, source.randrange(min(4, len(note.choices) + 1))))
     if note.choices:
         return source.choice(note.choices)
     if kind is bool:

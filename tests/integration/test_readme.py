@@ -174,7 +174,7 @@ def test_every_command_is_understood_and_names_files_that_exist(path: str) -> No
     trained = {f"checkpoints/{config.stem}" for config in CONFIGS.glob("*.yaml")}
     trained |= {
         f"checkpoints/{word.removeprefix('run.name=')}"
-        for command in commands
+        for command in [*commands, *NEEDED]
         for word in command
         if word.startswith("run.name=")
     }

@@ -325,9 +325,9 @@ def test_what_is_played_is_saved_with_the_visits_of_the_players_search(tmp_path:
     assert abs(float(found[1]) / 100 - (1 + float(found[2])) / 2) < 0.011
     assert 0 < int(found[3]) <= int(found[4])
     assert int(found[4]) >= 100
-    thought = re.search(r"\(value (.*) for O", said)
+    thought = re.search(r"\(win rate (\d+)%", said)
     assert thought is not None
-    assert thought[1] == found[2]
+    assert thought[1] == found[1]
 
 
 def test_all_games_are_saved_on_leaving_and_comments_follow_undo(tmp_path: Path) -> None:
@@ -415,7 +415,7 @@ def test_a_match_is_saved_as_sgf_and_shown_step_by_step(
     assert main(["replay", str(path), "--game", "2"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("game 2 of 2, random against uct:simulations=30: ")
-    assert f"2. O uct:simulations=30: {second.moves()[1]}  win rate " in out
+    assert f"2. Blue (O) uct:simulations=30: {second.moves()[1]}  win rate " in out
 
 
 @pytest.mark.integration
@@ -441,7 +441,7 @@ def test_a_comment_cannot_command_the_terminal(tmp_path: Path, capsys: Capture) 
     assert main(["replay", str(path)]) == 0
     out = capsys.readouterr().out
     assert "against white: unfinished, 1 moves\n" in out
-    assert "1. X '\\x1b[2J]': a1  a [31mb c\n" in out
+    assert "1. Red (X) '\\x1b[2J]': a1  a [31mb c\n" in out
     assert "\x1b" not in out
 
 

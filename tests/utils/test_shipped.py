@@ -16,8 +16,9 @@ def test_the_wheel_holds_every_configuration_and_player() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     assert included.pop("configs") == "alphazero/shipped/configs"
-    players = {f"checkpoints/{path.name}" for path in shipped_players().values()}
-    assert included == {player: f"alphazero/shipped/{player}" for player in players}
+    files = [*shipped_players().values(), *(ROOT / "checkpoints").glob("*.levels.json")]
+    names = [f"checkpoints/{path.name}" for path in files]
+    assert included == {name: f"alphazero/shipped/{name}" for name in names}
     assert {"connect_four", "go_9x9", "tic_tac_toe"} <= shipped_players().keys()
     assert {"connect_four", "go_9x9", "nim"} <= shipped_configs().keys()
 

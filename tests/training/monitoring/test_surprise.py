@@ -9,7 +9,7 @@ import pytest
 from helpers.events import read
 from helpers.tiny_run import ITERATIONS, tiny_config
 
-from alphazero.drawing.board import MARK, STONES
+from alphazero.drawing.palette import LETTER, palette_of
 from alphazero.drawing.position import POLICY_COLOURS, board_at
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import Game, to_play
@@ -138,16 +138,20 @@ def test_a_surprise_is_drawn_before_its_move_with_values_for_the_player_to_move(
     surprise = most_surprising_position(game, [record], Stub())
     assert surprise is not None
     picture = surprise.draw(game, "a title")
-    board, visits, (black, white) = board_at(game, 0), board_at(game, 1), STONES
+    board, visits = board_at(game, 0), board_at(game, 1)
 
     def pixel(x: float, y: float) -> object:
         return picture.getpixel((round(x), round(y)))
 
-    found = [pixel(*board.centres[cell]) for cell in (0, 1, 3)]
-    assert found == [black.colour, black.colour, white.colour]
-    x, y = board.centres[2]
-    later = pixel(x, y + 16)
-    assert later not in (black.colour, white.colour), "what comes later is not shown"
+    def letter_in(cell: int) -> str:
+        """Return the letter of a cell: X crosses in the middle, O passes left of it."""
+        x, y = board.centres[cell]
+        if pixel(x, y) == LETTER.colour:
+            return "X"
+        return "O" if pixel(x - 0.8 * board.radius, y) == LETTER.colour else ""
+
+    assert [letter_in(cell) for cell in (0, 1, 3)] == ["X", "X", "O"]
+    assert letter_in(2) == "", "what comes later is not shown"
     x, y = visits.centres[5]
     assert pixel(x, y - 0.36 * visits.cell) == POLICY_COLOURS[1].colour
     # X won, O is to move: the outcome's bar is the left half, the search's is 0.4 to the right.
@@ -177,8 +181,8 @@ def test_the_last_stone_is_ringed_where_it_fell() -> None:
     ring = [
         cell
         for cell, (x, y) in enumerate(board.centres)
-        if picture.getpixel((round(x), round(y - above))) == MARK.colour
-        and picture.getpixel((round(x), round(y))) == STONES[1].colour
+        if picture.getpixel((round(x), round(y - above))) == palette_of(game).mark.colour
+        and picture.getpixel((round(x), round(y))) == palette_of(game).stones[1].colour
     ]
     assert ring == [4 * 7 + 3]
 
