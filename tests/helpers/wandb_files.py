@@ -2,6 +2,7 @@
 
 import json
 import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,12 +23,24 @@ class OfflineRun(NamedTuple):
 
 
 def read_offline_run(folder: Path) -> OfflineRun:
-    """Return what a folder `offline-run-*` holds."""
+    """Return what a folder `offline-run-*` holds, once W&B's own process has written it."""
+    (file,) = folder.glob("*.wandb")
+    before = b""
+    for _ in range(300):
+        data = file.read_bytes()
+        run = _parse(data)
+        if run.id and run.points and data == before:
+            break
+        before = data
+        time.sleep(0.1)
+    return run
+
+
+def _parse(content: bytes) -> OfflineRun:
     from wandb.proto.wandb_internal_pb2 import Record
 
-    (file,) = folder.glob("*.wandb")
     run_id, settings, points = "", {}, []
-    for data in _records(file.read_bytes()):
+    for data in _records(content):
         record = Record.FromString(data)
         if record.HasField("run"):
             run_id = record.run.run_id

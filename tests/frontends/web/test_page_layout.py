@@ -70,7 +70,7 @@ Box = dict[str, float]
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
     player = parse_player(str(CHECKPOINTS / "tic_tac_toe.safetensors"))
-    with breakthrough(), serving([player]) as running:
+    with breakthrough(), serving([player], sessions=1000) as running:
         yield running
 
 
