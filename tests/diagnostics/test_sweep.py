@@ -144,9 +144,9 @@ def test_a_sweep_that_is_stopped_goes_on_and_trains_the_very_same_runs(
     text = MY_SWEEP.replace("budget.iterations: 2", "budget.iterations: 60")
     (home / "my.yaml").write_text(text)
     process = start(home)
-    begun = home / "runs/my/001/step-00000000.safetensors"
+    begun = home / "runs/my/001/state/manifest.json"
     deadline = time.monotonic() + 300
-    while not (begun.exists() and manifest_of(begun.parent)["iteration"] >= 2):
+    while not (begun.exists() and manifest_of(begun.parents[1])["iteration"] >= 2):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     process.send_signal(stop)
@@ -154,7 +154,7 @@ def test_a_sweep_that_is_stopped_goes_on_and_trains_the_very_same_runs(
     if stop == signal.SIGINT:
         assert process.returncode == 130
         assert "stopped; go on with: alphazero sweep my.yaml" in err
-    interrupted = manifest_of(begun.parent)["iteration"]
+    interrupted = manifest_of(begun.parents[1])["iteration"]
     assert interrupted < 60
     deadline = time.monotonic() + 120
     while workers(home):
