@@ -5,6 +5,7 @@ Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 
 import copy
 import functools
+import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -96,10 +97,22 @@ class OpenVINOEvaluator(BatchedEvaluator):
 
 
 @functools.cache
-def _core() -> Any:
-    import openvino
+def _openvino() -> Any:
+    """Import OpenVINO without its telemetry, which would report each import over the network.
 
-    return openvino.Core()
+    It would do so from a forked process, which may outlive this one. Without the module OpenVINO
+    uses a stub of its own.
+    """
+    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
+    import openvino
+    import openvino.opset13
+
+    return openvino
+
+
+@functools.cache
+def _core() -> Any:
+    return _openvino().Core()
 
 
 _OVER_BOARD = np.array([2, 3])
@@ -110,9 +123,7 @@ class OpenVINOOps:
     """The operations of OpenVINO, for `build_graph`."""
 
     def __init__(self) -> None:
-        from openvino import opset13
-
-        self._ops: Any = opset13
+        self._ops: Any = _openvino().opset13
 
     def _constant(self, tensor: Tensor) -> Any:
         return self._ops.constant(tensor.detach().float().numpy())
@@ -181,9 +192,7 @@ class OpenVINOOps:
 
 def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
     """Return a folded network as an OpenVINO model of fixed batch size."""
-    import openvino
-    from openvino import opset13
-
-    observations = opset13.parameter([size, *network.observation_shape], np.float32)
+    openvino = _openvino()
+    observations = openvino.opset13.parameter([size, *network.observation_shape], np.float32)
     outputs = build_graph(network, OpenVINOOps(), observations, ranges)
     return openvino.Model(list(outputs), [observations], "alphazero")

@@ -1,5 +1,6 @@
 """Networks with weights that are not the initial ones."""
 
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 from torch import nn
 
 from alphazero.config.schema import NetworkConfig
+from alphazero.network.inference import BatchedEvaluator
 from alphazero.network.onnx_graph import onnx_is_installed
 from alphazero.network.openvino_evaluator import openvino_is_installed
 from alphazero.network.resnet import ResNet, fold_batch_norm
@@ -82,3 +84,22 @@ def plain_int8(network: ResNet, calibration: np.ndarray, observations: np.ndarra
                 channel.copy_(rounded_to(channel, -size, size, 254))
         logits, values = network(torch.from_numpy(observations))
     return logits.numpy(), values.numpy()
+
+
+def check_threads_get_their_own_answers(evaluator: BatchedEvaluator) -> None:
+    """Evaluate different batches in four threads at once; each gets what it gets alone."""
+    batches = [boards(8) * scale for scale in (0.5, 1, 2, 3)]
+    alone = [evaluator.evaluate(batch)[0] for batch in batches]
+    together: dict[int, np.ndarray] = {}
+
+    def work(index: int) -> None:
+        for _ in range(30):
+            together[index] = evaluator.evaluate(batches[index])[0]
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for index, answer in enumerate(alone):
+        np.testing.assert_array_equal(together[index], answer)

@@ -1,11 +1,15 @@
 """ONNX Runtime computes what the network computes."""
 
-import threading
-
 import numpy as np
 import pytest
 import torch
-from helpers.networks import OPTIONS, boards, needs_onnx, scrambled
+from helpers.networks import (
+    OPTIONS,
+    boards,
+    check_threads_get_their_own_answers,
+    needs_onnx,
+    scrambled,
+)
 
 from alphazero.errors import ConfigError, RunError
 from alphazero.network import onnx_graph
@@ -38,22 +42,7 @@ def test_later_training_is_not_seen() -> None:
 
 
 def test_threads_at_once_get_their_own_answers() -> None:
-    evaluator = OnnxEvaluator(scrambled())
-    batches = [boards(8) * scale for scale in (0.5, 1, 2, 3)]
-    alone = [evaluator.evaluate(batch)[0] for batch in batches]
-    together: dict[int, np.ndarray] = {}
-
-    def work(index: int) -> None:
-        for _ in range(30):
-            together[index] = evaluator.evaluate(batches[index])[0]
-
-    threads = [threading.Thread(target=work, args=(index,)) for index in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for index, answer in enumerate(alone):
-        np.testing.assert_array_equal(together[index], answer)
+    check_threads_get_their_own_answers(OnnxEvaluator(scrambled()))
 
 
 def test_a_network_that_answers_nan_is_told() -> None:
