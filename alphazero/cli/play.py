@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from alphazero.cli.argument_types import (
     port,
-    positive_number,
     whole_number,
 )
 from alphazero.cli.shared import (
     PLAYER,
     game_argument,
+    game_number_argument,
     json_argument,
     named_game,
     player_arguments,
@@ -311,13 +311,7 @@ def replay_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "games", type=Path, metavar="GAMES", help="an .sgf file, or one of `alphazero match --save`"
     )
-    parser.add_argument(
-        "--game",
-        dest="number",
-        type=positive_number,
-        metavar="N",
-        help="the number of the game (default: all)",
-    )
+    game_number_argument(parser)
     parser.add_argument(
         "--gif", type=Path, metavar="FILE", help="write a game as an animated GIF instead"
     )

@@ -5,8 +5,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from alphazero.cli.argument_types import positive_number
-from alphazero.cli.shared import EXIT_INTERRUPTED, PLAYER, thinking_arguments
+from alphazero.cli.shared import (
+    EXIT_INTERRUPTED,
+    PLAYER,
+    game_number_argument,
+    thinking_arguments,
+)
 from alphazero.errors import AlphaZeroError
 
 if TYPE_CHECKING:
@@ -29,13 +33,7 @@ def review_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"who searches the positions: {PLAYER} (default: the shipped player of the game)",
     )
     thinking_arguments(parser)
-    parser.add_argument(
-        "--game",
-        dest="number",
-        type=positive_number,
-        metavar="N",
-        help="the number of the game (default: all)",
-    )
+    game_number_argument(parser)
     parser.add_argument(
         "--save",
         type=Path,

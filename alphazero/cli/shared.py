@@ -8,6 +8,7 @@ from alphazero.cli.argument_types import (
     config_file,
     even_number,
     level,
+    positive_number,
     seconds,
     whole_number,
 )
@@ -36,6 +37,17 @@ def check_checkpoint_name(path: Path) -> None:
             f"cannot write {printable(path)}: a checkpoint needs a name that ends in .safetensors"
         )
     check_writable(path)
+
+
+def game_number_argument(parser: argparse.ArgumentParser) -> None:
+    """Add `--game`, the number of a game in a file."""
+    parser.add_argument(
+        "--game",
+        dest="number",
+        type=positive_number,
+        metavar="N",
+        help="the number of the game (default: all)",
+    )
 
 
 def json_argument(parser: argparse.ArgumentParser) -> None:

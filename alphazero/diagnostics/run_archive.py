@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar
 from alphazero.diagnostics.run_figure import Drawing, find_drawings
 from alphazero.diagnostics.run_history import CurveReader
 from alphazero.errors import RunError
+from alphazero.frontends.web.run_records import to_played_game
 from alphazero.games.game import Game
 from alphazero.records.game_files import load_played
 from alphazero.records.game_record import GameRecord
@@ -106,12 +107,7 @@ class RunArchive:
 
     def selfplay_games(self, iteration: int) -> list[PlayedGame]:
         """Return the self-play games of an iteration, without their policies."""
-        return [
-            each
-            if isinstance(each, PlayedGame)
-            else PlayedGame.of(self.game, each, ("best", "best"))
-            for each in self.games(iteration, SELFPLAY)
-        ]
+        return [to_played_game(self.game, each) for each in self.games(iteration, SELFPLAY)]
 
     def _load(self, iteration: int, kind: str) -> list[GameRecord | PlayedGame]:
         if kind == SELFPLAY and iteration in (run := self._run()).state.shards:

@@ -39,8 +39,6 @@ class SearchResult:
     """how the game will end, by the network's auxiliary heads"""
     policy: Float64Array | None = field(default=None, compare=False)
     """[A] the network's prior of each move, uniform without a network"""
-    is_proven: bool = False
-    """whether the search proves the position's exact value"""
     proof: Proof | None = None
     """the end that the search has proven"""
     replies: Mapping[int, tuple[Reply, ...]] = field(default_factory=dict)
@@ -74,7 +72,6 @@ class SearchResult:
             candidates,
             analyzer.predict_end(state),
             analyzer.policy,
-            analyzer.search.root_is_proven(int(analyzer.slot[0])),
             analyzer.proof,
         )
 

@@ -186,11 +186,6 @@ class TreeSearch(ABC):
             block[: len(kept)] = kept
             trees.nodes["edge_count"][slot, 0] = len(kept)
 
-    def root_is_proven(self, slot: int) -> bool:
-        """Whether a tree of an evaluated root proves its exact value."""
-        roots = [trees.nodes[slot, 0] for trees in self._trees_per_thread]
-        return any(root["lower"] == root["upper"] for root in roots)
-
     def principal_variation(self, slot: int, action: int, length: int = 8) -> list[int]:
         """Return the most visited line that starts with `action`, of at most `length` moves.
 

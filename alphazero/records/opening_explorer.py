@@ -7,6 +7,7 @@ import numpy as np
 
 from alphazero.games.game import ONGOING, Game, to_play, value_of
 from alphazero.records.played_game import PlayedGame
+from alphazero.utils.tables import align
 
 
 @dataclass
@@ -52,19 +53,17 @@ class PositionStatistics:
         heading = f"{where}: {total:,} game{'s' * (total != 1)}"
         if not total:
             return heading
-        width = max(len("move"), *(len(move.name) for move in self.moves))
-        several = len(self.groups) > 1
-        shown = self.groups if several else ()
-        lines = [heading, f"{'move':{width}}   games   share   score"]
-        lines[1] += "".join(f"  {group:>{max(len(group), 6)}}" for group in shown)
+        shown = self.groups if len(self.groups) > 1 else ()
+        rows = [("move", "games", "share", "score", *shown)]
         for move in self.moves:
             score = "-" if move.score is None else f"{move.score:.1%}"
-            line = f"{move.name:{width}}  {move.games:6,}  {move.games / total:6.1%}  {score:>6}"
-            for group, count, among in zip(shown, move.counts, sums, strict=False):
-                share = f"{count / among:.1%}" if among else "-"
-                line += f"  {share:>{max(len(group), 6)}}"
-            lines.append(line)
-        return "\n".join(lines)
+            shares = [
+                f"{count / among:.1%}" if among else "-"
+                for _, count, among in zip(shown, move.counts, sums, strict=False)
+            ]
+            numbers = f"{move.games:,}", f"{move.games / total:.1%}", score
+            rows.append((move.name, *numbers, *shares))
+        return f"{heading}\n{align(rows)}"
 
 
 def explore(

@@ -77,7 +77,11 @@ def evaluation_of(result: SearchResult, choices: int) -> Evaluation:
     """
     best = result.candidates[0]
     return Evaluation(
-        result.value, result.is_proven, best=(best.action,), line=tuple(best.line), choices=choices
+        result.value,
+        result.proof is not None,
+        best=(best.action,),
+        line=tuple(best.line),
+        choices=choices,
     )
 
 

@@ -1,16 +1,10 @@
-"""A browser and a server for the tests of the page."""
+"""Visits of the page."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from helpers.page import Visitor, chromium
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as running:
-        yield running
+from helpers.page import Visitor
 
 
 @pytest.fixture
