@@ -30,6 +30,9 @@ ROLLOUT_LEVELS: Final = (100, 1000, 10_000)
 CHECKPOINT_LEVELS: Final = (0, 16, 64)
 """Simulations of a checkpoint's levels, besides those derived from its training."""
 
+BUDGETS: Final = ("simulations", "seconds")
+"""Options by which the command line limits a player's moves."""
+
 
 @dataclass(frozen=True)
 class Level:
@@ -95,6 +98,8 @@ class PlayerOption:
                 {"number": each.number, "name": each.name, "strength": each.strength}
                 for each in self.ladder
             ],
+            "own_level": getattr(options, "level", None),
+            "has_own_budget": any(getattr(options, name, None) is not None for name in BUDGETS),
             "about": about,
         }
 

@@ -201,6 +201,9 @@ export interface Player {
   default_level: number;
   /** levels for people, the weakest first; none without a checkpoint */
   ladder: { number: number; name: string; strength: string }[];
+  /** its level and whether it has another budget, by the command line */
+  own_level: number | null;
+  has_own_budget: boolean;
   about: string[];
 }
 

@@ -19,12 +19,13 @@ import numpy as np
 import pytest
 from helpers.page import HUMAN, PHONE, RANDOM, Page, cell, paste
 from helpers.page import expect_ply as ply
-from helpers.paths import ROOT
+from helpers.paths import CHECKPOINTS, ROOT
 from helpers.web_client import Served, serving
 from PIL import Image
 
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game, Material, to_play
+from alphazero.players.registry import parse_player
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.records.jsonl import read_line
 
@@ -272,10 +273,12 @@ def test_the_words_beside_the_graph_are_not_under_its_curve(visit: Any) -> None:
     page = visit("connect_four")
     paste(page, "1 1 1 1 1 1 2 2 2 2 2 2 3 3")
     ply(page, 14)
-    cursor = page.locator("#graph .cursor").bounding_box()
-    places = page.locator("#graph .side").evaluate_all(
-        "all => all.map((each) => each.getBoundingClientRect().x)"
-    )
+    # In one call: a new view replaces the shapes, and a replaced one has no place.
+    cursor, places = page.evaluate("""() => {
+        const boxOf = (shape) => shape.getBoundingClientRect().toJSON();
+        const sides = [...document.querySelectorAll("#graph .side")];
+        return [boxOf(document.querySelector("#graph .cursor")), sides.map((one) => boxOf(one).x)];
+    }""")
     assert places
     assert cursor["x"] + 4 < min(places)
     # A click there, and on the curve's end, means the last position.
@@ -519,6 +522,28 @@ def test_several_moves_on_one_cell_are_a_small_choice(visit: Any) -> None:
     }""")
     page.get_by_role("button", name="stay").click()
     assert page.evaluate("() => window.chosen") == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("", {"level": 4}),
+        (":level=7", {"level": 7}),
+        (":simulations=5", {"simulations": 5, "seconds": None}),
+        (":seconds=2", {"simulations": None, "seconds": 2}),
+    ],
+)
+def test_a_player_begins_as_the_command_line_gives_it(
+    browser: Any, options: str, expected: dict[str, Any]
+) -> None:
+    read = """(setup) => import("/static/components/players.js").then((all) =>
+        all.defaultSides(setup, "tic_tac_toe")[1])"""
+    with serving([parse_player(f"{CHECKPOINTS / 'tic_tac_toe.safetensors'}{options}")]) as running:
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{running.port}/")
+        found = page.evaluate(read, running.ask("GET", "/api/setup")[1])
+        page.close()
+    assert {**found, "player": None} == {"player": None, **expected}
 
 
 def test_a_level_shows_its_rating_and_the_open_ends_of_its_interval(visit: Any) -> None:

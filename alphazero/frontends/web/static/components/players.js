@@ -33,9 +33,11 @@ export function playersOf(setup, game) {
   return setup.players.filter((player) => player.game === null || isMadeFor(player, game));
 }
 
-/** Return a side with a player at its default level, in the middle for people. */
+/** Return a side with a player as the command line gives it, or at a level in the middle. */
 export function defaultSide(player) {
-  if (player.ladder.length > 0) return { player: player.name, level: USUAL_LEVEL };
+  if (player.ladder.length > 0 && !player.has_own_budget) {
+    return { player: player.name, level: player.own_level ?? USUAL_LEVEL };
+  }
   const { simulations, seconds } = player.levels[player.default_level] ?? {};
   return { player: player.name, simulations: simulations ?? null, seconds: seconds ?? null };
 }
