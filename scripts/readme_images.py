@@ -126,7 +126,7 @@ def _start_analysis(tab: Any, address: str, moves: str) -> None:
     tab.goto(address)
     for _ in moves.split():  # give the graph each position's value
         tab.get_by_role("button", name="Hint").click()
-        tab.locator(".candidates tbody tr").first.wait_for()
+        tab.locator("#search .move-table tbody tr").first.wait_for()
         tab.get_by_role("button", name="One move back").click()
     tab.get_by_role("button", name="Last position").click()
     tab.get_by_role("button", name="Analyze").click()

@@ -22,8 +22,13 @@ from alphazero.cli.shared import (
 from alphazero.errors import AlphaZeroError, PlayerError
 
 if TYPE_CHECKING:
+    from alphazero.frontends.web.run_records import Archive
     from alphazero.games import Game
     from alphazero.players.registry import PlayerSpec
+
+
+GAME_SUFFIXES = (".sgf", ".jsonl")
+"""Suffixes by which `serve` tells files of games from players."""
 
 
 def play_arguments(parser: argparse.ArgumentParser) -> None:
@@ -99,8 +104,9 @@ def serve_arguments(parser: argparse.ArgumentParser) -> None:
         "players",
         nargs="*",
         metavar="PLAYER",
-        help=f"{PLAYER}; games of a run's folder can be looked at as well (default: every "
-        "checkpoint in ./checkpoints that can be read, else the shipped players)",
+        help=f"{PLAYER}; the games of a run's folder, or of an .sgf or .jsonl file, can be looked "
+        "at as well (default: every checkpoint in ./checkpoints that can be read, else the shipped "
+        "players)",
     )
     game_argument(parser)
     parser.add_argument(
@@ -134,7 +140,11 @@ def serve(options: argparse.Namespace) -> None:
     from alphazero.players.registry import name_player, parse_player
     from alphazero.utils.files import check_readable, is_folder
 
-    for name in options.players:
+    files = [Path(name) for name in options.players if Path(name).suffix in GAME_SUFFIXES]
+    players = [name for name in options.players if Path(name) not in files]
+    for file in files:
+        check_readable(file)
+    for name in players:
         name_player(name)
     for path in options.ratings:
         if not is_folder(path):
@@ -154,10 +164,11 @@ def serve(options: argparse.Namespace) -> None:
         ) from None
     from alphazero.frontends.web.catalog import Catalog
     from alphazero.frontends.web.ratings import RatingTable
+    from alphazero.frontends.web.run_records import SavedGames
     from alphazero.utils.shipped import shipped_players
 
-    specs = [parse_player(name) for name in options.players]
-    if not options.players:
+    specs = [parse_player(name) for name in players]
+    if not players:
         found = sorted(Path("checkpoints").glob("*.safetensors")) or shipped_players()
         for player in map(str, found):
             try:
@@ -165,10 +176,9 @@ def serve(options: argparse.Namespace) -> None:
             except AlphaZeroError as error:
                 print(f"left out: {error}", file=sys.stderr)
     if asked:
-        specs = _players_on(specs, asked, given=bool(options.players))
-    named = map(Path, options.players)
-    folders = [folder for folder in named if folder.is_dir() and holds_run(folder)]
-    archives = [RunArchive(folder) for folder in folders]
+        specs = _players_on(specs, asked, given=bool(players))
+    folders = [folder for folder in map(Path, players) if folder.is_dir() and holds_run(folder)]
+    archives: list[Archive] = [*map(RunArchive, folders), *map(SavedGames, files)]
     ratings = RatingTable(options.ratings)
     catalog = Catalog(specs, archives, ratings, [asked] if asked else [])
     serve(catalog, options.host, options.port, open_browser=options.open)
@@ -339,10 +349,6 @@ def replay(options: argparse.Namespace) -> None:
     replay(load_played(options.games), options.number, input if terminal else None)
 
 
-PERIODS = 4
-"""Periods of a run into which `openings` divides its games."""
-
-
 def openings_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `openings`."""
     parser.add_argument(
@@ -361,29 +367,21 @@ def openings_arguments(parser: argparse.ArgumentParser) -> None:
 
 def openings(options: argparse.Namespace) -> None:
     """Count the moves of games in a position."""
-    from alphazero.utils.files import check_readable, is_folder, printable
+    from alphazero.utils.files import check_readable, is_folder
 
-    name = printable(options.games)
+    archive: Archive
     if is_folder(options.games):
-        from tqdm import tqdm
-
         from alphazero.diagnostics.run_archive import RunArchive
-        from alphazero.records.opening_explorer import in_periods
 
         archive = RunArchive(options.games)
-        numbers = tqdm(archive.selfplay_iterations(), unit="iteration", leave=False, disable=None)
-        groups = in_periods({number: archive.selfplay_games(number) for number in numbers}, PERIODS)
-        game = archive.game
     else:
         check_readable(options.games)
 
-        from alphazero.records.game_files import load_played
+        from alphazero.frontends.web.run_records import SavedGames
 
-        games = load_played(options.games)
-        game, groups = games[0].game, {name: games}
-        if not all(game.accepts(each.game) for each in games):
-            raise AlphaZeroError(f"{name} holds different games; openings are of one game")
+        archive = SavedGames(options.games)
 
     from alphazero.records.opening_explorer import explore
 
-    print(explore(game, groups, game.split_moves(" ".join(options.line))))
+    line = archive.game.split_moves(" ".join(options.line))
+    print(explore(archive.game, archive.opening_games(), line))

@@ -21,15 +21,20 @@ from alphazero.frontends.web.run_records import to_played_game
 from alphazero.games.game import Game
 from alphazero.records.game_files import load_played
 from alphazero.records.game_record import GameRecord
+from alphazero.records.opening_explorer import in_periods
 from alphazero.records.played_game import PlayedGame
 from alphazero.training.manifest import MANIFEST, check_resumable
 from alphazero.training.run_directory import SAMPLE_NAME, RunDirectory
 from alphazero.utils.files import path_errors
+from alphazero.utils.progress import progress_bar
 
 SELFPLAY: Final = "selfplay"
 GATE: Final = "gate"
 
 CACHED_ITERATIONS: Final = 3
+
+PERIODS: Final = 4
+"""Periods into which a run's self-play games are divided, to compare their openings."""
 
 MAX_POINTS: Final = 200
 """Points of a curve on the page."""
@@ -49,6 +54,7 @@ class RunArchive:
         self.name = folder.resolve().name
         self._lock = threading.Lock()
         self._read: OrderedDict[tuple[int, str], list[GameRecord | PlayedGame]] = OrderedDict()
+        self._openings: tuple[Hashable, dict[str, list[PlayedGame]]] = None, {}
         self._curves = CurveReader(folder)
 
     @functools.cached_property
@@ -101,13 +107,20 @@ class RunArchive:
             self._read.move_to_end(key)
             return self._read[key]
 
-    def selfplay_iterations(self) -> list[int]:
-        """Return the iterations with self-play games, oldest first."""
-        return sorted(iteration for iteration, kind in self.iterations() if kind == SELFPLAY)
-
-    def selfplay_games(self, iteration: int) -> list[PlayedGame]:
-        """Return the self-play games of an iteration, without their policies."""
-        return [to_played_game(self.game, each) for each in self.games(iteration, SELFPLAY)]
+    def opening_games(self) -> dict[str, list[PlayedGame]]:
+        """Return the self-play games by period; kept until the run has another iteration."""
+        stamp, (known, games) = self.stamps()[0], self._openings
+        if stamp != known:
+            numbers = sorted(number for number, kind in self.iterations() if kind == SELFPLAY)
+            played: dict[int, list[PlayedGame]] = {}
+            with progress_bar(len(numbers), "iteration") as bar:
+                for number in numbers:
+                    records = self.games(number, SELFPLAY)
+                    played[number] = [to_played_game(self.game, each) for each in records]
+                    bar.update()
+            games = in_periods(played, PERIODS)
+            self._openings = stamp, games
+        return games
 
     def _load(self, iteration: int, kind: str) -> list[GameRecord | PlayedGame]:
         if kind == SELFPLAY and iteration in (run := self._run()).state.shards:

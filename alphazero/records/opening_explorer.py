@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from alphazero.games.game import ONGOING, Game, to_play, value_of
+from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.records.played_game import PlayedGame
 from alphazero.utils.tables import align
 
@@ -37,7 +37,9 @@ class MoveStatistics:
 class PositionStatistics:
     """The moves of a position, the most frequent first, in named groups of games."""
 
+    state: State
     line: tuple[str, ...]
+    """the moves to it"""
     groups: tuple[str, ...]
     moves: list[MoveStatistics] = field(default_factory=list)
 
@@ -82,7 +84,7 @@ def explore(
     for name in line:
         actions.append(game.parse_action(state, name))
         state = game.play(state, actions[-1])
-    found = PositionStatistics(tuple(line), tuple(groups))
+    found = PositionStatistics(state, tuple(line), tuple(groups))
     moves: dict[int, MoveStatistics] = {}
     wanted, mover, length = np.array(actions, np.int64), to_play(state), len(actions)
     for index, games in enumerate(groups.values()):

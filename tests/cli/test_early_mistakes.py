@@ -94,6 +94,7 @@ def start(words: str, home: Path) -> subprocess.CompletedProcess[str]:
         ("sweep nope.yaml", "nope.yaml: no such file"),
         ("sweep sweep.yaml", "sweep.yaml:1: unknown key 'maximise' in 'sweep'; did you mean"),
         ("serve nope.safetensors", "no such file"),
+        ("serve nope.jsonl", "nope.jsonl: no such file"),
         ("serve random --ratings nope.csv", "cannot read nope.csv"),
         ("gtp pickled.safetensors", "this is a pickled PyTorch file"),
         ("gomocup rando", "did you mean 'random'?"),

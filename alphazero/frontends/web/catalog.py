@@ -177,6 +177,10 @@ class Catalog:
         ]
         return next((player for player in suitable if player.spec.game is not None), suitable[-1])
 
+    def archives_of(self, game: Game) -> list[str]:
+        """Return the names of the runs and files that hold games of `game`."""
+        return [name for name, each in self.archives.items() if each.game.accepts(game)]
+
     def json(self) -> dict[str, Any]:
         return {
             "games": [

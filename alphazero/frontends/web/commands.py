@@ -171,10 +171,12 @@ def _sides(manager: SessionManager, session: WebSession, fields: Fields) -> Appl
 
 
 def _analyze(manager: SessionManager, session: WebSession, fields: Fields) -> Apply:
-    on, player = fields.boolean("on"), None
-    if fields.has("player"):
-        player = manager.catalog.player(fields.string("player"), session.game)
-    return lambda: session.analyze(on, player)
+    on = fields.boolean("on")
+    player, second = (
+        manager.catalog.player(fields.string(name), session.game) if fields.has(name) else None
+        for name in ("player", "second")
+    )
+    return lambda: session.analyze(on, player, second)
 
 
 Prepare = Callable[[SessionManager, WebSession, Fields], Apply]

@@ -59,8 +59,8 @@ class EventStream:
         events = ""
         if "view" in pending:
             events += _event("view", view_of(self.session))
-        elif "search" in pending and (search := search_json(self.session)) is not None:
-            events += _event("search", search)
+        elif "search" in pending:
+            events += _event("search", search_json(self.session))
         if "runs" in pending and (runs := self.session.host.runs()):
             events += _event("runs", runs)
         return events or ": still here\n\n"

@@ -108,6 +108,7 @@ class WebApp:
             ("DELETE", session, self.close_session),
             ("GET", f"{session}/events", self.stream_events),
             ("GET", f"{session}/save", self.save_game),
+            ("GET", f"{session}/openings", self.get_openings),
             ("POST", f"{session}/{{command}}", self.run_command),
             ("GET", "/api/runs/{name}", self.list_iterations),
             ("GET", "/api/runs/{name}/charts", self.get_charts),
@@ -206,6 +207,16 @@ class WebApp:
             request.query_params.get("kind", SELFPLAY),
         )
         return JSONResponse(games)
+
+    async def get_openings(self, request: Request) -> Response:
+        """Send the moves that games made in the session's position."""
+        session = self._session(request)
+        tree = session.game_tree
+        line = [tree.name(node) for node in tree.path[1:]]
+        name = request.query_params.get("run", "")
+        return JSONResponse(
+            await asyncio.to_thread(self.manager.openings, name, session.game, line)
+        )
 
     def _session(self, request: Request) -> WebSession:
         session = self.manager.sessions.get(request.path_params["id"])

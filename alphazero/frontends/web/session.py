@@ -12,22 +12,29 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from alphazero.errors import AlphaZeroError, GameError
-from alphazero.frontends.game_tree import PERSON, GameNode, GameTree
+from alphazero.frontends.game_tree import PERSON, GameNode, GameTree, SearchResult
 from alphazero.frontends.review.annotation import annotated_sgf
 from alphazero.frontends.review.reviewer import PositionSolver, evaluation_of
 from alphazero.frontends.search_pool import (
     SearchPool,
     SearchProgress,
-    SearchRequest,
     SearchResponse,
 )
 from alphazero.frontends.web.catalog import Catalog, PlayerOption
 from alphazero.frontends.web.game_review import BETTER, RETRY, Detour, GameReview, StoppedError
+from alphazero.frontends.web.session_search import (
+    ANALYSIS,
+    HINT,
+    MOVE,
+    REVIEW,
+    SECOND,
+    RunningSearch,
+    SearchGoal,
+    SearchSlot,
+)
 from alphazero.games.game import Game
 from alphazero.games.registry import name_of
-from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
 from alphazero.players.levels import LevelSettings
-from alphazero.players.options import CheckpointOptions
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import has_sgf, to_sgf
 
@@ -36,9 +43,6 @@ MAX_STATE_BYTES: Final = 1 << 24
 
 MAX_POSITIONS: Final = 4096
 """Maximum positions of a game tree, unless the game itself can be longer."""
-
-MOVE, HINT, REVIEW, ANALYSIS = "move", "hint", "review", "analysis"
-"""Purposes of a search."""
 
 
 class Host(Protocol):
@@ -97,37 +101,6 @@ class Side:
         return f"{self.player.name}, {self.simulations} simulations"
 
 
-@dataclass(frozen=True)
-class SearchGoal:
-    """The search to run now."""
-
-    purpose: str
-    node: GameNode
-    player: PlayerOption
-    simulations: int | None = None
-    seconds: float | None = None
-    level: LevelSettings | None = None
-
-    @property
-    def is_sequential(self) -> bool:
-        """Whether it is a short network search, for a sequential pool."""
-        return (
-            isinstance(self.player.spec.options, CheckpointOptions)
-            and self.simulations is not None
-            and self.simulations <= SEQUENTIAL_BELOW
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class RunningSearch:
-    """A search goal in progress in a pool."""
-
-    goal: SearchGoal
-    request: SearchRequest
-    pool: SearchPool
-    started: float
-
-
 class WebSession:
     """A game tree, two sides, and at most one search."""
 
@@ -144,6 +117,8 @@ class WebSession:
         self.paused = False
         self.analyzing = False
         self.analysis_player = host.catalog.analysis_player(game)
+        self.second_player: PlayerOption | None = None
+        """Player that analyzes the same positions beside the first one."""
         self.message = ""
         self.serial = 0
         """Increases with every change, so that a page can order views."""
@@ -151,9 +126,12 @@ class WebSession:
         """Position of the last hint."""
         self.recorded: dict[GameNode, dict[str, Any]] = {}
         """Recorded search results and current network outputs, by position."""
-        self.search: RunningSearch | None = None
-        self.per_second = 0.0
-        """Simulations per second of the running search."""
+        self._first = SearchSlot(self.id, host.search_pool, self._on_progress, self._on_response)
+        self._second = SearchSlot(
+            self.id, host.search_pool, self._on_second_progress, self._on_second_response
+        )
+        self.second_result: tuple[GameNode, SearchResult] | None = None
+        """What the second player has found, and where."""
         self._hint: GameNode | None = None
         """Position of a pending hint request."""
         self._step: GameNode | None = None
@@ -162,18 +140,28 @@ class WebSession:
         """Position reached by navigation: players do not move there until resumed."""
         self._analyzed: GameNode | None = None
         """Position whose analysis is complete."""
+        self._second_analyzed: GameNode | None = None
+        """The same of the second player."""
         self.review: GameReview | None = None
         self.detour: Detour | None = None
         """Variation that the review has led to."""
         self._solving: asyncio.Task[None] | None = None
-        self._pools: dict[str, SearchPool] = {}
-        """Search pool by client of this session."""
 
     # --- state -----------------------------------------------------------------------------------
 
     @property
     def game(self) -> Game:
         return self.game_tree.game
+
+    @property
+    def search(self) -> RunningSearch | None:
+        """The running search, without that of the second player."""
+        return self._first.search
+
+    @property
+    def speeds(self) -> tuple[float, float]:
+        """Simulations per second of the running search, and of the second player's."""
+        return self._first.per_second, self._second.per_second
 
     @property
     def side_to_play(self) -> Side:
@@ -285,6 +273,7 @@ class WebSession:
             for side in sides
         ]
         self.analysis_player = newest(self.analysis_player)
+        self.second_player = self.second_player and newest(self.second_player)
         self._set_tree(GameTree(game))
         self._refresh()
 
@@ -301,13 +290,16 @@ class WebSession:
         self._hint, self.hinted = self.game_tree.current, None
         self._refresh()
 
-    def analyze(self, on: bool, player: PlayerOption | None = None) -> None:
-        """Turn the endless analysis of the current position on or off."""
-        if player is not None:
-            if not player.searches:
-                raise GameError(f"{player.name} does not search, so it cannot analyze")
-            self.analysis_player = player
-        self.analyzing, self._analyzed = on, None
+    def analyze(
+        self, on: bool, player: PlayerOption | None = None, second: PlayerOption | None = None
+    ) -> None:
+        """Turn the endless analysis of the current position on or off, by one player or two."""
+        for each in (player, second):
+            if each is not None and not each.searches:
+                raise GameError(f"{each.name} does not search, so it cannot analyze")
+        self.analysis_player = player or self.analysis_player
+        self.second_player, self.second_result = second, None
+        self.analyzing, self._analyzed, self._second_analyzed = on, None, None
         self._refresh()
 
     def start_review(self, on: bool) -> None:
@@ -411,18 +403,17 @@ class WebSession:
         """Remove a stream; without any, the search stops."""
         self.watchers.discard(watcher)
         if not self.watchers:
-            self._set_goal(None)
+            self._first.cancel()
+            self._second.cancel()
 
     def close(self) -> None:
         """Stop the search, end the streams and release the search slots."""
         if self.review is not None:
             self.review.running = False
-        self._set_goal(None)
+        self._first.close()
+        self._second.close()
         self.notify("end")
         self.watchers.clear()
-        for client, pool in self._pools.items():
-            pool.release((self.id, client))
-        self._pools.clear()
 
     def _stay(self) -> None:
         """Stay in the position reached by navigation: players do not move until resumed."""
@@ -436,7 +427,12 @@ class WebSession:
 
     def _update(self) -> None:
         """Start the search that is due and notify the pages."""
-        self._set_goal(self._goal() if self.watchers else None)
+        try:
+            self._first.set_goal(self._goal() if self.watchers else None, self.game)
+            self._second.set_goal(self._second_goal() if self.watchers else None, self.game)
+        except AlphaZeroError as error:
+            self._fail(str(error))
+            self._second.cancel()
         self.notify("view")
 
     def _goal(self) -> SearchGoal | None:
@@ -457,6 +453,15 @@ class WebSession:
         if self.analyzing and self._analyzed is not here:
             return SearchGoal(ANALYSIS, here, self.analysis_player)
         return None
+
+    def _second_goal(self) -> SearchGoal | None:
+        """Return the second player's search, which is due while the first one may analyze."""
+        here, player, first = self.game_tree.current, self.second_player, self.search
+        if player is None or not self.analyzing or self.game_tree.is_over:
+            return None
+        if self._second_analyzed is here or (first and first.goal.purpose != ANALYSIS):
+            return None
+        return SearchGoal(SECOND, here, player)
 
     def _review_goal(self) -> SearchGoal | None:
         """Return the review's next search; None while a solver is at work, or without a review."""
@@ -497,49 +502,24 @@ class WebSession:
         node = review.next_node(self.to_review)
         return node if node is not None and review.is_for_solver(node) else None
 
-    def _set_goal(self, goal: SearchGoal | None) -> None:
-        """Replace the running search, unless it has the same goal."""
-        if self.search is not None and self.search.goal == goal:
-            return
-        if self.search is not None:
-            self.search.pool.cancel(self.search.request)
-            self.search, self.per_second = None, 0.0
-        if goal is None:
-            return
-        try:
-            pool = self.host.search_pool(goal.player, self.game, goal.is_sequential)
-        except AlphaZeroError as error:
-            self._fail(str(error))
-            return
-        client = str(self.game_tree.to_play) if goal.purpose == MOVE else "analysis"
-        former = self._pools.get(client)
-        if former is not None and former is not pool:
-            former.release((self.id, client))
-        self._pools[client] = pool
-        request = SearchRequest(
-            (self.id, client),
-            goal.node.moves,
-            goal.node.state,
-            goal.simulations,
-            goal.seconds,
-            lambda progress: self._on_progress(search, progress),
-            lambda response: self._on_response(search, response),
-            replies=True,
-            level=goal.level,
-        )
-        search = RunningSearch(goal, request, pool, asyncio.get_running_loop().time())
-        self.search = search
-        pool.submit(request)
-
     def _on_progress(self, search: RunningSearch, progress: SearchProgress) -> None:
-        if self.search is search:
-            search.goal.node.search_result, self.per_second = progress.result, progress.per_second
-            self.notify("search")
+        search.goal.node.search_result = progress.result
+        self.notify("search")
+
+    def _on_second_progress(self, search: RunningSearch, progress: SearchProgress) -> None:
+        self.second_result = search.goal.node, progress.result
+        self.notify("search")
+
+    def _on_second_response(self, search: RunningSearch, response: SearchResponse) -> None:
+        self._second.search, self._second_analyzed = None, search.goal.node
+        if response.progress is not None:
+            self.second_result = search.goal.node, response.progress.result
+        if response.error:
+            self._fail(response.error)
+        self._update()
 
     def _on_response(self, search: RunningSearch, response: SearchResponse) -> None:
         """Handle a finished search; games between players are slowed down."""
-        if self.search is not search:
-            return
         loop = asyncio.get_running_loop()
         wait = self.host.min_move_seconds - (loop.time() - search.started)
         if search.goal.purpose == MOVE and not self._user_sides and wait > 0:
@@ -550,7 +530,7 @@ class WebSession:
     def _finish(self, search: RunningSearch, response: SearchResponse) -> None:
         if self.search is not search:
             return
-        self.search, self.per_second = None, 0.0
+        self._first.search = None
         node, purpose = search.goal.node, search.goal.purpose
         if response.progress is not None:
             node.search_result = response.progress.result
@@ -604,13 +584,17 @@ class WebSession:
     def _set_tree(self, game_tree: GameTree) -> None:
         if game_tree.game != self.game:
             self.analysis_player = self.host.catalog.analysis_player(game_tree.game)
-        self._set_goal(None)
+            self.second_player = None
+        self._first.cancel()
+        self._second.cancel()
+        self.second_result = None
         self.game_tree = game_tree
         self.recorded = {}
         if self.review is not None:
             self.review.running = False  # stops its solver
         self.review = self.detour = None
-        self.hinted = self._hint = self._step = self._navigated_to = self._analyzed = None
+        self.hinted = self._hint = self._step = self._navigated_to = None
+        self._analyzed = self._second_analyzed = None
 
     def notify(self, event: str) -> None:
         """Tell the open streams of an event."""

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +15,7 @@ from alphazero.frontends.web.catalog import Catalog, PlayerOption
 from alphazero.frontends.web.run_follower import RunFollower
 from alphazero.frontends.web.run_records import (
     GATE,
+    SAVED,
     SELFPLAY,
     Archive,
     Record,
@@ -24,11 +25,12 @@ from alphazero.frontends.web.run_records import (
 from alphazero.frontends.web.security import RefusedError, client_with_most
 from alphazero.frontends.web.session import Side, WebSession
 from alphazero.games.game import ONGOING, Game
-from alphazero.games.registry import read_game
+from alphazero.games.registry import read_game, write_game
 from alphazero.games.results import SCORES
 from alphazero.mcts.network_search import network_statistics
 from alphazero.players.options import CheckpointOptions
 from alphazero.records.game_record import GameRecord
+from alphazero.records.opening_explorer import explore
 from alphazero.records.played_game import PlayedGame
 
 MAX_SESSIONS: Final = 64
@@ -215,8 +217,8 @@ class SessionManager:
     def list_games(self, run: str, iteration: int, kind: str) -> dict[str, Any]:
         """Return the JSON of an iteration."""
         archive = self.archive(run)
-        if kind not in (SELFPLAY, GATE):
-            raise GameError(f"kind: expected {SELFPLAY} or {GATE}")
+        if kind not in (SELFPLAY, GATE, SAVED):
+            raise GameError(f"kind: expected {SELFPLAY}, {GATE} or {SAVED}")
         games = archive.games(iteration, kind)
         return {
             "total": len(games),
@@ -239,8 +241,39 @@ class SessionManager:
         games = archive.games(iteration, kind)
         if not 0 <= index < len(games):
             raise GameError(f"game: expected a number from 0 to {len(games) - 1}, got {index}")
-        game = check_board_size(archive.game)
-        return to_played_game(game, games[index]), self._evaluations(game, games[index])
+        played = to_played_game(archive.game, games[index])
+        return played, self._evaluations(check_board_size(played.game), games[index])
+
+    def openings(self, run: str, game: Game, line: Sequence[str]) -> dict[str, Any]:
+        """Return the JSON of the moves that a run's or a file's games made after a line of `game`.
+
+        Raises:
+            GameError: if they are of another game.
+        """
+        archive = self.archive(run)
+        if not archive.game.accepts(game):
+            raise GameError(f"{run} has games of {write_game(archive.game)}")
+        found = explore(archive.game, archive.opening_games(), line)
+        sums = found.counts
+        return {
+            "groups": list(found.groups),
+            "games": sum(sums),
+            "moves": [
+                {
+                    "action": move.action,
+                    "name": move.name,
+                    "cell": game.action_cell(found.state, move.action),
+                    "source": game.action_source(found.state, move.action),
+                    "games": move.games,
+                    "score": move.score,
+                    "shares": [
+                        count / among if among else None
+                        for count, among in zip(move.counts, sums, strict=True)
+                    ],
+                }
+                for move in found.moves
+            ],
+        }
 
     def _evaluations(self, game: Game, record: Record) -> list[dict[str, Any]]:
         """Return the recorded search policy and the current network's, by position."""

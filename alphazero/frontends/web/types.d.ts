@@ -64,7 +64,6 @@ export interface End {
 }
 
 export interface Search {
-  ply: number;
   value: number;
   network_value: number;
   simulations: number;
@@ -72,6 +71,13 @@ export interface Search {
   end: End | null;
   proof: string | null;
   candidates: Candidate[];
+}
+
+/** The results in a position, of the usual player and of the one beside it. */
+export interface Searches {
+  ply: number;
+  search: Search | null;
+  second: Search | null;
 }
 
 export interface Move {
@@ -122,7 +128,25 @@ export interface Side {
   level?: number | null;
 }
 
-export interface View {
+/** The moves that games made in a position, the most frequent first. */
+export interface Openings {
+  /** names of the periods of a run */
+  groups: string[];
+  games: number;
+  moves: {
+    action: number;
+    name: string;
+    cell: number | null;
+    source: number | null;
+    games: number;
+    /** in [0, 1], for the side that makes the move; null without a finished game */
+    score: number | null;
+    /** of the games of each period */
+    shares: (number | null)[];
+  }[];
+}
+
+export interface View extends Searches {
   id: string;
   serial: number;
   game: string;
@@ -147,7 +171,6 @@ export interface View {
   end: End | null;
   now: End | null;
   over: boolean;
-  ply: number;
   start_value: number | null;
   moves: Move[];
   children: { index: number; name: string }[];
@@ -156,10 +179,12 @@ export interface View {
   thinking: boolean;
   analyzing: boolean;
   analysis_player: string;
-  search: Search | null;
+  second_player: string | null;
   hint: boolean;
   message: string;
   recorded: Recorded | null;
+  /** the runs and files that hold games of this game */
+  archives: string[];
   review: GameReview | null;
   detour: Detour | null;
 }

@@ -58,7 +58,6 @@ def view_of(session: WebSession) -> Json:
         "now": _end(game, end_now(game, here.state)) if game.stones_can_be_dead else None,
         "over": game_tree.is_over,
         "resigned": game_tree.loser,
-        "ply": here.ply,
         "start_value": _value(session, game_tree.root),
         "moves": _moves(session, review),
         "review": review_json(session),
@@ -73,25 +72,36 @@ def view_of(session: WebSession) -> Json:
         "thinking": session.search is not None,
         "analyzing": session.analyzing,
         "analysis_player": session.analysis_player.name,
-        "search": search_json(session),
+        "second_player": session.second_player.name if session.second_player else None,
+        **search_json(session),
         "hint": session.hinted is here,
         "message": session.message,
         "recorded": None if session.hides_search else session.recorded.get(here),
+        "archives": session.host.catalog.archives_of(game),
     }
 
 
-def search_json(session: WebSession) -> Json | None:
-    """Return the search result of the current position as JSON; None without one, or if hidden."""
-    game, node = session.game, session.game_tree.current
-    result = node.search_result
-    if result is None or session.hides_search:
-        return None
+def search_json(session: WebSession) -> Json:
+    """Return the search results of the current position as JSON, as fields of the view.
+
+    `search` is the usual one, `second` that of the second player; None without one, or if hidden.
+    """
+    game, node, second = session.game, session.game_tree.current, session.second_result
+    results: dict[str, tuple[SearchResult, float]] = {}
+    if node.search_result is not None and not session.hides_search:
+        results["search"] = node.search_result, session.speeds[0]
+    if second is not None and second[0] is node and not session.hides_search:
+        results["second"] = second[1], session.speeds[1]
+    found = {name: _result(game, node, *each) for name, each in results.items()}
+    return {"ply": node.ply, "search": found.get("search"), "second": found.get("second")}
+
+
+def _result(game: Game, node: GameNode, result: SearchResult, per_second: float) -> Json:
     return {
-        "ply": node.ply,
         "value": result.value,
         "network_value": result.network_value,
         "simulations": result.simulations,
-        "per_second": session.per_second,
+        "per_second": per_second,
         "end": _end(game, result.end),
         "proof": _proof(game, node.state, result.proof),
         "candidates": [

@@ -28,6 +28,7 @@ from alphazero.games.game import ONGOING, Game, Material, to_play
 from alphazero.players.registry import parse_player
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.records.jsonl import read_line
+from alphazero.records.played_game import PlayedGame
 
 playwright = pytest.importorskip(
     "playwright.sync_api", reason='needs Playwright: pip install "alphazero[browser]"'
@@ -63,6 +64,12 @@ class OneGame:
     def games(self, iteration: int, kind: str) -> list[GameRecord]:
         return [self.record] * iteration
 
+    def opening_games(self) -> dict[str, list[PlayedGame]]:
+        names = "one", "other"
+        lines = (4, 0, 8), (0, 4), (4, 8)
+        played = [PlayedGame(self.game, names, actions, ONGOING) for actions in lines]
+        return {"iterations 1-2": played[:2], "3": played[2:]}
+
     def stamps(self) -> tuple[int, int]:
         return self.newest, 0
 
@@ -92,7 +99,7 @@ class OneGame:
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    with serving(archives=[OneGame()]) as running:
+    with serving([parse_player("uct:simulations=500")], archives=[OneGame()]) as running:
         yield running
 
 
@@ -166,7 +173,7 @@ def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit: Any) -> N
     page = visit("connect_four")
     paste(page, "4 3 4 3 4 3")
     page.get_by_role("button", name="Hint").click()
-    rows = page.locator(".candidates tbody tr")
+    rows = page.locator("#search .move-table tbody tr")
     # It completes the column; nothing else wins.
     expect(rows.first.locator("th button")).to_have_text("4")
     expect(page.locator("#spoken")).to_have_text("Hint: 4")
@@ -420,6 +427,42 @@ def test_analysis_streams_until_it_is_stopped_and_follows_the_board(visit: Any) 
     expect(page.get_by_role("button", name="Analyze")).to_be_visible()
 
 
+def test_two_players_are_compared_and_either_one_s_move_is_played(visit: Any) -> None:
+    page = visit("tic_tac_toe")
+    paste(page, "a3 a2 b3 b2")
+    table = page.get_by_role("table", name="What two players think of the moves")
+    expect(table).to_be_hidden()
+    page.get_by_label("Analysis player").select_option("uct")
+    page.get_by_label("Second player beside it").select_option("uct:simulations=500")
+    expect(page.locator("#comparison .names span")).to_have_text(
+        [re.compile(r"^uct: wins \d+ %, "), re.compile(r"^uct:simulations=500: wins \d+ %, ")]
+    )
+    row = table.locator("tbody tr").filter(has_text="c3")
+    expect(row.locator("td").nth(2)).to_have_text("100 %")
+    row.get_by_role("button", name="Play c3").click()
+    expect(page.locator("#status")).to_contain_text("wins")
+    expect(table).to_be_hidden()
+
+
+def test_the_openings_of_a_run_are_counted_pointed_at_and_played(visit: Any) -> None:
+    page = visit("tic_tac_toe")
+    card = page.locator("#openings")
+    card.get_by_label("Games", exact=True).select_option("tiny")
+    rows = card.locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first.locator("td").nth(1)).to_have_text("67 %")
+    expect(rows.first.get_by_role("img")).to_have_accessible_name("iterations 1-2: 50 %, 3: 100 %")
+    expect(card).to_contain_text("3 games in this position.")
+    rows.first.hover()
+    expect(page.locator(".overlay text").first).to_have_text("1")
+    rows.first.get_by_role("button", name="Play b2").click()
+    ply(page, 1)
+    expect(rows).to_have_count(1)
+    expect(card).to_contain_text("2 games in this position.")
+    card.get_by_label("Games", exact=True).select_option("")
+    expect(rows.first).to_be_hidden()
+
+
 def test_games_are_saved_loaded_and_refused_in_one_line(visit: Any) -> None:
     page, game = visit("tic_tac_toe", excused="status of 400"), make_game("tic_tac_toe")
     paste(page, "b2 a1 c3")
@@ -466,7 +509,7 @@ def test_a_run_is_browsed_with_its_search_policies_on_the_board(visit: Any) -> N
     expect(page.locator("#moves button")).to_have_count(3)
     page.get_by_role("button", name="First position").click()
     ply(page, 0, 3)
-    expect(page.locator(".candidates tbody tr").first).to_contain_text("60 %")
+    expect(page.locator("#search .move-table tbody tr").first).to_contain_text("60 %")
     expect(page.locator(".overlay text").first).to_have_text("60")
 
 

@@ -123,7 +123,7 @@ def test_a_finger_hits_every_control(visit: Visitor, size: str) -> None:
     paste(page, "b2 a1")
     assert page.locator("#sides .ladder button:visible").count() == 10
     page.get_by_role("button", name="Hint").click()
-    page.locator(".candidates tbody tr").first.wait_for()
+    page.locator("#search .move-table tbody tr").first.wait_for()
     small = "button:not(#board button, dialog button), select, #layers label"
     for each in page.locator(small).all():
         if not each.is_visible():

@@ -34,6 +34,7 @@ from alphazero.frontends.web import connection, security, server, session_manage
 from alphazero.frontends.web.catalog import Catalog
 from alphazero.frontends.web.commands import COMMANDS
 from alphazero.frontends.web.ratings import RatingTable, split_name
+from alphazero.frontends.web.run_records import SavedGames
 from alphazero.frontends.web.server import listen
 from alphazero.frontends.web.session import Side
 from alphazero.games import make_game
@@ -45,7 +46,8 @@ from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
 from alphazero.players.end_prediction import predict_end
 from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec, parse_player
-from alphazero.records.jsonl import read_line
+from alphazero.records.jsonl import load_games, read_line, save_games
+from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import read_sgf
 from alphazero.records.sgf_export import from_sgf, to_sgf
 
@@ -211,7 +213,7 @@ def test_a_hint_finds_the_winning_move(served: Served) -> None:
         view = page.wait(lambda view: view["hint"])
         best = view["search"]["candidates"][0]
         assert (best["name"], best["value"], best["cell"]) == ("c3", 1.0, 2)
-        assert view["search"]["ply"] == 4
+        assert view["ply"] == 4
         assert {each["action"] for each in view["search"]["candidates"]} == {2, 5, 6, 7, 8}
         assert not page.do("undo")["hint"]
 
@@ -221,18 +223,101 @@ def test_an_analysis_is_streamed_and_follows_the_position(served: Served) -> Non
         view = page.do("analyze", on=True, player="uct")
         assert view["analyzing"]
         told = [content for name, content in page_events(page, 4) if name == "search"]
-        assert all(search["ply"] == 0 for search in told)
-        counts = [search["simulations"] for search in told]
+        assert all(each["ply"] == 0 and each["second"] is None for each in told)
+        counts = [each["search"]["simulations"] for each in told]
         assert counts == sorted(counts)
-        assert len(told[-1]["candidates"]) == 7
-        assert sum(each["share"] for each in told[-1]["candidates"]) == pytest.approx(1)
+        candidates = told[-1]["search"]["candidates"]
+        assert len(candidates) == 7
+        assert sum(each["share"] for each in candidates) == pytest.approx(1)
         page.do("move", action=3)
         for name, content in page.events():
             # Where the tree has no room left, its end is told with the view.
-            search = content if name == "search" else content["search"]
-            if search and search["ply"] == 1:
+            if name in ("view", "search") and content["search"] and content["ply"] == 1:
                 break
         assert page.do("analyze", on=False)["thinking"] is False
+
+
+@pytest.fixture(scope="module")
+def with_network() -> Iterator[Served]:
+    with serving([parse_player(str(CHECKPOINT))]) as running:
+        yield running
+
+
+def test_two_players_analyze_one_position_side_by_side(with_network: Served) -> None:
+    with with_network.begin("tic_tac_toe") as page:
+        page.do("paste", moves="a3 a2 b3 b2")
+        view = page.do("analyze", on=True, player="uct", second="tic_tac_toe")
+        assert (view["analysis_player"], view["second_player"]) == ("uct", "tic_tac_toe")
+        view = page.wait(lambda view: view["search"] and view["second"])
+        assert view["second"]["candidates"][0]["name"] == "c3", "it wins at once"
+        assert view["second"]["value"] == pytest.approx(1, abs=0.01)
+        assert [each["prior"] for each in view["second"]["candidates"]] != (
+            [each["prior"] for each in view["search"]["candidates"]]
+        ), "only one of them has a network"
+        view = page.do("move", action=2)
+        assert view["second"] is None, "it is of another position"
+        page.do("undo")
+        page.wait(lambda view: view["second"])
+        assert page.do("analyze", on=True, player="uct")["second_player"] is None
+        assert page.do("analyze", on=False)["second"] is None
+        status, told = page.try_to("analyze", on=True, second="random")
+        assert (status, told["error"]) == (400, "random does not search, so it cannot analyze")
+
+
+def test_the_second_player_waits_while_a_side_thinks(with_network: Served) -> None:
+    sides = [{"player": "human"}, {"player": "uct", "seconds": 600}]
+    with with_network.begin("tic_tac_toe", *sides) as page:
+        page.do("analyze", on=True, player="uct", second="tic_tac_toe")
+        page.wait(lambda view: view["second"])
+        view = page.do("move", action=4)
+        assert view["thinking"]
+        session = with_network.manager.sessions[page.id]
+        assert session._second.search is None
+        page.do("pause", on=True)
+        page.wait(lambda view: view["second"] and view["ply"] == 1)
+
+
+def saved_games(path: Path, *lines: str) -> Path:
+    """Write games of tic-tac-toe, one for each line of moves."""
+    game = make_game("tic_tac_toe")
+    empty = game.initial_state()
+    games = [tuple(game.parse_action(empty, move) for move in line.split()) for line in lines]
+    save_games(path, [PlayedGame(game, ("one", "other"), moves, ONGOING) for moves in games])
+    return path
+
+
+def test_the_openings_of_saved_games_are_counted_in_the_position_of_the_page(
+    tmp_path: Path,
+) -> None:
+    lines = ["b2 a1 c3", "b2 a1 a3", "b2 b1 b3", "a1 b2 c3"]
+    file = saved_games(tmp_path / "mine.jsonl", *lines)
+    with serving(archives=[SavedGames(file)]) as running:
+        with running.begin("connect_four") as page:
+            assert page.view["archives"] == []
+            status, told = running.ask("GET", f"/api/sessions/{page.id}/openings?run=mine.jsonl")
+            assert (status, told["error"]) == (400, "mine.jsonl has games of tic_tac_toe")
+        with running.begin("tic_tac_toe") as page:
+            assert page.view["archives"] == ["mine.jsonl"]
+            at = f"/api/sessions/{page.id}/openings?run="
+            status, found = running.ask("GET", at + "mine.jsonl")
+            assert (status, found["games"], found["groups"]) == (200, 4, ["mine.jsonl"])
+            told = [(move["name"], move["games"], move["shares"]) for move in found["moves"]]
+            assert told == [("b2", 3, [0.75]), ("a3", 1, [0.25])], "corners are equal by symmetry"
+            page.do("paste", moves="b2 c3")
+            status, found = running.ask("GET", at + "mine.jsonl")
+            assert found["games"] == 2, "those with the first answer in a corner"
+            assert all(move["score"] is None for move in found["moves"]), "they are not finished"
+            assert running.ask("GET", at + "others")[1]["error"].startswith("unknown run 'others'")
+            page.do("open", run="mine.jsonl", iteration=0, kind="saved", game=2)
+            assert [move["name"] for move in page.view["moves"]] == ["b2", "b1", "b3"]
+
+
+def test_a_file_of_games_with_different_rules_is_refused(tmp_path: Path) -> None:
+    file = saved_games(tmp_path / "mixed.jsonl", "b2 a1")
+    other = PlayedGame(make_game("connect_four"), ("one", "other"), (3,), ONGOING)
+    save_games(file, [*load_games(file), other])
+    with pytest.raises(PlayerError, match=r"mixed\.jsonl holds different games"):
+        SavedGames(file)
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +337,7 @@ def test_an_analysis_gives_most_visits_to_the_best_move_though_it_may_be_stopped
         page.do("analyze", on=True)
         for name, content in page.events():
             # Where the tree has no room left, its end is told with the view.
-            search = content if name == "search" else content["search"]
+            search = content["search"] if name in ("view", "search") else None
             if search and search["simulations"] >= 400:
                 break
         assert search["candidates"][0]["name"] == "4"  # it completes the column

@@ -8,9 +8,11 @@ import { NewGame, askText, chooseAction, isWholeGame } from "./components/dialog
 import {
   byId, make, makeSvg, press, reuseChildren, setAttribute, setEnabled, setOptions, setText,
 } from "./lib/dom.js";
+import { Comparison } from "./components/comparison.js";
 import { Graph } from "./components/value_graph.js";
 import { Layers } from "./components/layers.js";
 import { Moves } from "./components/move_list.js";
+import { Openings } from "./components/openings.js";
 import { endOf, searchResultOf } from "./components/search_result.js";
 import { ReviewPanel } from "./components/review.js";
 import { Runs } from "./components/run_browser.js";
@@ -42,10 +44,13 @@ class Page {
       goTo,
       branch: (ply, index) => this.send("branch", { ply, index }),
     });
+    const play = (action) => this.send("move", { action });
     this.candidates = new Candidates(byId("search"), {
-      play: (action) => this.send("move", { action }),
-      show: (candidate) => this.showLine(candidate),
+      play, show: (candidate) => this.showLine(candidate),
     });
+    const point = (move) => this.showLine(move && { line: [{ ...move, player: this.view.to_play }] });
+    this.comparison = new Comparison({ play, point });
+    this.openings = new Openings({ play, point, fail: (error) => this.say(error.message) });
     this.review = new ReviewPanel(byId("review"), {
       goTo, send: (name, body) => this.send(name, body),
     });
@@ -76,9 +81,12 @@ class Page {
     press(byId("back"), () => this.stepBy(-1));
     press(byId("forward"), () => this.stepBy(1));
     press(byId("last"), () => this.goTo(this.view.moves.length));
-    const analyze = (on) => this.send("analyze", { on, player: byId("analysis-player").value });
+    const analyze = (on) => this.send("analyze", {
+      on, player: byId("analysis-player").value, second: byId("second-player").value || null,
+    });
     press(byId("analyze"), () => analyze(!this.view.analyzing));
     byId("analysis-player").addEventListener("change", () => this.view.analyzing && analyze(true));
+    byId("second-player").addEventListener("change", () => analyze(true));
     press(byId("new-game"), async () => {
       const wanted = await this.newGame.ask(this.view);
       if (wanted) this.send("new", wanted);
@@ -227,10 +235,10 @@ class Page {
     this.show();
   }
 
-  /** @param {import("../types").Search} search */
-  receiveSearch(search) {
-    if (!this.view || search.ply !== this.view.ply) return;
-    this.view.search = search;
+  /** @param {import("../types").Searches} searches */
+  receiveSearch(searches) {
+    if (!this.view || searches.ply !== this.view.ply) return;
+    Object.assign(this.view, searches);
     // Draw at most once per frame.
     this.frame ??= requestAnimationFrame(() => {
       this.frame = undefined;
@@ -253,6 +261,7 @@ class Page {
     this.showBoard();
     this.scoreboard.showChance(this.view);
     this.candidates.show(this.view, searchResultOf(this.view), endOf(this.view));
+    this.comparison.show(this.view);
   }
 
   show() {
@@ -265,6 +274,7 @@ class Page {
     this.showSearch();
     this.graph.show(view);
     this.moves.show(view);
+    this.openings.show(view);
     this.review.show(view);
     this.sides.show(this.setup, view.game, view.sides, view.side_names);
     this.showButtons(view);
@@ -291,7 +301,10 @@ class Page {
     const analyzers = playersOf(this.setup, view.game).filter(({ searches }) => searches);
     const names = analyzers.map(({ name }) => [name, name]);
     setOptions(byId("analysis-player"), names, view.analysis_player ?? undefined);
-    byId("analysis-player").hidden = names.length < 2;
+    const others = names.filter(([name]) => name !== view.analysis_player);
+    const beside = others.map(([name]) => [name, `beside ${name}`]);
+    setOptions(byId("second-player"), [["", "alone"], ...beside], view.second_player ?? "");
+    for (const name of ["analysis-player", "second-player"]) byId(name).hidden = names.length < 2;
     setEnabled(byId("analyze"), analyzers.length > 0);
     setText(byId("analyze"), analyzing ? "Stop" : "Analyze");
     setAttribute(byId("analyze"), "aria-pressed", analyzing);

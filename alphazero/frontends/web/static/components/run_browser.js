@@ -8,10 +8,7 @@ import { RunCurves } from "./run_curves.js";
 const KINDS = { selfplay: "self-play", gate: "gate" };
 
 export class Runs {
-  /**
-   * `open({run, iteration, kind, game})` is called for a game, `play(run)` to play the best
-   * network, `renew()` when there is a new one, `fail(error)` for an error.
-   */
+  /** Calls `open(game)`, `play(run)` for its best network, `renew()` for a new one, `fail(error)`. */
   constructor(root, runs, { open, play, renew, fail }) {
     this.open = open;
     this.renew = renew;
@@ -94,7 +91,7 @@ export class Runs {
     this.curves.show(charts);
     // Newest first, for watching a run.
     const pairs = iterations.map(({ iteration, kind }) => [
-      `${iteration} ${kind}`, `iteration ${iteration}, ${KINDS[kind]}`,
+      `${iteration} ${kind}`, KINDS[kind] ? `iteration ${iteration}, ${KINDS[kind]}` : "all games",
     ]);
     const chosen = this.iteration.value;
     const hasOpen = this.games.querySelector("[aria-pressed=true]") !== null;

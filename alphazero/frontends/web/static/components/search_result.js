@@ -6,10 +6,7 @@ const MAX_CANDIDATES = 32;
 /**
  * Return the search result of a view, or null: that of a search here, else that of a run's record,
  * with the recorded search policy and value, and the prior and value of the current network.
- *
- * {value, network_value, simulations, per_second, recorded, candidates}: values for the player to
- * move; candidates best first, each {action, name, cell, visits, share, value, prior, line}, with
- * null for unknown fields.
+ * Values are for the player to move; candidates are best first, with null for unknown fields.
  * @param {import("../../types").View} view
  * @returns {import("../../types").Result}
  */

@@ -32,6 +32,10 @@ export const readCharts = (run) =>
 export const readGames = (run, iteration, kind) =>
   requestJson("GET", `/api/runs/${encodeURIComponent(run)}/${iteration}?kind=${kind}`);
 
+/** The moves that a run's or a file's games made in a session's position. */
+export const readOpenings = (id, run) =>
+  requestJson("GET", `/api/sessions/${id}/openings?run=${encodeURIComponent(run)}`);
+
 /** Open a session; returns its first view. */
 export const openSession = (game, sides) => requestJson("POST", "/api/sessions", { game, sides });
 
