@@ -1,4 +1,4 @@
-"""The catalog of players, levels, games and runs that the page offers.
+"""The catalog of players, budgets, games and runs that the page offers.
 
 The page refers to entries by name; a name is never used as a path.
 """
@@ -17,25 +17,25 @@ from alphazero.games.game import Game
 from alphazero.games.registry import game_names, make_game, write_game
 from alphazero.games.results import title_of
 from alphazero.players.checkpoint_player import describe
-from alphazero.players.levels import Level as PersonLevel
+from alphazero.players.levels import Level
 from alphazero.players.options import CheckpointOptions, NetworkOptions, RolloutOptions
 from alphazero.players.registry import PlayerSpec, parse_player
 
 BUILTIN_PLAYERS: Final = ("random", "uct", "minimax:depth=2", "minimax:depth=4")
 """Players without a file."""
 
-ROLLOUT_LEVELS: Final = (100, 1000, 10_000)
-"""Simulations of the levels of players without a network."""
+ROLLOUT_BUDGETS: Final = (100, 1000, 10_000)
+"""Simulations that players without a network offer."""
 
-CHECKPOINT_LEVELS: Final = (0, 16, 64)
-"""Simulations of a checkpoint's levels, besides those derived from its training."""
+CHECKPOINT_BUDGETS: Final = (0, 16, 64)
+"""Simulations that a checkpoint offers, besides those derived from its training."""
 
-BUDGETS: Final = ("simulations", "seconds")
+BUDGET_OPTIONS: Final = ("simulations", "seconds")
 """Options by which the command line limits a player's moves."""
 
 
 @dataclass(frozen=True)
-class Level:
+class Budget:
     """A budget per move, and the playing strength it gives."""
 
     label: str
@@ -65,9 +65,9 @@ class PlayerOption:
 
     name: str
     spec: PlayerSpec
-    levels: tuple[Level, ...]
-    default_level: Level
-    """level used when none is chosen"""
+    budgets: tuple[Budget, ...]
+    default_budget: Budget
+    """budget used when none is chosen"""
 
     @property
     def searches(self) -> bool:
@@ -75,7 +75,7 @@ class PlayerOption:
         return self.spec.options.has_search
 
     @property
-    def ladder(self) -> tuple[PersonLevel, ...]:
+    def ladder(self) -> tuple[Level, ...]:
         """The levels for people, the weakest first; only checkpoints that search have any."""
         options = self.spec.options
         if not isinstance(options, CheckpointOptions) or isinstance(options, NetworkOptions):
@@ -92,14 +92,16 @@ class PlayerOption:
             "game": write_game(game) if game else None,
             "free_options": [*game.observation_options, *game.variable_options] if game else [],
             "searches": self.searches,
-            "levels": [level.json(game) for level in self.levels],
-            "default_level": self.levels.index(self.default_level),
+            "budgets": [budget.json(game) for budget in self.budgets],
+            "default_budget": self.budgets.index(self.default_budget),
             "ladder": [
                 {"number": each.number, "name": each.name, "strength": each.strength}
                 for each in self.ladder
             ],
             "own_level": getattr(options, "level", None),
-            "has_own_budget": any(getattr(options, name, None) is not None for name in BUDGETS),
+            "has_own_budget": any(
+                getattr(options, name, None) is not None for name in BUDGET_OPTIONS
+            ),
             "about": about,
         }
 
@@ -208,38 +210,38 @@ class Catalog:
         ]
 
     def _make_option(self, name: str, spec: PlayerSpec) -> PlayerOption:
-        """Return a player with its levels; the default level is that of its spec."""
-        options, budgets = spec.options, set[int]()
+        """Return a player with its budgets; the default one is that of its spec."""
+        options, counts = spec.options, set[int]()
         if isinstance(options, NetworkOptions):
-            default = self._level(spec, 0)
+            default = self._budget(spec, 0)
         elif isinstance(options, CheckpointOptions):
-            default = self._level(spec, options.default_simulations)
+            default = self._budget(spec, options.default_simulations)
             trained = options.saved.settings.simulations
-            budgets = {*CHECKPOINT_LEVELS, trained, 4 * trained}
+            counts = {*CHECKPOINT_BUDGETS, trained, 4 * trained}
         elif isinstance(options, RolloutOptions):
-            default = self._level(spec, options.default_simulations)
-            budgets = {*ROLLOUT_LEVELS}
+            default = self._budget(spec, options.default_simulations)
+            counts = {*ROLLOUT_BUDGETS}
         else:
-            default = Level(spec.name, ratings=self.ratings.of(spec, None))
+            default = Budget(spec.name, ratings=self.ratings.of(spec, None))
         if default.simulations is not None:
-            budgets.add(default.simulations)
-        levels = [self._level(spec, simulations) for simulations in sorted(budgets)]
-        if default not in levels:
-            levels.append(default)
-        return PlayerOption(name, spec, tuple(levels), default)
+            counts.add(default.simulations)
+        budgets = [self._budget(spec, simulations) for simulations in sorted(counts)]
+        if default not in budgets:
+            budgets.append(default)
+        return PlayerOption(name, spec, tuple(budgets), default)
 
-    def _level(self, spec: PlayerSpec, simulations: int | None) -> Level:
-        """Return the level of a number of simulations; None for the seconds of the spec."""
+    def _budget(self, spec: PlayerSpec, simulations: int | None) -> Budget:
+        """Return the budget of a number of simulations; None for the seconds of the spec."""
         options = spec.options
         if simulations is None:
             seconds: float = getattr(options, "seconds", None) or 1.0
-            return Level(f"{seconds:g} second{'s' * (seconds != 1)}", seconds=seconds)
+            return Budget(f"{seconds:g} second{'s' * (seconds != 1)}", seconds=seconds)
         label = f"{simulations:,} simulations" if simulations else "bare network"
         if isinstance(options, CheckpointOptions) and (
             simulations == options.saved.settings.simulations
         ):
             label += ", as in training"
-        return Level(label, simulations, ratings=self.ratings.of(spec, simulations))
+        return Budget(label, simulations, ratings=self.ratings.of(spec, simulations))
 
 
 def short_name(spec: PlayerSpec) -> str:

@@ -80,7 +80,7 @@ def _read_side(manager: SessionManager, game: Game, fields: Fields) -> Side:
         return Side(player, level=fields.integer("level", 1, len(player.ladder)))
     if fields.has("simulations"):
         simulations = fields.integer("simulations", 0, MAX_SIMULATIONS)
-        has_network = player.spec.game is not None or player.default_level.simulations == 0
+        has_network = player.spec.game is not None or player.default_budget.simulations == 0
         if simulations == 0 and not has_network:
             raise GameError(f"{name} has no network, so it needs at least 1 simulation")
     if fields.has("seconds"):
@@ -92,7 +92,7 @@ def _read_side(manager: SessionManager, game: Game, fields: Fields) -> Side:
     if simulations is None and seconds is None and own_level and player.ladder:
         return Side(player, level=own_level)
     if simulations is None and seconds is None:
-        return Side(player, player.default_level.simulations, player.default_level.seconds)
+        return Side(player, player.default_budget.simulations, player.default_budget.seconds)
     if not player.searches:
         raise GameError(f"{name} has a fixed budget; leave out simulations and seconds")
     if simulations is not None and seconds is not None:

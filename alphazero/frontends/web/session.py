@@ -441,8 +441,8 @@ class WebSession:
         if self.game_tree.is_over:
             return self._review_goal()
         if self._hint is here:
-            level = self.analysis_player.default_level
-            return SearchGoal(HINT, here, self.analysis_player, level.simulations, level.seconds)
+            budget = self.analysis_player.default_budget
+            return SearchGoal(HINT, here, self.analysis_player, budget.simulations, budget.seconds)
         may_move = self._step is here or not (self.paused or self.is_waiting)
         if side.player is not None and may_move:
             settings = side.settings
@@ -476,8 +476,8 @@ class WebSession:
             review.solving = True
             self._solving = asyncio.create_task(self._solve(review))
             return None
-        level = review.player.default_level
-        return SearchGoal(REVIEW, node, review.player, level.simulations, level.seconds)
+        budget = review.player.default_budget
+        return SearchGoal(REVIEW, node, review.player, budget.simulations, budget.seconds)
 
     async def _solve(self, review: GameReview) -> None:
         """Let a solver evaluate the line's last positions, until one takes too long."""

@@ -207,7 +207,7 @@ export interface Result extends Partial<Search> {
   candidates: Candidate[];
 }
 
-export interface Level {
+export interface Budget {
   label: string;
   simulations: number | null;
   seconds: number | null;
@@ -222,8 +222,8 @@ export interface Player {
   game: string | null;
   free_options: string[];
   searches: boolean;
-  levels: Level[];
-  default_level: number;
+  budgets: Budget[];
+  default_budget: number;
   /** levels for people, the weakest first; none without a checkpoint */
   ladder: { number: number; name: string; strength: string }[];
   /** its level and whether it has another budget, by the command line */

@@ -592,7 +592,7 @@ def test_a_player_begins_as_the_command_line_gives_it(
 def test_a_level_shows_its_rating_and_the_open_ends_of_its_interval(visit: Any) -> None:
     page = visit("tic_tac_toe")
     read = """([low, high]) => import("/static/components/players.js").then((all) =>
-        all.levelText({ label: "deep", by_game: { nim: { elo: -0.4, low, high } } }, "nim"))"""
+        all.budgetText({ label: "deep", by_game: { nim: { elo: -0.4, low, high } } }, "nim"))"""
     for ends, shown in (
         ([-29.6, 40.4], "-30 to 40"),
         ([None, 40], "\N{MINUS SIGN}∞ to 40"),

@@ -1078,7 +1078,7 @@ def test_levels_are_labelled_with_the_ratings_of_a_tournament(tmp_path: Path) ->
     save_csv(tmp_path / "table.csv", rows)
     told = Catalog(ratings=RatingTable([tmp_path / "games"])).json()
     uct = next(player for player in told["players"] if player["name"] == "uct")
-    known = {level["label"]: level["by_game"] for level in uct["levels"]}
+    known = {each["label"]: each["by_game"] for each in uct["budgets"]}
     wanted = next(row for row in rows if row.name == "uct:simulations=100")
     assert known["100 simulations"]["tic_tac_toe"]["elo"] == pytest.approx(wanted.elo)
     assert known["100 simulations"]["tic_tac_toe"]["high"] == pytest.approx(wanted.elo_high)
@@ -1093,7 +1093,7 @@ def test_a_checkpoint_is_known_by_its_content_or_its_path(tmp_path: Path) -> Non
         f"{CHECKPOINT},500,450,550.5\nother/{CHECKPOINT.name}:simulations=64,1,1,1\n"
     )
     told = Catalog([parse_player(str(CHECKPOINT))], ratings=RatingTable([table])).json()
-    levels = {level["simulations"]: level for level in told["players"][0]["levels"]}
+    levels = {level["simulations"]: level for level in told["players"][0]["budgets"]}
     assert (levels[16]["elo"], levels[16]["elo_low"], levels[16]["elo_high"]) == (300, 200, 400)
     assert levels[100]["elo_high"] == 550.5  # as in training
     assert levels[64]["elo"] is None
@@ -1159,7 +1159,7 @@ def test_an_open_end_of_an_interval_is_null(
     for path in (tmp_path / "table.csv", tmp_path):
         told = Catalog([parse_player(str(CHECKPOINT))], ratings=RatingTable([path])).json()
         json.dumps(told, allow_nan=False)
-        levels = {level["simulations"]: level for level in told["players"][0]["levels"]}
+        levels = {level["simulations"]: level for level in told["players"][0]["budgets"]}
         assert levels[16]["by_game"] == {"tic_tac_toe": {"elo": 90, "low": None, "high": None}}
         assert (levels[16]["elo"], levels[16]["elo_low"], levels[16]["elo_high"]) == (
             90,

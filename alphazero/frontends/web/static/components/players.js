@@ -38,13 +38,13 @@ export function defaultSide(player) {
   if (player.ladder.length > 0 && !player.has_own_budget) {
     return { player: player.name, level: player.own_level ?? USUAL_LEVEL };
   }
-  const { simulations, seconds } = player.levels[player.default_level] ?? {};
+  const { simulations, seconds } = player.budgets[player.default_budget] ?? {};
   return { player: player.name, simulations: simulations ?? null, seconds: seconds ?? null };
 }
 
-/** Format a level, with its rating if measured: "64 simulations · Elo 812 (790 to 834)"; a null end
+/** Format a budget, with its rating if measured: "64 simulations · Elo 812 (790 to 834)"; a null end
  * of the interval is open. */
-export function levelText({ label, elo, elo_low, elo_high, by_game }, game) {
+export function budgetText({ label, elo, elo_low, elo_high, by_game }, game) {
   // Players that can play several games have a rating for each.
   const rating = by_game?.[game] ?? { elo, low: elo_low, high: elo_high };
   if (typeof rating.elo !== "number") return label;
@@ -87,16 +87,16 @@ class SideControls {
     this.sign.textContent = name;
     const names = players.map(({ name }) => [name, name]);
     setOptions(this.player, [[PERSON, "Person"], ...names], side.player);
-    const { levels = [], ladder = [], searches, about = [] } = this.chosen ?? {};
+    const { budgets = [], ladder = [], searches, about = [] } = this.chosen ?? {};
     this.showLadder(ladder);
     this.player.title = about.join("\n");
-    const pairs = levels.map((level, index) => [String(index), levelText(level, game)]);
+    const pairs = budgets.map((budget, index) => [String(index), budgetText(budget, game)]);
     if (ladder.length > 0) pairs.unshift([LADDER, strengthOf(ladder[(side.level ?? 0) - 1])]);
     if (searches) pairs.push(...Object.keys(CUSTOM).map((unit) => [unit, CUSTOM[unit]]));
     const unit = side.seconds ? "seconds" : "simulations";
-    const known = levels.findIndex(
-      (level) => (level.simulations ?? null) === (side.simulations ?? null)
-        && (level.seconds ?? null) === (side.seconds ?? null),
+    const known = budgets.findIndex(
+      (budget) => (budget.simulations ?? null) === (side.simulations ?? null)
+        && (budget.seconds ?? null) === (side.seconds ?? null),
     );
     const isCustom = this.isCustom || known < 0;
     const hasLevel = Boolean(side.level);
@@ -141,7 +141,7 @@ class SideControls {
     } else if (this.isCustom) {
       this.set({ simulations: this.side.simulations || DEFAULT_SIMULATIONS, seconds: null });
     } else {
-      this.set(this.chosen.levels[this.level.value]);
+      this.set(this.chosen.budgets[this.level.value]);
     }
   }
 
