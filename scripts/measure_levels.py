@@ -70,8 +70,9 @@ CLOSE = 0.04
 STEP = 0.02
 """Change of the target between two ladders."""
 
-LEAST_TARGET = 0.55
-"""Below it, levels are hardly told apart."""
+LEAST_TARGET, MOST_TARGET = 0.55, 0.8
+"""Below, levels are hardly told apart. Above, the weaker one hardly wins a game. Where the strongest level is
+far above UCT, as in Go, ten levels need more than `HIGH`."""
 
 LEAST_STEP = 0.005
 """Width of the bracket at which the bisection ends."""
@@ -88,6 +89,8 @@ class Measurement:
     ) -> None:
         self.saved, self.game = saved, saved.game
         self.opening_moves, self.seed = opening_moves, seed
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
         self.file = folder / f"{saved.path.stem}.jsonl" if folder else None
         self.games = load_games(self.file) if self.file and self.file.exists() else []
 
@@ -191,7 +194,7 @@ def find_ladder(
             target, is_falling = target - STEP, True
             continue
         loses = measured.score(levels[0], ANCHOR, options.probe) < LOSING
-        if loses or is_falling or target + STEP > HIGH:
+        if loses or is_falling or target + STEP > MOST_TARGET:
             return levels
         target, is_rising = target + STEP, True
 
