@@ -326,6 +326,7 @@ AUXILIARY = "network.auxiliary=[ownership,margin,reply,short_term_value]"
 
 GO_VARIANTS = {
     "win-draw-loss head": ["network.value_head=wdl"],
+    "squeeze-and-excitation": ["network.squeeze_excitation=16"],
     "forced playouts": ["selfplay.forced_playouts=2.0"],
     "Gumbel search above PUCT": ["search.selection=gumbel_root"],
     "convolutional heads": [CONVOLUTIONAL],
