@@ -27,8 +27,8 @@ from alphazero.cli.main import run_and_report
 from alphazero.config.loader import load_config
 from alphazero.config.schema import Config, RayConfig
 from alphazero.games import Game, make_game
-from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
+from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch

@@ -48,9 +48,9 @@ from alphazero.config.loader import load_config
 from alphazero.config.schema import Config
 from alphazero.diagnostics.benchmark import SelfPlayBenchmark, time_matches
 from alphazero.games import make_game
-from alphazero.network.backend import explain_backend
+from alphazero.network.inference.backend import explain_backend
+from alphazero.network.inference.torch_evaluator import TorchEvaluator
 from alphazero.network.resnet import ResNet, fold_batch_norm
-from alphazero.network.torch_evaluator import TorchEvaluator
 from alphazero.utils.arrays import Float64Array
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.markdown import markdown_table

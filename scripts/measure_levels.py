@@ -71,8 +71,8 @@ STEP = 0.02
 """Change of the target between two ladders."""
 
 LEAST_TARGET, MOST_TARGET = 0.55, 0.8
-"""Below, levels are hardly told apart. Above, the weaker one hardly wins a game. Where the strongest level is
-far above UCT, as in Go, ten levels need more than `HIGH`."""
+"""Below, levels are hardly told apart; above, the weaker one hardly wins. Where the strongest level
+is far above UCT, as in Go, ten levels need more than `HIGH`."""
 
 LEAST_STEP = 0.005
 """Width of the bracket at which the bisection ends."""

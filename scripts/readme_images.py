@@ -24,8 +24,8 @@ from PIL import Image
 
 from alphazero.cli.argument_types import positive_number
 from alphazero.cli.main import run_and_report
-from alphazero.diagnostics.run_figure import plot_run
-from alphazero.diagnostics.run_pictures import draw_series
+from alphazero.diagnostics.runs.run_figure import plot_run
+from alphazero.diagnostics.runs.run_pictures import draw_series
 from alphazero.drawing.canvas import save_picture, save_svg
 from alphazero.drawing.position import DARK, POLICY_COLOURS
 from alphazero.utils.files import check_writable

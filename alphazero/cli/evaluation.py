@@ -309,8 +309,8 @@ def rate(options: argparse.Namespace) -> int:
     asked = named_game(options)
 
     from alphazero.arena.tournament import Tournament, save_csv, standings, table
-    from alphazero.diagnostics.run_history import anchor_index, expand_players
-    from alphazero.diagnostics.run_pictures import check_minutes, draw_progress
+    from alphazero.diagnostics.runs.run_history import anchor_index, expand_players
+    from alphazero.diagnostics.runs.run_pictures import check_minutes, draw_progress
     from alphazero.games.registry import write_game
     from alphazero.utils.json_lines import plain
 

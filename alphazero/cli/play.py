@@ -22,7 +22,7 @@ from alphazero.cli.shared import (
 from alphazero.errors import AlphaZeroError, PlayerError
 
 if TYPE_CHECKING:
-    from alphazero.frontends.web.run_records import Archive
+    from alphazero.frontends.web.catalog.run_records import Archive
     from alphazero.games import Game
     from alphazero.players.registry import PlayerSpec
 
@@ -151,7 +151,7 @@ def serve(options: argparse.Namespace) -> None:
             check_readable(path)
     asked = named_game(options)
 
-    from alphazero.diagnostics.run_archive import RunArchive
+    from alphazero.diagnostics.runs.run_archive import RunArchive
     from alphazero.training.manifest import holds_run
 
     try:
@@ -162,9 +162,9 @@ def serve(options: argparse.Namespace) -> None:
         raise AlphaZeroError(
             f"{error.name} is not installed; pip install 'alphazero[serve]'"
         ) from None
-    from alphazero.frontends.web.catalog import Catalog
-    from alphazero.frontends.web.ratings import RatingTable
-    from alphazero.frontends.web.run_records import SavedGames
+    from alphazero.frontends.web.catalog.catalog import Catalog
+    from alphazero.frontends.web.catalog.ratings import RatingTable
+    from alphazero.frontends.web.catalog.run_records import SavedGames
     from alphazero.utils.shipped import shipped_players
 
     specs = [parse_player(name) for name in players]
@@ -371,13 +371,13 @@ def openings(options: argparse.Namespace) -> None:
 
     archive: Archive
     if is_folder(options.games):
-        from alphazero.diagnostics.run_archive import RunArchive
+        from alphazero.diagnostics.runs.run_archive import RunArchive
 
         archive = RunArchive(options.games)
     else:
         check_readable(options.games)
 
-        from alphazero.frontends.web.run_records import SavedGames
+        from alphazero.frontends.web.catalog.run_records import SavedGames
 
         archive = SavedGames(options.games)
 

@@ -27,14 +27,14 @@ def plot_arguments(parser: argparse.ArgumentParser) -> None:
 def plot(options: argparse.Namespace) -> None:
     """Plot the curves of one run or several."""
     if len(options.folders) == 1:
-        from alphazero.diagnostics.run_figure import plot_run
+        from alphazero.diagnostics.runs.run_figure import plot_run
 
         files = plot_run(options.folders[0], [options.save] if options.save else None)
     elif options.save is None:
         raise AlphaZeroError("a figure of several runs needs a file: --save FILE.png or FILE.svg")
     else:
-        from alphazero.diagnostics.comparison import read_runs
-        from alphazero.diagnostics.comparison_figure import plot_runs
+        from alphazero.diagnostics.runs.comparison import read_runs
+        from alphazero.diagnostics.runs.comparison_figure import plot_runs
 
         plot_runs(read_runs(options.folders), options.save)
         files = [options.save]
@@ -59,7 +59,7 @@ def compare_arguments(parser: argparse.ArgumentParser) -> None:
 
 def compare(options: argparse.Namespace) -> None:
     """Compare runs."""
-    from alphazero.diagnostics.comparison import CSV_KEY, describe, read_runs, save_runs
+    from alphazero.diagnostics.runs.comparison import CSV_KEY, describe, read_runs, save_runs
     from alphazero.drawing.figures import KINDS, check_figures
     from alphazero.utils.files import printable
     from alphazero.utils.tables import check_csv
@@ -81,7 +81,7 @@ def compare(options: argparse.Namespace) -> None:
         if file.suffix.lower() == ".csv":
             save_runs(file, runs)
         else:
-            from alphazero.diagnostics.comparison_figure import plot_comparison
+            from alphazero.diagnostics.runs.comparison_figure import plot_comparison
 
             plot_comparison(runs, file)
         print(f"saved in {file}")
@@ -106,11 +106,11 @@ def sweep(options: argparse.Namespace) -> int:
     """Train the runs of a sweep and rank them."""
     from tqdm import tqdm
 
-    from alphazero.diagnostics.sweep_file import PlannedRun, load_sweep
+    from alphazero.diagnostics.runs.sweep_file import PlannedRun, load_sweep
 
     planned = load_sweep(options.file)
 
-    from alphazero.diagnostics.sweep import (
+    from alphazero.diagnostics.runs.sweep import (
         RESULTS,
         check_runs,
         describe,

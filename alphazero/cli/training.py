@@ -74,7 +74,7 @@ def train(options: argparse.Namespace) -> int:
         return EXIT_INTERRUPTED
     if options.json:
         return 0
-    from alphazero.diagnostics.run_history import describe_stages, stage_seconds
+    from alphazero.diagnostics.runs.run_history import describe_stages, stage_seconds
 
     if not options.quiet and (spent := stage_seconds(folder)):
         print(f"time of the run: {describe_stages(spent)}")
@@ -196,7 +196,7 @@ def bench(options: argparse.Namespace) -> None:
             )
     else:
         from alphazero.diagnostics.benchmark import ROUNDS, benchmark
-        from alphazero.network.backend import num_selfplay_threads
+        from alphazero.network.inference.backend import num_selfplay_threads
 
         workers = num_selfplay_threads(config.inference, cores, num_games)
         with progress_bar(ROUNDS + 1, "round") as bar:

@@ -12,9 +12,9 @@ from alphazero.config.schema import Config
 from alphazero.games import Game, make_game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.network.backend import make_evaluator
-from alphazero.network.inference import BatchedEvaluator
-from alphazero.network.openvino_evaluator import OpenVINOEvaluator
+from alphazero.network.inference.backend import make_evaluator
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator
+from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.training.selfplay import make_selfplay_match
 from alphazero.training.selfplay_stats import SelfPlayStats

@@ -19,8 +19,8 @@ from alphazero.diagnostics.benchmark import (
     time_matches,
     time_network,
 )
-from alphazero.network.backend import num_selfplay_threads
-from alphazero.network.inference import padded_size
+from alphazero.network.inference.backend import num_selfplay_threads
+from alphazero.network.inference.batched_evaluator import padded_size
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer

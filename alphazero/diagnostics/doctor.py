@@ -6,7 +6,7 @@ from typing import Final
 
 from alphazero.arena.solved_positions import STAGES
 from alphazero.diagnostics.doctor_rules import ENOUGH_ITERATIONS, ENOUGH_STEPS, RULES, RunData
-from alphazero.diagnostics.run_history import curves_of
+from alphazero.diagnostics.runs.run_history import curves_of
 from alphazero.training.monitoring.metrics import METRICS
 from alphazero.training.run_directory import RunDirectory
 

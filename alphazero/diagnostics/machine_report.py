@@ -13,14 +13,14 @@ import torch
 from alphazero.config.loader import load_config
 from alphazero.config.schema import InferenceConfig
 from alphazero.errors import AlphaZeroError
-from alphazero.network.backend import (
+from alphazero.network.inference.backend import (
     BACKEND_VARIABLE,
     explain_backend,
     make_evaluator,
     passed_over,
 )
-from alphazero.network.device_check import compare
-from alphazero.network.devices import available_devices, check_network, self_check
+from alphazero.network.inference.device_check import compare
+from alphazero.network.inference.devices import available_devices, check_network, self_check
 from alphazero.utils.jit import cache_folder
 from alphazero.utils.machine import instruction_sets, processor, total_memory, usable_cores
 from alphazero.utils.shipped import shipped_configs

@@ -17,10 +17,17 @@ from alphazero.errors import RunError
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game, write_game
 from alphazero.network.checkpoint import Checkpoint
-from alphazero.network.onnx_evaluator import OnnxEvaluator, open_session
-from alphazero.network.onnx_graph import BATCH, INPUT, LOGITS, VALUES, onnx_bytes, require_onnx
+from alphazero.network.inference.onnx_evaluator import OnnxEvaluator, open_session
+from alphazero.network.inference.onnx_graph import (
+    BATCH,
+    INPUT,
+    LOGITS,
+    VALUES,
+    onnx_bytes,
+    require_onnx,
+)
+from alphazero.network.inference.quantization import CALIBRATION, QuantizationError, measure_ranges
 from alphazero.network.played_positions import played_positions
-from alphazero.network.quantization import CALIBRATION, QuantizationError, measure_ranges
 from alphazero.network.resnet import ResNet, fold_batch_norm
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.files import sha256_of

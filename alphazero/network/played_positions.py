@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from alphazero.games.game import ONGOING, Game
-from alphazero.network.inference import BatchedEvaluator
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.utils.arrays import Float32Array
 
 GAMES: Final = 16

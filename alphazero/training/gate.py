@@ -14,7 +14,7 @@ from alphazero.config.schema import Config, SearchConfig
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.network.inference import rows_in_match
+from alphazero.network.inference.batched_evaluator import rows_in_match
 from alphazero.players.base import Player
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing

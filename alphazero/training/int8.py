@@ -13,8 +13,8 @@ import numpy as np
 
 from alphazero.config.schema import InferenceConfig
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.network.openvino_evaluator import OpenVINOEvaluator
-from alphazero.network.quantization import CALIBRATION, QuantizationError
+from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
+from alphazero.network.inference.quantization import CALIBRATION, QuantizationError
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.utils.arrays import Float32Array
 

@@ -19,17 +19,17 @@ from alphazero.config.schema import Config
 from alphazero.games.contract.check import refuse_unsound
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
-from alphazero.network.backend import (
+from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
+from alphazero.network.inference.backend import (
     explain_backend,
     make_evaluator,
     num_selfplay_threads,
     resolve_backend,
 )
-from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
-from alphazero.network.device_check import check_device
-from alphazero.network.inference import BatchedEvaluator
-from alphazero.network.openvino_evaluator import OpenVINOEvaluator
-from alphazero.network.quantization import QuantizationError
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator
+from alphazero.network.inference.device_check import check_device
+from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
+from alphazero.network.inference.quantization import QuantizationError
 from alphazero.network.resnet import ResNet
 from alphazero.network.size_check import check_network_sizes
 from alphazero.network.transfer import load_initial

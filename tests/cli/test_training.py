@@ -10,7 +10,7 @@ from cli.test_shared import documented_keys, objects
 from helpers.commands import exit_code
 from helpers.tiny_run import YAML
 
-from alphazero.diagnostics.run_history import read_curves
+from alphazero.diagnostics.runs.run_history import read_curves
 
 Capture = pytest.CaptureFixture[str]
 

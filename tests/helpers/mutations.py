@@ -194,7 +194,7 @@ NETWORK = (
         ("network/test_heads.py::test_the_heads_compute_what_the_paper_describes",),
     ),
     Mutation(
-        "network/torch_evaluator.py",
+        "network/inference/torch_evaluator.py",
         "return logits[:positions].cpu().numpy(), values[:positions].cpu().numpy()",
         "return logits[-positions:].cpu().numpy(), values[-positions:].cpu().numpy()",
         "answers are those of the padding",
@@ -203,7 +203,7 @@ NETWORK = (
         ),
     ),
     Mutation(
-        "network/inference.py",
+        "network/inference/batched_evaluator.py",
         "yield slice(start, min(start + BATCH_SIZES[-1], positions))",
         "yield slice(0, min(BATCH_SIZES[-1], positions))",
         "of a large batch only the first piece is answered",
@@ -212,7 +212,7 @@ NETWORK = (
         ),
     ),
     Mutation(
-        "network/inference.py",
+        "network/inference/batched_evaluator.py",
         "return next((size for size in BATCH_SIZES if size >= positions), BATCH_SIZES[-1])",
         "return next((size for size in BATCH_SIZES if size > positions), BATCH_SIZES[-1])",
         "batches that would fit are padded",
@@ -222,14 +222,14 @@ NETWORK = (
         ),
     ),
     Mutation(
-        "network/inference.py",
+        "network/inference/batched_evaluator.py",
         "good = np.isfinite(logits).all(axis=1) & np.isfinite(values)",
         "good = np.isfinite(logits).all(axis=1)",
         "values that are no numbers pass",
         ("network/test_resnet.py::test_weights_that_are_not_numbers_stop_the_run",),
     ),
     Mutation(
-        "network/inference.py",
+        "network/inference/batched_evaluator.py",
         "self._network = fold_batch_norm(network)",
         "self._network = network.eval()",
         "an evaluator sees later training",
@@ -243,38 +243,40 @@ NETWORK = (
         ("network/test_resnet.py::test_threads_are_set_and_put_back",),
     ),
     Mutation(
-        "network/quantization.py",
+        "network/inference/quantization.py",
         "inputs[0].max().clamp_min(_LEAST)",
         "inputs[0].mean().clamp_min(_LEAST)",
         "int8 ranges end at the mean input",
         (
-            "network/test_openvino_evaluator.py::test_int8_stays_close_on_positions_like_those_it_was_calibrated_on",
-            "network/test_openvino_evaluator.py::test_int8_computes_what_rounding_in_torch_computes",
+            "network/inference/test_openvino_evaluator.py::test_int8_stays_close_on_positions_like_those_it_was_calibrated_on",
+            "network/inference/test_openvino_evaluator.py::test_int8_computes_what_rounding_in_torch_computes",
         ),
     ),
     Mutation(
-        "network/quantization.py",
+        "network/inference/quantization.py",
         "return weight.abs().amax(dim=(1, 2, 3), keepdim=True).clamp_min(_LEAST)",
         "return weight.amax(dim=(1, 2, 3), keepdim=True).clamp_min(_LEAST)",
         "int8 ranges of weights forget the negative ones",
         (
-            "network/test_openvino_evaluator.py::test_int8_stays_close_on_positions_like_those_it_was_calibrated_on",
-            "network/test_openvino_evaluator.py::test_int8_computes_what_rounding_in_torch_computes",
+            "network/inference/test_openvino_evaluator.py::test_int8_stays_close_on_positions_like_those_it_was_calibrated_on",
+            "network/inference/test_openvino_evaluator.py::test_int8_computes_what_rounding_in_torch_computes",
         ),
     ),
     Mutation(
-        "network/onnx_graph.py",
+        "network/inference/onnx_graph.py",
         "self._weight(greatest.reshape(()) / (UNSIGNED_LEVELS - 1))",
         "self._weight(greatest.reshape(()) / UNSIGNED_LEVELS)",
         "int8 of ONNX has other levels",
-        ("network/test_onnx_graph.py::test_int8_computes_what_rounding_in_torch_computes",),
+        (
+            "network/inference/test_onnx_graph.py::test_int8_computes_what_rounding_in_torch_computes",
+        ),
     ),
     Mutation(
-        "network/backend.py",
+        "network/inference/backend.py",
         "    return forced, BACKEND_VARIABLE\n",
         "    return settings.backend, BACKEND_VARIABLE\n",
         "the variable does not override the configuration",
-        ("network/test_backend.py::test_the_variable_overrides_the_configuration",),
+        ("network/inference/test_backend.py::test_the_variable_overrides_the_configuration",),
     ),
     Mutation(
         "network/onnx_export.py",
@@ -284,31 +286,31 @@ NETWORK = (
         ("network/test_onnx_export.py::test_a_model_that_differs_too_much_is_refused",),
     ),
     Mutation(
-        "network/device_check.py",
+        "network/inference/device_check.py",
         "if not max(agreement.policy, agreement.value) <= agreement.tolerance:",
         "if not agreement.policy <= agreement.tolerance:",
         "the self-check does not look at values",
         (
-            "network/test_device_check.py::test_wrong_answers_are_noticed_of_new_and_trained_networks",
-            "network/test_device_check.py::test_the_answers_of_other_weights_are_noticed",
+            "network/inference/test_device_check.py::test_wrong_answers_are_noticed_of_new_and_trained_networks",
+            "network/inference/test_device_check.py::test_the_answers_of_other_weights_are_noticed",
         ),
     ),
     Mutation(
-        "network/device_check.py",
+        "network/inference/device_check.py",
         'return distance if np.isfinite(distance) else float("inf")',
         "return distance if np.isfinite(distance) else 0.0",
         "the self-check takes NaN for no distance",
         (
-            "network/test_device_check.py::test_wrong_answers_are_noticed_of_new_and_trained_networks",
+            "network/inference/test_device_check.py::test_wrong_answers_are_noticed_of_new_and_trained_networks",
         ),
     ),
     Mutation(
-        "network/device_check.py",
+        "network/inference/device_check.py",
         "spread = max(_root_mean_square(exact - exact.mean(axis=0)), _LEAST_SPREAD)",
         "spread = max(_root_mean_square(exact), _LEAST_SPREAD)",
         "a bias that all positions have in common hides wrong answers",
         (
-            "network/test_device_check.py::test_another_position_s_policy_is_noticed_beside_a_bias_that_all_have_in_common",
+            "network/inference/test_device_check.py::test_another_position_s_policy_is_noticed_beside_a_bias_that_all_have_in_common",
         ),
     ),
 )

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from alphazero.frontends.web.catalog import Catalog
-from alphazero.frontends.web.run_records import Archive
+from alphazero.frontends.web.catalog.catalog import Catalog
+from alphazero.frontends.web.catalog.run_records import Archive
 from alphazero.frontends.web.server import Server, WebApp, listen, make_server
-from alphazero.frontends.web.session_manager import MAX_SESSIONS, SessionManager
+from alphazero.frontends.web.sessions.session_manager import MAX_SESSIONS, SessionManager
 from alphazero.players.registry import PlayerSpec
 
 Json = dict[str, Any]

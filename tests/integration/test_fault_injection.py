@@ -27,7 +27,7 @@ from helpers.tiny_run import (
 )
 
 from alphazero.cli.main import main
-from alphazero.network.backend import make_evaluator
+from alphazero.network.inference.backend import make_evaluator
 from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
 from alphazero.training.loop import Training
 

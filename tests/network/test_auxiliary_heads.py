@@ -9,9 +9,9 @@ from helpers.networks import needs_openvino
 
 from alphazero.config.schema import AUXILIARY_HEADS, NetworkConfig
 from alphazero.network.auxiliary_heads import LEAST_SPREAD, predict
-from alphazero.network.openvino_evaluator import OpenVINOEvaluator
+from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
+from alphazero.network.inference.torch_evaluator import TorchEvaluator
 from alphazero.network.resnet import ResNet, fold_batch_norm
-from alphazero.network.torch_evaluator import TorchEvaluator
 
 SHAPE, ACTIONS = (3, 4, 5), 21
 PLAIN = NetworkConfig(blocks=2, filters=8, value_hidden=8, global_pooling=2, squeeze_excitation=2)

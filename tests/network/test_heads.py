@@ -12,8 +12,8 @@ from torch.nn import functional
 from alphazero.config.schema import NetworkConfig
 from alphazero.games import make_game
 from alphazero.network.heads import ConvolutionalPolicy, pool_board
+from alphazero.network.inference.torch_evaluator import TorchEvaluator
 from alphazero.network.resnet import ResNet, fold_batch_norm
-from alphazero.network.torch_evaluator import TorchEvaluator
 
 SETTINGS = NetworkConfig(
     blocks=2, filters=16, policy_filters=5, value_filters=6, value_hidden=9, heads="convolutional"

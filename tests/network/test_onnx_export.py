@@ -15,7 +15,7 @@ from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.network import onnx_export
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint
-from alphazero.network.onnx_evaluator import OnnxEvaluator, open_session
+from alphazero.network.inference.onnx_evaluator import OnnxEvaluator, open_session
 from alphazero.network.onnx_export import TOLERANCE, export_model
 from alphazero.network.played_positions import played_positions
 from alphazero.network.resnet import ResNet

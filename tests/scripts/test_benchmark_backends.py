@@ -5,7 +5,7 @@ import pytest
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS
 
-from alphazero.network import backend
+from alphazero.network.inference.batched_evaluator import backend
 
 
 @needs_onnx

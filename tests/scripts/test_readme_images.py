@@ -12,7 +12,7 @@ import pytest
 from helpers.paths import ROOT
 from PIL import Image
 
-from alphazero.diagnostics.run_pictures import draw_series
+from alphazero.diagnostics.runs.run_pictures import draw_series
 from alphazero.drawing.position import DARK
 from alphazero.errors import GameError, RunError
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint

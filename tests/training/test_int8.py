@@ -16,8 +16,8 @@ from helpers.tiny_run import fingerprint, tiny_config
 from alphazero.config.schema import InferenceConfig, ReplayConfig
 from alphazero.diagnostics.benchmark import benchmark
 from alphazero.network.checkpoint import load_checkpoint
-from alphazero.network.openvino_evaluator import OpenVINOEvaluator
-from alphazero.network.quantization import QuantizationError
+from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
+from alphazero.network.inference.quantization import QuantizationError
 from alphazero.network.resnet import ResNet
 from alphazero.training import loop, play_backend
 from alphazero.training.data.game_shard import GameBatch

@@ -24,7 +24,7 @@ RULES: Final[dict[type[Game], str]] = {ConnectFour: "connect_four", Mnk: "mnk"}
 
 SHARED: Final = (
     *("style.css", "board.css", "icon.svg", "lib/dom.js", "lib/materials.js", "lib/theme.js"),
-    *(f"components/{name}.js" for name in ("board", "drag", "marks", "overlay", "pieces")),
+    *(f"board/{name}.js" for name in ("board", "drag", "marks", "overlay", "pieces")),
 )
 """Files of the page of `alphazero serve` that this page uses too."""
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from starlette.types import Receive, Send
 
-from alphazero.frontends.web.session import WebSession
-from alphazero.frontends.web.view import search_json, view_of
+from alphazero.frontends.web.sessions.session import WebSession
+from alphazero.frontends.web.views.view import search_json, view_of
 
 HEARTBEAT: Final = 15.0
 """Seconds between heartbeats, which detect disconnected pages."""

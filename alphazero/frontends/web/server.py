@@ -18,18 +18,10 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from alphazero.errors import AlphaZeroError, GameError, RunError
-from alphazero.frontends.web.board_view import picture_of
-from alphazero.frontends.web.catalog import Catalog
-from alphazero.frontends.web.commands import (
-    COMMANDS,
-    SLOW_COMMANDS,
-    Fields,
-    prepare_command,
-    read_sides,
-)
+from alphazero.frontends.web.catalog.catalog import Catalog
+from alphazero.frontends.web.catalog.run_records import SELFPLAY
 from alphazero.frontends.web.connection import limit_connections, track_responses
 from alphazero.frontends.web.event_stream import EventStream
-from alphazero.frontends.web.run_records import SELFPLAY
 from alphazero.frontends.web.security import (
     RefusedError,
     SecurityMiddleware,
@@ -37,9 +29,17 @@ from alphazero.frontends.web.security import (
     error_response,
     read_json,
 )
-from alphazero.frontends.web.session import Side, WebSession
-from alphazero.frontends.web.session_manager import SessionManager
-from alphazero.frontends.web.view import view_of
+from alphazero.frontends.web.sessions.commands import (
+    COMMANDS,
+    SLOW_COMMANDS,
+    Fields,
+    prepare_command,
+    read_sides,
+)
+from alphazero.frontends.web.sessions.session import Side, WebSession
+from alphazero.frontends.web.sessions.session_manager import SessionManager
+from alphazero.frontends.web.views.board_view import picture_of
+from alphazero.frontends.web.views.view import view_of
 from alphazero.games.registry import name_of
 from alphazero.utils.files import explain_os_error
 from alphazero.utils.progress import do_nothing

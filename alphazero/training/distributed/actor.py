@@ -16,9 +16,9 @@ from alphazero.config.loader import parse_config
 from alphazero.errors import RunError
 from alphazero.games.registry import make_game
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.network.backend import make_evaluator, num_selfplay_threads
 from alphazero.network.checkpoint import read_checkpoint
-from alphazero.network.openvino_evaluator import OpenVINOEvaluator
+from alphazero.network.inference.backend import make_evaluator, num_selfplay_threads
+from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.records.game_record import Pairing
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.gate import play_gate

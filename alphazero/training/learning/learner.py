@@ -12,7 +12,7 @@ from torch import Tensor
 
 from alphazero.config.schema import LearnerConfig
 from alphazero.errors import RunError
-from alphazero.network.devices import resolve_device, resolve_precision
+from alphazero.network.inference.devices import resolve_device, resolve_precision
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.replay_buffer import Batch
 from alphazero.training.learning.data_parallel import Group, share_normalisation

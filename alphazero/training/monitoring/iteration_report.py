@@ -13,7 +13,7 @@ from PIL import Image
 from alphazero.arena.elo import MatchResult
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
-from alphazero.network.quantization import QuantizationError
+from alphazero.network.inference.quantization import QuantizationError
 from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import commented, has_sgf, to_sgf

@@ -296,7 +296,7 @@ def test_the_words_beside_the_graph_are_not_under_its_curve(visit: Any) -> None:
 
 
 DRAW_SHARES = """async (layer) => {
-    const { drawLayer } = await import("/static/components/overlay.js");
+    const { drawLayer } = await import("/static/board/overlay.js");
     const cells = [10, 30, 50].map((x) => ({ x, y: 10 }));
     const share = (cell, part) => ({ cell, share: part, prior: part, value: part || null });
     const candidates = [share(0, 0.9), share(1, 0.004), share(2, 0)];

@@ -30,13 +30,14 @@ from alphazero.drawing.palette import palette_of
 from alphazero.errors import AlphaZeroError, PlayerError, RunError
 from alphazero.frontends import search_pool
 from alphazero.frontends.search_pool import SearchPool, SearchRequest, SearchResponse
-from alphazero.frontends.web import connection, security, server, session_manager
-from alphazero.frontends.web.catalog import Catalog
-from alphazero.frontends.web.commands import COMMANDS
-from alphazero.frontends.web.ratings import RatingTable, split_name
-from alphazero.frontends.web.run_records import SavedGames
+from alphazero.frontends.web import connection, security, server
+from alphazero.frontends.web.catalog.catalog import Catalog
+from alphazero.frontends.web.catalog.ratings import RatingTable, split_name
+from alphazero.frontends.web.catalog.run_records import SavedGames
 from alphazero.frontends.web.server import listen
-from alphazero.frontends.web.session import Side
+from alphazero.frontends.web.sessions import session_manager
+from alphazero.frontends.web.sessions.commands import COMMANDS
+from alphazero.frontends.web.sessions.session import Side
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.games.registry import read_game
@@ -1026,7 +1027,7 @@ def test_a_network_of_one_machine_is_one_client() -> None:
 
 
 def test_a_game_tree_has_a_maximum_size(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    from alphazero.frontends.web import session
+    from alphazero.frontends.web.sessions import session
 
     monkeypatch.setattr(session, "MAX_POSITIONS", 0)
     with served.begin("tic_tac_toe") as page:
@@ -1155,7 +1156,7 @@ def test_an_open_end_of_an_interval_is_null(
     Tournament(make_game("tic_tac_toe"), specs, 2, folder=tmp_path).play()
     ends = np.array([0, -math.inf]), np.array([0, math.inf])
     fitted = Ratings(np.array([0.0, 90.0]), *ends, 0.0, 0.0)
-    monkeypatch.setattr("alphazero.frontends.web.ratings.fit", lambda *_: fitted)
+    monkeypatch.setattr("alphazero.frontends.web.catalog.ratings.fit", lambda *_: fitted)
     for path in (tmp_path / "table.csv", tmp_path):
         told = Catalog([parse_player(str(CHECKPOINT))], ratings=RatingTable([path])).json()
         json.dumps(told, allow_nan=False)

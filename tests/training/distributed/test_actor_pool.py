@@ -22,7 +22,7 @@ from alphazero.config.schema import Config
 from alphazero.errors import RunError
 from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
-from alphazero.network.openvino_evaluator import OpenVINOEvaluator
+from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import Pairing
 from alphazero.training import selfplay

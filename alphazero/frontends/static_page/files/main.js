@@ -1,6 +1,6 @@
 // The page: one game of a person against the player, whose search runs in a worker.
 
-import { Board } from "./components/board.js";
+import { Board } from "./board/board.js";
 import { byId, count, make, percent, press, setEnabled, setText } from "./lib/dom.js";
 import { followTheme } from "./lib/theme.js";
 import { nameOf, viewOf } from "./position.js";

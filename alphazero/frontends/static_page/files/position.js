@@ -3,7 +3,7 @@
 /** Counts the views. */
 let serial = 0;
 
-/** Return the view of `state` for components/board.js; with `playable`, cells offer their moves. */
+/** Return the view of `state` for board/board.js; with `playable`, cells offer their moves. */
 export function viewOf(player, game, state, playable) {
   const { board, style } = player;
   const cells = board.cells.map((cell, index) => ({

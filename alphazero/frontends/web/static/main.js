@@ -2,20 +2,20 @@
 // and streamed events both bring a view.
 
 import * as api from "./lib/api.js";
-import { Board } from "./components/board.js";
-import { Candidates } from "./components/candidates.js";
+import { Board } from "./board/board.js";
+import { Candidates } from "./search/candidates.js";
 import { NewGame, askText, chooseAction, isWholeGame } from "./components/dialogs.js";
 import {
   byId, make, makeSvg, press, reuseChildren, setAttribute, setEnabled, setOptions, setText,
 } from "./lib/dom.js";
-import { Comparison } from "./components/comparison.js";
+import { Comparison } from "./search/comparison.js";
 import { Graph } from "./components/value_graph.js";
-import { Layers } from "./components/layers.js";
+import { Layers } from "./search/layers.js";
 import { Moves } from "./components/move_list.js";
-import { Openings } from "./components/openings.js";
-import { endOf, searchResultOf } from "./components/search_result.js";
+import { Openings } from "./runs/openings.js";
+import { endOf, searchResultOf } from "./search/search_result.js";
 import { ReviewPanel } from "./components/review.js";
-import { Runs } from "./components/run_browser.js";
+import { Runs } from "./runs/run_browser.js";
 import { Scoreboard } from "./components/scoreboard.js";
 import { Share, readLink } from "./components/share.js";
 import { Sides, defaultSides, playersOf } from "./components/players.js";

@@ -1,0 +1,1 @@
+"""Runs read from their folders: curves, games, figures, comparisons and sweeps."""

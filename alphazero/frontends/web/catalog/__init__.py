@@ -1,0 +1,1 @@
+"""What the page offers: players, ratings, runs and files of games."""

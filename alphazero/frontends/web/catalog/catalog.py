@@ -1,0 +1,264 @@
+"""The catalog of players, budgets, games and runs that the page offers.
+
+The page refers to entries by name; a name is never used as a path.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from alphazero.drawing.palette import looks_of
+from alphazero.errors import PlayerError, did_you_mean
+from alphazero.frontends.web.catalog.ratings import Rating, RatingTable
+from alphazero.frontends.web.catalog.run_records import Archive
+from alphazero.games.game import Game
+from alphazero.games.registry import game_names, make_game, write_game
+from alphazero.games.results import title_of
+from alphazero.players.checkpoint_player import describe
+from alphazero.players.levels import Level
+from alphazero.players.options import CheckpointOptions, NetworkOptions, RolloutOptions
+from alphazero.players.registry import PlayerSpec, parse_player
+
+BUILTIN_PLAYERS: Final = ("random", "uct", "minimax:depth=2", "minimax:depth=4")
+"""Players without a file."""
+
+ROLLOUT_BUDGETS: Final = (100, 1000, 10_000)
+"""Simulations that players without a network offer."""
+
+CHECKPOINT_BUDGETS: Final = (0, 16, 64)
+"""Simulations that a checkpoint offers, besides those derived from its training."""
+
+BUDGET_OPTIONS: Final = ("simulations", "seconds")
+"""Options by which the command line limits a player's moves."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A budget per move, and the playing strength it gives."""
+
+    label: str
+    simulations: int | None = None
+    seconds: float | None = None
+    ratings: tuple[tuple[str, Rating], ...] = ()
+    """by the game of the measurement"""
+
+    def json(self, game: Game | None) -> dict[str, Any]:
+        """Return the JSON for the page; `game` is the player's only game, if any."""
+        by_game = dict(self.ratings)
+        rating = by_game.get(write_game(game)) if game else None
+        return {
+            "label": self.label,
+            "simulations": self.simulations,
+            "seconds": self.seconds,
+            "elo": rating.elo if rating else None,
+            "elo_low": rating.low if rating else None,
+            "elo_high": rating.high if rating else None,
+            "by_game": {name: dataclasses.asdict(each) for name, each in by_game.items()},
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class PlayerOption:
+    """A player that the page offers."""
+
+    name: str
+    spec: PlayerSpec
+    budgets: tuple[Budget, ...]
+    default_budget: Budget
+    """budget used when none is chosen"""
+
+    @property
+    def searches(self) -> bool:
+        """Whether it has a search to show, and gives hints."""
+        return self.spec.options.has_search
+
+    @property
+    def ladder(self) -> tuple[Level, ...]:
+        """The levels for people, the weakest first; only checkpoints that search have any."""
+        options = self.spec.options
+        if not isinstance(options, CheckpointOptions) or isinstance(options, NetworkOptions):
+            return ()
+        return options.saved.ladder.levels
+
+    def json(self) -> dict[str, Any]:
+        options, game = self.spec.options, self.spec.game
+        about: list[str] = []
+        if isinstance(options, CheckpointOptions):
+            about = describe(Path(options.saved.path.name), options.saved.checkpoint).split("\n")
+        return {
+            "name": self.name,
+            "game": write_game(game) if game else None,
+            "free_options": [*game.observation_options, *game.variable_options] if game else [],
+            "searches": self.searches,
+            "budgets": [budget.json(game) for budget in self.budgets],
+            "default_budget": self.budgets.index(self.default_budget),
+            "ladder": [
+                {"number": each.number, "name": each.name, "strength": each.strength}
+                for each in self.ladder
+            ],
+            "own_level": getattr(options, "level", None),
+            "has_own_budget": any(
+                getattr(options, name, None) is not None for name in BUDGET_OPTIONS
+            ),
+            "about": about,
+        }
+
+
+class Catalog:
+    """The players, games and runs of the server."""
+
+    def __init__(
+        self,
+        specs: Sequence[PlayerSpec] = (),
+        archives: Sequence[Archive] = (),
+        ratings: RatingTable | None = None,
+        games: Sequence[Game] = (),
+    ) -> None:
+        """`games` are offered besides those of the players and of the runs, and the usual ones."""
+        self.ratings = ratings or RatingTable()
+        self.players: dict[str, PlayerOption] = {}
+        self.archives: dict[str, Archive] = {}
+        for spec in (*specs, *map(parse_player, BUILTIN_PLAYERS)):
+            if all(player.spec.name != spec.name for player in self.players.values()):
+                name = _unused_name(short_name(spec), self.players)
+                self.players[name] = self._make_option(name, spec)
+        self.run_players: dict[str, str] = {}
+        """names of runs' best players, by the names of the runs"""
+        for archive in archives:
+            name = _unused_name(archive.name, self.archives)
+            self.archives[name] = archive
+            for player in self.players.values():
+                options = player.spec.options
+                if isinstance(options, CheckpointOptions) and Path(options.path) == archive.folder:
+                    self.run_players[name] = player.name
+        self.games = {name: make_game(name) for name in game_names()}
+        fixed = [player.spec.game for player in self.players.values()]
+        for game in (*games, *fixed, *(archive.game for archive in archives)):
+            if game is not None:
+                self.games.setdefault(write_game(game), game)
+
+    def player(self, name: str, game: Game) -> PlayerOption:
+        """Return a player by name.
+
+        Raises:
+            PlayerError: when there is none, or it does not play `game`.
+        """
+        player = self.players.get(name)
+        if player is None:
+            hint = did_you_mean(name, self.players)
+            raise PlayerError(
+                f"unknown player {name[:60]!a}{hint} (players: {', '.join(self.players)})"
+            )
+        own = player.spec.game
+        if own is not None and not own.accepts(game):
+            raise PlayerError(f"{name} plays {write_game(own)}, not {write_game(game)}")
+        return player
+
+    def reload(self, name: str) -> PlayerOption:
+        """Return a player with its file read anew, for the same game; the catalog stays as it is.
+
+        Raises:
+            AlphaZeroError: when the file cannot be read.
+        """
+        before = self.players[name].spec
+        spec = dataclasses.replace(before, options=dataclasses.replace(before.options))
+        return self._make_option(name, spec if before.game is None else spec.on(before.game))
+
+    def newest(self, player: PlayerOption) -> PlayerOption:
+        """Return a player as it is now."""
+        return self.players.get(player.name, player)
+
+    def analysis_player(self, game: Game) -> PlayerOption:
+        """Return the default analysis player of a game: a network if possible, else rollouts."""
+        suitable = [
+            player
+            for player in self.players.values()
+            if player.searches and player.spec.plays(game)
+        ]
+        return next((player for player in suitable if player.spec.game is not None), suitable[-1])
+
+    def archives_of(self, game: Game) -> list[str]:
+        """Return the names of the runs and files that hold games of `game`."""
+        return [name for name, each in self.archives.items() if each.game.accepts(game)]
+
+    def json(self) -> dict[str, Any]:
+        return {
+            "games": [
+                {
+                    "name": text,
+                    "title": title_of(game),
+                    "side_names": list(game.side_names),
+                    "looks": list(looks_of(game)),
+                    "options": game.options,
+                }
+                for text, game in self.games.items()
+            ],
+            "players": [player.json() for player in self.players.values()],
+        }
+
+    def runs_json(self) -> list[dict[str, Any]]:
+        """Return each run's name, game, and player if it has one."""
+        return [
+            {
+                "name": name,
+                "game": write_game(archive.game),
+                "player": self.run_players.get(name),
+            }
+            for name, archive in self.archives.items()
+        ]
+
+    def _make_option(self, name: str, spec: PlayerSpec) -> PlayerOption:
+        """Return a player with its budgets; the default one is that of its spec."""
+        options, counts = spec.options, set[int]()
+        if isinstance(options, NetworkOptions):
+            default = self._budget(spec, 0)
+        elif isinstance(options, CheckpointOptions):
+            default = self._budget(spec, options.default_simulations)
+            trained = options.saved.settings.simulations
+            counts = {*CHECKPOINT_BUDGETS, trained, 4 * trained}
+        elif isinstance(options, RolloutOptions):
+            default = self._budget(spec, options.default_simulations)
+            counts = {*ROLLOUT_BUDGETS}
+        else:
+            default = Budget(spec.name, ratings=self.ratings.of(spec, None))
+        if default.simulations is not None:
+            counts.add(default.simulations)
+        budgets = [self._budget(spec, simulations) for simulations in sorted(counts)]
+        if default not in budgets:
+            budgets.append(default)
+        return PlayerOption(name, spec, tuple(budgets), default)
+
+    def _budget(self, spec: PlayerSpec, simulations: int | None) -> Budget:
+        """Return the budget of a number of simulations; None for the seconds of the spec."""
+        options = spec.options
+        if simulations is None:
+            seconds: float = getattr(options, "seconds", None) or 1.0
+            return Budget(f"{seconds:g} second{'s' * (seconds != 1)}", seconds=seconds)
+        label = f"{simulations:,} simulations" if simulations else "bare network"
+        if isinstance(options, CheckpointOptions) and (
+            simulations == options.saved.settings.simulations
+        ):
+            label += ", as in training"
+        return Budget(label, simulations, ratings=self.ratings.of(spec, simulations))
+
+
+def short_name(spec: PlayerSpec) -> str:
+    """Return a short name: a checkpoint's file or folder, else the spec."""
+    options = spec.options
+    if not isinstance(options, CheckpointOptions):
+        return spec.name
+    path = Path(options.path).resolve()
+    if path.stem == "best":
+        path = path.parent
+    return path.name.removesuffix(".safetensors")
+
+
+def _unused_name(name: str, names: Iterable[str]) -> str:
+    """Return `name`, with a number appended if it is taken."""
+    taken, number, candidate = set(names), 1, name
+    while candidate in taken:
+        number += 1
+        candidate = f"{name} ({number})"
+    return candidate

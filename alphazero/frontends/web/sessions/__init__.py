@@ -1,0 +1,1 @@
+"""The sessions of the page: their games, searches, reviews and commands."""

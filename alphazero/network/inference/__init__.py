@@ -1,0 +1,1 @@
+"""The network as an evaluator of positions: by several libraries, on several devices."""

@@ -1,0 +1,148 @@
+"""A run seen afterwards: when, by which checkpoints, and above whom."""
+
+from pathlib import Path
+
+import pytest
+from helpers.players import saved_player
+from helpers.tiny_run import tiny_config
+
+from alphazero.arena.tournament import Standing
+from alphazero.cli.main import main
+from alphazero.diagnostics.runs.run_figure import draw_run
+from alphazero.diagnostics.runs.run_history import (
+    anchor_index,
+    curves_of,
+    describe_stages,
+    expand_players,
+    read_curves,
+    stage_seconds,
+    step_checkpoints,
+    training_minutes,
+)
+from alphazero.diagnostics.runs.run_pictures import draw_progress
+from alphazero.errors import PlayerError, RunError
+from alphazero.players.registry import parse_player
+from alphazero.training.loop import resume, train
+from alphazero.training.monitoring.tensorboard import TensorBoardWriter
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A folder with eleven empty checkpoints and the curves of three iterations."""
+    for step in range(11):
+        (tmp_path / f"step-{step * 100:08d}.safetensors").touch()
+    with TensorBoardWriter(tmp_path / "tensorboard", 0) as curves:
+        for iteration in (1, 2, 3):
+            spent = {"seconds/play": 60.0 * iteration, "seconds/save": 30.0}
+            curves.write(iteration, spent, {})
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("number", "steps"),
+    [
+        (1, [1000]),
+        (2, [0, 1000]),
+        (3, [0, 500, 1000]),
+        (5, [0, 200, 500, 800, 1000]),
+        (11, list(range(0, 1001, 100))),
+        (99, list(range(0, 1001, 100))),
+    ],
+)
+def test_checkpoints_are_thinned_evenly_to_the_newest(
+    run: Path, number: int, steps: list[int]
+) -> None:
+    names = [path.name for path in step_checkpoints(run, number)]
+    assert names == [f"step-{step:08d}.safetensors" for step in steps]
+    assert step_checkpoints(run / "none", number) == []
+
+
+def test_the_minutes_of_training_add_up_over_stages_and_iterations(run: Path) -> None:
+    assert training_minutes(run) == pytest.approx({0: 0, 1: 1.5, 2: 4.0, 3: 7.5})
+    assert training_minutes(run / "none") == {}
+    assert curves_of(run, ["seconds/save", "seconds/gate"]) == [{1: 30, 2: 30, 3: 30}, {}]
+
+
+def test_the_share_of_each_stage_is_told(run: Path) -> None:
+    spent = stage_seconds(run)
+    assert spent == {"play": 360, "learn": 0, "gate": 0, "measure": 0, "save": 90}
+    assert describe_stages(spent).startswith("self-play 80%, learning 0%,")
+    assert stage_seconds(run / "none") == {}
+
+
+def test_a_runs_folder_stands_for_its_checkpoints_and_their_times(run: Path) -> None:
+    for path in run.glob("step-*"):
+        saved_player(path)  # of iteration 3
+    specs, minutes = expand_players([str(run), "random"], 2, simulations=5)
+    first, last = (f"{path}:simulations=5" for path in step_checkpoints(run, 2))
+    assert [spec.name for spec in specs] == [first, last, "random"]
+    assert minutes == pytest.approx({first: 7.5, last: 7.5})
+    best = saved_player(run / "best.safetensors").parent
+    for path in run.glob("step-*"):
+        path.unlink()
+    specs, minutes = expand_players([str(best)], 2)
+    assert [spec.name for spec in specs] == [str(best)]
+    assert minutes == {}
+
+
+def test_the_anchor_is_the_one_named_or_random_or_the_first(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "a.safetensors")
+    first, other, chance = (
+        parse_player(text) for text in (f"network:{path}", f"{path}:simulations=3", "random")
+    )
+    assert anchor_index([first, other, chance], None) == 2
+    assert anchor_index([other, first], None) == 0
+    assert anchor_index([first, other, chance], f"{path}:3") == 1
+    assert anchor_index([first, other, chance], f"network:{path}") == 0
+    with pytest.raises(PlayerError, match="is none of the players"):
+        anchor_index([first, other], "random")
+
+
+def test_a_plot_shows_ratings_over_the_minutes_and_needs_a_run() -> None:
+    ratings = {"random": 0.0, "runs/a/step-2": 310.0, "runs/a/step-1": -20.0, "uct": 4.0}
+    rows = [Standing(name, elo, elo - 80, elo + 90, 4, 2, 1, 1) for name, elo in ratings.items()]
+    minutes = {"runs/a/step-2": 12.0, "runs/a/step-1": 3.0}
+    (axes,) = draw_progress(rows, minutes).axes
+    assert axes.get_title(loc="left") == "a"
+    (curve,) = (line for line in axes.get_lines() if line.get_marker() == "o")
+    assert curve.get_xydata().tolist() == [[3, -20], [12, 310]]
+    bars = [segment.tolist() for segment in axes.collections[0].get_segments()]
+    assert bars == [[[3, -100], [3, 70]], [[12, 230], [12, 400]]]
+    assert [text.get_text() for text in axes.texts] == ["uct", "random"]
+    assert axes.get_xlim()[0] == 0
+    with pytest.raises(RunError, match="name a run's folder"):
+        draw_progress(rows[:1], {})
+
+
+def test_a_run_that_has_learned_nothing_yet_says_so_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A step of 500 positions, each drawn twice, takes 250; six games have at most 54."""
+    large = "learner.batch_size=500", "replay.window_maximum=1000"
+    folder = train(tiny_config(tmp_path, *large, "budget.iterations=3"))
+    lines = [line for line in capsys.readouterr().out.splitlines() if "games, " in line]
+    assert len(lines) == 3
+    for line in lines:
+        assert "nothing learned yet, the first step takes 250 positions; " in line
+        assert "loss" not in line
+    curves = read_curves(folder)
+    assert curves["learner/steps"] == {1: 0, 2: 0, 3: 0}
+    absent = {"learner/policy_entropy", "learner/learning_rate", "learner/gradient_norm"}
+    assert not [name for name in curves if name.startswith("loss/") or name in absent]
+    assert [text.get_text() for text in draw_run(folder).texts][-1].endswith("nothing learned yet")
+    assert main(["doctor", str(folder)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "examined 3 iterations"
+    assert "nothing was learned yet: no optimizer step is done" in said
+    assert "no problem found" not in said
+    resume(folder, ["budget.iterations=9"])
+    learned = capsys.readouterr().out.splitlines()
+    assert any("; loss " in line for line in learned)
+    assert any("; no step was due; " in line for line in learned)
+    assert not any("loss 0.000" in line or "nan" in line for line in learned)
+    curves = read_curves(folder)
+    assert "nothing learned" not in " ".join(text.get_text() for text in draw_run(folder).texts)
+    grown = curves["learner/steps"]
+    with_steps = [i for i in range(1, 10) if grown[i] > grown.get(i - 1, 0)]
+    assert list(curves["loss/total"]) == with_steps
+    assert min(curves["loss/total"].values()) > 0

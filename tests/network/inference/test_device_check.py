@@ -1,0 +1,187 @@
+"""A device that computes wrongly stops a run before anything that it answered is kept."""
+
+import dataclasses
+import os
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from helpers.commands import OnlyLine
+from helpers.paths import CHECKPOINTS
+from helpers.tiny_run import ITERATIONS, YAML, files_of, fingerprint, manifest_of, tiny_config
+
+from alphazero.cli.main import main
+from alphazero.config.schema import InferenceConfig, NetworkConfig
+from alphazero.errors import RunError
+from alphazero.games import make_game
+from alphazero.network.checkpoint import load_checkpoint
+from alphazero.network.inference.backend import make_evaluator
+from alphazero.network.inference.device_check import TOLERANCES, check_device, fixed_positions
+from alphazero.network.inference.openvino_evaluator import openvino_is_installed
+from alphazero.network.inference.torch_evaluator import TorchEvaluator
+from alphazero.network.resnet import ResNet
+from alphazero.training import loop
+from alphazero.training.loop import train
+from alphazero.utils.arrays import Float32Array
+
+Answers = tuple[Float32Array, Float32Array]
+
+SHIPPED = sorted(CHECKPOINTS.glob("*.safetensors"))
+GAME = make_game("connect_four")
+SETTINGS = NetworkConfig(blocks=2, filters=8, policy_filters=2, value_filters=1, value_hidden=8)
+
+SICK: dict[str, Callable[[Float32Array, Float32Array], Answers]] = {
+    "zeros": lambda logits, values: (logits * 0, values * 0),
+    "NaN": lambda logits, values: (logits * np.nan, values),
+    "another position's": lambda logits, values: (np.roll(logits, 1, 0), np.roll(values, 1)),
+    "another position's policy": lambda logits, values: (np.roll(logits, 1, 0), values),
+    "the first position's": lambda logits, values: (
+        np.repeat(logits[:1], len(logits), 0),
+        np.repeat(values[:1], len(values)),
+    ),
+    "the other player's value": lambda logits, values: (logits, -values),
+    "another column's": lambda logits, values: (np.roll(logits, 1, 1), values),
+    "a constant too much": lambda logits, values: (logits, values + np.float32(0.3)),
+}
+"""How a device may answer wrongly."""
+
+pytestmark = pytest.mark.arithmetic
+
+
+class Sick(TorchEvaluator):
+    """Answers otherwise than the network."""
+
+    harm: Callable[[Float32Array, Float32Array], Answers]
+
+    def evaluate(self, observations: Float32Array) -> Answers:
+        return type(self).harm(*super().evaluate(observations))
+
+
+def sick(kind: str) -> type[Sick]:
+    return type("SickNow", (Sick,), {"harm": staticmethod(SICK[kind])})
+
+
+def new_network(seed: int = 0, **options: Any) -> ResNet:
+    settings = dataclasses.replace(SETTINGS, **options)
+    return ResNet(GAME.observation_shape, GAME.num_actions, settings, seed)
+
+
+@pytest.mark.parametrize(
+    ("backend", "precision"),
+    [*product(("torch", "openvino"), TOLERANCES), ("onnxruntime", "float32")],
+)
+def test_healthy_backends_pass_with_new_and_trained_networks(backend: str, precision: str) -> None:
+    if backend == "openvino" and not openvino_is_installed():
+        pytest.skip("OpenVINO is not installed")
+    if (backend, precision) == ("openvino", "bfloat16") and "ONEDNN_MAX_CPU_ISA" in os.environ:
+        pytest.skip("OpenVINO asks the processor, not this variable, whether it has bfloat16")
+    settings = InferenceConfig(backend=backend, precision=precision, device="cpu")
+    networks = [(GAME, new_network()), (GAME, new_network(squeeze_excitation=2, value_head="wdl"))]
+    for path in SHIPPED:
+        saved = load_checkpoint(path)
+        networks.append((make_game(saved.game_name, **saved.game_options), saved.network()))
+    worst = 0.0
+    for game, network in networks:
+        found = check_device(make_evaluator(network, settings), network, game)
+        worst = max(worst, found.policy, found.value)
+    print(f"{backend} {precision}: at most {worst:.5%} of {TOLERANCES[precision]:.0%}")
+    assert worst < TOLERANCES[precision] / 4
+
+
+@pytest.mark.parametrize("precision", TOLERANCES)
+@pytest.mark.parametrize("kind", SICK)
+def test_wrong_answers_are_noticed_of_new_and_trained_networks(kind: str, precision: str) -> None:
+    trained = load_checkpoint(next(path for path in SHIPPED if path.stem == "connect_four"))
+    for network in (new_network(seed=2), trained.network()):
+        evaluator = sick(kind)(network, "cpu", precision)
+        with pytest.raises(RunError, match=r"computes wrongly: .*inference.device=cpu") as caught:
+            check_device(evaluator, network, GAME)
+        assert str(caught.value).isprintable()
+
+
+def test_another_position_s_policy_is_noticed_beside_a_bias_that_all_have_in_common() -> None:
+    network = new_network(seed=2)
+    with torch.no_grad():
+        network.policy_output.bias.fill_(30.0)
+    check_device(TorchEvaluator(network, "cpu", "float32"), network, GAME)
+    with pytest.raises(RunError, match="computes wrongly"):
+        check_device(sick("another position's policy")(network, "cpu", "float32"), network, GAME)
+
+
+def test_the_answers_of_other_weights_are_noticed() -> None:
+    evaluator = TorchEvaluator(new_network(seed=1), "cpu", "float32")
+    with pytest.raises(RunError, match="computes wrongly"):
+        check_device(evaluator, new_network(seed=2), GAME)
+
+
+def test_a_value_head_that_is_sure_of_everything_is_no_fault_of_the_device() -> None:
+    network = new_network()
+    with torch.no_grad():
+        network.value_output.bias.fill_(9.0)
+    for precision in TOLERANCES:
+        check_device(TorchEvaluator(network, "cpu", precision), network, GAME)
+
+
+def test_the_positions_are_the_same_at_every_start_and_differ_from_one_another() -> None:
+    for name in ("tic_tac_toe", "connect_four", "nim", "hex"):
+        positions = fixed_positions(make_game(name))
+        assert np.array_equal(positions, fixed_positions(make_game(name)))
+        assert 1 < len(positions) <= 16
+        assert len(np.unique(positions, axis=0)) == len(positions)
+
+
+def test_the_check_changes_neither_the_network_nor_any_random_numbers() -> None:
+    network = new_network().train()
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    torch.manual_seed(3)
+    expected = torch.rand(3)
+    torch.manual_seed(3)
+    check_device(TorchEvaluator(network, "cpu", "float32"), network, GAME)
+    assert torch.equal(torch.rand(3), expected)
+    assert network.training
+    assert all(torch.equal(network.state_dict()[name], before[name]) for name in before)
+
+
+def poison(monkeypatch: pytest.MonkeyPatch) -> None:
+    def make_sick(network: ResNet, settings: InferenceConfig) -> Sick:
+        return sick("zeros")(network, settings.device, settings.precision)
+
+    monkeypatch.setattr(loop, "make_evaluator", make_sick)
+
+
+def test_a_sick_device_stops_a_new_run_before_anything_is_saved(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    only_line: OnlyLine,
+) -> None:
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patch:
+        poison(patch)
+        assert only_line("train", "tiny.yaml").startswith("error: this device computes wrongly: ")
+    assert files_of(tmp_path / "runs/tiny") <= {"config.yaml", "run.lock"}
+    assert main(["train", "tiny.yaml"]) == 0
+    assert "self-check: policies are off by 0.000% " in capsys.readouterr().out
+
+
+def test_a_sick_device_stops_a_resumed_run_with_its_state_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, only_line: OnlyLine
+) -> None:
+    run = train(tiny_config(tmp_path, "budget.iterations=1"))
+    before = fingerprint(run), manifest_of(run)
+    more = ["train", "--resume", str(run), f"budget.iterations={ITERATIONS}"]
+    with monkeypatch.context() as patch:
+        poison(patch)
+        assert "computes wrongly" in only_line(*more)
+    after = fingerprint(run), manifest_of(run)
+    for files, manifest in (before, after):
+        # It has the larger budget now, and another hash.
+        del files["config.yaml"], manifest["hashes"]["config.yaml"], manifest["sha256"]
+    assert after == before
+    assert main(more) == 0
+    assert manifest_of(run)["iteration"] == ITERATIONS
