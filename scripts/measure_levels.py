@@ -4,9 +4,10 @@ python scripts/measure_levels.py checkpoints/connect_four.safetensors --games 20
 
 The strongest level comes first. Each level below is found by bisection on the scale of
 `levels.settings_at`, so that the level above scores `--target` against it. If the first level does
-not lose to UCT with 100 rollouts, the target grows; if the scale ends too early, it falls. Then the
-levels also play those two steps away, UCT and the random player, and Bradley-Terry ratings are
-fitted to all games. With `--folder`, games are kept, and the same command goes on from them.
+not lose to UCT with 100 rollouts, the target grows; if the scale ends too early, it falls. Ten
+levels have room for 1,700 Elo; a player that is farther above UCT, as that of Go, needs `--most`.
+Then the levels also play those two steps away, UCT and the random player, and Bradley-Terry ratings
+are fitted to all games. With `--folder`, games are kept, and the same command goes on from them.
 """
 
 import argparse
@@ -70,9 +71,8 @@ CLOSE = 0.04
 STEP = 0.02
 """Change of the target between two ladders."""
 
-LEAST_TARGET, MOST_TARGET = 0.55, 0.8
-"""Below, levels are hardly told apart; above, the weaker one hardly wins. Where the strongest level
-is far above UCT, as in Go, ten levels need more than `HIGH`."""
+LEAST_TARGET = 0.55
+"""Below it, levels are hardly told apart."""
 
 LEAST_STEP = 0.005
 """Width of the bracket at which the bisection ends."""
@@ -194,7 +194,7 @@ def find_ladder(
             target, is_falling = target - STEP, True
             continue
         loses = measured.score(levels[0], ANCHOR, options.probe) < LOSING
-        if loses or is_falling or target + STEP > MOST_TARGET:
+        if loses or is_falling or target + STEP > HIGH:
             return levels
         target, is_rising = target + STEP, True
 
