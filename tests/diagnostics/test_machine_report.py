@@ -9,7 +9,7 @@ from helpers.paths import ROOT
 
 from alphazero.cli.main import main
 from alphazero.diagnostics.machine_report import without_home
-from alphazero.network.inference.batched_evaluator import backend, openvino_evaluator
+from alphazero.network.inference import backend, openvino_evaluator
 from alphazero.network.inference.device_check import TOLERANCES
 from alphazero.utils.shipped import shipped_configs
 

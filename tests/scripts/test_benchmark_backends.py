@@ -5,7 +5,7 @@ import pytest
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS
 
-from alphazero.network.inference.batched_evaluator import backend
+from alphazero.network.inference import backend
 
 
 @needs_onnx

@@ -5,8 +5,8 @@ from helpers.networks import needs_onnx, needs_openvino, scrambled
 
 from alphazero.config.schema import InferenceConfig
 from alphazero.errors import ConfigError
+from alphazero.network.inference import backend
 from alphazero.network.inference.backend import explain_backend, make_evaluator, resolve_backend
-from alphazero.network.inference.batched_evaluator import backend
 from alphazero.network.inference.onnx_evaluator import OnnxEvaluator
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.inference.torch_evaluator import TorchEvaluator

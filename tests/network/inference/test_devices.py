@@ -11,7 +11,7 @@ from helpers.tiny_run import YAML
 
 from alphazero.cli.main import main
 from alphazero.errors import ConfigError
-from alphazero.network.inference.batched_evaluator import devices
+from alphazero.network.inference import devices
 from alphazero.network.inference.devices import (
     ACCELERATORS,
     available_devices,

@@ -12,7 +12,7 @@ from helpers.networks import (
 )
 
 from alphazero.errors import ConfigError, RunError
-from alphazero.network.inference.batched_evaluator import onnx_graph
+from alphazero.network.inference import onnx_graph
 from alphazero.network.inference.onnx_evaluator import OnnxEvaluator
 
 pytestmark = needs_onnx
