@@ -15,12 +15,8 @@ from torch.nn import functional
 
 from alphazero.config.schema import InferenceConfig, NetworkConfig
 from alphazero.errors import RunError
-from alphazero.network.inference.batched_evaluator import (
-    BATCH_SIZES,
-    backend,
-    padded_size,
-    torch_evaluator,
-)
+from alphazero.network.inference import backend, torch_evaluator
+from alphazero.network.inference.batched_evaluator import BATCH_SIZES, padded_size
 from alphazero.network.inference.torch_evaluator import EagerRunner, TorchEvaluator
 from alphazero.network.resnet import GlobalPooling, ResNet, fold_batch_norm
 from alphazero.utils.jobs import threads_per_evaluation
