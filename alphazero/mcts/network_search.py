@@ -28,7 +28,7 @@ from alphazero.utils.arrays import BoolArray, Float32Array, Int64Array
 class NetworkSearch(TreeSearch):
     """Trees and the evaluator of their leaves.
 
-    `leaves` is the number of simulations per round of one tree, kept apart by virtual loss: 1 with
+    `leaves` is the number of simulations per round of one tree, pending at the same time: 1 with
     many games, more with one. `rows` is the maximum batch size, by default all leaves; with fewer,
     slots take turns, with one leaf each. The evaluation cache never changes the result if an
     evaluation does not depend on its batch (`FixedBatches`).

@@ -1582,9 +1582,9 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/puct.py",
-        "total_value += trees.edges[slot, edge].value_sum - trees.edges[slot, edge].pending",
-        "total_value += trees.edges[slot, edge].value_sum",
-        "the mean below a node forgets the virtual loss",
+        "        observed += trees.edges[slot, edge].visits\n",
+        "        observed += trees.edges[slot, edge].visits + trees.edges[slot, edge].pending\n",
+        "the mean below a node counts pending simulations",
         (
             "mcts/test_network_search.py::test_every_combination_of_options_builds_the_tree_of_the_plain_twin",
         ),
@@ -1618,7 +1618,7 @@ SEARCH = (
         "mcts/kernels/simulation.py",
         "pending -= 1",
         "pending -= 0",
-        "the virtual loss is not taken back",
+        "simulations stay pending",
         (
             "mcts/test_network_search.py::test_every_combination_of_options_builds_the_tree_of_the_plain_twin",
         ),

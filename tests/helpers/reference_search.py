@@ -144,14 +144,13 @@ class PlainSearch:
                 return path, node.state
 
     def _best_action(self, node: PlainNode) -> int:
-        """Return the action with the highest PUCT score; a pending simulation is a lost one.
+        """Return the action with the highest PUCT score; pending simulations count as visits alone.
 
         Among equals the higher prior wins, then the earlier action.
         """
         settings = self.settings
         priors = self.root_priors() if node is self.root else node.priors
         counts = {a: node.visits[a] + node.under_way[a] for a in priors}
-        sums = {a: node.value_sums[a] - node.under_way[a] for a in priors}
         total = sum(counts.values())
         constant = settings.c_puct
         if settings.c_puct_base:
@@ -159,12 +158,13 @@ class PlainSearch:
             constant += math.log((1 + total + base) / base)
         first_play = 0.0
         if settings.fpu == "parent":
-            first_play = (node.value + sum(sums.values())) / (1 + total)
+            seen = sum(node.value_sums.values())
+            first_play = (node.value + seen) / (1 + sum(node.visits.values()))
             first_play -= settings.fpu_reduction
 
         def score(action: int) -> float:
-            count = counts[action]
-            mean = sums[action] / count if count else first_play
+            count, visits = counts[action], node.visits[action]
+            mean = node.value_sums[action] / visits if visits else first_play
             return mean + constant * priors[action] * math.sqrt(total) / (1 + count)
 
         return max(priors, key=lambda action: (score(action), priors[action], -action))

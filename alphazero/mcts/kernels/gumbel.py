@@ -1,7 +1,7 @@
 """Gumbel search: sequential halving at the root, the improved policy below it.
 
 Danihelka, Guez, Schrittwieser & Silver, *Policy improvement by planning with Gumbel* (ICLR 2022).
-The equations are in `equations.py`. Pending simulations count as lost visits.
+The equations are in `equations.py`. Pending simulations count as visits without a value.
 
 The paper's roots begin without visits. The visits of a kept root enter the completed values and
 sigma, but halving counts only those of its own search.
@@ -25,20 +25,19 @@ def completed_q_logits(trees: Trees, selection: SelectionParams, slot: int, node
     first, count = trees.nodes[slot, node].first_edge, trees.nodes[slot, node].edge_count
     total, most, visited_prior, visited_value = 0, 0, 0.0, 0.0
     for edge in range(first, first + count):
-        visits = trees.edges[slot, edge].visits + trees.edges[slot, edge].pending
+        visits = trees.edges[slot, edge].visits
         if visits > 0:
             total, most = total + visits, max(most, visits)
-            prior, lost = trees.edges[slot, edge].prior, trees.edges[slot, edge].pending
+            prior = trees.edges[slot, edge].prior
             visited_prior += prior
-            visited_value += prior * (trees.edges[slot, edge].value_sum - lost) / visits
+            visited_value += prior * trees.edges[slot, edge].value_sum / visits
     mixed = mixed_value(trees.nodes[slot, node].value, total, visited_prior, visited_value)
     highest = -np.inf
     for index in range(count):
         edge = first + index
-        visits = trees.edges[slot, edge].visits + trees.edges[slot, edge].pending
         value = mixed
-        if visits > 0:
-            value = (trees.edges[slot, edge].value_sum - trees.edges[slot, edge].pending) / visits
+        if trees.edges[slot, edge].visits > 0:
+            value = trees.edges[slot, edge].value_sum / trees.edges[slot, edge].visits
         trees.policy[index] = math.log(max(trees.edges[slot, edge].prior, 1e-30)) + sigma(
             value, most, selection.gumbel_maxvisit_init, selection.gumbel_value_scale
         )

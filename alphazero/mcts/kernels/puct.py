@@ -19,20 +19,22 @@ def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) 
     """Return the edge with the highest PUCT score, or at the root one that is owed forced visits.
 
     Ties go to the higher prior, then to the earlier action: at a node's first visit the
-    exploration term is zero, and the prior decides. Pending simulations count as lost visits
-    (virtual loss). Edges proven to lose are skipped.
+    exploration term is zero, and the prior decides. Pending simulations count as visits without a
+    value (Liu et al., *Watch the Unobserved*, ICLR 2020, section 3): they lead the next ones
+    elsewhere, and do not distort means. Edges proven to lose are skipped.
     """
     first = trees.nodes[slot, node].first_edge
     last = first + trees.nodes[slot, node].edge_count
-    total_visits, total_value = 0, 0.0
+    total_visits, observed, total_value = 0, 0, 0.0
     for edge in range(first, last):
         total_visits += trees.edges[slot, edge].visits + trees.edges[slot, edge].pending
-        total_value += trees.edges[slot, edge].value_sum - trees.edges[slot, edge].pending
+        observed += trees.edges[slot, edge].visits
+        total_value += trees.edges[slot, edge].value_sum
     c_puct = puct_constant(total_visits, selection.c_puct, selection.c_puct_base)
     first_play = first_play_value(
         trees.nodes[slot, node].value,
         total_value,
-        total_visits,
+        observed,
         selection.first_play_parent,
         selection.fpu_reduction,
     )
@@ -46,10 +48,10 @@ def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) 
         if node == 0:
             prior = trees.root_prior[slot, edge - first]
         value = first_play
-        if visits > 0:
-            value = (trees.edges[slot, edge].value_sum - trees.edges[slot, edge].pending) / visits
-            if forced > 0 and visits < forced_visits(prior, total_visits, forced):
-                return edge
+        if trees.edges[slot, edge].visits > 0:
+            value = trees.edges[slot, edge].value_sum / trees.edges[slot, edge].visits
+        if visits > 0 and forced > 0 and visits < forced_visits(prior, total_visits, forced):
+            return edge
         score = puct(value, prior, visits, total_visits, c_puct)
         if score > best_score or (score == best_score and prior > best_prior):
             best, best_score, best_prior = edge, score, prior

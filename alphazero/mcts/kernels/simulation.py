@@ -423,11 +423,11 @@ def select_leaves(
 ) -> int:
     """Run simulations in each of `slots` until it waits for an evaluation.
 
-    A tree runs rounds of up to K simulations, kept apart by virtual loss; a blocked descent ends
-    the round early. A round is backed up as a whole, in the order of selection, whether a leaf
-    needs an evaluation, has one in the cache, or is a finished game: the cache therefore never
-    changes the result. A round without evaluations is backed up at once and the next one begins,
-    up to `MAX_FREE_SIMULATIONS`. Idle roots are skipped.
+    A tree runs rounds of up to K simulations, kept apart because pending ones count as visits; a
+    blocked descent ends the round early. A round is backed up as a whole, in the order of
+    selection, whether a leaf needs an evaluation, has one in the cache, or is a finished game: the
+    cache therefore never changes the result. A round without evaluations is backed up at once and
+    the next one begins, up to `MAX_FREE_SIMULATIONS`. Idle roots are skipped.
 
     Writes one observation per evaluation into `observations` [R, C, H, W] and returns their
     number. `words` [R, C * H * W] is a view of the same bits. Slots that found no free row come

@@ -60,7 +60,7 @@ EDGE = np.dtype(
         ("action", np.int32),
         ("prior", np.float32),
         ("visits", np.int32),  # finished simulations through the edge
-        ("pending", np.int32),  # simulations not backed up yet: the virtual loss
+        ("pending", np.int32),  # simulations not backed up yet
         ("value_sum", np.float64),  # sum of backed-up values, for the player who chooses the edge
         ("child", np.int32),  # node below the edge, -1 for none
     ],

@@ -12,7 +12,7 @@ const MAX_FREE_ROUNDS = 1000;
 export class Search {
   /**
    * `settings`: {c_puct, c_puct_base, fpu, fpu_reduction}, as in the player's training; `leaves` of
-   * the tree are evaluated together, kept apart by virtual loss.
+   * the tree are evaluated together; the pending ones count as visits.
    */
   constructor(game, settings, leaves) {
     Object.assign(this, { game, settings, leaves });
@@ -176,23 +176,24 @@ function backUp({ path, value }) {
 }
 
 /**
- * Return the edge with the highest Q + c_puct P sqrt(sum N) / (1 + N), where a pending simulation
- * counts as a lost visit. Ties go to the higher prior, then to the earlier action.
+ * Return the edge with the highest Q + c_puct P sqrt(sum N) / (1 + N), where pending simulations
+ * count as visits without a value. Ties go to the higher prior, then to the earlier action.
  */
 function selectEdge(node, { c_puct, c_puct_base, fpu, fpu_reduction }) {
-  let [totalVisits, totalValue] = [0, 0];
+  let [totalVisits, observed, totalValue] = [0, 0, 0];
   for (const edge of node.edges) {
     totalVisits += edge.visits + edge.pending;
-    totalValue += edge.valueSum - edge.pending;
+    observed += edge.visits;
+    totalValue += edge.valueSum;
   }
   const growth = c_puct_base > 0 ? Math.log((1 + totalVisits + c_puct_base) / c_puct_base) : 0;
   const root = Math.sqrt(totalVisits);
-  const parent = (node.value + totalValue) / (1 + totalVisits) - fpu_reduction;
+  const parent = (node.value + totalValue) / (1 + observed) - fpu_reduction;
   let [best, bestScore] = [null, -Infinity];
   for (const edge of node.edges) {
     const visits = edge.visits + edge.pending;
     let value = fpu === "parent" ? parent : 0;
-    if (visits > 0) value = (edge.valueSum - edge.pending) / visits;
+    if (edge.visits > 0) value = edge.valueSum / edge.visits;
     const score = value + ((growth + c_puct) * edge.prior * root) / (1 + visits);
     if (score > bestScore || (score === bestScore && edge.prior > best.prior)) {
       [best, bestScore] = [edge, score];
