@@ -49,7 +49,8 @@ def run(options: argparse.Namespace) -> None:
 def page(options: argparse.Namespace) -> None:
     """Take a screenshot of the web page in a headless browser, during a search."""
     with _serving([options.player], options.chromium) as (browser, address):
-        tab = browser.new_page(viewport={"width": 1280, "height": 800})
+        size = {"width": 1280, "height": 800}
+        tab = browser.new_page(viewport=size, reduced_motion="reduce")
         _start_analysis(tab, address, options.moves)
         _save([tab.screenshot()], options.save)
 
