@@ -602,17 +602,18 @@ def test_a_side_plays_at_a_level_for_people() -> None:
         players = running.ask("GET", "/api/setup")[1]["players"]
         (player,) = [each for each in players if each["ladder"]]
         assert [each["number"] for each in player["ladder"]] == [*range(1, 11)]
-        first_moves = set()
         weakest, strongest = ({"player": player["name"], "level": level} for level in (1, 10))
         for side, count in ((weakest, 8), (strongest, 3)):
-            first_moves.clear()
-            with running.begin("tic_tac_toe", side, HUMAN) as page:
+            played = set()
+            with running.begin("tic_tac_toe") as page:
                 for _ in range(count):
-                    view = page.wait(lambda view: view["ply"] == 1)
-                    first_moves.add(view["moves"][0]["name"])
-                    page.do("new")
-            # The weakest moves at random; the strongest plays its search's best move.
-            assert (len(first_moves) > 1) == (side is weakest)
+                    page.do("new", sides=[HUMAN, HUMAN])
+                    page.do("paste", moves="a3 a2 b3 b2")
+                    page.do("sides", sides=[side, HUMAN])
+                    view = page.wait(lambda view: view["ply"] == 5)
+                    played.add(view["moves"][4]["name"])
+            # The weakest moves at random; the strongest wins at once.
+            assert (played == {"c3"}) == (side is strongest)
         assert view["sides"][0] == {**strongest, "simulations": None, "seconds": None}
         assert "level 10" in saved(page, "json")
         for side in (
