@@ -287,7 +287,6 @@ CONNECT_FOUR_VARIANTS = {
         "search.backup_value_weighting=2.0",
         "selfplay.disable_graph_search=true",
     ],
-    "forced playouts": ["selfplay.forced_playouts=2.0"],
     "random symmetries at leaves": ["search.leaf_symmetry=random"],
     "averaged symmetries at leaves": ["search.leaf_symmetry=average"],
     "resignation": ["selfplay.resign_enabled_fraction=0.9"],
@@ -327,7 +326,6 @@ AUXILIARY = "network.auxiliary=[ownership,margin,reply,short_term_value]"
 GO_VARIANTS = {
     "win-draw-loss head": ["network.value_head=wdl"],
     "squeeze-and-excitation": ["network.squeeze_excitation=16"],
-    "forced playouts": ["selfplay.forced_playouts=2.0"],
     "Gumbel search above PUCT": ["search.selection=gumbel_root"],
     "convolutional heads": [CONVOLUTIONAL],
     "liberties, ko, life and komi as planes": [FEATURES],

@@ -494,13 +494,6 @@ class SelfplayConfig:
         source="AlphaZero: 0.3 chess, 0.15 shogi, 0.03 Go; AGZ: 0.03; ours suits small boards",
         formerly="noise_alpha",
     )
-    forced_playouts: float = config_field(
-        0.0,
-        "k of the visits sqrt(k P(a) sum N) that every tried root action is forced to get; "
-        "visits that only forcing caused are removed from the policy target; 0 is off",
-        at_least=0,
-        source="Wu 2019 (arXiv:1902.10565), section 3.2: 2; AGZ: 0",
-    )
     full_search_probability: float = config_field(
         1.0,
         "probability of a full search: `search.simulations`, and a training sample; other moves "
@@ -1038,6 +1031,7 @@ REMOVED_KEYS: dict[KeyPath, Any] = {
     ("replay", "policy_surprise_weight"): 0.0,
     ("replay", "repeats"): "keep",
     ("replay", "surprise_weight"): 0.0,
+    ("selfplay", "forced_playouts"): 0.0,
     ("selfplay", "noise_shaped"): False,
     ("selfplay", "root_temperature"): 1.0,
 }

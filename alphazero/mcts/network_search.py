@@ -101,7 +101,6 @@ class NetworkSearch(TreeSearch):
             explores,
             noise,
             0.0 if gumbel else exploration.dirichlet_fraction,
-            exploration.forced_playouts_k,
             UNLIMITED if gumbel else 0,
         )
         self._searching[slots] = True

@@ -47,7 +47,7 @@ class RootStatistics(NamedTuple):
     """[n, A] distribution of the move: visit shares, or one-hot on the choice of Gumbel search;
     the priors of a root without visits. Actions proven to be worse have 0."""
     policy_targets: Float64Array
-    """[n, A] `move_policies` without forced visits, or the improved policy of Gumbel search"""
+    """[n, A] `move_policies`, or the improved policy of Gumbel search"""
     values: Float64Array
     """[n] mean over all evaluations in the tree; for Gumbel search, the mean of the action values
     under the improved policy; exact for solved roots"""

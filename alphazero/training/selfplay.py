@@ -176,9 +176,7 @@ def make_selfplay_match(
         searching,
         slots=num_games,
         rows=num_games - num_games // IDLE_GAME_SHARE,
-        exploration=Exploration(
-            settings.dirichlet_fraction, settings.dirichlet_alpha, settings.forced_playouts
-        ),
+        exploration=Exploration(settings.dirichlet_fraction, settings.dirichlet_alpha),
         rng=rng,
     )
     player = SearchPlayer(

@@ -859,6 +859,7 @@ def test_a_mistake_under_an_old_name_is_told_where_it_stands() -> None:
         ("replay", "repeats", "keep", "log"),
         ("replay", "policy_surprise_weight", "0.0", "0.5"),
         ("replay", "surprise_weight", "0.0", "0.5"),
+        ("selfplay", "forced_playouts", "0.0", "2.0"),
         ("selfplay", "noise_shaped", "false", "true"),
         ("selfplay", "root_temperature", "1.0", "1.1"),
     ],

@@ -695,13 +695,6 @@ TRAINING = (
         ("training/test_gate.py::test_a_gate_may_have_simulations_of_its_own",),
     ),
     Mutation(
-        "training/selfplay.py",
-        "settings.dirichlet_alpha, settings.forced_playouts",
-        "settings.dirichlet_alpha, 0.0",
-        "the key of forced playouts has no effect",
-        ("training/test_loop.py::test_each_key_of_search_and_selfplay_reaches_what_plays",),
-    ),
-    Mutation(
         "training/loop.py",
         "                settings.resign_threshold_max,\n",
         "                -0.5,\n",
@@ -1748,15 +1741,6 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/equations.py",
-        "return math.sqrt(forced * prior * total_visits)",
-        "return math.sqrt(forced * prior) * total_visits",
-        "far too many visits are forced",
-        (
-            "mcts/test_exploration.py::test_forced_visits_are_given_and_taken_out_of_what_is_learned",
-        ),
-    ),
-    Mutation(
-        "mcts/kernels/equations.py",
         "return (gumbel_maxvisit_init + most_visits) * scale * (value + 1) / 2",
         "return (gumbel_maxvisit_init + most_visits) * scale * value",
         "Gumbel search has values of another width",
@@ -1806,15 +1790,6 @@ SEARCH = (
         "        if renumbered[node] == 0:\n",
         "a kept tree has its root in the wrong place",
         ("mcts/test_network_search.py::test_whole_games_agree_with_the_plain_twin",),
-    ),
-    Mutation(
-        "mcts/kernels/root.py",
-        "return visits if visits > 1 else 0",
-        "return visits",
-        "single forced visits are learned",
-        (
-            "mcts/test_exploration.py::test_forced_visits_are_given_and_taken_out_of_what_is_learned",
-        ),
     ),
     Mutation(
         "mcts/kernels/root.py",

@@ -1,82 +1,17 @@
-"""Root exploration: Dirichlet noise and forced playouts."""
+"""Root exploration: Dirichlet noise."""
 
 import math
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
-from helpers.searches import FIRST, HashedEvaluator, answer, finish, random_position
+from helpers.games import GAMES, TIC_TAC_TOE
+from helpers.searches import FIRST, HashedEvaluator, answer, finish
 
 from alphazero.config.schema import SearchConfig
 from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.network_search import NetworkSearch
-
-# Forced playouts
-
-
-def plain_pruning(visits: list[int], values: list[float], priors: list[float]) -> list[float]:
-    """Return visits without what was only forced, k = 2 and c = 1.25, tried one by one."""
-    total, best = sum(visits), int(np.argmax(visits))
-
-    def score(edge: int, count: int) -> float:
-        return values[edge] + 1.25 * priors[edge] * math.sqrt(total) / (1 + count)
-
-    kept = []
-    for edge, count in enumerate(visits):
-        least = count
-        if edge != best and count:
-            for taken in range(1, min(int(math.sqrt(2 * priors[edge] * total)), count) + 1):
-                if score(edge, count - taken) >= score(best, visits[best]):
-                    break
-                least = count - taken
-            least = 0 if least == 1 else least
-        kept.append(least)
-    return [each / sum(kept) for each in kept]
-
-
-@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four", "mnk 4x4x3"])
-def test_forced_visits_are_given_and_taken_out_of_what_is_learned(name: str) -> None:
-    game, pruned = GAMES[name], 0
-    for seed in range(12):
-        state = random_position(game, seed % 4, np.random.default_rng(seed))
-        search = NetworkSearch(
-            game,
-            HashedEvaluator(game, seed),
-            SearchConfig(simulations=150),
-            exploration=Exploration(0.25, 1.0, forced_playouts_k=2.0),
-            rng=np.random.default_rng(seed),
-        )
-        search.reset(FIRST, state[None])
-        search.begin_search(FIRST)
-        roots = finish(search)
-        legal = np.flatnonzero(game.legal_action_mask(state))
-        visits = roots.visits[0, legal]
-        priors = search.trees.root_prior[0, : len(legal)].astype(float)
-        owed = np.sqrt(2 * priors * (visits.sum() - 1))
-        assert (visits[visits > 0] >= np.floor(owed)[visits > 0]).all()
-        values = np.nan_to_num(roots.action_values[0, legal])
-        expected = plain_pruning(visits.tolist(), values.tolist(), priors.tolist())
-        assert np.allclose(roots.policy_targets[0, legal], expected)
-        assert np.allclose(roots.move_policies[0, legal], visits / visits.sum())
-        pruned += not np.allclose(roots.policy_targets, roots.move_policies)
-    assert pruned >= 6
-
-
-def test_without_exploration_nothing_is_forced() -> None:
-    game = CONNECT_FOUR
-    found = []
-    for exploration in (None, Exploration(0.5, 1.0, forced_playouts_k=2.0)):
-        search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(), exploration=exploration)
-        search.reset(FIRST, game.initial_state()[None])
-        search.begin_search(FIRST, explore=False)
-        found.append(finish(search))
-    assert (found[0].visits == found[1].visits).all()
-    assert (found[0].policy_targets == found[1].policy_targets).all()
-
-
-# Root noise
 
 
 class CountingGenerator:

@@ -169,12 +169,6 @@ CASES: dict[str, Case] = {
         pytest.approx(40, abs=2),
         (),
     ),
-    "selfplay.forced_playouts": (
-        "2",
-        lambda played: {given[6] for given in played.searches},
-        {2},
-        (),
-    ),
     "selfplay.full_search_probability": (
         "0.5",
         lambda played: played.player.cap and played.player.cap.full_search_probability,

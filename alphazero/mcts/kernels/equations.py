@@ -112,15 +112,6 @@ def uniform(visits: int) -> float:
 
 
 @inline_kernel
-def forced_visits(prior: float, total_visits: int, forced: float) -> float:
-    """Return the forced visits of a root action: sqrt(k P(c) sum_b N(b)), k = `forced`.
-
-    Wu, *Accelerating Self-Play Learning in Go* (arXiv:1902.10565), section 3.2, with k = 2.
-    """
-    return math.sqrt(forced * prior * total_visits)
-
-
-@inline_kernel
 def sigma(value: float, most_visits: int, gumbel_maxvisit_init: float, scale: float) -> float:
     """Scale a value to be comparable with logits.
 

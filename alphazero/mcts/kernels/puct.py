@@ -5,7 +5,6 @@ import numpy as np
 from alphazero.mcts.kernels.equations import (
     SelectionParams,
     first_play_value,
-    forced_visits,
     puct,
     puct_constant,
 )
@@ -16,7 +15,7 @@ from alphazero.utils.jit import inline_kernel
 
 @inline_kernel
 def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) -> int:
-    """Return the edge with the highest PUCT score, or at the root one that is owed forced visits.
+    """Return the edge with the highest PUCT score.
 
     Ties go to the higher prior, then to the earlier action: at a node's first visit the
     exploration term is zero, and the prior decides. Pending simulations count as visits without a
@@ -38,7 +37,6 @@ def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) 
         selection.first_play_parent,
         selection.fpu_reduction,
     )
-    forced = trees.slots[slot].forced_playouts if node == 0 else 0.0
     best, best_score, best_prior = -1, -np.inf, -1.0
     for edge in range(first, last):
         if selection.solver and is_lost(trees, slot, edge):
@@ -50,8 +48,6 @@ def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) 
         value = first_play
         if trees.edges[slot, edge].visits > 0:
             value = trees.edges[slot, edge].value_sum / trees.edges[slot, edge].visits
-        if visits > 0 and forced > 0 and visits < forced_visits(prior, total_visits, forced):
-            return edge
         score = puct(value, prior, visits, total_visits, c_puct)
         if score > best_score or (score == best_score and prior > best_prior):
             best, best_score, best_prior = edge, score, prior

@@ -9,9 +9,6 @@ from numba import types
 from alphazero.mcts.kernels.equations import (
     SelectionParams,
     SelectionParamsType,
-    forced_visits,
-    puct,
-    puct_constant,
 )
 from alphazero.mcts.kernels.gumbel import best_with_visits, completed_q_logits
 from alphazero.mcts.kernels.proofs import is_solved
@@ -47,7 +44,7 @@ def set_root_priors(trees: Trees, slot: int) -> None:
         types.Array(types.int64, 1, "C"),
         types.Array(types.boolean, 1, "C"),
         types.Array(types.float64, 2, "C"),
-        *(types.float64,) * 2,
+        types.float64,
         types.int64,
     )
 )
@@ -58,7 +55,6 @@ def begin_searches(
     explores: BoolArray,
     noise: Float64Array,
     fraction: float,
-    forced_playouts: float,
     most_halved: int,
 ) -> int:
     """Start searches of `simulations` [n] in `slots` [n].
@@ -75,7 +71,6 @@ def begin_searches(
         halves = wanted < most_halved
         trees.slots[slot].remaining = wanted
         trees.slots[slot].dirichlet_fraction = fraction if explores_here else 0.0
-        trees.slots[slot].forced_playouts = forced_playouts if explores_here else 0.0
         for action in range(trees.root_noise.shape[1]):
             trees.root_noise[slot, action] = noise[row, action] if explores_here else 0.0
             trees.root_kept[slot, action] = 0
@@ -89,41 +84,6 @@ def begin_searches(
                     trees.root_kept[slot, edge] = trees.edges[slot, edge].visits
         trees.slots[slot].halving_budget = wanted if halves else 0
     return kept
-
-
-@inline_kernel
-def _root_score(trees: Trees, slot: int, edge: int, visits: int, total: int, c: float) -> float:
-    """Return the PUCT score of a visited root edge if it had `visits` visits."""
-    value = trees.edges[slot, edge].value_sum / trees.edges[slot, edge].visits
-    return puct(value, trees.root_prior[slot, edge], visits, total, c)
-
-
-@inline_kernel
-def _pruned_visits(
-    trees: Trees, selection: SelectionParams, slot: int, edge: int, best: int
-) -> int:
-    """Return the visits of a root edge after policy target pruning.
-
-    Forced visits are removed while the edge's PUCT score stays below that of `best`, the most
-    visited edge; a single remaining visit is removed too. Wu, *Accelerating Self-Play Learning in
-    Go* (arXiv:1902.10565), section 3.2.
-    """
-    visits = trees.edges[slot, edge].visits
-    if edge == best or visits == 0:
-        return visits  # type: ignore[no-any-return]
-    total = 0
-    for each in range(trees.nodes[slot, 0].edge_count):
-        total += trees.edges[slot, each].visits
-    c = puct_constant(total, selection.c_puct, selection.c_puct_base)
-    limit = _root_score(trees, slot, best, trees.edges[slot, best].visits, total, c)
-    owed = int(
-        forced_visits(trees.root_prior[slot, edge], total, trees.slots[slot].forced_playouts)
-    )
-    while owed > 0 and visits > 0:
-        if _root_score(trees, slot, edge, visits - 1, total, c) >= limit:
-            break
-        owed, visits = owed - 1, visits - 1
-    return visits if visits > 1 else 0
 
 
 @inline_kernel
@@ -173,8 +133,6 @@ def _write_policies(
             policy[action] = target[action] = trees.edges[slot, edge].prior
         else:
             policy[action] = target[action] = trees.edges[slot, edge].visits
-            if trees.slots[slot].forced_playouts > 0:
-                target[action] = _pruned_visits(trees, selection, slot, edge, best)
     played, learned = policy.sum(), target.sum()
     for action in range(len(policy)):
         policy[action] /= played

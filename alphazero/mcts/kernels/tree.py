@@ -32,7 +32,6 @@ SLOT = np.dtype(
         ("remaining", np.int64),  # simulations still to run
         ("halving_budget", np.int64),  # budget of sequential halving, 0 without halving
         ("dirichlet_fraction", np.float64),  # the epsilon of root noise, 0 for none
-        ("forced_playouts", np.float64),  # k of `forced_visits`, 0 for none
         # the progress: written by the kernels
         ("simulations", np.int64),  # run since allocation
         ("walks", np.int32),  # simulations of the current round, not backed up yet
