@@ -140,7 +140,7 @@ def serve(options: argparse.Namespace) -> None:
     from alphazero.players.registry import name_player, parse_player
     from alphazero.utils.files import check_readable, is_folder
 
-    files = [Path(name) for name in options.players if Path(name).suffix in GAME_SUFFIXES]
+    files = [Path(name) for name in options.players if Path(name).suffix.lower() in GAME_SUFFIXES]
     players = [name for name in options.players if Path(name) not in files]
     for file in files:
         check_readable(file)

@@ -86,6 +86,18 @@ def plain_int8(network: ResNet, calibration: np.ndarray, observations: np.ndarra
     return logits.numpy(), values.numpy()
 
 
+def check_later_training_is_not_seen(
+    network: ResNet, evaluator: BatchedEvaluator, observations: np.ndarray
+) -> None:
+    """Change a network's weights; the answers of its evaluator stay as they were."""
+    before = evaluator.evaluate(observations)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(1)
+    for old, new in zip(before, evaluator.evaluate(observations), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
 def check_threads_get_their_own_answers(evaluator: BatchedEvaluator) -> None:
     """Evaluate different batches in four threads at once; each gets what it gets alone."""
     batches = [boards(8) * scale for scale in (0.5, 1, 2, 3)]

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import torch
+from helpers.networks import check_later_training_is_not_seen
 from torch.nn import functional
 
 from alphazero.config.schema import InferenceConfig, NetworkConfig
@@ -372,12 +373,7 @@ def test_answers_are_new_arrays_and_the_question_may_be_read_only_or_a_view() ->
 def test_an_evaluator_does_not_see_later_training() -> None:
     network = trained_like()
     evaluator = TorchEvaluator(network, "cpu", "float32")
-    before = evaluator.evaluate(positions(4))
-    with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.add_(1)
-    for old, new in zip(before, evaluator.evaluate(positions(4)), strict=True):
-        np.testing.assert_array_equal(old, new)
+    check_later_training_is_not_seen(network, evaluator, positions(4))
 
 
 def test_threads_may_share_an_evaluator() -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 from alphazero.diagnostics.runs.run_figure import Drawing, find_drawings
 from alphazero.diagnostics.runs.run_history import CurveReader
 from alphazero.errors import RunError
-from alphazero.frontends.web.catalog.run_records import to_played_game
+from alphazero.frontends.web.catalog.run_records import SELFPLAY, to_played_game
 from alphazero.games.game import Game
 from alphazero.records.game_files import load_played
 from alphazero.records.game_record import GameRecord
@@ -27,9 +27,6 @@ from alphazero.training.manifest import MANIFEST, check_resumable
 from alphazero.training.run_directory import SAMPLE_NAME, RunDirectory
 from alphazero.utils.files import path_errors
 from alphazero.utils.progress import progress_bar
-
-SELFPLAY: Final = "selfplay"
-GATE: Final = "gate"
 
 CACHED_ITERATIONS: Final = 3
 

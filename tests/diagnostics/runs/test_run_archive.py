@@ -7,9 +7,10 @@ import pytest
 from helpers.tiny_run import ITERATIONS, fingerprint, tiny_config
 from helpers.web_client import serving
 
-from alphazero.diagnostics.runs.run_archive import GATE, SELFPLAY, RunArchive
+from alphazero.diagnostics.runs.run_archive import RunArchive
 from alphazero.diagnostics.verify import verify
 from alphazero.errors import AlphaZeroError, RunError
+from alphazero.frontends.web.catalog.run_records import GATE, SELFPLAY
 from alphazero.players.registry import parse_player
 from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
