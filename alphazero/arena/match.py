@@ -7,7 +7,7 @@ Letters: G games in parallel, n some of them, A actions, S state size. `slots` a
 """
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from numba import types
 
 from alphazero.errors import GameError
 from alphazero.games.compiled_rules import RulesType
-from alphazero.games.game import ONGOING, PLY, Game, State, value_of
+from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, State, value_of
 from alphazero.games.registry import write_game
 from alphazero.players.base import Decisions, Forfeit, Player
 from alphazero.players.registry import PlayerSpec
@@ -137,34 +137,34 @@ class Match:
 
     def start_games(self) -> None:
         """Start a game at every free index, while the schedule lasts."""
-        for slot, pairing in enumerate(self._pairings):
-            if pairing is None:
-                self._begin_next(slot)
+        self._begin_next([slot for slot, pairing in enumerate(self._pairings) if pairing is None])
 
-    def load(self, slot: int, game: GameRecord) -> None:
-        """Load a game in progress as game `slot`, replacing the game there.
+    def load(self, games: Mapping[int, GameRecord]) -> None:
+        """Load games in progress at their indices, replacing the games there.
 
         Raises:
-            GameError: when it is longer than the game's `max_moves`.
+            GameError: when one is longer than the game's `max_moves`.
         """
-        length = len(game.actions)
-        if length > self.game.max_moves:
-            raise self._miscounted()
-        self._pairings[slot] = game.pairing
-        self._player_indices[slot] = game.pairing.players
-        self._may_resign[slot] = game.pairing.may_resign
-        for stored, loaded in zip(self._move_data, game.move_data, strict=True):
-            stored[slot, :length] = loaded
-        one = np.array([slot])
-        first = game.variant(self.game).initial_state()
-        self.states[slot] = self.game.play(first, *map(int, game.actions))
+        for slot, game in games.items():
+            length = len(game.actions)
+            if length > self.game.max_moves:
+                raise self._miscounted()
+            self._pairings[slot] = game.pairing
+            self._player_indices[slot] = game.pairing.players
+            self._may_resign[slot] = game.pairing.may_resign
+            for stored, loaded in zip(self._move_data, game.move_data, strict=True):
+                stored[slot, :length] = loaded
+            first = game.variant(self.game).initial_state()
+            self.states[slot] = self.game.play(first, *map(int, game.actions))
+        slots = np.array([*games], np.int64)
+        lines = [game.actions.astype(np.int64) for game in games.values()]
         for player in self.players:
-            player.load_games(one, self.states[one], game.actions.astype(np.int64))
-        outcome = self.game.outcome(self.states[slot])
-        if outcome == ONGOING:
-            self._request_moves(one)
-        else:
-            self._finished.append(_FinishedGame(slot, outcome))
+            player.load_games(slots, self.states[slots], lines)
+        outcomes = self.states[slots, OUTCOME]
+        for slot, outcome in zip(slots.tolist(), outcomes.tolist(), strict=True):
+            if outcome != ONGOING:
+                self._finished.append(_FinishedGame(slot, outcome))
+        self._request_moves(slots[outcomes == ONGOING])
 
     def step(self) -> list[GameRecord]:
         """Advance all games and searches once; return the games that ended."""
@@ -174,11 +174,9 @@ class Match:
                 self.play(decisions)
             for forfeit in player.forfeits():
                 self._end_early(index, forfeit)
-        records = []
         finished, self._finished = self._finished, []
-        for ending in finished:
-            records.append(self.record(*ending))
-            self._begin_next(ending.slot)
+        records = [self.record(*ending) for ending in finished]
+        self._begin_next([ending.slot for ending in finished])
         for player in self.players:
             player.step()
         return records
@@ -271,11 +269,15 @@ class Match:
             if len(own):
                 player.begin_moves(own)
 
-    def _begin_next(self, slot: int) -> None:
-        """Start the schedule's next game at index `slot`, or leave the index free."""
-        pairing = self._pairings[slot] = next(self.schedule, None)
-        if pairing is not None:
-            self.load(slot, GameRecord.opening(self.game, pairing))
+    def _begin_next(self, slots: Sequence[int]) -> None:
+        """Start the schedule's next games at indices `slots`, or leave these free."""
+        begun = {}
+        for slot in slots:
+            pairing = self._pairings[slot] = next(self.schedule, None)
+            if pairing is not None:
+                begun[slot] = GameRecord.opening(self.game, pairing)
+        if begun:
+            self.load(begun)
 
 
 def play_schedule(

@@ -14,43 +14,75 @@ from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import kernel
 
 
-@kernel(types.int64(RulesType, slots_type, types.boolean[::1], types.float64[::1], slots_type))
+@kernel(
+    types.void(
+        RulesType,
+        types.int64[:, ::1],
+        types.boolean[::1],
+        slots_type,
+        slots_type,
+        types.float64[:, ::1],
+        types.int64[:, ::1],
+    )
+)
 def _play_at_random(
-    rules: Any, state: State, mask: Mask, points: npt.NDArray[np.float64], actions: Int64Array
-) -> int:
-    """Play the legal action selected by each of `points`, in [0, 1), and write `actions`.
+    rules: Any,
+    states: State,
+    mask: Mask,
+    games: Int64Array,
+    lengths: Int64Array,
+    points: npt.NDArray[np.float64],
+    actions: npt.NDArray[np.int64],
+) -> None:
+    """Play the first `lengths` [n] moves of each of `games` [m] from `states` [n, S] on.
 
-    Returns the number of moves after which the game was still open.
+    Each move is the legal action selected by one of `points` [m, L], in [0, 1); it is written to
+    `actions` [n, L]. If the moves end the game, its length becomes -1.
     """
-    for move in range(len(points)):
-        remaining = int(points[move] * rules.legal(state, mask))
-        for action in range(len(mask)):
-            if mask[action]:
-                if remaining == 0:
-                    actions[move] = action
-                remaining -= 1
-        rules.play(state, actions[move])
-        if rules.outcome(state) != ONGOING:
-            return move
-    return len(points)
+    for row in range(len(games)):
+        game = games[row]
+        state, length = states[game], lengths[game]
+        for move in range(length):
+            remaining = int(points[row, move] * rules.legal(state, mask))
+            for action in range(len(mask)):
+                if mask[action]:
+                    if remaining == 0:
+                        actions[game, move] = action
+                    remaining -= 1
+            rules.play(state, actions[game, move])
+            if rules.outcome(state) != ONGOING:
+                lengths[game] = -1
+                break
 
 
 def random_opening(game: Game, moves: int, rng: np.random.Generator) -> tuple[int, ...]:
     """Sample an opening of `moves` random legal moves, shortened while the sample ends the game."""
-    return play_random_opening(game, game.initial_state(), moves, rng)[0]
+    openings, _ = play_random_openings(
+        game, game.initial_state()[None], np.array([moves], np.int64), rng
+    )
+    return openings[0]
 
 
-def play_random_opening(
-    game: Game, first: State, moves: int, rng: np.random.Generator
-) -> tuple[tuple[int, ...], State]:
-    """Return a `random_opening` from the initial state `first` [S], and the position after it."""
-    mask = np.zeros(game.num_actions, np.bool_)
-    for length in range(min(moves, game.max_moves - 1), 0, -1):
-        state, actions = first.copy(), np.zeros(length, np.int64)
-        points = rng.random(length)
-        if _play_at_random(game.rules, state, mask, points, actions) == length:
-            return tuple(actions.tolist()), state
-    return (), first
+def play_random_openings(
+    game: Game, first: State, moves: Int64Array, rng: np.random.Generator
+) -> tuple[list[tuple[int, ...]], State]:
+    """Return a `random_opening` of `moves` [n] from each of `first` [n, S], and the states after.
+
+    All are played in one call, because self-play needs many.
+    """
+    mask, wanted = np.zeros(game.num_actions, np.bool_), np.minimum(moves, game.max_moves - 1)
+    states, actions = first.copy(), np.zeros((len(first), wanted.max(initial=0)), np.int64)
+    left = np.flatnonzero(wanted)
+    while len(left):
+        lengths, points = wanted.copy(), rng.random((len(left), wanted[left].max()))
+        states[left] = first[left]
+        _play_at_random(game.rules, states, mask, left, lengths, points, actions)
+        left = left[lengths[left] < 0]
+        wanted[left] -= 1
+        states[left] = first[left]
+        left = left[wanted[left] > 0]
+    lines = zip(actions.tolist(), wanted.tolist(), strict=True)
+    return [tuple(line[:length]) for line, length in lines], states
 
 
 def paired_openings(game: Game, games: int, moves: int, rng: np.random.Generator) -> list[Pairing]:

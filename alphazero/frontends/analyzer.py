@@ -117,7 +117,7 @@ class Analyzer:
         """
         if state is None:
             state = self.game.play(self.game.initial_state(), *moves)
-        self.player.load_games(self.slot, state[None], np.array(moves, np.int64))
+        self.player.load_games(self.slot, state[None], [np.array(moves, np.int64)])
         self.moves, self._allowed = list(moves), None
 
     def restrict(self, actions: list[int]) -> None:

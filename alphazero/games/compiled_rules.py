@@ -156,3 +156,11 @@ def estimate_of(rules: RuleFunctions, state: Any) -> int:
 def wins_at_once(rules: RuleFunctions, state: Any) -> int:
     """Return 1 if a move of `state` [S] wins at once, 0 if none does, UNKNOWN (-1) to try them."""
     return call_rule(rules.wins_at_once, (state,))  # type: ignore[no-any-return]
+
+
+@kernel(types.void(RulesType, types.int64[:, ::1], types.float32[:, :, :, ::1]))
+def observe_all(rules: Any, states: Any, planes: Any) -> None:
+    """Write the observations of `states` [n, S] to `planes` [n, C, H, W]."""
+    functions = unpack_rules(rules)
+    for index in range(len(states)):
+        write_observation(functions, states[index], planes[index])

@@ -12,6 +12,7 @@ import time
 import numpy as np
 
 from alphazero.config.schema import SearchConfig
+from alphazero.games.compiled_rules import observe_all
 from alphazero.games.game import LAST, Game, State
 from alphazero.mcts.evaluator import Evaluator, with_symmetries
 from alphazero.mcts.exploration import NO_EXPLORATION, Exploration
@@ -119,7 +120,8 @@ class NetworkSearch(TreeSearch):
 
     def evaluate_states(self, states: State) -> Float32Array:
         """Return the network's values [n] of `states` [n, S], without a search."""
-        planes = np.stack([self.game.observe(state) for state in states])
+        planes = np.zeros((len(states), *self.game.observation_shape), np.float32)
+        observe_all(self.game.rules, states, planes)
         batches = range(0, len(planes), self.rows)
         return np.concatenate([self._evaluate(planes[at : at + self.rows])[1] for at in batches])
 

@@ -7,6 +7,7 @@ Letters: n games, A actions, S state size. `slots` holds the indices of games.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -55,12 +56,12 @@ class Player(ABC):
     def reset(self, slots: Int64Array, states: State) -> None:
         """Start games `slots` [n], or set their positions, at `states` [n, S]."""
 
-    def load_games(self, slots: Int64Array, states: State, actions: Int64Array) -> None:
-        """Load game `slots` [1] at `states` [1, S], after `actions` from the initial state.
+    def load_games(self, slots: Int64Array, states: State, lines: Sequence[Int64Array]) -> None:
+        """Load games `slots` [n] at `states` [n, S], each after the moves of one of `lines`.
 
         As `reset`, but for players that need the move history.
         """
-        del actions
+        del lines
         self.reset(slots, states)
 
     @abstractmethod

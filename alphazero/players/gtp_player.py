@@ -5,6 +5,7 @@ that index starts a new process. No send or read waits, so that the programs sea
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -68,11 +69,11 @@ class GtpPlayer(Player):
                 )
             self._begin(slot, state)
 
-    def load_games(self, slots: Int64Array, states: State, actions: Int64Array) -> None:
-        del states
-        self.reset(slots, self.game.initial_state()[None])
-        for action in actions:
-            self.advance(slots, np.array([action]))
+    def load_games(self, slots: Int64Array, states: State, lines: Sequence[Int64Array]) -> None:
+        self.reset(slots, np.tile(self.game.initial_state(), (len(states), 1)))
+        for slot, line in zip(slots, lines, strict=True):
+            for action in line:
+                self.advance(np.array([slot]), np.array([action]))
 
     def advance(self, slots: Int64Array, actions: Int64Array) -> None:
         """Send the moves to the programs, except the moves they made."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alphazero.arena.match import Match
-from alphazero.arena.openings import play_random_opening
+from alphazero.arena.openings import play_random_openings
 from alphazero.config.schema import Config, SelfplayConfig
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
@@ -107,8 +107,8 @@ class SelfPlayWorker:
         self._num_games = num_games
         self._waiting = unfinished[num_games:]
         begin = time.perf_counter()
-        for slot, record in enumerate(unfinished[:num_games]):
-            self._match.load(slot, record)
+        if unfinished:
+            self._match.load(dict(enumerate(unfinished[:num_games])))
         self._match.start_games()
         self._seconds = time.perf_counter() - begin
 
@@ -202,7 +202,8 @@ def _pairings(
     while True:
         may_resign = bool(resigning and rng.random() < resigning)
         if opened and rng.random() < opened:
-            yield replace(next(openings), may_resign=may_resign)
+            drawn = next(openings)
+            yield replace(drawn, may_resign=True) if may_resign else drawn
         else:
             yield Pairing(may_resign=may_resign, options=_draw_options(game, settings, rng))
 
@@ -229,17 +230,17 @@ def _random_openings(
     the search: the network is compiled for this batch size, and small batches would be slow.
     """
     game, choices = search.game, settings.random_opening_candidates
-    ahead = max(search.rows // choices, 1) if choices > 1 else 1
+    ahead = max(search.rows // choices, 1)
     while True:
-        openings, options = [], []
-        for _ in range(ahead):
-            options.append(_draw_options(game, settings, rng))
-            first = game.variant(options[-1]).initial_state()
-            moves = int(rng.integers(settings.random_opening_max_moves + 1))
-            openings += [play_random_opening(game, first, moves, rng) for _ in range(choices)]
+        options = [_draw_options(game, settings, rng) for _ in range(ahead)]
+        first = np.stack([game.variant(values).initial_state() for values in options])
+        moves = rng.integers(settings.random_opening_max_moves + 1, size=ahead)
+        openings, states = play_random_openings(
+            game, first.repeat(choices, axis=0), moves.repeat(choices), rng
+        )
         chosen = np.zeros(ahead, np.int64)
         if choices > 1:
-            values = search.evaluate_states(np.stack([state for _, state in openings]))
+            values = search.evaluate_states(states)
             chosen = np.abs(values).reshape(ahead, choices).argmin(axis=1)
         for group, choice in enumerate(chosen.tolist()):
-            yield Pairing(opening=openings[group * choices + choice][0], options=options[group])
+            yield Pairing(opening=openings[group * choices + choice], options=options[group])

@@ -200,7 +200,7 @@ def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(
         records = [record for _ in range(steps) for record in match.step()]
         second = Match(CONNECT_FOUR_4X5X3, seat(6), 6, iter([]))
         for table, free in enumerate(match.playing):
-            second.load(5 - table, match.record(free))
+            second.load({5 - table: match.record(free)})
         resumed += len(match.playing)
         records += play_all(second)
         assert {
@@ -215,7 +215,7 @@ def test_a_game_laid_out_over_another_replaces_it_wholly():
     match = Match(TIC_TAC_TOE, [random, scripted], 1, iter([Pairing((0, 1))]))
     match.start_games()  # the random player owes a move
     under_way = GameRecord.opening(TIC_TAC_TOE, Pairing((0, 1), (4,)))
-    match.load(0, under_way)  # and now it is the other's turn
+    match.load({0: under_way})  # and now it is the other's turn
     match.step()
     match.step()
     assert match.record(0).actions[:2].tolist() == [4, 8]
@@ -225,7 +225,7 @@ def test_a_finished_game_that_is_laid_out_ends_at_the_next_step():
     actions = [0, 8, 1, 7, 2]
     finished = GameRecord.opening(TIC_TAC_TOE, Pairing(opening=tuple(actions)))
     match = Match(TIC_TAC_TOE, [ScriptedPlayer(TIC_TAC_TOE, 1, first_legal)], 1, iter([]))
-    match.load(0, finished)
+    match.load({0: finished})
     (record,) = match.step()
     assert record.outcome == 1
     assert record.actions.tolist() == actions
@@ -304,4 +304,4 @@ def test_moves_beyond_the_longest_game_are_not_laid_out() -> None:
     player = RandomPlayer(game, 1, np.random.default_rng(0))
     match = Match(game, [player], 1, iter(()))
     with pytest.raises(GameError, match="goes on after max_moves, 5"):
-        match.load(0, GameRecord.opening(game, Pairing(opening=(0, 1, 2, 4, 3, 6))))
+        match.load({0: GameRecord.opening(game, Pairing(opening=(0, 1, 2, 4, 3, 6)))})

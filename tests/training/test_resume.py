@@ -903,6 +903,7 @@ def test_a_run_with_auxiliary_heads_resumes_to_the_very_same_files(tmp_path: Pat
     options = [
         "game.name=othello",
         "game.size=4",
+        "run.seed=2",
         "network.auxiliary=[ownership, margin, reply, short_term_value]",
         "selfplay.full_search_probability=0.5",
         "selfplay.fast_simulations=2",

@@ -280,7 +280,7 @@ def test_every_game_has_a_komi_of_its_own_by_which_it_ends(workers: int, opened:
         "random_opening_probability": opened,
         "random_opening_candidates": 2,
     }
-    games = go_games(3, workers, **settings)
+    games = go_games(4, workers, **settings)
     drawn = Counter(record.pairing.options for record in games.finished)
     assert set(drawn) == {(komi,) for komi in range(-2, 5)}
     for record in games.finished:
@@ -288,7 +288,7 @@ def test_every_game_has_a_komi_of_its_own_by_which_it_ends(workers: int, opened:
         game = record.variant(GO)
         state = game.play(game.initial_state(), *record.actions.tolist())
         assert (game.komi, game.outcome(state)) == (komi / 2, record.outcome)
-    again = go_games(3, workers, **settings)
+    again = go_games(4, workers, **settings)
     assert [as_text(each) for each in again.finished] == [as_text(each) for each in games.finished]
 
 

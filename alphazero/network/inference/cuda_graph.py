@@ -17,7 +17,11 @@ WARM_UP = 3
 
 
 class CudaGraphRunner:
-    """The recorded network, a `BatchRunner`; only one graph may be recorded at a time."""
+    """The recorded network, a `BatchRunner`; only one graph may be recorded at a time.
+
+    The graph also copies the batch to the GPU and the answers back: Python makes one call. Planes
+    travel in the network's own precision, so that bfloat16 halves the transfer and loses nothing.
+    """
 
     def __init__(
         self, network: nn.Module, size: int, shape: tuple[int, int, int], dtype: torch.dtype
@@ -25,32 +29,33 @@ class CudaGraphRunner:
         # The current GPU is a property of each thread, so select the network's by its number.
         with torch.cuda.device(next(network.parameters()).device):
             self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-            self._host_input = torch.zeros((size, *shape), pin_memory=True)
-            self._device_input = torch.zeros((size, *shape), device="cuda")
             self._graph = torch.cuda.CUDAGraph()
-            self._logits, self._values = self._record(network, dtype)
-            self._host_logits = torch.empty(self._logits.shape, pin_memory=True)
-            self._host_values = torch.empty(self._values.shape, pin_memory=True)
+            self._input = torch.zeros((size, *shape), dtype=dtype, pin_memory=True)
+            self._logits, self._values = self._record(network)
 
     @torch.inference_mode()
-    def _record(self, network: nn.Module, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-        """Record the network; return its output buffers: logits [B, A] and values [B]."""
+    def _record(self, network: nn.Module) -> tuple[torch.Tensor, torch.Tensor]:
+        """Record the network; return its output buffers on the host: logits [B, A], values [B]."""
 
         def evaluate() -> tuple[torch.Tensor, torch.Tensor]:
-            # Change layout and precision on the GPU: the transfer copies the data as it is.
-            logits, values = network(
-                self._device_input.to(dtype, memory_format=torch.channels_last)
-            )
+            planes = self._input.to("cuda", non_blocking=True)
+            # Change the layout on the GPU: the transfer copies the data as it is.
+            logits, values = network(planes.contiguous(memory_format=torch.channels_last))
             return logits, values
 
         self._stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self._stream):
             for _ in range(WARM_UP):
-                evaluate()
+                outputs = evaluate()
         self._stream.synchronize()
+        logits, values = (
+            torch.empty(each.shape, dtype=each.dtype, pin_memory=True) for each in outputs
+        )
         # Other threads may use the GPU meanwhile: record this thread alone.
         with torch.cuda.graph(self._graph, stream=self._stream, capture_error_mode="thread_local"):
-            return evaluate()
+            for host, device in zip((logits, values), evaluate(), strict=True):
+                host.copy_(device, non_blocking=True)
+        return logits, values
 
     def run(
         self, observations: NDArray[np.float32]
@@ -58,11 +63,8 @@ class CudaGraphRunner:
         """Do as `BatchRunner`; while this waits for the GPU, other threads run Python."""
         positions = len(observations)
         writable = np.require(observations, np.float32, ("C", "W"))
-        self._host_input[:positions].copy_(torch.from_numpy(writable))
-        with torch.inference_mode(), torch.cuda.stream(self._stream):
-            self._device_input.copy_(self._host_input, non_blocking=True)
+        self._input[:positions].copy_(torch.from_numpy(writable))
+        with torch.cuda.stream(self._stream):
             self._graph.replay()
-            self._host_logits.copy_(self._logits, non_blocking=True)
-            self._host_values.copy_(self._values, non_blocking=True)
         self._stream.synchronize()
-        return self._host_logits[:positions].numpy(), self._host_values[:positions].numpy()
+        return self._logits[:positions].numpy(), self._values[:positions].numpy()
