@@ -198,7 +198,7 @@ def bench(options: argparse.Namespace) -> None:
         from alphazero.diagnostics.benchmark import ROUNDS, benchmark
         from alphazero.network.inference.backend import num_selfplay_threads
 
-        workers = num_selfplay_threads(config.inference, cores, num_games)
+        workers = num_selfplay_threads(config, cores)
         with progress_bar(ROUNDS + 1, "round") as bar:
             measured = benchmark(config, options.seconds, workers, bar.update)
     print_result(options, measured, game=config.game.name, **plain(measured))

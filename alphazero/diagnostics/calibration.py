@@ -108,7 +108,7 @@ def calibrate(
     def allowed(share: float) -> float:
         return max(share * (seconds - (time.perf_counter() - begin)), MIN_SECONDS)
 
-    workers = num_selfplay_threads(config.inference, cores, config.selfplay.parallel_games)
+    workers = num_selfplay_threads(config, cores)
     bench = SelfPlayBenchmark(config, workers)
     game = bench.game
     self_play = bench.measure(allowed(SELF_PLAY))

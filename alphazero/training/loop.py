@@ -183,7 +183,7 @@ class Training:
         self.run = run
         self.config = config
         self.cores = cores
-        self.workers = num_selfplay_threads(config.inference, cores, config.selfplay.parallel_games)
+        self.workers = num_selfplay_threads(config, cores)
         self.game = run.game
         self.group = group
         self.learner = new_learner(run, group)

@@ -6,6 +6,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ import torch
 from helpers.networks import check_later_training_is_not_seen
 from torch.nn import functional
 
-from alphazero.config.schema import InferenceConfig, NetworkConfig
+from alphazero.config.schema import Config, GameConfig, NetworkConfig, SelfplayConfig
 from alphazero.errors import RunError
 from alphazero.network.inference import backend, torch_evaluator
 from alphazero.network.inference.batched_evaluator import BATCH_SIZES, padded_size
@@ -505,15 +506,39 @@ def test_a_gpu_answers_from_every_thread_as_the_processor_does(settings: Network
             assert np.allclose(mine, theirs, atol=2e-3)
 
 
-def test_a_gpu_has_two_players_that_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = InferenceConfig()
-    for device, workers in (("cpu", [1, 4, 16]), ("cuda", [2, 4, 4])):
-        monkeypatch.setattr(backend, "resolve_device", lambda _, device=device: device)
-        assert [
-            backend.num_selfplay_threads(settings, cores, 256) for cores in (1, 4, 16)
-        ] == workers
-    assert backend.num_selfplay_threads(settings, 16, 8) == 2
-    assert backend.num_selfplay_threads(settings, 16, 4096) == 16
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_replays_in_some_threads_while_others_record() -> None:
+    network, asked = trained_like(), positions(40)
+    expected = TorchEvaluator(network, "cpu", "float32").evaluate(asked)
+    wrong: list[int] = []
+
+    def ask(thread: int) -> None:
+        for turn in range(12):  # torch has 32 streams; each new evaluator takes one
+            evaluator = TorchEvaluator(network, "cuda", "float32")
+            for _ in range(10):
+                answer = evaluator.evaluate(asked)
+                if not all(map(partial(np.allclose, atol=2e-3), answer, expected)):
+                    wrong.append(thread)
+            assert evaluator._records, turn
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(ask, range(8)))
+    assert not wrong
+
+
+def test_a_gpu_has_two_threads_and_more_for_many_games_or_large_boards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def threads(game: str, cores: int, games: int) -> int:
+        selfplay = SelfplayConfig(parallel_games=games)
+        return backend.num_selfplay_threads(Config(GameConfig(game), selfplay=selfplay), cores)
+
+    monkeypatch.setattr(backend, "resolve_device", lambda _: "cpu")
+    assert [threads("connect_four", cores, 256) for cores in (1, 4, 16)] == [1, 4, 16]
+    monkeypatch.setattr(backend, "resolve_device", lambda _: "cuda")
+    assert [threads("connect_four", cores, 256) for cores in (1, 4, 16)] == [2, 2, 2]
+    assert [threads("connect_four", 16, games) for games in (8, 4096, 16384)] == [2, 7, 16]
+    assert [threads("go", cores, 4096) for cores in (4, 16)] == [4, 16], "its batches take longer"
 
 
 def test_threads_are_set_and_put_back() -> None:

@@ -43,16 +43,19 @@ class CudaGraphRunner:
             logits, values = network(planes.contiguous(memory_format=torch.channels_last))
             return logits, values
 
-        self._stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(self._stream):
+        # torch hands out the same 32 streams of a priority again and again. The graphs are replayed
+        # on streams of the usual one, so no thread replays on a stream that is recording.
+        recording = torch.cuda.Stream(priority=-1)  # type: ignore[no-untyped-call]
+        recording.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(recording):
             for _ in range(WARM_UP):
                 outputs = evaluate()
-        self._stream.synchronize()
+        recording.synchronize()
         logits, values = (
             torch.empty(each.shape, dtype=each.dtype, pin_memory=True) for each in outputs
         )
         # Other threads may use the GPU meanwhile: record this thread alone.
-        with torch.cuda.graph(self._graph, stream=self._stream, capture_error_mode="thread_local"):
+        with torch.cuda.graph(self._graph, stream=recording, capture_error_mode="thread_local"):
             for host, device in zip((logits, values), evaluate(), strict=True):
                 host.copy_(device, non_blocking=True)
         return logits, values

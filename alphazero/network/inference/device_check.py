@@ -24,8 +24,8 @@ _SEED: Final = 2017
 
 TOLERANCES: Final = {"float32": 0.02, "bfloat16": 0.2}
 """The largest error allowed, by precision, as a share of the spread of the outputs over positions.
-Measured on CPUs for networks of every size shipped here, new and trained: 0.000001 and 0.04. A
-GPU's float32 may be TF32, with a mantissa as short as float16's; unrelated outputs are off by 1."""
+Measured on CPUs for networks of every size shipped here, new and trained: 0.000001 and 0.04.
+Unrelated outputs are off by 1."""
 
 _LEAST_SPREAD: Final = 0.02
 """The smallest spread to divide by, that of a new network. A network that is sure of every game has

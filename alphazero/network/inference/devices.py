@@ -96,12 +96,22 @@ def self_check(device: str) -> SelfCheck:
 
     A run also compares its own network, in the precision of play, by `check_device`.
     """
+    _compute_convolutions_in_float32()
     try:
         answers = _compute(torch.device(device))
     except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
         return SelfCheck({}, f"torch cannot compute there ({str(error).splitlines()[0][:120]})")
     exact = _compute(torch.device("cpu"))
     return SelfCheck({name: relative_error(answers[name], exact[name]) for name in exact})
+
+
+def _compute_convolutions_in_float32() -> None:
+    """Let NVIDIA's GPUs keep all bits of float32; torch's default for convolutions is TF32."""
+    cudnn = torch.backends.cudnn
+    if hasattr(cudnn, "conv"):
+        cudnn.conv.fp32_precision = "ieee"
+    else:  # before torch 2.9
+        cudnn.allow_tf32 = False
 
 
 def check_network() -> tuple[ResNet, Tensor]:

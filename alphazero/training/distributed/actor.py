@@ -37,9 +37,8 @@ class Actor:
         torch.set_num_threads(1)
         self._config = parse_config(config, "the run's configuration")
         self._game = make_game(self._config.game.name, **self._config.game.options)
-        games = self._config.selfplay.parallel_games
-        workers = num_selfplay_threads(self._config.inference, cores, games)
-        self._games = split_evenly(games, workers)
+        workers = num_selfplay_threads(self._config, cores)
+        self._games = split_evenly(self._config.selfplay.parallel_games, workers)
         self._rngs = [np.random.default_rng([*seed, worker]) for worker in range(len(self._games))]
         self._workers: list[SelfPlayWorker] = []
         self._playing = "", False

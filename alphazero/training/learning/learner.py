@@ -161,7 +161,9 @@ class Learner:
             answers.policy_logits, answers.values, policies, outcomes, answers.outcome_logits
         )
         extra = auxiliary_losses(answers.auxiliary, targets)
-        l2 = settings.l2_penalty * squared_norm(self.network.parameters())
+        l2 = torch.zeros((), device=self.device)
+        if settings.l2_penalty > 0:
+            l2 = settings.l2_penalty * squared_norm(self.network.parameters())
         self.network.zero_grad()
         objective = self._with_auxiliary(parts.policy + parts.value, extra)
         objective.backward()  # type: ignore[no-untyped-call]
@@ -212,12 +214,13 @@ class Learner:
             return
         age = self.step - self.start_step
         decay = min(self.settings.ema_decay, (1 + age) / (10 + age))
-        current = self.network.state_dict()
-        for name, average in self.player.state_dict().items():
-            if average.is_floating_point():
-                average.lerp_(current[name], 1 - decay)
-            else:
-                average.copy_(current[name])
+        averages, current = self.player.state_dict(), self.network.state_dict()
+        mixed = [name for name, each in averages.items() if each.is_floating_point()]
+        torch._foreach_lerp_(
+            [averages[name] for name in mixed], [current[name] for name in mixed], 1 - decay
+        )
+        for name in averages.keys() - mixed:
+            averages[name].copy_(current[name])
 
     def train(self, batches: Iterable[Batch], earlier: Iterable[StepLosses] = ()) -> StepReport:
         """Do one step for each batch; return the means over these and the `earlier` steps."""

@@ -51,21 +51,20 @@ class Muon(torch.optim.Optimizer):
     def step(self) -> None:  # type: ignore[override]
         for group in self.param_groups:
             rate, momentum = group["lr"], group["momentum"]
-            alike: dict[tuple[int, int], list[tuple[Tensor, Tensor]]] = {}
-            for parameter in group["params"]:
-                if parameter.grad is None:
-                    continue
-                gradient = parameter.grad.flatten(1)
-                moments = self.state[parameter]
-                if not moments:
-                    moments["momentum"] = torch.zeros_like(gradient)
-                mean = moments["momentum"].lerp_(gradient, 1 - momentum)
-                rows, columns = gradient.shape
-                ahead = gradient.lerp(mean, momentum)  # Nesterov's
-                alike.setdefault((rows, columns), []).append((parameter, ahead))
-            for shape, pairs in alike.items():
+            learned = [each for each in group["params"] if each.grad is not None]
+            gradients = [each.grad.flatten(1) for each in learned]
+            for parameter, gradient in zip(learned, gradients, strict=True):
+                if not self.state[parameter]:
+                    self.state[parameter]["momentum"] = torch.zeros_like(gradient)
+            # One call for all matrices: on a GPU each costs more to start than to do.
+            means = [self.state[each]["momentum"] for each in learned]
+            torch._foreach_lerp_(means, gradients, 1 - momentum)
+            ahead = torch._foreach_lerp(gradients, means, momentum)  # Nesterov's
+            torch._foreach_mul_(learned, 1 - rate * group["weight_decay"])
+            for shape in {each.shape for each in ahead}:
+                alike = [index for index, each in enumerate(ahead) if each.shape == shape]
+                steps = orthogonalized(torch.stack([ahead[index] for index in alike]))
                 length = 0.2 * max(shape) ** 0.5
-                steps = orthogonalized(torch.stack([ahead for _, ahead in pairs]))
-                for (parameter, _), step in zip(pairs, steps, strict=True):
-                    parameter.mul_(1 - rate * group["weight_decay"])
-                    parameter.add_(step.reshape(parameter.shape), alpha=-rate * length)
+                moved = [learned[index] for index in alike]
+                shaped = [step.view_as(to) for step, to in zip(steps, moved, strict=True)]
+                torch._foreach_add_(moved, shaped, alpha=-rate * length)
