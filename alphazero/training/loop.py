@@ -22,6 +22,7 @@ from alphazero.games.registry import make_game
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.inference.backend import (
     explain_backend,
+    explain_threads,
     make_evaluator,
     num_selfplay_threads,
     resolve_backend,
@@ -130,6 +131,9 @@ def _train_opened(run: RunDirectory, group: Group | None, observe: Observer) -> 
     say(backend)
     observe({"event": "start", **_progress_of(run), "backend": backend})
     threads = run.config.run.threads or usable_cores()
+    local = run.config.selfplay.distributed is None
+    if local and (advice := explain_threads(run.config, threads)):
+        say(advice)
     with threads_per_evaluation(threads), Training(run, threads, group) as training:
         if run.budget_is_spent():
             say(

@@ -535,6 +535,11 @@ def test_a_gpu_has_two_threads_and_more_for_many_games_or_large_boards(
 
     monkeypatch.setattr(backend, "resolve_device", lambda _: "cpu")
     assert [threads("connect_four", cores, 256) for cores in (1, 4, 16)] == [1, 4, 16]
+    assert backend.explain_threads(Config(GameConfig("connect_four")), 2) == ""
+    assert backend.explain_threads(Config(GameConfig("connect_four")), 16) == (
+        "16 threads share 128 games, so batches are small; "
+        "selfplay.parallel_games=2048 would be faster"
+    )
     monkeypatch.setattr(backend, "resolve_device", lambda _: "cuda")
     assert [threads("connect_four", cores, 256) for cores in (1, 4, 16)] == [2, 2, 2]
     assert [threads("connect_four", 16, games) for games in (8, 4096, 16384)] == [2, 7, 16]
