@@ -11,12 +11,13 @@ import pytest
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State, to_play, value_of
 from alphazero.games.game import LAST
-from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
+from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.kernels.tree import Trees
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import RootStatistics
 from alphazero.utils.arrays import Float32Array
 from helpers.reference_search import PlainSearch
+from helpers.uniform_evaluator import UniformEvaluator
 
 FIRST = np.array([0])
 

@@ -16,13 +16,13 @@ from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games import Game
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import read_game
-from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Player
 from alphazero.players.options import Options
 from alphazero.players.registry import PlayerKind, PlayerSpec
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.played_game import PlayedGame
+from helpers.uniform_evaluator import UniformEvaluator
 
 FIRST, SECOND, BOTH, NONE = (True, False), (False, True), (True, True), (False, False)
 

@@ -7,9 +7,9 @@ import numpy.typing as npt
 import pytest
 from helpers.games import GAMES, TIC_TAC_TOE
 from helpers.searches import FIRST, HashedEvaluator, answer, finish
+from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import SearchConfig
-from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.network_search import NetworkSearch
 

@@ -20,11 +20,12 @@ from helpers.searches import (
     guard_new_trees,
     random_position,
 )
+from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, make_game
 from alphazero.mcts import network_search
-from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
+from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.kernels import simulation
 from alphazero.mcts.network_search import NetworkSearch

@@ -8,11 +8,11 @@ import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.matches import play_all
 from helpers.searches import HashedEvaluator, random_position
+from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.match import Match, play_schedule
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, make_game
-from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.move_selection import sample_actions
 from alphazero.mcts.network_search import NetworkSearch

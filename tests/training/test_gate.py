@@ -8,10 +8,10 @@ from helpers.games import TIC_TAC_TOE
 from helpers.matches import as_text
 from helpers.searches import HashedEvaluator
 from helpers.selfplay import chosen_most_visited, make_config
+from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import Config, GateConfig, SearchConfig
 from alphazero.games import make_game
-from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.training.gate import run_gate
 from alphazero.utils.arrays import Float32Array
 

@@ -10,10 +10,10 @@ from helpers.games import TIC_TAC_TOE
 from helpers.players import ScriptedPlayer, first_legal
 from helpers.records import taught
 from helpers.tiny_run import tiny_config
+from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.match import Match
 from alphazero.games.game import ONGOING, PLY
-from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.search import RootStatistics
 from alphazero.players.base import Decisions
 from alphazero.players.search_player import _choose_moves

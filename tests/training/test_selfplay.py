@@ -14,11 +14,12 @@ from helpers.matches import as_text
 from helpers.searches import HashedEvaluator
 from helpers.selfplay import chosen_most_visited, make_config
 from helpers.tiny_run import tiny_config
+from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.match import Match
 from alphazero.config.schema import Config
 from alphazero.games import ONGOING, make_game
-from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
+from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.kernels.transpositions import has_transpositions
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Decisions

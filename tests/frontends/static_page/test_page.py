@@ -20,13 +20,13 @@ import numpy as np
 import pytest
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS
+from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.cli.main import main
 from alphazero.config.schema import SearchConfig
 from alphazero.frontends.static_page import runtime
 from alphazero.frontends.static_page.writer import page_files, write_page
 from alphazero.games import make_game
-from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.onnx_export import export_model

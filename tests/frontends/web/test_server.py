@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from helpers.paths import CHECKPOINTS, TESTS
 from helpers.players import ANY_SIZE, TINY, saved_player
+from helpers.uniform_evaluator import UniformEvaluator
 from helpers.web_client import SECONDS, Served, Visitor, serving
 from PIL import Image
 
@@ -42,7 +43,7 @@ from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.games.registry import read_game
 from alphazero.games.results import describe_end, describe_margin
-from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
+from alphazero.mcts.evaluator import Evaluator
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
 from alphazero.players.end_prediction import predict_end
 from alphazero.players.options import CheckpointOptions

@@ -9,10 +9,10 @@ from helpers.games import GAMES
 from helpers.paths import DATA
 from helpers.reference_gumbel import PlainGumbelRoot
 from helpers.searches import FIRST, HashedEvaluator, assert_same_tree, finish
+from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import make_game
-from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.rollout_methods import UNLIMITED

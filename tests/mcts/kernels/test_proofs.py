@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from helpers.games import GAMES
 from helpers.searches import FIRST, HashedEvaluator, exact_value, finish, random_position
+from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State
 from alphazero.games.game import PLY, unknown
 from alphazero.games.registry import read_game
-from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.kernels.proofs import is_lost
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import RootStatistics

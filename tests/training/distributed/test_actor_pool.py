@@ -15,12 +15,12 @@ from helpers.networks import needs_openvino
 from helpers.processes import HANG, until
 from helpers.records import random_records
 from helpers.tiny_run import ITERATIONS, manifest_of, tiny_config, torn_files
+from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.elo import match_result
 from alphazero.config.loader import dump_config
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
-from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
