@@ -272,8 +272,6 @@ CONNECT_FOUR_VARIANTS = {
         "network.value_filters=1",
     ],
     "no global pooling": ["network.global_pooling=0"],
-    "squeeze-and-excitation": ["network.squeeze_excitation=16"],
-    "win-draw-loss head": ["network.value_head=wdl"],
     "Gumbel search": ["search.selection=gumbel"],
     "Gumbel search above PUCT": ["search.selection=gumbel_root"],
     "Gumbel search, c_scale 0.1": ["search.selection=gumbel", "search.gumbel_value_scale=0.1"],
@@ -324,8 +322,6 @@ KOMI = "selfplay.varied_options={komi_half_points: [1, 21]}"
 AUXILIARY = "network.auxiliary=[ownership,margin,reply,short_term_value]"
 
 GO_VARIANTS = {
-    "win-draw-loss head": ["network.value_head=wdl"],
-    "squeeze-and-excitation": ["network.squeeze_excitation=16"],
     "Gumbel search above PUCT": ["search.selection=gumbel_root"],
     "convolutional heads": [CONVOLUTIONAL],
     "liberties, ko, life and komi as planes": [FEATURES],

@@ -105,9 +105,7 @@ def jax_network(network: ResNet) -> Callable[[Any], tuple[Any, Any]]:
     from jax.lax import conv_general_dilated
     from jax.nn import relu
 
-    assert network.settings.value_head == "scalar"
     assert network.settings.heads == "dense"
-    assert network.settings.squeeze_excitation == 0
     weights = {name: jnp.asarray(each.numpy()) for name, each in network.state_dict().items()}
     layout = ("NHWC", "HWIO", "NHWC")  # within mctx's loop jax is forty times as slow with NCHW
 

@@ -25,7 +25,6 @@ GameOption = int | float | bool | str
 VariedOptions = dict[str, tuple[int, int]]
 PRECISIONS = ("auto", "float32", "bfloat16")
 BACKENDS = ("auto", "torch", "openvino", "onnxruntime")
-VALUE_HEADS = ("scalar", "wdl")
 HEADS = ("dense", "convolutional")
 TRACKERS = ("wandb", "mlflow")
 AUXILIARY_HEADS = ("ownership", "margin", "reply", "short_term_value")
@@ -142,14 +141,6 @@ class NetworkConfig:
         at_most=65536,
         source="AGZ, Methods, Neural network architecture: 256; ours follows our `filters`",
     )
-    value_head: str = config_field(
-        "scalar",
-        "output of the value head: `scalar`, the value, trained by squared error; or `wdl`, the "
-        "probabilities of win, draw and loss, trained by cross-entropy, with the value P(win) - "
-        "P(loss)",
-        choices=VALUE_HEADS,
-        source="AGZ, Methods, Neural network architecture: scalar; Leela Chess Zero: wdl",
-    )
     heads: str = config_field(
         "dense",
         "kind of the heads: `dense`, with weights for each cell; or `convolutional`, whose weights "
@@ -160,15 +151,6 @@ class NetworkConfig:
         choices=HEADS,
         source="AGZ, Methods, Neural network architecture: dense; Wu 2019 (arXiv:1902.10565), "
         "section 3.3 and appendix A: convolutional, 32 filters in the heads beside 96",
-    )
-    squeeze_excitation: int = config_field(
-        0,
-        "hidden units of the squeeze-and-excitation layer that ends each block; 0 is off",
-        unit="units",
-        at_least=0,
-        at_most=4096,
-        source="not in AGZ; Hu et al. 2018 (arXiv:1709.01507): filters / 16; "
-        "Leela Chess Zero: about 32",
     )
     global_pooling: int = config_field(
         0,
@@ -679,8 +661,7 @@ def _read_rates(reader: Reader, path: KeyPath, value: Any) -> tuple[RatePoint, .
 class LearnerConfig:
     """The optimizer of the loss (z - v)² - π·log p + c‖θ‖² (AGZ, equation 1).
 
-    With `network.value_head: wdl` a cross-entropy replaces the square. Each head in
-    `network.auxiliary` adds its loss, times its weight.
+    Each head in `network.auxiliary` adds its loss, times its weight.
     """
 
     optimizer: str = config_field(
@@ -1028,6 +1009,8 @@ class Config:
 SECTIONS: dict[str, Any] = get_type_hints(Config)
 
 REMOVED_KEYS: dict[KeyPath, Any] = {
+    ("network", "squeeze_excitation"): 0,
+    ("network", "value_head"): "scalar",
     ("replay", "policy_surprise_weight"): 0.0,
     ("replay", "repeats"): "keep",
     ("replay", "surprise_weight"): 0.0,
@@ -1035,4 +1018,5 @@ REMOVED_KEYS: dict[KeyPath, Any] = {
     ("selfplay", "noise_shaped"): False,
     ("selfplay", "root_temperature"): 1.0,
 }
-"""Keys of older files, accepted only with this value, their default."""
+"""Keys of older files, accepted only with this value, their default. Those of `network` are in the
+headers of checkpoints too."""

@@ -319,12 +319,11 @@ def check_learning_rate(data: RunData) -> str | None:
     """Check for steps so large that the network is worse than an uninformed one, or always clipped.
 
     A value of 0 everywhere has a squared error of E[z²], the share of decided games. Equal
-    probabilities of win, draw and loss have the cross-entropy ln 3, those of A actions ln A.
+    probabilities of A actions have the cross-entropy ln A.
     """
     config = data.config
-    decided = 1 - min(data.points("selfplay/draws"))
     uninformed = {  # the loss of an uninformed network, and the factor that makes it worse
-        "loss/value": (math.log(3) if config.network.value_head == "wdl" else decided, 1.0),
+        "loss/value": (1 - min(data.points("selfplay/draws")), 1.0),
         "loss/policy": (math.log(_num_actions(config)), 1 + UNLEARNED),
     }
     faults = [

@@ -14,7 +14,7 @@ from typing import Any, Final
 from torch import Tensor
 
 from alphazero.config.fields import WrongValueError, config_fields
-from alphazero.config.schema import NetworkConfig, check_heads
+from alphazero.config.schema import REMOVED_KEYS, NetworkConfig, check_heads
 from alphazero.errors import GameError
 from alphazero.games import Game, make_game
 from alphazero.network.header import PLAYER_FORMAT, read_file, refuse
@@ -143,7 +143,7 @@ def _checkpoint_of(player: dict[str, Any], weights: dict[str, Tensor], source: s
     return Checkpoint(
         game_name=typed(game["name"], str),
         game_options=typed(game["options"], dict),
-        network_settings=_settings_of(typed(player["network"], dict)),
+        network_settings=_settings_of(typed(player["network"], dict), source),
         weights=weights,
         step=typed(player["step"], int),
         iteration=typed(player["iteration"], int),
@@ -153,12 +153,18 @@ def _checkpoint_of(player: dict[str, Any], weights: dict[str, Tensor], source: s
     )
 
 
-def _settings_of(values: dict[str, Any]) -> NetworkConfig:
+def _settings_of(values: dict[str, Any], source: str) -> NetworkConfig:
     """Return the network's settings; raise TypeError for an unknown one, ValueError out of range.
 
-    A setting that is newer than the file has its default, which keeps the old behaviour.
+    A setting that is newer than the file has its default, which keeps the old behaviour. One that
+    was removed since must have had its default.
     """
-    settings = NetworkConfig(**values | {"auxiliary": check_heads(values.get("auxiliary", []))})
+    values = values | {"auxiliary": check_heads(values.get("auxiliary", []))}
+    for path, default in REMOVED_KEYS.items():
+        section, name = map(str, path)
+        if section == "network" and values.pop(name, default) != default:
+            refuse(source, f"its network uses {name}, an option that was removed")
+    settings = NetworkConfig(**values)
     for each, kind, note in config_fields(NetworkConfig):
         if note.read:  # checked above
             continue

@@ -2,8 +2,7 @@
 
 Source: AlphaGo Zero, Nature 550 (2017), Methods, "Neural network architecture". The paper's
 sizes are 19 or 39 blocks, 256 filters, 2 policy filters, 1 value filter and 256 hidden units.
-Four options are not in the paper and off by default: squeeze-and-excitation, global pooling, a
-value head for win, draw and loss, and convolutional heads.
+Two options are not in the paper and off by default: global pooling and convolutional heads.
 
 Shapes: B positions, C planes, H rows, W columns, A actions, F filters, G pooled filters.
 """
@@ -42,26 +41,6 @@ def check_observations(observations: Tensor | Float32Array, shape: tuple[int, in
         )
 
 
-class SqueezeExcitation(nn.Module):
-    """Scales each filter by a factor between 0 and 1 that depends on the means of all filters.
-
-    Hu et al. 2018 (arXiv:1709.01507), equations 2 to 4. Leela Chess Zero adds a bias to each
-    filter too; as in the paper, there is none here: `GlobalPooling` is the option that adds one.
-    """
-
-    def __init__(self, filters: int, hidden: int) -> None:
-        super().__init__()
-        self.squeeze = nn.Linear(filters, hidden)
-        self.excite = nn.Linear(hidden, filters)
-
-    def forward(self, features: Tensor) -> Tensor:
-        """Map features [B, F, H, W] to the same shape."""
-        # Dense layers stay in float32 even if convolutions do not.
-        means = features.mean((2, 3), dtype=torch.float32)
-        shares = torch.sigmoid(self.excite(relu(self.squeeze(means), inplace=True)))
-        return features * shares.to(features.dtype)[:, :, None, None]
-
-
 class GlobalPooling(nn.Module):
     """Adds to each filter a bias that depends on the means and maxima of the last G filters.
 
@@ -90,26 +69,22 @@ class GlobalPooling(nn.Module):
 class ResidualBlock(nn.Module):
     """relu(x + normalised convolution of relu(normalised convolution of x)), F filters each.
 
-    With `pooled` above 0, global pooling follows the first convolution; with `hidden` above 0,
-    squeeze-and-excitation with `hidden` units follows the second.
+    With `pooled` above 0, global pooling follows the first convolution.
     """
 
-    def __init__(self, filters: int, pooled: int, hidden: int) -> None:
+    def __init__(self, filters: int, pooled: int) -> None:
         super().__init__()
         self.first = ConvNorm(filters, filters, 3)
         self.pooling = GlobalPooling(filters, pooled) if pooled else None
         self.second = ConvNorm(filters - pooled, filters, 3)
-        self.excitation = SqueezeExcitation(filters, hidden) if hidden else None
 
     def forward(self, features: Tensor) -> Tensor:
         """Map features [B, F, H, W] to the same shape."""
-        # In place is safe: the gradient of no normalisation, product or sum needs its output.
+        # In place is safe: the gradient of no normalisation or sum needs its output.
         inner = self.first(features)
         if self.pooling is not None:
             inner = self.pooling(inner)
         change = self.second(relu(inner, inplace=True))
-        if self.excitation is not None:
-            change = self.excitation(change)
         return relu(change.add_(features), inplace=True)
 
 
@@ -120,8 +95,6 @@ class NetworkOutput(NamedTuple):
     """float32 [B, A]"""
     values: Tensor
     """float32 [B] in [-1, 1]"""
-    outcome_logits: Tensor | None
-    """float32 [B, 3] of win, draw and loss, from which the values come; None for a scalar head"""
     auxiliary: Mapping[str, Tensor] = MappingProxyType({})
     """float32 [B, ...] outputs of the auxiliary heads by name"""
 
@@ -139,8 +112,8 @@ class ResNet(nn.Module):
     give false values and hardly any gradient. So the last layer of each head starts small, and the
     last normalisation of each block starts with scale 0 (arXiv:1706.02677, section 5.1): each
     block is then the identity, and the signal does not double with each block before the running
-    statistics are learnt. The layers that compute factors and biases within a block start small
-    too: all filters are scaled by about a half and hardly shifted.
+    statistics are learnt. The layers that compute biases within a block start small too, so that
+    they hardly shift the filters.
     """
 
     def __init__(
@@ -165,7 +138,6 @@ class ResNet(nn.Module):
                     ResidualBlock(
                         settings.filters,
                         settings.global_pooling if index % POOLING_INTERVAL == 1 else 0,
-                        settings.squeeze_excitation,
                     )
                     for index in range(settings.blocks)
                 )
@@ -176,8 +148,7 @@ class ResNet(nn.Module):
             self.value_features = ConvNorm(settings.filters, settings.value_filters, 1)
             inputs = settings.value_filters * (NUM_SUMMARIES if pools else cells)
             self.value_hidden = nn.Linear(inputs, settings.value_hidden)
-            outputs = 3 if settings.value_head == "wdl" else 1
-            self.value_output = nn.Linear(settings.value_hidden, outputs)
+            self.value_output = nn.Linear(settings.value_hidden, 1)
             self.auxiliary = make_heads(settings, *actions)  # last: drawn last
         if seed is not None:
             self.to_empty(device="cpu")
@@ -197,41 +168,34 @@ class ResNet(nn.Module):
 
         `observations`: [B, C, H, W], each seen by the player to move.
         """
-        answers = self._play_heads(self._trunk(observations))
-        return answers.policy_logits, answers.values
+        return self._play_heads(self._trunk(observations))
 
     def forward_full(self, observations: Tensor) -> NetworkOutput:
-        """Return all outputs: those of `forward`, and what only the loss needs."""
+        """Return all outputs: those of `forward`, and those of the auxiliary heads."""
         trunk = self._trunk(observations)
         auxiliary = {name: head(trunk) for name, head in self.auxiliary.items()}
-        return self._play_heads(trunk)._replace(auxiliary=auxiliary)
+        return NetworkOutput(*self._play_heads(trunk), auxiliary)
 
     def _trunk(self, observations: Tensor) -> Tensor:
         """Return the features [B, F, H, W] that all heads share."""
         check_observations(observations, self.observation_shape)
         return cast(Tensor, self.tower(relu(self.stem(observations), inplace=True)))
 
-    def _play_heads(self, trunk: Tensor) -> NetworkOutput:
-        """Return the outputs without those of the auxiliary heads."""
+    def _play_heads(self, trunk: Tensor) -> tuple[Tensor, Tensor]:
+        """Return policy logits [B, A] and values [B]."""
         value = relu(self.value_features(trunk), inplace=True)
         pools = self.settings.heads == "convolutional"
         value = pool_board(value.float()) if pools else value.flatten(1).float()
         value = relu(self.value_hidden(value), inplace=True)
         logits = policy_logits(self.policy_features(trunk), self.policy_output)
-        output: Tensor = self.value_output(value).float()
-        if self.settings.value_head == "scalar":
-            return NetworkOutput(logits, torch.tanh(output).squeeze(1), None)
-        win, _, loss = torch.softmax(output, dim=1).unbind(1)
-        return NetworkOutput(logits, win - loss, output)
+        return logits, torch.tanh(self.value_output(value).float()).squeeze(1)
 
     @torch.no_grad()
     def _initialise(self, generator: torch.Generator) -> None:
         """Fill every parameter and buffer, drawing from `generator` only, always in one order."""
         before_relu: list[nn.Module] = [self.value_hidden]
         for module in self.modules():
-            if isinstance(module, SqueezeExcitation):
-                before_relu.append(module.squeeze)
-            elif isinstance(module, PooledHead):
+            if isinstance(module, PooledHead):
                 before_relu.append(module.hidden)
             elif isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, nonlinearity="relu", generator=generator)

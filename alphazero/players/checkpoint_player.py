@@ -238,12 +238,8 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
     weights = sum(tensor.numel() for tensor in checkpoint.weights.values())
     search = search_settings(checkpoint)
     parts = [f"{network.blocks} blocks x {network.filters} filters"]
-    if network.squeeze_excitation:
-        parts.append(f"squeeze-and-excitation {network.squeeze_excitation}")
     if network.global_pooling:
         parts.append(f"global pooling {network.global_pooling}")
-    if network.value_head != "scalar":
-        parts.append(f"{network.value_head} value head")
     if network.heads != "dense":
         parts.append(f"{network.heads} heads")
     rating = "not measured"

@@ -110,19 +110,12 @@ def test_show_describes_a_checkpoint(player: Path, capsys: Capture) -> None:
 
 
 def test_show_names_the_options_of_the_network(tmp_path: Path, capsys: Capture) -> None:
-    options = {
-        "value_head": "wdl",
-        "heads": "convolutional",
-        "squeeze_excitation": 6,
-        "global_pooling": 2,
-    }
-    settings = dataclasses.replace(TINY, blocks=2, **options)
+    settings = dataclasses.replace(TINY, blocks=2, heads="convolutional", global_pooling=2)
     path = saved_player(tmp_path / "player.safetensors", network=settings)
     assert exit_code("info", path) == 0
     (line,) = (each for each in capsys.readouterr().out.splitlines() if "blocks" in each)
     assert line.startswith(
-        "network   2 blocks x 4 filters, squeeze-and-excitation 6, global pooling 2, "
-        "wdl value head, convolutional heads, "
+        "network   2 blocks x 4 filters, global pooling 2, convolutional heads, "
     )
 
 

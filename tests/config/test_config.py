@@ -856,6 +856,8 @@ def test_a_mistake_under_an_old_name_is_told_where_it_stands() -> None:
 @pytest.mark.parametrize(
     ("section", "key", "default", "other"),
     [
+        ("network", "squeeze_excitation", "0", "16"),
+        ("network", "value_head", "scalar", "wdl"),
         ("replay", "repeats", "keep", "log"),
         ("replay", "policy_surprise_weight", "0.0", "0.5"),
         ("replay", "surprise_weight", "0.0", "0.5"),

@@ -20,13 +20,10 @@ needs_onnx = pytest.mark.skipif(not onnx_is_installed(), reason="ONNX not instal
 SETTINGS = NetworkConfig(blocks=2, filters=16, value_hidden=8)
 
 OPTIONS: list[dict[str, str | int]] = [
-    {"value_head": "wdl"},
-    {"squeeze_excitation": 5},
     {"global_pooling": 6},
     {"heads": "convolutional"},
     {"heads": "convolutional", "policy_planes": 1},
-    {"heads": "convolutional", "policy_planes": 2, "value_head": "wdl", "value_filters": 9},
-    {"value_head": "wdl", "squeeze_excitation": 5, "global_pooling": 6},
+    {"heads": "convolutional", "policy_planes": 2, "value_filters": 9, "global_pooling": 6},
 ]
 """Options of the network that its twins in other libraries compute too."""
 

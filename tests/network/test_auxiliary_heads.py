@@ -14,7 +14,7 @@ from alphazero.network.inference.torch_evaluator import TorchEvaluator
 from alphazero.network.resnet import ResNet, fold_batch_norm
 
 SHAPE, ACTIONS = (3, 4, 5), 21
-PLAIN = NetworkConfig(blocks=2, filters=8, value_hidden=8, global_pooling=2, squeeze_excitation=2)
+PLAIN = NetworkConfig(blocks=2, filters=8, value_hidden=8, global_pooling=2)
 WITH_HEADS = dataclasses.replace(PLAIN, auxiliary=AUXILIARY_HEADS)
 OBSERVATIONS = np.random.default_rng(0).standard_normal((6, *SHAPE)).astype(np.float32)
 

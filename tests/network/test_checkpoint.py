@@ -103,9 +103,7 @@ def test_a_loaded_network_answers_as_the_saved_one(path: Path) -> None:
 
 
 OPTIONS = {
-    "value_head": "wdl",
     "heads": "convolutional",
-    "squeeze_excitation": 3,
     "global_pooling": 2,
     "auxiliary": ("reply", "short_term_value"),
 }
@@ -133,10 +131,25 @@ def test_a_header_from_before_the_options_loads_as_the_network_that_was_then(pat
     forged(path, forget)
     loaded = load_checkpoint(path)
     assert loaded.network_settings == SETTINGS
-    assert (SETTINGS.value_head, SETTINGS.squeeze_excitation) == ("scalar", 0)
     assert (SETTINGS.heads, SETTINGS.global_pooling) == ("dense", 0)
     assert SETTINGS.auxiliary == ()
     loaded.network()
+
+
+@pytest.mark.parametrize(
+    ("name", "default", "others"),
+    [("squeeze_excitation", 0, [3, "x", None]), ("value_head", "scalar", ["wdl", 0, ["scalar"]])],
+)
+def test_an_option_that_was_removed_is_read_with_its_default_alone(
+    path: Path, name: str, default: Any, others: list[Any]
+) -> None:
+    forged(path, lambda player, _: player["network"].update({name: default}))
+    assert load_checkpoint(path).network_settings == SETTINGS
+    for other in others:
+        forged(path, lambda player, _, other=other: player["network"].update({name: other}))
+        assert refusal(path) == (
+            f"cannot read {path}: its network uses {name}, an option that was removed"
+        )
 
 
 def test_training_a_loaded_network_leaves_the_checkpoint_as_it_was(path: Path) -> None:
@@ -309,13 +322,10 @@ def test_weights_that_do_not_fit_the_game_are_refused(path: Path) -> None:
         (lambda player, _: player["network"].update(filters="4"), "unreadable"),
         (lambda player, _: player["network"].update(attention=True), "unreadable"),
         (lambda player, _: player["network"].update(value_filters=10**9), "value_filters = "),
-        (lambda player, _: player["network"].update(value_head="wld"), "value_head = 'wld'"),
-        (lambda player, _: player["network"].update(value_head="wdl"), "does not fit"),
-        (lambda player, _: player["network"].update(value_head=["wdl"]), "unreadable"),
-        (
-            lambda player, _: player["network"].update(squeeze_excitation=-1),
-            "squeeze_excitation = -1",
-        ),
+        (lambda player, _: player["network"].update(heads="dence"), "heads = 'dence'"),
+        (lambda player, _: player["network"].update(heads="convolutional"), "does not fit"),
+        (lambda player, _: player["network"].update(heads=["dense"]), "unreadable"),
+        (lambda player, _: player["network"].update(global_pooling=-1), "global_pooling = -1"),
         (lambda player, _: player["network"].update(global_pooling=4), "global_pooling = 4"),
         (lambda player, _: player["network"].update(auxiliary=["reply"]), "lacks weight"),
         (lambda player, _: player["network"].update(auxiliary=["repl"]), "unreadable"),

@@ -1,7 +1,6 @@
 """Convolutional heads against a plain computation, cell by cell, on boards of several sizes."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,16 +20,10 @@ SETTINGS = NetworkConfig(
 Array = NDArray[np.float64]
 
 
-def network_for(
-    rows: int = 6,
-    columns: int = 7,
-    planes: int = 1,
-    others: int = 1,
-    settings: NetworkConfig = SETTINGS,
-) -> ResNet:
+def network_for(rows: int = 6, columns: int = 7, planes: int = 1, others: int = 1) -> ResNet:
     """A network in evaluation mode whose normalisations and heads are far from their start."""
     actions = planes * rows * columns + others
-    network = ResNet((3, rows, columns), actions, settings, 1, planes)
+    network = ResNet((3, rows, columns), actions, SETTINGS, 1, planes)
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
         for name, tensor in network.state_dict().items():
@@ -82,22 +75,16 @@ def plain_heads(network: ResNet, trunk: Array, planes: int) -> tuple[Array, floa
         dense("policy_output.others", summary) if "policy_output.others.bias" in weights else []
     )
     inputs = pooled([normalised("value_features", cell) for cell in cells])
-    output = dense("value_output", np.maximum(dense("value_hidden", inputs), 0))
-    value = math.tanh(output[0])
-    if len(output) == 3:
-        shares = np.exp(output) / np.exp(output).sum()
-        value = shares[0] - shares[2]
-    return np.concatenate([logits.ravel(), others]), value
+    (output,) = dense("value_output", np.maximum(dense("value_hidden", inputs), 0))
+    return np.concatenate([logits.ravel(), others]), math.tanh(output)
 
 
-@pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 @pytest.mark.parametrize(("planes", "others"), [(1, 1), (1, 0), (3, 2)])
 @pytest.mark.parametrize(("rows", "columns"), [(7, 7), (9, 9), (4, 19)])
 def test_the_heads_compute_what_the_paper_describes(
-    rows: int, columns: int, planes: int, others: int, value_head: str
+    rows: int, columns: int, planes: int, others: int
 ) -> None:
-    settings = replace(SETTINGS, value_head=value_head)
-    network = network_for(rows, columns, planes, others, settings)
+    network = network_for(rows, columns, planes, others)
     observations = boards(4, rows, columns)
     with torch.no_grad():
         logits, values = network(observations)
@@ -173,17 +160,13 @@ def test_no_weight_knows_the_size_of_the_board(name: str) -> None:
     assert ("policy_output.others.weight" in shapes[0]) == (name in ("go", "othello"))
 
 
-@pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 @pytest.mark.parametrize("size", [5, 19])
-def test_an_untrained_network_is_nearly_uniform_and_nearly_indifferent(
-    size: int, value_head: str
-) -> None:
+def test_an_untrained_network_is_nearly_uniform_and_nearly_indifferent(size: int) -> None:
     settings = NetworkConfig(
         blocks=5,
         filters=32,
         policy_filters=16,
         value_filters=16,
-        value_head=value_head,
         heads="convolutional",
     )
     uniform = 1 / (size * size + 1)

@@ -27,10 +27,7 @@ SHAPE, ACTIONS = (3, 6, 7), 7
 SETTINGS = NetworkConfig(blocks=3, filters=16, policy_filters=2, value_filters=3, value_hidden=20)
 OPTIONS = {
     "plain": SETTINGS,
-    "wdl": replace(SETTINGS, value_head="wdl"),
-    "squeeze_excitation": replace(SETTINGS, squeeze_excitation=5),
     "global_pooling": replace(SETTINGS, global_pooling=6),
-    "all": replace(SETTINGS, value_head="wdl", squeeze_excitation=5, global_pooling=6),
 }
 each_option = pytest.mark.parametrize("settings", OPTIONS.values(), ids=OPTIONS)
 
@@ -48,8 +45,7 @@ def trained_like(seed: int = 0, settings: NetworkConfig = SETTINGS) -> ResNet:
                 module.running_var.uniform_(0.5, 2.0, generator=generator)
         inside = [part for part in network.tower.modules() if isinstance(part, torch.nn.Linear)]
         for dense in (*inside, network.policy_output, network.value_output):
-            # Three logits of such a size would leave no doubt of any outcome.
-            dense.weight.mul_(3 if dense.out_features == 3 else 15)
+            dense.weight.mul_(15)
             dense.bias.normal_(0, 0.3, generator=generator)
     return network.eval()
 
@@ -94,34 +90,17 @@ def slow_twin(weights: dict[str, torch.Tensor], blocks: int, x: torch.Tensor):
             rows.append([features[index] + shifts[index] for index in range(count)])
         return torch.stack([torch.stack(row) for row in rows])
 
-    def scaled(name: str, x: torch.Tensor) -> torch.Tensor:
-        """Squeeze-and-excitation, position by position."""
-        rows = []
-        for features in x:
-            means = features.flatten(1).sum(1) / features[0].numel()
-            hidden = dense(f"{name}.squeeze", means).clamp(min=0)
-            shares = 1 / (1 + (-dense(f"{name}.excite", hidden)).exp())
-            rows.append(torch.einsum("f,fhw->fhw", shares, features))
-        return torch.stack(rows)
-
     x = normalised("stem", x.double(), 1).clamp(min=0)
     for block in range(blocks):
         inner = normalised(f"tower.{block}.first", x, 1)
         if f"tower.{block}.pooling.dense.weight" in weights:
             inner = shifted(f"tower.{block}.pooling", inner)
         change = normalised(f"tower.{block}.second", inner.clamp(min=0), 1)
-        if f"tower.{block}.excitation.squeeze.weight" in weights:
-            change = scaled(f"tower.{block}.excitation", change)
         x = (x + change).clamp(min=0)
     policy = normalised("policy_features", x, 0).clamp(min=0).reshape(len(x), -1)
     value = normalised("value_features", x, 0).clamp(min=0).reshape(len(x), -1)
     output = dense("value_output", dense("value_hidden", value).clamp(min=0))
-    if output.shape[1] == 1:
-        values = torch.tanh(output)[:, 0]
-    else:
-        win, draw, loss = output.exp().T
-        values = (win - loss) / (win + draw + loss)
-    return dense("policy_output", policy), values
+    return dense("policy_output", policy), torch.tanh(output)[:, 0]
 
 
 @each_option
@@ -140,9 +119,8 @@ def test_the_network_computes_what_the_papers_describe(settings: NetworkConfig) 
     assert values.std() > 0.02
 
 
-@pytest.mark.parametrize("option", ["squeeze_excitation", "global_pooling"])
-def test_each_option_of_the_tower_changes_the_answers_of_a_trained_network(option: str) -> None:
-    network = trained_like(settings=OPTIONS[option])
+def test_global_pooling_changes_the_answers_of_a_trained_network() -> None:
+    network = trained_like(settings=OPTIONS["global_pooling"])
     observations = positions(9)
     before = plain(network, observations)
     with torch.no_grad():
@@ -196,20 +174,6 @@ def test_options_leave_the_draws_before_them_as_they_were(settings: NetworkConfi
     assert torch.equal(ResNet(SHAPE, ACTIONS, settings).stem.convolution.weight, plain_stem)
 
 
-def test_the_value_of_win_draw_and_loss_is_the_win_less_the_loss() -> None:
-    network = trained_like(settings=OPTIONS["wdl"])
-    observations = torch.from_numpy(positions(20))
-    with torch.no_grad():
-        answers = network.forward_full(observations)
-        logits, values = network(observations)
-    assert answers.outcome_logits.shape == (20, 3)
-    for row, value in zip(answers.outcome_logits.double().exp().numpy(), values, strict=True):
-        assert (row[0] - row[2]) / row.sum() == pytest.approx(float(value), abs=1e-6)
-    assert torch.equal(answers.values, values)
-    assert torch.equal(answers.policy_logits, logits)
-    assert trained_like().forward_full(observations).outcome_logits is None
-
-
 @pytest.mark.parametrize("blocks", [0, 1, 19])
 def test_the_parameter_count_is_that_of_the_formula(blocks: int) -> None:
     filters, policy, value, hidden = 24, 2, 1, 32
@@ -225,11 +189,8 @@ def test_the_parameter_count_is_that_of_the_formula(blocks: int) -> None:
 
 
 @pytest.mark.parametrize("blocks", [0, 5, 19])
-@pytest.mark.parametrize("head", ["scalar", "wdl"])
-def test_an_untrained_network_is_nearly_uniform_and_nearly_indifferent(
-    blocks: int, head: str
-) -> None:
-    settings = NetworkConfig(blocks=blocks, filters=32, value_head=head)
+def test_an_untrained_network_is_nearly_uniform_and_nearly_indifferent(blocks: int) -> None:
+    settings = NetworkConfig(blocks=blocks, filters=32)
     for seed in range(3):
         logits, values = plain(ResNet(SHAPE, ACTIONS, settings, seed=seed).eval(), positions(50))
         policy = torch.softmax(torch.from_numpy(logits), 1).numpy()
@@ -259,7 +220,6 @@ def test_the_same_seed_gives_the_same_weights_and_the_global_generator_is_not_to
 @each_option
 def test_every_weight_learns(settings: NetworkConfig) -> None:
     network = ResNet(SHAPE, ACTIONS, settings).train()
-    # Adam makes visible steps of tiny slopes: excitation is fed by that scale, hardly above 0.
     optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
     before = {name: value.detach().clone() for name, value in network.named_parameters()}
     # Two steps: where a normalisation's scale is still 0, the convolution before it waits one.
@@ -335,15 +295,16 @@ def test_the_evaluator_answers_as_the_plain_network_at_every_batch_size() -> Non
         np.testing.assert_allclose(values, expected[1], atol=2e-5)
 
 
-@pytest.mark.parametrize("option", ["plain", "all"])
-def test_bfloat16_answers_within_a_few_percent(option: str) -> None:
-    network = trained_like(settings=OPTIONS[option])
+@each_option
+def test_bfloat16_answers_within_a_few_percent(settings: NetworkConfig) -> None:
+    network = trained_like(settings=settings)
     observations = positions(200)
     logits, values = TorchEvaluator(network, "cpu", "bfloat16").evaluate(observations)
     expected_logits, expected_values = plain(network, observations)
     assert logits.dtype == values.dtype == np.float32
-    # Eight bits of mantissa through 8 layers: observed 0.014 of the logits' spread, and 0.04.
-    assert np.abs(logits - expected_logits).max() < 0.05 * expected_logits.std()
+    # Eight bits of mantissa through 8 layers: observed 0.014 of the logits' spread and 0.04, with
+    # global pooling 0.053 and 0.07.
+    assert np.abs(logits - expected_logits).max() < 0.08 * expected_logits.std()
     assert np.abs(values - expected_values).max() < 0.1
 
 

@@ -85,13 +85,13 @@ def test_dense_heads_are_not_taken_from_another_size_of_the_board(path: Path) ->
 
 
 def test_of_another_game_what_fits_is_taken(path: Path) -> None:
-    """Hex has other planes and no pass, and its network here another value head."""
-    settings = dataclasses.replace(SETTINGS, value_head="wdl")
+    """Hex has other planes and no pass, and its network here a wider value head."""
+    settings = dataclasses.replace(SETTINGS, value_hidden=7)
     network = network_of("hex", settings, 2)
     assert str(start_from(str(path), network)) == (
         "taken: blocks 1 to 2, policy head; not taken: stem (stem.convolution.weight is "
-        "[8, 17, 3, 3] there, [8, 3, 3, 3] here), value head (value_output.weight is [1, 5] there, "
-        "[3, 5] here); not in this network: actions without a cell"
+        "[8, 17, 3, 3] there, [8, 3, 3, 3] here), value head (value_hidden.weight is [5, 12] "
+        "there, [7, 12] here); not in this network: actions without a cell"
     )
     assert equal_parts(network, path) == {"tower", "policy_features", "policy_output"}
 

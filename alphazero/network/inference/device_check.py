@@ -29,7 +29,7 @@ Unrelated outputs are off by 1."""
 
 _LEAST_SPREAD: Final = 0.02
 """The smallest spread to divide by, that of a new network. A network that is sure of every game has
-nearly equal outputs; bfloat16 alone shifts a win-draw-loss value by up to 0.003."""
+nearly equal outputs."""
 
 
 class Evaluator(Protocol):

@@ -14,12 +14,7 @@ from torch import Tensor, nn
 from alphazero.network.heads import ConvolutionalPolicy, scale_of_board
 from alphazero.network.inference.quantization import Ranges
 from alphazero.network.layers import ConvNorm
-from alphazero.network.resnet import (
-    GlobalPooling,
-    ResidualBlock,
-    ResNet,
-    SqueezeExcitation,
-)
+from alphazero.network.resnet import GlobalPooling, ResidualBlock, ResNet
 
 
 class GraphOps(Protocol):
@@ -38,16 +33,9 @@ class GraphOps(Protocol):
 
     def relu(self, numbers: Any) -> Any: ...
 
-    def sigmoid(self, numbers: Any) -> Any: ...
-
     def tanh(self, numbers: Any) -> Any: ...
 
-    def win_less_loss(self, logits: Any) -> Any:
-        """Map logits [B, 3] of win, draw and loss to the win's share less the loss's, [B, 1]."""
-
     def add(self, one: Any, other: Any) -> Any: ...
-
-    def multiply(self, one: Any, other: Any) -> Any: ...
 
     def scale(self, numbers: Any, factor: float) -> Any: ...
 
@@ -115,8 +103,6 @@ class _Builder(NamedTuple):
         if block.pooling is not None:
             inner = self._pool(inner, block.pooling)
         change = self._convolve(self.ops.relu(inner), block.second)
-        if block.excitation is not None:
-            change = self._excite(change, block.excitation)
         return self.ops.relu(self.ops.add(change, features))
 
     def _pool(self, features: Any, layer: GlobalPooling) -> Any:
@@ -125,12 +111,6 @@ class _Builder(NamedTuple):
         pooled = ops.relu(last)
         shifts = self._dense(ops.join([ops.means(pooled), ops.maxima(pooled)]), layer.dense)
         return ops.add(shifted, ops.of_each_filter(shifts))
-
-    def _excite(self, features: Any, layer: SqueezeExcitation) -> Any:
-        ops = self.ops
-        hidden = ops.relu(self._dense(ops.means(features), layer.squeeze))
-        shares = ops.sigmoid(self._dense(hidden, layer.excite))
-        return ops.multiply(features, ops.of_each_filter(shares))
 
     def _pool_board(self, features: Any) -> Any:
         """The twin of `heads.pool_board`."""
@@ -158,6 +138,4 @@ class _Builder(NamedTuple):
         pools = network.settings.heads == "convolutional"
         inputs = self._pool_board(features) if pools else ops.flat(features)
         hidden = ops.relu(self._dense(inputs, network.value_hidden))
-        output = self._dense(hidden, network.value_output)
-        scalar = network.settings.value_head == "scalar"
-        return ops.tanh(output) if scalar else ops.win_less_loss(output)
+        return ops.tanh(self._dense(hidden, network.value_output))

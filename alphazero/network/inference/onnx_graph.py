@@ -106,21 +106,11 @@ class OnnxOps:
     def relu(self, numbers: str) -> str:
         return self.one("Relu", numbers)
 
-    def sigmoid(self, numbers: str) -> str:
-        return self.one("Sigmoid", numbers)
-
     def tanh(self, numbers: str) -> str:
         return self.one("Tanh", numbers)
 
-    def win_less_loss(self, logits: str) -> str:
-        factors = self.constant(np.array([[1], [0], [-1]], np.float32))
-        return self.one("MatMul", self.one("Softmax", logits, axis=1), factors)
-
     def add(self, one: str, other: str) -> str:
         return self.one("Add", one, other)
-
-    def multiply(self, one: str, other: str) -> str:
-        return self.one("Mul", one, other)
 
     def scale(self, numbers: str, factor: float) -> str:
         return self.one("Mul", numbers, self.constant(np.float32(factor)))

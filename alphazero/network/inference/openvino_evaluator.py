@@ -116,7 +116,6 @@ def _core() -> Any:
 
 
 _OVER_BOARD = np.array([2, 3])
-_WIN_LESS_LOSS = np.array([[1], [0], [-1]], np.float32)
 
 
 class OpenVINOOps:
@@ -151,21 +150,11 @@ class OpenVINOOps:
     def relu(self, numbers: Any) -> Any:
         return self._ops.relu(numbers)
 
-    def sigmoid(self, numbers: Any) -> Any:
-        return self._ops.sigmoid(numbers)
-
     def tanh(self, numbers: Any) -> Any:
         return self._ops.tanh(numbers)
 
-    def win_less_loss(self, logits: Any) -> Any:
-        shares, factors = self._ops.softmax(logits, 1), self._ops.constant(_WIN_LESS_LOSS)
-        return self._ops.matmul(shares, factors, False, False)
-
     def add(self, one: Any, other: Any) -> Any:
         return self._ops.add(one, other)
-
-    def multiply(self, one: Any, other: Any) -> Any:
-        return self._ops.multiply(one, other)
 
     def scale(self, numbers: Any, factor: float) -> Any:
         return self._ops.multiply(numbers, self._ops.constant(np.float32(factor)))

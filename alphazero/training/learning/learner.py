@@ -157,9 +157,7 @@ class Learner:
         self.network.train()
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bfloat16):
             answers = self.network.forward_full(observations)
-        parts = losses(
-            answers.policy_logits, answers.values, policies, outcomes, answers.outcome_logits
-        )
+        parts = losses(answers.policy_logits, answers.values, policies, outcomes)
         extra = auxiliary_losses(answers.auxiliary, targets)
         l2 = torch.zeros((), device=self.device)
         if settings.l2_penalty > 0:

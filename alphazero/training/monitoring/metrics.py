@@ -20,9 +20,7 @@ METRICS: Mapping[str, Metric] = {
         "iteration's steps",
     ),
     "loss/policy": Metric("nats", "-π·log p, cross-entropy of the network's policy"),
-    "loss/value": Metric(
-        "", "(z - v)², squared error of the value; with `value_head: wdl` a cross-entropy, nats"
-    ),
+    "loss/value": Metric("", "(z - v)², squared error of the value"),
     "loss/l2": Metric("", "c‖θ‖²"),
     "auxiliary/ownership": Metric(
         "nats", "cross-entropy of the head `ownership`, mean over cells; of games played to the end"

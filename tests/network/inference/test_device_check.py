@@ -80,7 +80,7 @@ def test_healthy_backends_pass_with_new_and_trained_networks(backend: str, preci
     if (backend, precision) == ("openvino", "bfloat16") and "ONEDNN_MAX_CPU_ISA" in os.environ:
         pytest.skip("OpenVINO asks the processor, not this variable, whether it has bfloat16")
     settings = InferenceConfig(backend=backend, precision=precision, device="cpu")
-    networks = [(GAME, new_network()), (GAME, new_network(squeeze_excitation=2, value_head="wdl"))]
+    networks = [(GAME, new_network()), (GAME, new_network(global_pooling=2))]
     for path in SHIPPED:
         saved = load_checkpoint(path)
         networks.append((make_game(saved.game_name, **saved.game_options), saved.network()))

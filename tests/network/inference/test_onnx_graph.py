@@ -57,7 +57,7 @@ def test_one_file_serves_every_batch_size() -> None:
         np.testing.assert_allclose(values, whole[1][:count], atol=1e-5)
 
 
-@pytest.mark.parametrize("options", [{}, OPTIONS[-2]])
+@pytest.mark.parametrize("options", [{}, OPTIONS[-1]])
 def test_int8_computes_what_rounding_in_torch_computes(options: dict[str, str | int]) -> None:
     network, calibration, observations = scrambled(**options), boards(200), boards(300)[200:]
     folded = fold_batch_norm(network)

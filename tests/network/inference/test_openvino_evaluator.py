@@ -75,7 +75,7 @@ def test_each_option_is_computed_as_by_the_plain_network(
 
 
 @needs_openvino
-@pytest.mark.parametrize("options", [{}, OPTIONS[-2], OPTIONS[-1]])
+@pytest.mark.parametrize("options", [{}, OPTIONS[0], OPTIONS[-1]])
 def test_bfloat16_stays_close(options: dict[str, str | int]) -> None:
     network, observations = scrambled(**options), boards(64)
     exact = TorchEvaluator(network, precision="float32").evaluate(observations)
@@ -114,7 +114,7 @@ def test_wrong_shapes_are_shown() -> None:
 
 
 @needs_openvino
-@pytest.mark.parametrize("options", [{}, OPTIONS[-2]])
+@pytest.mark.parametrize("options", [{}, OPTIONS[-1]])
 def test_int8_computes_what_rounding_in_torch_computes(options: dict[str, str | int]) -> None:
     network, calibration, observations = scrambled(**options), boards(200), boards(300)[200:]
     evaluator = OpenVINOEvaluator(network, "float32")

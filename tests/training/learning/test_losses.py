@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from alphazero.training.learning.losses import auxiliary_losses, losses, win_draw_loss
+from alphazero.training.learning.losses import auxiliary_losses, losses
 
 
 def test_the_losses_are_those_computed_by_hand():
@@ -21,40 +21,6 @@ def test_the_losses_are_those_computed_by_hand():
     assert float(parts.value) == pytest.approx((0.25 + 1) / 2)
     assert float(parts.error) == pytest.approx((0.5 + 1) / 2)
     assert float(parts.entropy) == pytest.approx(sum(entropy) / 2)
-
-
-def test_a_value_becomes_win_draw_and_loss_that_mean_it():
-    targets = torch.tensor([1.0, 0.0, -1.0, 0.25, -0.75, 1.0000001])
-    expected = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.25, 0.75, 0], [0, 0.25, 0.75], [1, 0, 0]]
-    assert win_draw_loss(targets).tolist() == expected
-
-
-def test_the_loss_of_win_draw_and_loss_is_that_computed_by_hand():
-    # softmax of (ln 1, ln 2, ln 5) is (1/8, 2/8, 5/8); the values are 1/8 - 5/8 and 5/8 - 1/8.
-    outcome_logits = np.log(np.array([[1, 2, 5], [5, 2, 1], [5, 2, 1]]))
-    values, targets = np.array([-0.5, 0.5, 0.5]), np.array([-1.0, 0.0, 0.25])
-    policy = np.ones((3, 1))
-    parts = losses(
-        *map(torch.from_numpy, (np.zeros((3, 1)), values, policy, targets, outcome_logits))
-    )
-    by_hand = [np.log(8 / 5), np.log(4), 0.25 * np.log(8 / 5) + 0.75 * np.log(4)]
-    assert float(parts.value) == pytest.approx(sum(by_hand) / 3)
-    assert float(parts.error) == pytest.approx((0.5 + 0.5 + 0.25) / 3)
-    assert float(parts.policy) == 0
-
-
-def test_the_loss_of_win_draw_and_loss_is_least_where_the_value_is_the_mean_of_its_targets():
-    targets = torch.tensor([1.0, 1.0, -1.0, 0.3, -0.1], dtype=torch.float64)
-    logits = torch.zeros(3, dtype=torch.float64, requires_grad=True)
-    optimizer = torch.optim.Adam([logits], lr=0.05)
-    for _ in range(500):
-        answers = (torch.zeros(5, 1), torch.zeros(5), torch.ones(5, 1), targets)
-        parts = losses(*answers, logits.expand(5, 3))
-        optimizer.zero_grad()
-        parts.value.backward()
-        optimizer.step()
-    win, _, loss = torch.softmax(logits.detach(), 0)
-    assert float(win - loss) == pytest.approx(float(targets.mean()), abs=1e-4)
 
 
 def test_perfect_answers_leave_the_entropy_of_the_targets():
