@@ -434,8 +434,8 @@ TRAINING = (
     ),
     Mutation(
         "training/learning/learner.py",
-        "            if average.is_floating_point():",
-        '            if average.is_floating_point() and "running" not in name:',
+        "for name, each in averages.items() if each.is_floating_point()]",
+        'for name, each in averages.items() if each.is_floating_point() and "running" not in name]',
         "statistics of normalisation are copied, not averaged",
         (
             "training/learning/test_learner.py::test_the_player_is_the_running_average_of_the_weights",
@@ -468,8 +468,8 @@ TRAINING = (
     ),
     Mutation(
         "training/learning/muon.py",
-        "ahead = gradient.lerp(mean, momentum)  # Nesterov's",
-        "ahead = mean",
+        "ahead = torch._foreach_lerp(gradients, means, momentum)  # Nesterov's",
+        "ahead = means",
         "Muon's momentum is not Nesterov's",
         (
             "training/learning/test_learner.py::test_two_steps_of_muon_follow_their_equations_with_l2_in_the_gradient",
@@ -828,14 +828,14 @@ PLAYERS = (
     ),
     Mutation(
         "arena/openings.py",
-        "remaining = int(points[move] * rules.legal(state, mask))",
-        "remaining = int(points[move] * points[move] * rules.legal(state, mask))",
+        "remaining = int(points[row, move] * rules.legal(state, mask))",
+        "remaining = int(points[row, move] ** 2 * rules.legal(state, mask))",
         "random openings prefer the first actions",
         ("arena/test_openings.py::test_every_opening_of_legal_moves_is_drawn_equally_often",),
     ),
     Mutation(
         "arena/openings.py",
-        "        if rules.outcome(state) != ONGOING:\n            return move\n",
+        "                lengths[game] = -1\n",
         "",
         "openings end games",
         (
@@ -857,7 +857,7 @@ PLAYERS = (
     ),
     Mutation(
         "arena/match.py",
-        "        self._may_resign[slot] = game.pairing.may_resign\n",
+        "            self._may_resign[slot] = game.pairing.may_resign\n",
         "",
         "a game may be resigned if the one before it could",
         (
