@@ -32,7 +32,7 @@ class _RulesTypeClass(types.StructRef):  # type: ignore[misc]
 
 
 class Rules(structref.StructRefProxy):  # type: ignore[misc]
-    """A game's rules in one struct, so that kernels take one argument instead of six."""
+    """A game's rules in one struct, so that kernels take one argument instead of seven."""
 
 
 structref.define_boxing(_RulesTypeClass, Rules)
@@ -44,13 +44,20 @@ RulesType = _RulesTypeClass(
         ("observe", types.FunctionType(OBSERVE_RULE)),
         ("heuristic", types.FunctionType(HEURISTIC_RULE)),
         ("wins_at_once", types.FunctionType(WINS_AT_ONCE_RULE)),
+        ("margin", types.FunctionType(MARGIN_RULE)),
     ]
 )
 
 
 @kernel(RulesType(*[function for _, function in RulesType._fields]))
 def gather_rules(
-    legal: Any, play: Any, outcome: Any, observe: Any, heuristic: Any, wins_at_once: Any
+    legal: Any,
+    play: Any,
+    outcome: Any,
+    observe: Any,
+    heuristic: Any,
+    wins_at_once: Any,
+    margin: Any,
 ) -> Any:
     """Return the functions as `Rules`."""
     rules = structref.new(RulesType)
@@ -60,6 +67,7 @@ def gather_rules(
     rules.observe = observe
     rules.heuristic = heuristic
     rules.wins_at_once = wins_at_once
+    rules.margin = margin
     return rules
 
 
@@ -72,6 +80,7 @@ class RuleFunctions(NamedTuple):
     observe: Any
     heuristic: Any
     wins_at_once: Any
+    margin: Any
 
 
 @shared_kernel
@@ -84,6 +93,7 @@ def unpack_rules(rules: Any) -> RuleFunctions:
         rules.observe,
         rules.heuristic,
         rules.wins_at_once,
+        rules.margin,
     )
 
 
@@ -156,6 +166,12 @@ def estimate_of(rules: RuleFunctions, state: Any) -> int:
 def wins_at_once(rules: RuleFunctions, state: Any) -> int:
     """Return 1 if a move of `state` [S] wins at once, 0 if none does, UNKNOWN (-1) to try them."""
     return call_rule(rules.wins_at_once, (state,))  # type: ignore[no-any-return]
+
+
+@inline_kernel
+def margin_of(rules: RuleFunctions, state: Any) -> float:
+    """Return by how much player 0 won the finished game `state` [S]."""
+    return call_rule(rules.margin, (state,))  # type: ignore[no-any-return]
 
 
 @kernel(types.void(RulesType, types.int64[:, ::1], types.float32[:, :, :, ::1]))

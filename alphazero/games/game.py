@@ -205,7 +205,7 @@ class Game(ABC):
     def rules(self) -> Any:
         """The compiled rules, as kernels take them."""
         compile_deferred()
-        return gather_rules(*self.rule_functions, self.heuristic, self.wins_at_once)
+        return gather_rules(*self.rule_functions, self.heuristic, self.wins_at_once, self.margin)
 
     @property
     def heuristic(self) -> Any:
@@ -238,7 +238,8 @@ class Game(ABC):
     def margin(self) -> Any:
         """An eighth rule, compiled for MARGIN_RULE: by how much player 0 won a finished game.
 
-        Its sign is the outcome. Training reads it: `network.auxiliary: [margin]`.
+        Its sign is the outcome. Training reads it: `network.auxiliary: [margin]`, and so does a
+        search with `search.margin_weight`.
         """
         return no_margin
 

@@ -7,14 +7,16 @@ the next `step()`, so the batch stays full even if slots have different budgets.
 Letters: G slots, n selected slots, A actions, S state size.
 """
 
+import math
 import time
+from typing import Final
 
 import numpy as np
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games.compiled_rules import observe_all
 from alphazero.games.game import LAST, Game, State
-from alphazero.mcts.evaluator import Evaluator, with_symmetries
+from alphazero.mcts.evaluator import Evaluator, with_margins, with_symmetries
 from alphazero.mcts.exploration import NO_EXPLORATION, Exploration
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
@@ -25,6 +27,10 @@ from alphazero.mcts.rollout_methods import GUMBEL, PUCT, UNLIMITED
 from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
 from alphazero.utils.arrays import BoolArray, Float32Array, Int64Array
 
+MARGIN_SCALE: Final = 2.0
+"""The margin whose utility is half of the greatest, in board widths: 18 points on 9 x 9. It is that
+of KataGo's static score utility (`cpp/neuralnet/nninputs.cpp`, `ScoreValue`)."""
+
 
 class NetworkSearch(TreeSearch):
     """Trees and the evaluator of their leaves.
@@ -33,6 +39,9 @@ class NetworkSearch(TreeSearch):
     many games, more with one. `rows` is the maximum batch size, by default all leaves; with fewer,
     slots take turns, with one leaf each. The evaluation cache never changes the result if an
     evaluation does not depend on its batch (`FixedBatches`).
+
+    With `settings.margin_weight` the trees hold utilities, which select the moves. The statistics
+    that this class returns are values without margins.
     """
 
     settings: SearchConfig
@@ -52,13 +61,19 @@ class NetworkSearch(TreeSearch):
     ) -> None:
         assert rows is None or leaves == 1, "slots take turns with one leaf each"
         unseen = -1 if game.last_move_in_state_key else LAST
-        selection = selection_params(settings)._replace(ignored_state_index=unseen)
+        margins = settings.margin_weight > 0
+        selection = selection_params(settings)._replace(
+            ignored_state_index=unseen,
+            margin_scale=MARGIN_SCALE * math.sqrt(math.prod(game.observation_shape[1:])),
+        )
         room = NODES_PER_SIMULATION * settings.simulations + 1 if nodes is None else nodes
-        trees = allocate_trees(game, slots, room, leaves, settings.transpositions, rows)
+        trees = allocate_trees(game, slots, room, leaves, settings.transpositions, rows, margins)
         keep_trees = settings.reuse_tree and not selection.gumbel_below
         super().__init__(game, selection, [trees], keep_trees, rng)
         self.settings = settings
         self.exploration = exploration
+        if margins:
+            evaluator = with_margins(evaluator)
         self.evaluator = with_symmetries(game, evaluator, settings.leaf_symmetry, self.rng)
         self.batches = 0
         self.seconds_evaluating = 0.0
@@ -70,7 +85,11 @@ class NetworkSearch(TreeSearch):
         self._observations = np.zeros((self.rows, *game.observation_shape), np.float32)
         self._words = self._observations.reshape(self.rows, -1).view(np.uint32)
         self._cache = new_cache(
-            settings.evaluation_cache_mib, game.num_actions, self.rows, self._words.shape[1]
+            settings.evaluation_cache_mib,
+            game.num_actions,
+            self.rows,
+            self._words.shape[1],
+            margins,
         )
         self._context = make_context(trees, self._cache, selection)
 
@@ -138,12 +157,16 @@ class NetworkSearch(TreeSearch):
         return self._read_roots(self.trees, slots)
 
     def _evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
+        """Return logits [R, A] and values [R]; margins, if any, go into the rows of the trees."""
         begin = time.perf_counter()
-        answers = self.evaluator.evaluate(observations)
+        logits, values = self.evaluator.evaluate(observations)
         self.seconds_evaluating += time.perf_counter() - begin
         self.evaluations += len(observations)
         self.batches += 1
-        return answers
+        if values.ndim > 1:
+            self.trees.rows["margin"][: len(values)] = values[:, 1]
+            values = np.ascontiguousarray(values[:, 0])
+        return logits, values
 
 
 def network_statistics(game: Game, evaluator: Evaluator, states: State) -> RootStatistics:
@@ -171,4 +194,5 @@ def selection_params(settings: SearchConfig) -> SelectionParams:
         gumbel_maxvisit_init=float(settings.gumbel_maxvisit_init),
         gumbel_value_scale=float(settings.gumbel_value_scale),
         gumbel_below=settings.selection == "gumbel",
+        margin_weight=float(settings.margin_weight),
     )

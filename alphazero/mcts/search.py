@@ -35,7 +35,7 @@ class Proof(NamedTuple):
 
 
 class RootStatistics(NamedTuple):
-    """Statistics of roots per action; values are for the player to move."""
+    """Statistics of roots per action; values are for the player to move, without margins."""
 
     visits: Int64Array
     """[n, A]"""
@@ -59,7 +59,7 @@ class ChildStatistics(NamedTuple):
     action: int
     visits: int
     value: float
-    """mean value, for the player who makes the move"""
+    """mean value, for the player who makes the move, without margins"""
 
 
 class TreeSearch(ABC):
@@ -172,7 +172,9 @@ class TreeSearch(ABC):
 
     def root_network_value(self, slot: int) -> float:
         """Return the evaluator's value of an evaluated root (exact if solved), for its player."""
-        return float(self._trees_per_thread[0].nodes[slot, 0]["value"])
+        trees = self._trees_per_thread[0]
+        values = trees.outcome_values if trees.outcome_values.size else trees.nodes["value"]
+        return float(values[slot, 0])
 
     def restrict_root(self, slot: int, actions: Int64Array) -> None:
         """Search only `actions` [n], legal ones, at the evaluated, unvisited root of `slot`.
@@ -230,10 +232,11 @@ class TreeSearch(ABC):
             for action in line:
                 below = _edges_of(trees, slot, node) if node >= 0 else ()
                 node = next((int(edge["child"]) for edge in below if edge["action"] == action), -1)
-            for edge in _edges_of(trees, slot, node) if node >= 0 else ():
+            below = _edges_of(trees, slot, node) if node >= 0 else ()
+            for edge, total in zip(below, _value_sums_of(trees, slot, node, below), strict=True):
                 action = int(edge["action"])
                 visits[action] = visits.get(action, 0) + int(edge["visits"])
-                sums[action] = sums.get(action, 0.0) + float(edge["value_sum"])
+                sums[action] = sums.get(action, 0.0) + float(total)
         seen = [ChildStatistics(a, count, sums[a] / count) for a, count in visits.items() if count]
         return sorted(seen, key=lambda branch: -branch.visits)
 
@@ -257,6 +260,16 @@ def _proven_plies(trees: Trees, slot: int, node: int, known: dict[int, int]) -> 
                 plies.append(1 + _proven_plies(trees, slot, child, known))
         known[node] = (min if value > 0 else max)(plies, default=int(value > 0))
     return known[node]
+
+
+def _value_sums_of(
+    trees: Trees, slot: int, node: int, edges: RecordArray | tuple[()]
+) -> Float64Array | tuple[()]:
+    """Return the sums of values, without margins, of a node's `edges`."""
+    if isinstance(edges, tuple) or not trees.outcome_sums.size:
+        return () if isinstance(edges, tuple) else edges["value_sum"]
+    first = trees.nodes[slot, node]["first_edge"]
+    return trees.outcome_sums[slot, first : first + len(edges)]
 
 
 def _edges_of(trees: Trees, slot: int, node: int) -> RecordArray:

@@ -65,7 +65,10 @@ class Options:
         return self
 
 
-SEARCH_KEYS = "selection", "transpositions", "backup_value_weighting"
+SEARCH_KEYS = (
+    *("selection", "transpositions", "backup_value_weighting"),
+    *("mcts_solver", "margin_weight"),
+)
 """Search settings that a spec may override."""
 
 
@@ -93,7 +96,15 @@ class CheckpointOptions(Options):
         at_most=1000,
         formerly="value_weighting",
     )
-
+    mcts_solver: bool | None = config_field(
+        None, "whether wins and losses are proven, where not as in training", formerly="solver"
+    )
+    margin_weight: float | None = config_field(
+        None,
+        "how much a larger margin counts, where not as in training; needs mcts_solver=false",
+        at_least=0,
+        at_most=1,
+    )
     level: int | None = config_field(
         None, "a level for people, from the weakest to the strongest", at_least=1, at_most=10
     )
@@ -187,6 +198,8 @@ class NetworkOptions(CheckpointOptions):
     selection: str | None = None
     transpositions: bool | None = None
     backup_value_weighting: float | None = None
+    mcts_solver: bool | None = None
+    margin_weight: float | None = None
     level: int | None = None
 
 

@@ -12,3 +12,9 @@ GAMES = {
     "connect_four": CONNECT_FOUR,
 }
 """The same games by name, for parametrized tests."""
+
+WITH_MARGIN = {
+    "go 3x3": make_game("go", rows=3, columns=3),
+    "othello 4x4": make_game("othello", size=4),
+}
+"""Small games with the rule `margin`, by name."""

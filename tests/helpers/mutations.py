@@ -202,7 +202,7 @@ NETWORK = (
     ),
     Mutation(
         "network/inference/batched_evaluator.py",
-        "good = np.isfinite(logits).all(axis=1) & np.isfinite(values)",
+        "good = np.isfinite(logits).all(axis=1) & np.isfinite(sums)",
         "good = np.isfinite(logits).all(axis=1)",
         "values that are no numbers pass",
         ("network/test_resnet.py::test_weights_that_are_not_numbers_stop_the_run",),
@@ -1524,15 +1524,15 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/simulation.py",
-        "        value = -value\n",
-        "        value = value * 1\n",
+        "value, outcome_value = -value, -outcome_value",
+        "value, outcome_value = value * 1, -outcome_value",
         "backup does not change sides",
         ("mcts/test_network_search.py::test_search_wins_in_one_and_blocks_in_one",),
     ),
     Mutation(
         "mcts/kernels/simulation.py",
-        "put(cache, cache.row_keys[row], logits[row], value)",
-        "put(cache, cache.row_keys[row], logits[0], value)",
+        "put(cache, cache.row_keys[row], logits[row], value, margin)",
+        "put(cache, cache.row_keys[row], logits[0], value, margin)",
         "the cache holds the first row's logits for every row",
         (
             "mcts/kernels/test_evaluation_cache.py::test_each_position_of_a_batch_is_remembered_with_its_own_evaluation",
@@ -1640,7 +1640,8 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/transpositions.py",
-        "weights, total = 1.0, trees.nodes[slot, node].value",
+        "weights = 1.0\n    total = trees.outcome_values[slot, node] if outcomes else "
+        "trees.nodes[slot, node].value",
         "weights, total = 0.0, 0.0",
         "a node's own evaluation counts nothing",
         ("mcts/kernels/test_transpositions.py::test_every_graph_is_the_one_of_the_plain_twin",),
@@ -1781,4 +1782,41 @@ SEARCH = (
     ),
 )
 
-MUTATIONS = (*VARIED_OPTIONS, *NETWORK, *TRAINING, *PLAYERS, *GAMES, *SEARCH)
+_TREE = (
+    "mcts/test_network_search.py::test_every_combination_of_options_builds_the_tree_of_the_plain_twin",
+)
+
+MARGINS = (
+    Mutation(
+        "mcts/kernels/simulation.py",
+        "margin = value_of(1, trees.state[PLY] % 2) * margin_of(rules, trees.state)",
+        "margin = margin_of(rules, trees.state)",
+        "the margin of a finished game is for player 0",
+        _TREE,
+    ),
+    Mutation(
+        "mcts/kernels/subtree.py",
+        "trees.outcome_sums[slot, target] = trees.outcome_sums[slot, edge]",
+        "trees.outcome_sums[slot, target] = trees.edges[slot, edge].value_sum",
+        "kept trees show utilities",
+        _TREE,
+    ),
+    Mutation(
+        "mcts/kernels/root.py",
+        "total = trees.outcome_sums[slot, edge]",
+        "total = trees.edges[slot, edge].value_sum",
+        "people are shown utilities",
+        _TREE,
+    ),
+    Mutation(
+        "mcts/kernels/evaluation_cache.py",
+        "cache.margins[place] = margin",
+        "cache.margins[place] = 0.0",
+        "the cache forgets margins",
+        (
+            "mcts/kernels/test_evaluation_cache.py::test_a_search_finds_the_same_whatever_was_searched_before",
+        ),
+    ),
+)
+
+MUTATIONS = (*VARIED_OPTIONS, *NETWORK, *TRAINING, *PLAYERS, *GAMES, *SEARCH, *MARGINS)

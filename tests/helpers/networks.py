@@ -28,7 +28,7 @@ OPTIONS: list[dict[str, str | int]] = [
 """Options of the network that its twins in other libraries compute too."""
 
 
-def scrambled(policy_planes: int = 0, **options: str | int) -> ResNet:
+def scrambled(policy_planes: int = 0, **options: str | int | tuple[str, ...]) -> ResNet:
     """Return a network with weights and statistics that a trained one might have.
 
     It has 7 actions, or with `policy_planes` one without a cell.

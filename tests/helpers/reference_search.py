@@ -13,7 +13,7 @@ import numpy as np
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State, to_play
-from alphazero.mcts.evaluator import Evaluator
+from alphazero.mcts.evaluator import Evaluator, with_margins
 
 
 def seen_by(player: int, result: float) -> float:
@@ -23,19 +23,26 @@ def seen_by(player: int, result: float) -> float:
 
 @dataclass
 class PlainNode:
-    """A position; its dictionaries have one entry for each legal action, in rising order."""
+    """A position; its dictionaries have one entry for each legal action, in rising order.
+
+    `value` and `value_sums` are of the utility, in which margins may have a part; `outcome_value`
+    and `outcome_sums` are of the outcome alone.
+    """
 
     state: State
     value: float
     priors: dict[int, float]
+    outcome_value: float
     visits: dict[int, int] = field(init=False)
     value_sums: dict[int, float] = field(init=False)
+    outcome_sums: dict[int, float] = field(init=False)
     under_way: dict[int, int] = field(init=False)
     children: dict[int, "PlainNode"] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.visits = dict.fromkeys(self.priors, 0)
         self.value_sums = dict.fromkeys(self.priors, 0.0)
+        self.outcome_sums = dict.fromkeys(self.priors, 0.0)
         self.under_way = dict.fromkeys(self.priors, 0)
 
     def size(self) -> int:
@@ -59,7 +66,7 @@ class PlainSearch:
         capacity: int = 1_000_000,
     ) -> None:
         self.game = game
-        self.evaluator = evaluator
+        self.evaluator = with_margins(evaluator) if settings.margin_weight else evaluator
         self.settings = settings
         self.leaves = leaves
         self.capacity = capacity
@@ -101,7 +108,7 @@ class PlainSearch:
                 last, action = path[-1]
                 node = last.children.get(action) or self._new_node(state)
                 self._hang(path, node)
-                self._credit(path, seen_by(to_play(state), node.value))
+                self._credit(path, node)
 
     def root_priors(self) -> dict[int, float]:
         """Return (1 - epsilon) p + epsilon eta, in single precision like every prior."""
@@ -116,9 +123,9 @@ class PlainSearch:
         return dict(zip(priors, mixed, strict=True))
 
     def root_value(self) -> float:
-        """Return the mean of the root's own value and of every simulation's."""
+        """Return the mean of the root's own value and of every simulation's, without margins."""
         root = self.root
-        total = root.value + sum(root.value_sums.values())
+        total = root.outcome_value + sum(root.outcome_sums.values())
         return total / (1 + sum(root.visits.values()))
 
     def variation(self, action: int, length: int) -> list[int]:
@@ -173,13 +180,24 @@ class PlainSearch:
         """Return a node whose value is the finished game's or else the evaluator's."""
         outcome = self.game.outcome(state)
         if outcome != ONGOING:
-            return PlainNode(state, seen_by(to_play(state), outcome), {})
+            value, margin = seen_by(to_play(state), outcome), 0.0
+            if self.settings.margin_weight:
+                margin = seen_by(to_play(state), self.game.margin(state))
+            return PlainNode(state, self._utility(value, margin), {}, value)
         logits, values = self.evaluator.evaluate(self.game.observe(state)[None])
+        value, margin = (float(values[0]), 0.0) if values.ndim == 1 else values[0].tolist()
         legal = np.flatnonzero(self.game.legal_action_mask(state)).tolist()
         highest = max(float(logits[0, action]) for action in legal)
         weights = [math.exp(float(logits[0, action]) - highest) for action in legal]
         priors = [float(np.float32(weight / sum(weights))) for weight in weights]
-        return PlainNode(state, float(values[0]), dict(zip(legal, priors, strict=True)))
+        shares = dict(zip(legal, priors, strict=True))
+        return PlainNode(state, self._utility(value, margin), shares, value)
+
+    def _utility(self, value: float, margin: float) -> float:
+        """Return the sum of a value and of a margin's angle in quarter turns, by their weights."""
+        weight, (_, rows, columns) = self.settings.margin_weight, self.game.observation_shape
+        angle = math.degrees(math.atan2(margin, 2 * math.sqrt(rows * columns)))
+        return (1 - weight) * value + weight * angle / 90
 
     def _hang(self, path: Path, node: PlainNode) -> None:
         """Put `node` at the end of `path`, unless it hangs there or the tree is full."""
@@ -187,8 +205,11 @@ class PlainSearch:
         if action not in last.children and self.root.size() < self.capacity:
             last.children[action] = node
 
-    def _credit(self, path: Path, result: float) -> None:
-        """Count a simulation with `result` for player 0 on every edge of its path."""
+    def _credit(self, path: Path, leaf: PlainNode) -> None:
+        """Count a simulation that ends in `leaf` on every edge of its path."""
+        utility = seen_by(to_play(leaf.state), leaf.value)
+        outcome = seen_by(to_play(leaf.state), leaf.outcome_value)
         for node, action in path:
             node.visits[action] += 1
-            node.value_sums[action] += seen_by(to_play(node.state), result)
+            node.value_sums[action] += seen_by(to_play(node.state), utility)
+            node.outcome_sums[action] += seen_by(to_play(node.state), outcome)

@@ -38,6 +38,20 @@ class HashedEvaluator:
         numbers = ((codes >> np.uint64(40)) / 2**23 - 1).astype(np.float32)
         return 2 * numbers[:, :-1], numbers[:, -1].copy()
 
+    def with_margins(self) -> "HashedMargins":
+        return HashedMargins(self)
+
+
+class HashedMargins:
+    """A hashed evaluator with margins of up to 40 points, whatever the values are."""
+
+    def __init__(self, evaluator: HashedEvaluator) -> None:
+        self.evaluator = evaluator
+
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
+        logits, values = self.evaluator.evaluate(observations)
+        return logits, np.stack([values, 20 * logits[:, 0]], axis=1)
+
 
 def finish(search: NetworkSearch, slots: npt.NDArray[np.int64] = FIRST) -> RootStatistics:
     """Step the search until all `slots` are finished; return their root statistics."""
@@ -88,6 +102,10 @@ def assert_same_tree(search: NetworkSearch, slot: int, twin: PlainSearch) -> Non
         assert not trees.edges["pending"][slot, block].any()
         assert np.allclose(trees.edges["prior"][slot, block], list(node.priors.values()), rtol=1e-6)
         assert np.allclose(trees.edges["value_sum"][slot, block], list(node.value_sums.values()))
+        if trees.outcome_sums.size:
+            assert trees.outcome_values[slot, index] == pytest.approx(node.outcome_value)
+            sums = trees.outcome_sums[slot, block]
+            assert np.allclose(sums, list(node.outcome_sums.values()))
         for edge, action in zip(range(first, first + count), node.priors, strict=True):
             child = int(trees.edges["child"][slot, edge])
             assert (child >= 0) == (action in node.children)
@@ -104,12 +122,19 @@ def assert_same_tree(search: NetworkSearch, slot: int, twin: PlainSearch) -> Non
         assert roots.visits[0, action] == visits
         assert roots.priors[0, action] == pytest.approx(root.priors.get(action, 0.0), rel=1e-6)
         if visits:
-            mean = root.value_sums[action] / visits
+            mean = root.outcome_sums[action] / visits
             assert roots.action_values[0, action] == pytest.approx(mean)
             assert search.principal_variation(slot, action, 5) == twin.variation(action, 5)
         else:
             assert math.isnan(roots.action_values[0, action])
     assert roots.values[0] == pytest.approx(twin.root_value())
+    assert search.root_network_value(slot) == pytest.approx(root.outcome_value)
+    told = {child.action: (child.visits, child.value) for child in search.children_of(slot)}
+    assert told == {
+        action: (visits, pytest.approx(root.outcome_sums[action] / visits))
+        for action, visits in root.visits.items()
+        if visits
+    }
 
 
 GUARD = 64

@@ -12,7 +12,7 @@ from alphazero.mcts.kernels.equations import (
 )
 from alphazero.mcts.kernels.gumbel import best_with_visits, completed_q_logits
 from alphazero.mcts.kernels.proofs import is_solved
-from alphazero.mcts.kernels.transpositions import node_value
+from alphazero.mcts.kernels.transpositions import has_margins, node_outcome_value
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.mcts.rollout_methods import GUMBEL
 from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
@@ -180,7 +180,10 @@ def read_roots(
     targets: Float64Array,
     root_values: Float64Array,
 ) -> None:
-    """Write the statistics of `slots` [n] into the arrays of `RootStatistics`, in its order."""
+    """Write the statistics of `slots` [n] into the arrays of `RootStatistics`, in its order.
+
+    Policies come from the utilities, where `has_margins`, values from the values.
+    """
     for index in range(len(slots)):
         slot = slots[index]
         for action in range(visits.shape[1]):
@@ -193,9 +196,12 @@ def read_roots(
             visits[index, action] = seen
             priors[index, action] = trees.edges[slot, edge].prior
             if seen > 0:
-                action_values[index, action] = trees.edges[slot, edge].value_sum / seen
+                total = trees.edges[slot, edge].value_sum
+                if has_margins(trees):
+                    total = trees.outcome_sums[slot, edge]
+                action_values[index, action] = total / seen
         _write_policies(trees, selection, slot, policies[index], targets[index])
-        root_values[index] = node_value(trees, selection, slot, 0)
+        root_values[index] = node_outcome_value(trees, selection, slot, 0)
         if selection.rule == GUMBEL and not (selection.solver and is_solved(trees, slot, 0)):
             root_values[index] = _improved_value(
                 root_values[index], targets[index], visits[index], action_values[index]

@@ -10,6 +10,7 @@ from numba.experimental import structref
 from alphazero.games.compiled_rules import (
     RuleFunctions,
     RulesType,
+    margin_of,
     mark_legal,
     outcome_of,
     play_move,
@@ -21,6 +22,7 @@ from alphazero.games.game import ONGOING, PLY, UNKNOWN, value_of
 from alphazero.mcts.kernels.equations import (
     SelectionParams,
     SelectionParamsType,
+    utility,
 )
 from alphazero.mcts.kernels.evaluation_cache import Cache, CacheType, get, hash_observation, put
 from alphazero.mcts.kernels.gumbel import select_improved_policy, select_sequential_halving
@@ -29,9 +31,11 @@ from alphazero.mcts.kernels.puct import select_puct
 from alphazero.mcts.kernels.root import set_root_priors
 from alphazero.mcts.kernels.transpositions import (
     find_node,
+    has_margins,
     has_transpositions,
     hash_state,
     index_node,
+    node_outcome_value,
     node_value,
     rebuild_index,
 )
@@ -100,6 +104,8 @@ def add_node(trees: Trees, slot: int, depth: int, leaf: int, value: float, edges
     trees.nodes[slot, node].first_edge = first
     trees.nodes[slot, node].edge_count = edges
     trees.nodes[slot, node].value = value
+    if has_margins(trees):
+        trees.outcome_values[slot, node] = trees.leaves[slot, leaf].outcome_value
     trees.nodes[slot, node].lower = -1
     trees.nodes[slot, node].upper = 1
     trees.nodes[slot, node].key = trees.leaf_key[slot, leaf]
@@ -116,10 +122,19 @@ def add_node(trees: Trees, slot: int, depth: int, leaf: int, value: float, edges
 
 @inline_kernel
 def add_solved_node(
-    trees: Trees, selection: SelectionParams, slot: int, depth: int, leaf: int, value: int
+    trees: Trees,
+    selection: SelectionParams,
+    slot: int,
+    depth: int,
+    leaf: int,
+    value: int,
+    worth: float,
 ) -> None:
-    """Append a node without edges whose exact value is `value`, for its player to move."""
-    node = add_node(trees, slot, depth, leaf, float(value), 0)
+    """Append a node without edges whose exact value is `value`, for its player to move.
+
+    `worth` is the utility of `finish_leaf`; the value itself without margins.
+    """
+    node = add_node(trees, slot, depth, leaf, worth, 0)
     if node >= 0:
         trees.nodes[slot, node].lower = trees.nodes[slot, node].upper = value
         if selection.solver:
@@ -131,6 +146,29 @@ def reset_state(trees: Trees, slot: int) -> None:
     """Copy the root's state to `trees.state`. A loop compiles faster than a slice."""
     for index in range(len(trees.state)):
         trees.state[index] = trees.root_state[slot, index]
+
+
+@inline_kernel
+def finish_leaf(
+    rules: RuleFunctions, trees: Trees, selection: SelectionParams, slot: int, leaf: int, value: int
+) -> float:
+    """Return the utility of the finished game in `trees.state`, for its player to move.
+
+    `value` is that player's, and the utility without margins.
+    """
+    if not has_margins(trees):
+        return float(value)
+    trees.leaves[slot, leaf].outcome_value = value
+    margin = value_of(1, trees.state[PLY] % 2) * margin_of(rules, trees.state)
+    return utility(value, margin, selection.margin_weight, selection.margin_scale)
+
+
+@inline_kernel
+def known_value(trees: Trees, slot: int, leaf: int, node: int) -> float:
+    """Return a node's value, for a descent that ends there."""
+    if has_margins(trees):
+        trees.leaves[slot, leaf].outcome_value = trees.outcome_values[slot, node]
+    return trees.nodes[slot, node].value  # type: ignore[no-any-return]
 
 
 @inline_kernel
@@ -151,7 +189,7 @@ def descend(
     node, depth, reached = 0, 0, 0
     while True:
         if depth == trees.leaf_path.shape[2]:
-            return TERMINAL, depth, trees.nodes[slot, node].value
+            return TERMINAL, depth, known_value(trees, slot, leaf, node)
         edge = select_edge(trees, selection, slot, node, reached)
         play_move(rules, trees.state, trees.edges[slot, edge].action)
         trees.leaf_path[slot, leaf, depth] = edge
@@ -161,9 +199,10 @@ def descend(
             outcome = outcome_of(rules, trees.state)
             if outcome != ONGOING:
                 value = value_of(outcome, trees.state[PLY] % 2)
+                worth = finish_leaf(rules, trees, selection, slot, leaf, value)
                 if depth < selection.depth:
-                    add_solved_node(trees, selection, slot, depth, leaf, value)
-                return TERMINAL, depth, float(value)
+                    add_solved_node(trees, selection, slot, depth, leaf, value, worth)
+                return TERMINAL, depth, worth
             if trees.edges[slot, edge].pending > 0:
                 return BLOCKED, depth, 0.0
             if has_transpositions(trees):
@@ -179,7 +218,7 @@ def descend(
             if selection.solver and has_transpositions(trees):
                 # Bounds proven through another parent may be new to this path.
                 backup_bounds(trees, slot, leaf, depth)
-            return TERMINAL, depth, trees.nodes[slot, node].value
+            return TERMINAL, depth, known_value(trees, slot, leaf, node)
 
 
 @inline_kernel
@@ -191,7 +230,9 @@ def add_finished_root(
     trees.leaf_key[slot, 0] = 0
     outcome = outcome_of(rules, trees.state)
     if outcome != ONGOING:
-        add_solved_node(trees, selection, slot, 0, 0, value_of(outcome, trees.state[PLY] % 2))
+        value = value_of(outcome, trees.state[PLY] % 2)
+        worth = finish_leaf(rules, trees, selection, slot, 0, value)
+        add_solved_node(trees, selection, slot, 0, 0, value, worth)
 
 
 @inline_kernel
@@ -241,7 +282,7 @@ def _walk(
     if end == LEAF:
         mark_legal(rules, trees.state, trees.leaf_mask[slot, leaf])
         if selection.solver and depth > 0 and has_winning_move(rules, trees, slot, leaf):
-            add_solved_node(trees, selection, slot, depth, leaf, 1)
+            add_solved_node(trees, selection, slot, depth, leaf, 1, 1.0)
             end, value = TERMINAL, 1.0
     trees.leaves[slot, leaf].depth = depth
     trees.leaves[slot, leaf].expands = end == LEAF
@@ -261,19 +302,26 @@ def backup(
     `value` is for the player to move at the leaf. Each edge stores values for the player who
     chooses the edge, so `value` is negated once per ply: the only sign flip in the search.
     The value of a solved node replaces the value from below it. With transpositions or
-    `backup_value_weighting`, an edge's mean is recomputed from its child node.
+    `backup_value_weighting`, an edge's mean is recomputed from its child node. With margins,
+    `value` is a utility, and the leaf's `outcome_value` is backed up alike.
     """
     anew = has_transpositions(trees) or selection.backup_value_weighting > 0
+    outcome_value = trees.leaves[slot, leaf].outcome_value
     for ply in range(depth - 1, -1, -1):
         edge = trees.leaf_path[slot, leaf, ply]
         child = trees.edges[slot, edge].child
-        value = -value
+        value, outcome_value = -value, -outcome_value
         trees.edges[slot, edge].visits += 1
         if anew and child >= 0:
             mean = node_value(trees, selection, slot, child)
             trees.edges[slot, edge].value_sum = -mean * trees.edges[slot, edge].visits
+            if has_margins(trees):
+                mean = node_outcome_value(trees, selection, slot, child)
+                trees.outcome_sums[slot, edge] = -mean * trees.edges[slot, edge].visits
         else:
             trees.edges[slot, edge].value_sum += value
+            if has_margins(trees):
+                trees.outcome_sums[slot, edge] += outcome_value
         if selection.solver and not anew:
             node = node_on_path(trees, slot, leaf, ply)
             if is_solved(trees, slot, node):
@@ -288,6 +336,8 @@ def init_edge(trees: Trees, slot: int, edge: int, action: int, prior: float) -> 
     trees.edges[slot, edge].visits = 0
     trees.edges[slot, edge].pending = 0
     trees.edges[slot, edge].value_sum = 0.0
+    if has_margins(trees):
+        trees.outcome_sums[slot, edge] = 0.0
     trees.edges[slot, edge].child = -1
 
 
@@ -327,10 +377,24 @@ def expand(trees: Trees, slot: int, leaf: int) -> None:
 
 
 @inline_kernel
-def _write_answer(trees: Trees, slot: int, leaf: int, logits: Float32Array, value: float) -> None:
-    """Store a leaf's evaluation, `logits` [A] and `value`, until its round is backed up."""
+def _write_answer(
+    trees: Trees,
+    selection: SelectionParams,
+    slot: int,
+    leaf: int,
+    logits: Float32Array,
+    value: float,
+    margin: float,
+) -> None:
+    """Store a leaf's evaluation, `logits` [A], `value` and `margin`, until its round is backed up.
+
+    Without margins `margin` is not read.
+    """
     for action in range(len(logits)):
         trees.leaf_logits[slot, leaf, action] = logits[action]
+    if has_margins(trees):
+        trees.leaves[slot, leaf].outcome_value = value
+        value = utility(value, margin, selection.margin_weight, selection.margin_scale)
     trees.leaves[slot, leaf].value = value
 
 
@@ -388,8 +452,11 @@ def _select(
                         key = np.uint64(hash_observation(words[rows], cache.factors))
                     place = get(cache, key)  # type: ignore[arg-type]
                     if place >= 0:
-                        value = float(cache.values[place])
-                        _write_answer(trees, slot, walks, cache.logits[place], value)
+                        value, margin = float(cache.values[place]), 0.0
+                        if len(cache.margins) > 0:
+                            margin = float(cache.margins[place])
+                        logits = cache.logits[place]
+                        _write_answer(trees, selection, slot, walks, logits, value, margin)
                     else:
                         trees.rows[rows].slot = slot
                         trees.rows[rows].leaf = walks
@@ -456,9 +523,9 @@ def _back_up(
     """The work of `backup_leaves`, without reference counting."""
     for row in range(rows):
         slot, leaf = trees.rows[row].slot, trees.rows[row].leaf
-        value = float(values[row])
-        put(cache, cache.row_keys[row], logits[row], value)
-        _write_answer(trees, slot, leaf, logits[row], value)
+        value, margin = float(values[row]), float(trees.rows[row].margin)
+        put(cache, cache.row_keys[row], logits[row], value, margin)
+        _write_answer(trees, selection, slot, leaf, logits[row], value, margin)
         if row + 1 == rows or trees.rows[row + 1].slot != slot:
             _backup_round(trees, selection, slot)
 
@@ -474,6 +541,7 @@ def _back_up(
 def backup_leaves(context: Any, rows: int, logits: Float32Array, values: Float32Array) -> None:
     """Back up the rounds that wait for the last batch, and cache its evaluations.
 
-    `logits` [R, A] and `values` [R] are for the player to move at each leaf.
+    `logits` [R, A] and `values` [R] are for the player to move at each leaf, and so are the
+    margins in `trees.rows`.
     """
     _back_up(context.trees, context.cache, context.selection, rows, logits, values)

@@ -5,7 +5,7 @@ from typing import Any
 from numba import types
 
 from alphazero.games.compiled_rules import RulesType
-from alphazero.mcts.kernels.transpositions import rebuild_index
+from alphazero.mcts.kernels.transpositions import has_margins, rebuild_index
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import inline_kernel, kernel
@@ -46,9 +46,13 @@ def _move_node(trees: Trees, slot: int, node: int, target: int) -> int:
     last = first + trees.nodes[slot, node].edge_count
     trees.nodes[slot, place] = trees.nodes[slot, node]
     trees.nodes[slot, place].first_edge = target
+    if has_margins(trees):
+        trees.outcome_values[slot, place] = trees.outcome_values[slot, node]
     for edge in range(first, last):
         child = trees.edges[slot, edge].child
         trees.edges[slot, target] = trees.edges[slot, edge]
+        if has_margins(trees):
+            trees.outcome_sums[slot, target] = trees.outcome_sums[slot, edge]
         trees.edges[slot, target].child = trees.new_index[child] if child >= 0 else -1
         target += 1
     return target

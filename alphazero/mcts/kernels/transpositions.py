@@ -69,11 +69,31 @@ def rebuild_index(trees: Trees, slot: int) -> None:
 
 
 @inline_kernel
+def has_margins(trees: Trees) -> bool:
+    """Whether `outcome_values` and `outcome_sums` are kept beside the utilities."""
+    return trees.outcome_values.shape[1] > 0  # type: ignore[no-any-return]
+
+
+@inline_kernel
 def node_value(trees: Trees, selection: SelectionParams, slot: int, node: int) -> float:
     """Return the mean of a node's evaluation and its edges, or its exact value if solved.
 
     It is for the node's player to move. An edge's weight is its visits times `visit_weight`.
     """
+    return _node_mean(trees, selection, slot, node, False)
+
+
+@inline_kernel
+def node_outcome_value(trees: Trees, selection: SelectionParams, slot: int, node: int) -> float:
+    """Return `node_value` of the values alone, where `has_margins`; the weights are the same."""
+    return _node_mean(trees, selection, slot, node, has_margins(trees))
+
+
+@inline_kernel
+def _node_mean(
+    trees: Trees, selection: SelectionParams, slot: int, node: int, outcomes: bool
+) -> float:
+    """Return `node_outcome_value` with `outcomes`, else `node_value`."""
     if selection.solver and is_solved(trees, slot, node):
         return trees.nodes[slot, node].value  # type: ignore[no-any-return]
     first = trees.nodes[slot, node].first_edge
@@ -83,12 +103,15 @@ def node_value(trees: Trees, selection: SelectionParams, slot: int, node: int) -
         visits = trees.edges[slot, edge].visits
         if visits > 0:
             best = max(best, trees.edges[slot, edge].value_sum / visits)
-    weights, total = 1.0, trees.nodes[slot, node].value
+    weights = 1.0
+    total = trees.outcome_values[slot, node] if outcomes else trees.nodes[slot, node].value
     for edge in range(first, last):
         visits = trees.edges[slot, edge].visits
         if visits > 0:
             value = trees.edges[slot, edge].value_sum / visits
             weight = visits * visit_weight(best - value, selection.backup_value_weighting)
             weights += weight
+            if outcomes:
+                value = trees.outcome_sums[slot, edge] / visits
             total += weight * value
     return total / weights  # type: ignore[no-any-return]

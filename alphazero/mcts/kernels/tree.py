@@ -43,8 +43,8 @@ SLOT = np.dtype(
 )
 NODE = np.dtype(
     [
-        # the evaluator's value, or the exact one of a finished or solved position; this and the
-        # bounds are for the node's player to move
+        # the evaluator's value, or the exact one of a finished or solved position, or with
+        # `search.margin_weight` the utility; this and the bounds are for the node's player to move
         ("value", np.float64),
         ("key", np.uint64),  # in a graph, the hash of the position, 0 for none
         ("first_edge", np.int32),  # start of the node's block of edges
@@ -70,15 +70,22 @@ LEAF = np.dtype(
         ("depth", np.int32),  # edges from the root
         ("expands", np.bool_),  # whether to add a node in backup
         ("value", np.float64),  # for the player to move; set by the evaluation if it expands
+        ("outcome_value", np.float64),  # with `outcome_values`: the value, where `value` is utility
     ],
     align=True,
 )
-ROW = np.dtype([("slot", np.int32), ("leaf", np.int32)])
+ROW = np.dtype(
+    [
+        ("slot", np.int32),
+        ("leaf", np.int32),
+        ("margin", np.float32),  # for the player to move, in points; written by the search
+    ]
+)
 
 
 class Trees(NamedTuple):
-    """The arrays of all trees. Only kernels write to them, apart from the request fields and
-    `TreeSearch.restrict_root`.
+    """The arrays of all trees. Only kernels write to them, apart from the request fields, the
+    margins of rows and `TreeSearch.restrict_root`.
     """
 
     slots: RecordArray
@@ -107,6 +114,11 @@ class Trees(NamedTuple):
     """[G, K, A] legal actions of the leaf"""
     rows: RecordArray
     """[R] of ROW: slot and leaf of each row of the last batch"""
+    outcome_values: Float64Array
+    """[G, N] the values of nodes without margins, for people and for training, where `value` is the
+    utility of `search.margin_weight`; [G, 0] without it: both are the same"""
+    outcome_sums: Float64Array
+    """[G, E] the sums of these values of edges, as `value_sum`; or [G, 0]"""
     transposition_table: Int32Array
     """[G, T] in a graph, a hash table with linear probing: 1 + node, 0 for none. T is a power of
     two above 2 N, or 0 in a tree"""
@@ -129,11 +141,13 @@ def allocate_trees(
     leaves: int = 1,
     graph: bool = False,
     rows: int | None = None,
+    margins: bool = False,
 ) -> Trees:
     """Allocate `slots` empty trees (graphs with `graph`) of at most `nodes` nodes each.
 
-    `rows` is the maximum batch size, by default `slots * leaves`. All memory is reserved here;
-    the operating system provides a page when a tree first writes to it.
+    `rows` is the maximum batch size, by default `slots * leaves`. With `margins` the trees keep
+    the values beside the utilities. All memory is reserved here; the operating system provides a
+    page when a tree first writes to it.
     """
     size, actions = game.state_size, game.num_actions
     return Trees(
@@ -150,6 +164,8 @@ def allocate_trees(
         leaf_key=np.zeros((slots, leaves), np.uint64),
         leaf_mask=np.zeros((slots, leaves, actions), np.bool_),
         rows=np.zeros(rows or slots * leaves, ROW),
+        outcome_values=np.zeros((slots, nodes if margins else 0)),
+        outcome_sums=np.zeros((slots, nodes * actions if margins else 0)),
         transposition_table=np.zeros((slots, 2 << nodes.bit_length() if graph else 0), np.int32),
         state=np.zeros(size, np.int64),
         next_state=np.zeros(size, np.int64),
@@ -178,6 +194,8 @@ TreesType = types.NamedTuple(
         _array(types.uint64, 2),
         _array(types.boolean, 3),
         _array(numba.from_dtype(ROW), 1),
+        _array(types.float64, 2),
+        _array(types.float64, 2),
         _array(types.int32, 2),
         _array(types.int64, 1),
         _array(types.int64, 1),

@@ -7,10 +7,15 @@ buffers are here, those on the host pinned, so that transfers are asynchronous.
 Shapes: B batch size, C planes, H rows, W columns, A actions.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor
+
+Forward = Callable[[Tensor], tuple[Tensor, Tensor]]
+"""Maps observations [B, C, H, W] to logits [B, A] and values [B], or [B, 2] with margins."""
 
 WARM_UP = 3
 """Runs before the recording, in which libraries choose their kernels and allocate memory."""
@@ -24,24 +29,28 @@ class CudaGraphRunner:
     """
 
     def __init__(
-        self, network: nn.Module, size: int, shape: tuple[int, int, int], dtype: torch.dtype
+        self,
+        forward: Forward,
+        size: int,
+        shape: tuple[int, int, int],
+        dtype: torch.dtype,
+        device: torch.device,
     ) -> None:
         # The current GPU is a property of each thread, so select the network's by its number.
-        with torch.cuda.device(next(network.parameters()).device):
+        with torch.cuda.device(device):
             self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
             self._graph = torch.cuda.CUDAGraph()
             self._input = torch.zeros((size, *shape), dtype=dtype, pin_memory=True)
-            self._logits, self._values = self._record(network)
+            self._logits, self._values = self._record(forward)
 
     @torch.inference_mode()
-    def _record(self, network: nn.Module) -> tuple[torch.Tensor, torch.Tensor]:
+    def _record(self, forward: Forward) -> tuple[Tensor, Tensor]:
         """Record the network; return its output buffers on the host: logits [B, A], values [B]."""
 
-        def evaluate() -> tuple[torch.Tensor, torch.Tensor]:
+        def evaluate() -> tuple[Tensor, Tensor]:
             planes = self._input.to("cuda", non_blocking=True)
             # Change the layout on the GPU: the transfer copies the data as it is.
-            logits, values = network(planes.contiguous(memory_format=torch.channels_last))
-            return logits, values
+            return forward(planes.contiguous(memory_format=torch.channels_last))
 
         # torch hands out the same 32 streams of a priority again and again. The graphs are replayed
         # on streams of the usual one, so no thread replays on a stream that is recording.

@@ -6,11 +6,13 @@ the outputs of each graph with those of torch.
 Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
 from torch import Tensor, nn
 
+from alphazero.network.auxiliary_heads import MarginHead
 from alphazero.network.heads import ConvolutionalPolicy, scale_of_board
 from alphazero.network.inference.quantization import Ranges
 from alphazero.network.layers import ConvNorm
@@ -64,21 +66,25 @@ class Outputs(NamedTuple):
     logits: Any
     """[B, A]"""
     values: Any
-    """[B, 1]"""
+    """[B, 1], or [B, 2] with margins"""
 
 
-def build_graph(network: ResNet, ops: GraphOps, observations: Any, ranges: Ranges) -> Outputs:
+def build_graph(
+    network: ResNet, ops: GraphOps, observations: Any, ranges: Ranges, margins: bool = False
+) -> Outputs:
     """Add a folded network to a graph, from its input `observations` [B, C, H, W] on.
 
-    Convolutions in `ranges` round their inputs and weights to int8.
+    Convolutions in `ranges` round their inputs and weights to int8. With `margins` the means of
+    the head `margin` stand beside the values.
     """
-    return _Builder(network, ops, ranges).outputs(observations)
+    return _Builder(network, ops, ranges, margins).outputs(observations)
 
 
 class _Builder(NamedTuple):
     network: ResNet
     ops: GraphOps
     ranges: Ranges
+    margins: bool
 
     def outputs(self, observations: Any) -> Outputs:
         network, relu = self.network, self.ops.relu
@@ -86,7 +92,10 @@ class _Builder(NamedTuple):
         for block in network.tower:
             trunk = self._residual(trunk, cast(ResidualBlock, block))
         logits = self._policy(self._convolve(trunk, network.policy_features))
-        return Outputs(logits, self._value(relu(self._convolve(trunk, network.value_features))))
+        values = self._value(relu(self._convolve(trunk, network.value_features)))
+        return Outputs(
+            logits, self.ops.join([values, self._margin(trunk)]) if self.margins else values
+        )
 
     def _convolve(self, features: Any, layer: ConvNorm) -> Any:
         # The skip around a block uses the unrounded features: rounding them too is no faster and
@@ -139,3 +148,12 @@ class _Builder(NamedTuple):
         inputs = self._pool_board(features) if pools else ops.flat(features)
         hidden = ops.relu(self._dense(inputs, network.value_hidden))
         return ops.tanh(self._dense(hidden, network.value_output))
+
+    def _margin(self, trunk: Any) -> Any:
+        """The means [B, 1] of the head `margin`: the twin of `MarginHead`."""
+        ops, head = self.ops, cast(MarginHead, self.network.auxiliary["margin"])
+        features = ops.relu(self._convolve(trunk, head.features))
+        summary = ops.join([ops.means(features), ops.maxima(features)])
+        hidden = ops.relu(self._dense(summary, head.hidden))
+        mean = ops.dense(hidden, head.output.weight[:1], head.output.bias[:1])
+        return ops.scale(mean, math.sqrt(math.prod(self.network.observation_shape[1:])))

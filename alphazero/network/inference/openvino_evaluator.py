@@ -3,10 +3,8 @@
 Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 """
 
-import copy
 import functools
 import sys
-from collections import defaultdict
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any, Self
@@ -57,7 +55,7 @@ class OpenVINORunner:
         request.get_input_tensor(0).data[:positions] = observations
         request.infer()
         logits, values = (request.get_output_tensor(each).data[:positions] for each in (0, 1))
-        return logits, values[:, 0]
+        return logits, values if values.shape[1] > 1 else values[:, 0]
 
 
 class OpenVINOEvaluator(BatchedEvaluator):
@@ -86,14 +84,14 @@ class OpenVINOEvaluator(BatchedEvaluator):
         rounded layers. Stem, sums and heads stay in `precision`.
         """
         check_observations(observations, self.observation_shape)
-        twin = copy.copy(self)
+        twin = self._copy()
         twin.precision = f"int8 and {self.precision}"
         twin._ranges = measure_ranges(self._network, observations)
-        twin._idle = defaultdict(list)
         return twin
 
     def _make_runner(self, size: int) -> OpenVINORunner:
-        return OpenVINORunner(_graph(self._network, size, self._ranges), self._hint)
+        graph = _graph(self._network, size, self._ranges, self.gives_margins)
+        return OpenVINORunner(graph, self._hint)
 
 
 @functools.cache
@@ -179,9 +177,9 @@ class OpenVINOOps:
         return self._ops.reshape(numbers, np.array([0, -1, 1, 1]), True)
 
 
-def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
+def _graph(network: ResNet, size: int, ranges: Ranges, margins: bool) -> Any:
     """Return a folded network as an OpenVINO model of fixed batch size."""
     openvino = _openvino()
     observations = openvino.opset13.parameter([size, *network.observation_shape], np.float32)
-    outputs = build_graph(network, OpenVINOOps(), observations, ranges)
+    outputs = build_graph(network, OpenVINOOps(), observations, ranges, margins)
     return openvino.Model(list(outputs), [observations], "alphazero")

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
 from alphazero.network.inference.batched_evaluator import LINE, BatchedEvaluator, BatchRunner
-from alphazero.network.inference.cuda_graph import CudaGraphRunner
+from alphazero.network.inference.cuda_graph import CudaGraphRunner, Forward
 from alphazero.network.inference.devices import TYPES, resolve_device, resolve_precision
 from alphazero.network.resnet import ResNet
 from alphazero.utils.arrays import Float32Array
@@ -19,10 +19,14 @@ class EagerRunner:
     """The network for batches of one size, run by torch eagerly."""
 
     def __init__(
-        self, network: nn.Module, size: int, shape: tuple[int, int, int], dtype: torch.dtype
+        self,
+        forward: Forward,
+        size: int,
+        shape: tuple[int, int, int],
+        dtype: torch.dtype,
+        device: torch.device,
     ) -> None:
-        device = next(network.parameters()).device
-        self._network = network
+        self._forward = forward
         self._input = torch.zeros((size, *shape), dtype=dtype, device=device).contiguous(
             memory_format=torch.channels_last
         )
@@ -34,7 +38,7 @@ class EagerRunner:
         # its old contents.
         writable = np.require(observations, np.float32, ("C", "W"))
         self._input[:positions].copy_(torch.from_numpy(writable))
-        logits, values = self._network(self._input)
+        logits, values = self._forward(self._input)
         return logits[:positions].cpu().numpy(), values[:positions].cpu().numpy()
 
 
@@ -92,7 +96,9 @@ class TorchEvaluator(BatchedEvaluator):
         self._records = torch.device(self.device).type == "cuda"
 
     def _make_runner(self, size: int) -> BatchRunner:
-        given = self._network, size, self.observation_shape, self._type
+        forward = self._network.forward_margins if self.gives_margins else self._network.forward
+        device = self._network.stem.convolution.weight.device
+        given = forward, size, self.observation_shape, self._type, device
         with _ONE_RECORDING:
             if self._records:
                 try:

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.games import GAMES
+from helpers.games import GAMES, WITH_MARGIN
 from helpers.reference_gumbel import PlainGumbelRoot
 from helpers.reference_search import Path, PlainNode, seen_by
 from helpers.searches import (
@@ -18,12 +18,12 @@ from helpers.searches import (
 )
 
 from alphazero.config.schema import SearchConfig
-from alphazero.games import ONGOING, State, make_game, to_play
+from alphazero.games import ONGOING, State, to_play
 from alphazero.games.game import LAST
 from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.network_search import NetworkSearch
 
-MANY = GAMES | {"go 3x3": make_game("go", rows=3, columns=3)}
+MANY = GAMES | WITH_MARGIN
 
 
 class PlainGraph(PlainGumbelRoot):
@@ -46,7 +46,7 @@ class PlainGraph(PlainGumbelRoot):
         """Return the mean at the root, of the improved policy in Gumbel search."""
         if self.settings.selection == "gumbel_root":
             return super().root_value()
-        return self._mean(self.root)
+        return self._means(self.root)[1]
 
     def _key(self, state: State) -> bytes:
         place = state.copy()
@@ -58,16 +58,19 @@ class PlainGraph(PlainGumbelRoot):
         """Return the node of a position that others have reached, in a graph."""
         return self.known.get(self._key(state)) if self.settings.transpositions else None
 
-    def _mean(self, node: PlainNode) -> float:
-        """Return the mean of a node's value and of its edges, whose visits count 1 / (1 + k d)."""
+    def _means(self, node: PlainNode) -> list[float]:
+        """Return the means of a node and of its edges, whose visits count 1 / (1 + k d).
+
+        They are those of utilities and of values; the weights come from utilities.
+        """
         means = {a: node.value_sums[a] / count for a, count in node.visits.items() if count}
-        best, parts = max(means.values(), default=0), [(node.value, 1.0)]
+        best, numbers, weights = max(means.values(), default=0), [], [1.0]
+        numbers.append((node.value, node.outcome_value))
         for action, mean in means.items():
-            d = best - mean
-            parts.append(
-                (mean, node.visits[action] / (1 + self.settings.backup_value_weighting * d))
-            )
-        return sum(mean * weight for mean, weight in parts) / sum(weight for _, weight in parts)
+            numbers.append((mean, node.outcome_sums[action] / node.visits[action]))
+            k = self.settings.backup_value_weighting
+            weights.append(node.visits[action] / (1 + k * (best - mean)))
+        return np.average(numbers, axis=0, weights=weights).tolist()
 
     def _walk(self) -> tuple[Path, State]:
         path: Path = []
@@ -91,18 +94,29 @@ class PlainGraph(PlainGumbelRoot):
             known = self.known[self._key(node.state)] = node
         last.children.setdefault(action, known)
 
-    def _credit(self, path: Path, result: float) -> None:
+    def _credit(self, path: Path, leaf: PlainNode) -> None:
         for node, action in reversed(path):
             child = node.children[action]
-            told = seen_by(to_play(child.state), self._mean(child))
+            utility, value = (seen_by(to_play(child.state), mean) for mean in self._means(child))
             node.visits[action] += 1
-            node.value_sums[action] = node.visits[action] * seen_by(to_play(node.state), told)
+            visits, player = node.visits[action], to_play(node.state)
+            node.value_sums[action] = visits * seen_by(player, utility)
+            node.outcome_sums[action] = visits * seen_by(player, value)
 
 
-@pytest.mark.parametrize("name", MANY)
+@pytest.mark.parametrize(
+    ("name", "margin_weight"),
+    [
+        *((name, 0.0) for name in MANY if name != "othello 4x4"),
+        *((name, 0.3) for name in WITH_MARGIN),
+    ],
+)
 @pytest.mark.parametrize("selection", ["puct", "gumbel_root"])
-def test_every_graph_is_the_one_of_the_plain_twin(name: str, selection: str) -> None:
-    game, evaluator, rng = MANY[name], HashedEvaluator(MANY[name], 5), np.random.default_rng(2)
+def test_every_graph_is_the_one_of_the_plain_twin(
+    name: str, margin_weight: float, selection: str
+) -> None:
+    game = MANY[name]
+    evaluator, rng = HashedEvaluator(game, 5), np.random.default_rng(2)
     choices = itertools.product((True, False), (0.0, 2.0), (True, False), (1, 4))
     for graph, weighting, reuse_tree, leaves in choices:
         if (selection == "gumbel_root" and leaves > 1) or not (graph or weighting):
@@ -113,6 +127,7 @@ def test_every_graph_is_the_one_of_the_plain_twin(name: str, selection: str) -> 
             backup_value_weighting=weighting,
             reuse_tree=reuse_tree,
             evaluation_cache_mib=0,
+            margin_weight=margin_weight,
         )
         exploration = Exploration() if selection == "gumbel_root" else None
         search = NetworkSearch(
