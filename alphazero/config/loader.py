@@ -202,7 +202,8 @@ def _check_margin_weight(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
 
 def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
     """Check conditions across keys; yield the keys concerned and a message."""
-    run, learner, replay, gate = config.run, config.learner, config.replay, config.gate
+    run, network, learner = config.run, config.network, config.learner
+    replay, gate = config.replay, config.gate
     if run.name and not re.fullmatch(r"(?!\.+$)(?!-)[A-Za-z0-9._-]{1,100}", run.name):
         yield (
             [("run", "name")],
@@ -242,20 +243,21 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
             "learner.momentum: remove it; momentum is for sgd and muon, and learner.optimizer is "
             "adamw",
         )
-    for section, network in zip(("network", "growth"), config.networks, strict=False):
-        if network.global_pooling >= network.filters:
-            yield (
-                [("network", "global_pooling"), (section, "filters")],
-                f"network.global_pooling ({network.global_pooling}) must be below "
-                f"{section}.filters ({network.filters}): the pooled filters bias the other ones",
-            )
-    begin, end = config.growth.samples, config.budget.samples
-    if begin is not None and not gate.games:
+    if network.global_pooling >= network.filters:
         yield (
-            [("growth", "samples"), ("gate", "games")],
-            "growth.samples: needs gate.games above 0; without a gate the larger network would "
-            "play untrained",
+            [("network", "global_pooling"), ("network", "filters")],
+            f"network.global_pooling ({network.global_pooling}) must be below "
+            f"network.filters ({network.filters}): the pooled filters bias the other ones",
         )
+    begin, end = config.growth.samples, config.budget.samples
+    for name in ("blocks", "filters"):
+        first, grown = getattr(network, name), getattr(config.growth, name)
+        if begin is not None and grown < first:
+            yield (
+                [("growth", name), ("network", name)],
+                f"growth.{name} ({grown}) must be at least network.{name} ({first}), because the "
+                "larger network begins as the function of the first one",
+            )
     if begin is not None and end is not None and begin >= end:
         yield (
             [("growth", "samples"), ("budget", "samples")],

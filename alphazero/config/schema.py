@@ -188,8 +188,9 @@ class NetworkConfig:
 class GrowthConfig:
     """A larger network that replaces the first one during the run.
 
-    It starts untrained and learns from the window while the first network still plays; it plays
-    once a gate accepts it. Steps continue to count, so `learner.learning_rate` can rise again.
+    It begins as the function of the first network and learns from the window. With a gate, the
+    first network still plays until one accepts it. Steps continue to count, so
+    `learner.learning_rate` can rise again.
     """
 
     samples: int | None = config_field(
@@ -197,7 +198,8 @@ class GrowthConfig:
         "self-play positions after which the larger network starts to train; null: never",
         unit="positions",
         at_least=1,
-        source="not in AGZ; Wu 2019 (arXiv:1902.10565): a run through four sizes of network",
+        source="not in AGZ; Wu 2019 (arXiv:1902.10565): a run through four sizes of network; "
+        "Chen et al. 2016 (arXiv:1511.05641): larger networks that begin as the smaller one",
     )
     blocks: int = config_field(
         8,

@@ -412,12 +412,13 @@ class Training:
         if before == after:
             self.save()
             return
-        self.learner = new_learner(self.run, self.group)
+        self.learner = new_learner(self.run, self.group, self.learner.player)
         self.learner.step = state.step
+        plays = " and plays once a gate accepts it" if self.config.gate.games else ""
         say(
             f"iteration {state.iteration}: from now on a network of {after.blocks} x "
-            f"{after.filters} learns; that of {before.blocks} x {before.filters} plays on until "
-            "a gate accepts the new one"
+            f"{after.filters} learns; it begins as the function of the {before.blocks} x "
+            f"{before.filters} network{plays}"
         )
         self.save()
         if self.group is not None:

@@ -484,8 +484,11 @@ def test_a_dumped_config_loads_back_equal(seed: int) -> None:
     decay = 0.0 if sgd else config.learner.weight_decay
     momentum = config.learner.momentum if sgd else LearnerConfig().momentum
     begin, end = config.growth.samples or 0, config.budget.samples
-    pooled = min(config.network.global_pooling, *(each.filters - 1 for each in config.networks))
-    gate_games = config.gate.games // 2 * 2 + (2 if begin else 0)
+    pooled = min(config.network.global_pooling, config.network.filters - 1)
+    larger = {
+        name: max(getattr(config.growth, name), getattr(config.network, name))
+        for name in ("blocks", "filters")
+    }
     games = config.evaluation.games // 2 * 2
     search = config.search
     if search.why_no_margin(config.network.auxiliary):
@@ -496,7 +499,8 @@ def test_a_dumped_config_loads_back_equal(seed: int) -> None:
         search=search,
         run=dataclasses.replace(config.run, name=source.choice(["", "on", "1e-3", "7", "a.b_c-d"])),
         network=dataclasses.replace(config.network, global_pooling=pooled),
-        gate=dataclasses.replace(config.gate, games=gate_games),
+        growth=dataclasses.replace(config.growth, **larger),
+        gate=dataclasses.replace(config.gate, games=config.gate.games // 2 * 2),
         budget=dataclasses.replace(config.budget, minutes=1.0e-5, samples=end and begin + end),
         replay=dataclasses.replace(config.replay, window_minimum=5, window_maximum=10**13),
         learner=dataclasses.replace(config.learner, weight_decay=decay, momentum=momentum),

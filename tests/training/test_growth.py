@@ -51,7 +51,8 @@ def test_the_larger_network_learns_once_the_positions_have_come_and_plays_once_a
     assert shape_of(run / "best.safetensors") == (2, 12)
     assert not torn_files(run)
     said = capsys.readouterr().out
-    assert said.count("from now on a network of 2 x 12 learns; that of 1 x 8 plays on") == 1
+    begins = "it begins as the function of the 1 x 8 network and plays once a gate accepts it"
+    assert said.count(f"from now on a network of 2 x 12 learns; {begins}") == 1
     assert not verify(run).faults
 
 
@@ -77,6 +78,29 @@ def test_it_begins_with_the_iteration_in_which_the_positions_have_come(tmp_path:
     resume(folder, [f"budget.iterations={manifest_of(folder)['iteration'] + 1}"])
     after = manifest_of(folder)
     assert after["step"] == int(after["positions"] * 2.0 / 16) > steps
+
+
+def test_it_begins_as_the_function_of_the_first_network(tmp_path: Path) -> None:
+    more = ["gate.games=0", "learner.ema_decay=0.9", "budget.iterations=1"]
+    folder = train(tiny_config(tmp_path, *GROWTH, *more))
+    while manifest_of(folder)["positions"] < SAMPLES:
+        resume(folder, [f"budget.iterations={manifest_of(folder)['iteration'] + 1}"])
+    run = RunDirectory.open(folder)
+    first = load_checkpoint(folder / "best.safetensors").network()
+    assert len(first.tower) == 1
+    larger = ResNet.of(run.game, run.config.networks[1])
+    observations = torch.rand(8, *run.game.observation_shape)
+    for kind in ("network", "player"):
+        weights = {
+            name.removeprefix(f"{kind}."): weight
+            for name, weight in run.load_learner().items()
+            if name.startswith(f"{kind}.")
+        }
+        larger.load_state_dict(weights)
+        for one, other in zip(first(observations), larger.eval()(observations), strict=True):
+            assert torch.allclose(one, other, atol=1e-5)
+    resume(folder, [f"budget.iterations={manifest_of(folder)['iteration'] + 1}"])
+    assert shape_of(folder / "best.safetensors") == (2, 12)
 
 
 def test_from_then_on_new_positions_are_learned_from_as_often_as_growth_says(
@@ -138,11 +162,11 @@ def test_growth_may_still_be_put_off_or_given_up_before_it_has_begun(tmp_path: P
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
-        (["gate.games=0"], "growth.samples: needs gate.games above 0"),
         (
-            ["network.global_pooling=4", "growth.filters=4"],
-            r"network.global_pooling \(4\) must be below growth.filters \(4\)",
+            ["growth.filters=7"],
+            r"growth.filters \(7\) must be at least network.filters \(8\), because the larger",
         ),
+        (["network.blocks=3"], r"growth.blocks \(2\) must be at least network.blocks \(3\)"),
         (["growth.samples=0"], "growth.samples"),
         (["budget.samples=60"], r"growth.samples \(60\) must be below budget.samples \(60\)"),
     ],
