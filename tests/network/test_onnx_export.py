@@ -122,6 +122,10 @@ def test_the_positions_are_distinct_from_play_and_always_the_same() -> None:
 def test_shipped_players_agree_with_torch_on_a_thousand_positions(
     path: Path, precision: str
 ) -> None:
+    if (path.stem, precision) == ("gomoku_15x15", "int8"):  # among 225 moves many are level
+        with pytest.raises(RunError, match=r"was not written: .* int8 has 9\d\.\d% of the best"):
+            export_model(load_checkpoint(path), sha256_of(path), precision)
+        return
     model = export_model(load_checkpoint(path), sha256_of(path), precision)
     print(f"{path.stem} {precision}, {len(model.data):,} bytes: {model.comparison}")
     assert model.comparison.positions == 1000
