@@ -25,7 +25,8 @@ def orthogonalized(matrices: Tensor) -> Tensor:
     linear, cubic, quintic = NEWTON_SCHULZ
     for _ in range(ITERATIONS):
         square = wide @ wide.mT
-        wide = linear * wide + (cubic * square + quintic * square @ square) @ wide
+        slope = torch.baddbmm(square, square, square, beta=cubic, alpha=quintic)
+        wide = torch.baddbmm(wide, slope, wide, beta=linear)  # linear * wide + slope @ wide
     return wide.mT if tall else wide
 
 
