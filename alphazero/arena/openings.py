@@ -75,7 +75,6 @@ def play_random_openings(
     left = np.flatnonzero(wanted)
     while len(left):
         lengths, points = wanted.copy(), rng.random((len(left), wanted[left].max()))
-        states[left] = first[left]
         _play_at_random(game.rules, states, mask, left, lengths, points, actions)
         left = left[lengths[left] < 0]
         wanted[left] -= 1
