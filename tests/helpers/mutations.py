@@ -1349,17 +1349,24 @@ GAMES = (
     ),
     Mutation(
         "games/go/features.py",
-        "if state[point] < EMPTY and state[SUICIDE] == 0:",
-        "if state[point] < EMPTY:",
+        "if state[point] >= EMPTY or state[SUICIDE] != 0:",
+        "if state[point] >= EMPTY:",
         "suicide cannot empty an eye",
         ("games/go/test_features.py::test_suicide_can_empty_the_middle_of_an_eye",),
     ),
     Mutation(
         "games/go/features.py",
-        "if not _open_regions(state, colour, regions, vital, lives):",
+        "if not _open_regions(state, colour, points, ends, count, vital, lives):",
         "if True:",
         "a chain lives by eyes that border on dead chains",
         ("games/go/test_features.py::test_life_by_bensons_theorem",),
+    ),
+    Mutation(
+        "games/go/features.py",
+        "before, after = sets[which, word], np.uint64(0), np.uint64(0)\n    if word > 0:",
+        "before, after = sets[which, word], np.uint64(0), np.uint64(0)\n    if False:",
+        "sets of points end at the first 64",
+        ("games/go/test_features.py::test_every_plane_agrees_with_the_plain_twin",),
     ),
     Mutation(
         "games/go/features.py",
