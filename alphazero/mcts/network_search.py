@@ -18,6 +18,7 @@ from alphazero.games.compiled_rules import observe_all
 from alphazero.games.game import LAST, Game, State
 from alphazero.mcts.evaluator import Evaluator, with_margins, with_symmetries
 from alphazero.mcts.exploration import NO_EXPLORATION, Exploration
+from alphazero.mcts.kernels.edges import OPEN_AT_ONCE
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
 from alphazero.mcts.kernels.root import begin_searches
@@ -67,7 +68,16 @@ class NetworkSearch(TreeSearch):
             margin_scale=MARGIN_SCALE * math.sqrt(math.prod(game.observation_shape[1:])),
         )
         room = NODES_PER_SIMULATION * settings.simulations + 1 if nodes is None else nodes
-        trees = allocate_trees(game, slots, room, leaves, settings.transpositions, rows, margins)
+        trees = allocate_trees(
+            game,
+            slots,
+            room,
+            leaves,
+            settings.transpositions,
+            rows,
+            margins,
+            closed=game.num_actions > OPEN_AT_ONCE and not selection.gumbel_below,
+        )
         keep_trees = settings.reuse_tree and not selection.gumbel_below
         super().__init__(game, selection, [trees], keep_trees, rng)
         self.settings = settings

@@ -1786,6 +1786,36 @@ SEARCH = (
         ("mcts/test_network_search.py::test_whole_games_agree_with_the_plain_twin",),
     ),
     Mutation(
+        "mcts/kernels/subtree.py",
+        "if place == 0 and prior != OPEN:",
+        "if False:",
+        "a root's closed edges stay unwritten",
+        ("mcts/test_network_search.py::test_whole_games_agree_with_the_plain_twin",),
+    ),
+    Mutation(
+        "mcts/kernels/edges.py",
+        "    trees.open_places[slot, first + index] = place\n    _find_next(trees, slot, node)\n",
+        "    trees.open_places[slot, first + index] = place\n",
+        "an edge that is open is opened again",
+        ("mcts/test_network_search.py::test_whole_games_agree_with_the_plain_twin",),
+    ),
+    Mutation(
+        "mcts/kernels/edges.py",
+        "while index > 0 and trees.open_places[slot, first + index - 1] > place:",
+        "while False:",
+        "open edges are in the order of their opening",
+        ("mcts/test_network_search.py::test_whole_games_agree_with_the_plain_twin",),
+    ),
+    Mutation(
+        "mcts/kernels/proofs.py",
+        "lower, upper = -1, -1 if complete else 1",
+        "lower, upper = -1, -1",
+        "closed edges bring nothing",
+        (
+            "mcts/kernels/test_proofs.py::test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move",
+        ),
+    ),
+    Mutation(
         "mcts/kernels/root.py",
         "return upper >= guaranteed and (lower == guaranteed or not is_solved(trees, slot, 0))",
         "return upper >= guaranteed",
@@ -1817,8 +1847,8 @@ MARGINS = (
     ),
     Mutation(
         "mcts/kernels/subtree.py",
-        "trees.outcome_sums[slot, target] = trees.outcome_sums[slot, edge]",
-        "trees.outcome_sums[slot, target] = trees.edges[slot, edge].value_sum",
+        "trees.outcome_sums[slot, edge + shift] = trees.outcome_sums[slot, edge]",
+        "trees.outcome_sums[slot, edge + shift] = trees.edges[slot, edge].value_sum",
         "kept trees show utilities",
         _TREE,
     ),

@@ -12,10 +12,10 @@ from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State, to_play, value_of
 from alphazero.games.game import LAST
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.mcts.kernels.tree import Trees
+from alphazero.mcts.kernels.tree import EDGE, Trees
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.mcts.search import RootStatistics
-from alphazero.utils.arrays import Float32Array
+from alphazero.mcts.search import RootStatistics, open_edges
+from alphazero.utils.arrays import Float32Array, RecordArray
 from helpers.reference_search import PlainSearch
 from helpers.uniform_evaluator import UniformEvaluator
 
@@ -86,28 +86,39 @@ def follow_at_random(
     return search.game.play(state, action)
 
 
+def edges_of(trees: Trees, slot: int, node: int) -> RecordArray:
+    """Return a copy of all edges of a node; closed ones have no visits."""
+    first, count = trees.nodes["first_edge"][slot, node], trees.nodes["edge_count"][slot, node]
+    block: RecordArray = np.zeros(count, EDGE)
+    if trees.nodes["open_count"][slot, node] < count:
+        block["action"] = trees.closed_actions[slot, first : first + count]
+        block["prior"] = trees.closed_priors[slot, first : first + count]
+        block["child"] = -1
+    opened = np.arange(trees.edges.shape[1])[open_edges(trees, slot, node)]
+    assert (np.diff(opened) > 0).all(), "open edges are in the order of actions"
+    block[opened - first] = trees.edges[slot, opened]
+    return block
+
+
 def assert_same_tree(search: NetworkSearch, slot: int, twin: PlainSearch) -> None:
     """Compare two trees or graphs node by node, and the roots as the search reports them."""
     trees = search.trees
     nodes, met = [(0, twin.root)], {0: twin.root}
     for index, node in nodes:
-        first, count = (
-            trees.nodes["first_edge"][slot, index],
-            trees.nodes["edge_count"][slot, index],
-        )
-        block = slice(first, first + count)
+        first = trees.nodes["first_edge"][slot, index]
+        block = edges_of(trees, slot, index)
         assert trees.nodes["value"][slot, index] == pytest.approx(node.value)
-        assert trees.edges["action"][slot, block].tolist() == list(node.priors)
-        assert trees.edges["visits"][slot, block].tolist() == list(node.visits.values())
-        assert not trees.edges["pending"][slot, block].any()
-        assert np.allclose(trees.edges["prior"][slot, block], list(node.priors.values()), rtol=1e-6)
-        assert np.allclose(trees.edges["value_sum"][slot, block], list(node.value_sums.values()))
+        assert block["action"].tolist() == list(node.priors)
+        assert block["visits"].tolist() == list(node.visits.values())
+        assert not block["pending"].any()
+        assert np.allclose(block["prior"], list(node.priors.values()), rtol=1e-6)
+        assert np.allclose(block["value_sum"], list(node.value_sums.values()))
         if trees.outcome_sums.size:
             assert trees.outcome_values[slot, index] == pytest.approx(node.outcome_value)
-            sums = trees.outcome_sums[slot, block]
+            sums = trees.outcome_sums[slot, first : first + len(block)]
+            sums = np.where(block["visits"] > 0, sums, 0.0)
             assert np.allclose(sums, list(node.outcome_sums.values()))
-        for edge, action in zip(range(first, first + count), node.priors, strict=True):
-            child = int(trees.edges["child"][slot, edge])
+        for child, action in zip(block["child"].tolist(), node.priors, strict=True):
             assert (child >= 0) == (action in node.children)
             if child >= 0:
                 below = node.children[action]
@@ -174,8 +185,8 @@ def guard_new_trees(
     """Guard the trees that a search module allocates from now on; the list gets their checks."""
     checks, allocate = [], module.allocate_trees
 
-    def allocate_guarded(*arguments: object) -> Trees:
-        trees, check = guarded(allocate(*arguments))
+    def allocate_guarded(*arguments: object, **options: bool) -> Trees:
+        trees, check = guarded(allocate(*arguments, **options))
         checks.append(check)
         return trees
 

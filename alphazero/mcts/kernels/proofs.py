@@ -5,6 +5,7 @@ its moves, of the children's negated upper and lower bounds. Cazenave & Saffidin
 Monte-Carlo Tree Search* (2010), adds draws to the MCTS-Solver of Winands, Björnsson & Saito (2008).
 """
 
+from alphazero.mcts.kernels.edges import edge_at, is_complete
 from alphazero.mcts.kernels.tree import Trees
 from alphazero.utils.jit import inline_kernel
 
@@ -35,10 +36,10 @@ def backup_bounds(trees: Trees, slot: int, leaf: int, depth: int) -> None:
     """Update the bounds of the path's nodes from the leaf upwards, until one does not change."""
     for ply in range(depth - 1, -1, -1):
         node = node_on_path(trees, slot, leaf, ply)
-        lower, upper = -1, -1
-        first = trees.nodes[slot, node].first_edge
-        for edge in range(first, first + trees.nodes[slot, node].edge_count):
-            child = trees.edges[slot, edge].child
+        first, complete = trees.nodes[slot, node].first_edge, is_complete(trees, slot, node)
+        lower, upper = -1, -1 if complete else 1
+        for index in range(trees.nodes[slot, node].open_count):
+            child = trees.edges[slot, edge_at(trees, slot, first, index, complete)].child
             lower = max(lower, -trees.nodes[slot, child].upper if child >= 0 else -1)
             upper = max(upper, -trees.nodes[slot, child].lower if child >= 0 else 1)
         if lower == trees.nodes[slot, node].lower and upper == trees.nodes[slot, node].upper:

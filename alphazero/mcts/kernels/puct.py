@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from alphazero.mcts.kernels.edges import edge_at, is_complete, open_next
 from alphazero.mcts.kernels.equations import (
     SelectionParams,
     first_play_value,
@@ -22,10 +23,11 @@ def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) 
     value (Liu et al., *Watch the Unobserved*, ICLR 2020, section 3): they lead the next ones
     elsewhere, and do not distort means. Edges proven to lose are skipped.
     """
-    first = trees.nodes[slot, node].first_edge
-    last = first + trees.nodes[slot, node].edge_count
+    first, count = trees.nodes[slot, node].first_edge, trees.nodes[slot, node].open_count
+    complete = is_complete(trees, slot, node)
     total_visits, observed, total_value = 0, 0, 0.0
-    for edge in range(first, last):
+    for index in range(count):
+        edge = edge_at(trees, slot, first, index, complete)
         total_visits += trees.edges[slot, edge].visits + trees.edges[slot, edge].pending
         observed += trees.edges[slot, edge].visits
         total_value += trees.edges[slot, edge].value_sum
@@ -38,7 +40,8 @@ def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) 
         selection.fpu_reduction,
     )
     best, best_score, best_prior = -1, -np.inf, -1.0
-    for edge in range(first, last):
+    for index in range(count):
+        edge = edge_at(trees, slot, first, index, complete)
         if selection.solver and is_lost(trees, slot, edge):
             continue
         visits = trees.edges[slot, edge].visits + trees.edges[slot, edge].pending
@@ -51,4 +54,13 @@ def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) 
         score = puct(value, prior, visits, total_visits, c_puct)
         if score > best_score or (score == best_score and prior > best_prior):
             best, best_score, best_prior = edge, score, prior
+    if not complete:
+        edge = first + trees.nodes[slot, node].next_place
+        prior = trees.closed_priors[slot, edge]
+        score = puct(first_play, prior, 0, total_visits, c_puct)
+        equal = score == best_score
+        if score > best_score or (
+            equal and (prior > best_prior or (prior == best_prior and edge < best))
+        ):
+            best = open_next(trees, slot, node)
     return max(best, first)  # type: ignore[no-any-return]

@@ -16,6 +16,7 @@ from alphazero.games.compiled_rules import (
     unpack_rules,
 )
 from alphazero.games.game import ONGOING, PLY, value_of
+from alphazero.mcts.kernels.edges import init_edge
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
 from alphazero.mcts.kernels.simulation import (
     TERMINAL,
@@ -23,7 +24,6 @@ from alphazero.mcts.kernels.simulation import (
     add_node,
     backup,
     descend,
-    init_edge,
     is_idle,
     reset_state,
 )

@@ -19,6 +19,7 @@ from alphazero.games.compiled_rules import (
     write_observation,
 )
 from alphazero.games.game import ONGOING, PLY, UNKNOWN, value_of
+from alphazero.mcts.kernels.edges import add_edge, begins_closed, close_node, has_margins
 from alphazero.mcts.kernels.equations import (
     SelectionParams,
     SelectionParamsType,
@@ -31,7 +32,6 @@ from alphazero.mcts.kernels.puct import select_puct
 from alphazero.mcts.kernels.root import set_root_priors
 from alphazero.mcts.kernels.transpositions import (
     find_node,
-    has_margins,
     has_transpositions,
     hash_state,
     index_node,
@@ -102,7 +102,7 @@ def add_node(trees: Trees, slot: int, depth: int, leaf: int, value: float, edges
     if node == trees.nodes.shape[1] or first + edges > trees.edges.shape[1]:
         return -1
     trees.nodes[slot, node].first_edge = first
-    trees.nodes[slot, node].edge_count = edges
+    trees.nodes[slot, node].edge_count = trees.nodes[slot, node].open_count = edges
     trees.nodes[slot, node].value = value
     if has_margins(trees):
         trees.outcome_values[slot, node] = trees.leaves[slot, leaf].outcome_value
@@ -329,19 +329,6 @@ def backup(
 
 
 @inline_kernel
-def init_edge(trees: Trees, slot: int, edge: int, action: int, prior: float) -> None:
-    """Reset an edge to zero visits."""
-    trees.edges[slot, edge].action = action
-    trees.edges[slot, edge].prior = prior
-    trees.edges[slot, edge].visits = 0
-    trees.edges[slot, edge].pending = 0
-    trees.edges[slot, edge].value_sum = 0.0
-    if has_margins(trees):
-        trees.outcome_sums[slot, edge] = 0.0
-    trees.edges[slot, edge].child = -1
-
-
-@inline_kernel
 def expand(trees: Trees, slot: int, leaf: int) -> None:
     """Add the leaf's node; its priors are the softmax of the logits over legal actions.
 
@@ -368,10 +355,13 @@ def expand(trees: Trees, slot: int, leaf: int) -> None:
             trees.policy[action] = math.exp(logits[action] - highest)
             total += trees.policy[action]
     edge = trees.nodes[slot, node].first_edge
+    closed = begins_closed(trees, node, count)
     for action in range(len(mask)):
         if mask[action]:
-            init_edge(trees, slot, edge, action, trees.policy[action] / total)
+            add_edge(trees, slot, edge, action, trees.policy[action] / total, closed)
             edge += 1
+    if closed:
+        close_node(trees, slot, node)
     if node == 0:
         set_root_priors(trees, slot)
 

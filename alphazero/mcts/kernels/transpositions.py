@@ -11,6 +11,7 @@ tree. The state contains the ply, so the graph has no cycles.
 
 import numpy as np
 
+from alphazero.mcts.kernels.edges import edge_at, has_margins, is_complete
 from alphazero.mcts.kernels.equations import SelectionParams, visit_weight
 from alphazero.mcts.kernels.proofs import is_solved
 from alphazero.mcts.kernels.tree import Trees
@@ -69,12 +70,6 @@ def rebuild_index(trees: Trees, slot: int) -> None:
 
 
 @inline_kernel
-def has_margins(trees: Trees) -> bool:
-    """Whether `outcome_values` and `outcome_sums` are kept beside the utilities."""
-    return trees.outcome_values.shape[1] > 0  # type: ignore[no-any-return]
-
-
-@inline_kernel
 def node_value(trees: Trees, selection: SelectionParams, slot: int, node: int) -> float:
     """Return the mean of a node's evaluation and its edges, or its exact value if solved.
 
@@ -96,16 +91,17 @@ def _node_mean(
     """Return `node_outcome_value` with `outcomes`, else `node_value`."""
     if selection.solver and is_solved(trees, slot, node):
         return trees.nodes[slot, node].value  # type: ignore[no-any-return]
-    first = trees.nodes[slot, node].first_edge
-    last = first + trees.nodes[slot, node].edge_count
-    best = -np.inf
-    for edge in range(first, last):
+    first, complete = trees.nodes[slot, node].first_edge, is_complete(trees, slot, node)
+    count, best = trees.nodes[slot, node].open_count, -np.inf
+    for index in range(count):
+        edge = edge_at(trees, slot, first, index, complete)
         visits = trees.edges[slot, edge].visits
         if visits > 0:
             best = max(best, trees.edges[slot, edge].value_sum / visits)
     weights = 1.0
     total = trees.outcome_values[slot, node] if outcomes else trees.nodes[slot, node].value
-    for edge in range(first, last):
+    for index in range(count):
+        edge = edge_at(trees, slot, first, index, complete)
         visits = trees.edges[slot, edge].visits
         if visits > 0:
             value = trees.edges[slot, edge].value_sum / visits

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 from helpers.games import GAMES
-from helpers.searches import FIRST, HashedEvaluator, exact_value, finish, random_position
+from helpers.searches import (
+    FIRST,
+    HashedEvaluator,
+    edges_of,
+    exact_value,
+    finish,
+    random_position,
+)
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import SearchConfig
@@ -67,8 +74,7 @@ def test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move(
             assert record["lower"] <= value <= record["upper"]
             if record["lower"] == record["upper"]:
                 assert record["value"] == value
-            first = record["first_edge"]
-            for edge in trees.edges[0, first : first + record["edge_count"]]:
+            for edge in edges_of(trees, 0, node):
                 if edge["child"] >= 0 and edge["child"] not in met:
                     met.add(edge["child"])
                     places.append((int(edge["child"]), game.play(place, int(edge["action"]))))

@@ -11,6 +11,7 @@ from helpers.searches import (
     FIRST,
     HashedEvaluator,
     assert_same_tree,
+    edges_of,
     exact_value,
     finish,
     follow_at_random,
@@ -157,8 +158,7 @@ def places(search: NetworkSearch) -> dict[int, bytes]:
     if not game.last_move_in_state_key:
         states[0][LAST] = 0
     for node in waiting:
-        first, count = trees.nodes[0, node]["first_edge"], trees.nodes[0, node]["edge_count"]
-        for edge in trees.edges[0, first : first + count]:
+        for edge in edges_of(trees, 0, node):
             child = int(edge["child"])
             if child < 0:
                 continue
