@@ -20,15 +20,12 @@ from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.network_search import NetworkSearch
+from alphazero.network.inference.batched_evaluator import rows_in_selfplay
 from alphazero.players.search_player import PlayoutCap, SearchPlayer, TemperatureSchedule
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
 from alphazero.training.selfplay_stats import SelfPlayStats
 from alphazero.utils.jobs import JobProgress, run_jobs, split_evenly
 from alphazero.utils.progress import Progress, no_progress
-
-IDLE_GAME_SHARE = 16
-"""A batch has room for all but 1/16 of the games, so that it stays full while some games wait for
-their move: moves are made for several games together, every few batches."""
 
 
 class SelfPlayResult(NamedTuple):
@@ -175,7 +172,7 @@ def make_selfplay_match(
         evaluator,
         searching,
         slots=num_games,
-        rows=num_games - num_games // IDLE_GAME_SHARE,
+        rows=rows_in_selfplay(num_games),
         exploration=Exploration(settings.dirichlet_fraction, settings.dirichlet_alpha),
         rng=rng,
     )

@@ -17,13 +17,16 @@ from alphazero.network.auxiliary_heads import AuxiliaryPredictions, predict
 from alphazero.network.resnet import ResNet, check_observations, fold_batch_norm
 from alphazero.utils.arrays import Float32Array
 
-# From 16 on, steps of a third or less keep padding cheap; few sizes need few compiled kernels.
-# Self-play asks for fifteen sixteenths of a power of two.
+# From 16 on, steps of a half or less keep padding cheap; few sizes need few compiled kernels.
 BATCH_SIZES: Final = (
-    *(1, 2, 4, 8, 16, 24, 30, 32, 48, 60, 64, 96, 120, 128, 192, 240, 256, 384, 480, 512),
-    *(768, 960, 1024, 1536, 1920, 2048, 3072, 3840, 4096),
+    *(1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
+    *(768, 1024, 1536, 2048, 3072, 4096),
 )
 """The batch sizes that the device sees; a larger batch is split into pieces of the last one."""
+
+MANY_GAMES: Final = 32
+"""The number of games from which a batch of three quarters of them is about as fast as one of all.
+"""
 
 LINE: Final = 16
 """Numbers of 32 bits in a cache line."""
@@ -42,6 +45,16 @@ def rows_in_match(num_games: int) -> int:
     """
     wanted = max(num_games * 3 // 8, 1)
     return max(size for size in BATCH_SIZES if size <= wanted)
+
+
+def rows_in_selfplay(num_games: int) -> int:
+    """Return the batch size for a player of all `num_games` games.
+
+    Three quarters of many games: the batch stays full while the others wait for their moves, which
+    are made for so many games at once that Python's share of the time is small. Of fewer games,
+    whose batches are far from the fastest, nearly all.
+    """
+    return num_games - num_games // (4 if num_games >= MANY_GAMES else 16)
 
 
 def pieces(positions: int) -> Iterator[slice]:
