@@ -20,6 +20,12 @@ def count_bits(number: int | np.uint64) -> int:
 
 
 @inline_kernel
+def lowest_bit(bits: np.uint64) -> int:
+    """Return the number of the lowest set bit of a uint64, from 0 on; 64 for none."""
+    return count_bits((bits & (~bits + np.uint64(1))) - np.uint64(1))
+
+
+@inline_kernel
 def mix_hash(key: np.uint64, word: int) -> np.uint64:
     """Add a word to a hash that starts with HASH_SEED; the multiplier is that of `scramble`."""
     key = (key ^ np.uint64(word)) * np.uint64(0xBF58476D1CE4E5B9)
