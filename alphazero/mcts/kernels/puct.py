@@ -54,7 +54,7 @@ def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) 
         score = puct(value, prior, visits, total_visits, c_puct)
         if score > best_score or (score == best_score and prior > best_prior):
             best, best_score, best_prior = edge, score, prior
-    if not complete:
+    if not complete:  # closed edges have one value, so the highest prior has the highest score
         edge = first + trees.nodes[slot, node].next_place
         prior = trees.closed_priors[slot, edge]
         score = puct(first_play, prior, 0, total_visits, c_puct)
