@@ -1,6 +1,6 @@
 """Measure a player's network by each library that computes on a CPU, side by side.
 
-python scripts/benchmark_backends.py connect_four [--batches 1,8,240] [--repeats 5]
+python scripts/benchmark_backends.py connect_four [--batches 1,8,192] [--repeats 5]
 
 Prints positions a second on one core, the best of the repeats, and the ratios to torch. A second is
 one of the thread's CPU time, so other programs hardly matter. Libraries that are not installed are
@@ -95,9 +95,9 @@ def main() -> None:
     parser.add_argument(
         "--batches",
         type=positive_numbers,
-        default=[1, 8, 240],
+        default=[1, 8, 192],
         metavar="N,N",
-        help="batch sizes (default: 1,8,240)",
+        help="batch sizes (default: 1,8,192)",
     )
     parser.add_argument(
         "--repeats", type=positive_number, default=5, metavar="N", help="repeats (default: 5)"

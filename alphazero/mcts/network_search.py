@@ -18,7 +18,7 @@ from alphazero.games.compiled_rules import observe_all
 from alphazero.games.game import LAST, Game, State
 from alphazero.mcts.evaluator import Evaluator, with_margins, with_symmetries
 from alphazero.mcts.exploration import NO_EXPLORATION, Exploration
-from alphazero.mcts.kernels.edges import OPEN_AT_ONCE
+from alphazero.mcts.kernels.edges import CREATED_AT_ONCE
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
 from alphazero.mcts.kernels.root import begin_searches
@@ -76,7 +76,7 @@ class NetworkSearch(TreeSearch):
             settings.transpositions,
             rows,
             margins,
-            closed=game.num_actions > OPEN_AT_ONCE and not selection.gumbel_below,
+            lazy=game.num_actions > CREATED_AT_ONCE and not selection.gumbel_below,
         )
         keep_trees = settings.reuse_tree and not selection.gumbel_below
         super().__init__(game, selection, [trees], keep_trees, rng)

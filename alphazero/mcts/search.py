@@ -186,7 +186,7 @@ class TreeSearch(ABC):
             kept = block[np.isin(block["action"], actions)]
             kept["prior"] /= max(kept["prior"].sum(), np.finfo(np.float32).tiny)
             block[: len(kept)] = kept
-            trees.nodes["edge_count"][slot, 0] = trees.nodes["open_count"][slot, 0] = len(kept)
+            trees.nodes["edge_count"][slot, 0] = trees.nodes["created_count"][slot, 0] = len(kept)
 
     def principal_variation(self, slot: int, action: int, length: int = 8) -> list[int]:
         """Return the most visited line that starts with `action`, of at most `length` moves.
@@ -268,20 +268,20 @@ def _value_sums_of(
     """Return the sums of values, without margins, of a node's `edges`."""
     if isinstance(edges, tuple) or not trees.outcome_sums.size:
         return () if isinstance(edges, tuple) else edges["value_sum"]
-    sums: Float64Array = trees.outcome_sums[slot, open_edges(trees, slot, node)]
+    sums: Float64Array = trees.outcome_sums[slot, created_edges(trees, slot, node)]
     return sums
 
 
 def _edges_of(trees: Trees, slot: int, node: int) -> RecordArray:
-    """Return the open edges of a node, in the order of actions: the root's as a view."""
-    block: RecordArray = trees.edges[slot, open_edges(trees, slot, node)]
+    """Return the created edges of a node, in the order of actions: the root's as a view."""
+    block: RecordArray = trees.edges[slot, created_edges(trees, slot, node)]
     return block
 
 
-def open_edges(trees: Trees, slot: int, node: int) -> slice | Int64Array:
-    """Return the indices of a node's open edges, as a slice if all are open."""
+def created_edges(trees: Trees, slot: int, node: int) -> slice | Int64Array:
+    """Return the indices of a node's created edges, as a slice if all are."""
     header = trees.nodes[slot, node]
-    first, count = int(header["first_edge"]), int(header["open_count"])
+    first, count = int(header["first_edge"]), int(header["created_count"])
     if count == header["edge_count"]:
         return slice(first, first + count)
-    return trees.open_places[slot, first : first + count] + np.int64(first)
+    return first + trees.created_places[slot, first : first + count].astype(np.int64)

@@ -14,7 +14,7 @@ from alphazero.games.game import LAST
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.kernels.tree import EDGE, Trees
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.mcts.search import RootStatistics, open_edges
+from alphazero.mcts.search import RootStatistics, created_edges
 from alphazero.utils.arrays import Float32Array, RecordArray
 from helpers.reference_search import PlainSearch
 from helpers.uniform_evaluator import UniformEvaluator
@@ -87,16 +87,16 @@ def follow_at_random(
 
 
 def edges_of(trees: Trees, slot: int, node: int) -> RecordArray:
-    """Return a copy of all edges of a node; closed ones have no visits."""
+    """Return a copy of all edges of a node; lazy ones have no visits."""
     first, count = trees.nodes["first_edge"][slot, node], trees.nodes["edge_count"][slot, node]
     block: RecordArray = np.zeros(count, EDGE)
-    if trees.nodes["open_count"][slot, node] < count:
-        block["action"] = trees.closed_actions[slot, first : first + count]
-        block["prior"] = trees.closed_priors[slot, first : first + count]
+    if trees.nodes["created_count"][slot, node] < count:
+        block["action"] = trees.lazy_actions[slot, first : first + count]
+        block["prior"] = trees.lazy_priors[slot, first : first + count]
         block["child"] = -1
-    opened = np.arange(trees.edges.shape[1])[open_edges(trees, slot, node)]
-    assert (np.diff(opened) > 0).all(), "open edges are in the order of actions"
-    block[opened - first] = trees.edges[slot, opened]
+    created = np.arange(trees.edges.shape[1])[created_edges(trees, slot, node)]
+    assert (np.diff(created) > 0).all(), "created edges are in the order of actions"
+    block[created - first] = trees.edges[slot, created]
     return block
 
 
@@ -115,8 +115,9 @@ def assert_same_tree(search: NetworkSearch, slot: int, twin: PlainSearch) -> Non
         assert np.allclose(block["value_sum"], list(node.value_sums.values()))
         if trees.outcome_sums.size:
             assert trees.outcome_values[slot, index] == pytest.approx(node.outcome_value)
-            sums = trees.outcome_sums[slot, first : first + len(block)]
-            sums = np.where(block["visits"] > 0, sums, 0.0)
+            created = np.arange(trees.edges.shape[1])[created_edges(trees, slot, index)]
+            sums = np.zeros(len(block))
+            sums[created - first] = trees.outcome_sums[slot, created]
             assert np.allclose(sums, list(node.outcome_sums.values()))
         for child, action in zip(block["child"].tolist(), node.priors, strict=True):
             assert (child >= 0) == (action in node.children)

@@ -64,8 +64,8 @@ KOMI_SCALE = 10
 @inline_kernel
 def _is_ko(state: State, lost: int, point: int, colour: int) -> bool:
     """Whether only the ko rule forbids `colour` the empty `point`; `lost` is its `captured_at`."""
-    # As in `legal`: only suicide, or a stone where one was lost, can repeat a position.
     survives = has_liberty(state, point, colour)
+    # As in `legal`: only suicide, or a stone where one was lost, can repeat a position.
     if state[SUICIDE] == 0 if not survives else not bit_of(state, lost, point):
         return False
     return is_repeated(state, situation(state, key_after(state, point, colour, survives), colour))
@@ -168,10 +168,10 @@ def observe_features(state: State, planes: Planes) -> None:
     end, _, _, words = sections(state)
     size, limit, flat = rows * columns, move_limit(state), planes.reshape(-1)
     owners, cells = np.empty(end >> 2, np.int64), np.empty((3, size), np.float32)
-    board, liberties = np.zeros((1, words), np.uint64), np.zeros((end >> 2) * words, np.uint64)
-    find_alive(state, owners)
+    board, liberties = np.zeros(words, np.uint64), np.zeros((end >> 2) * words, np.uint64)
     mark_board(state, board)
-    _mark_liberties(state, board[0], liberties)
+    find_alive(state, board, owners)
+    _mark_liberties(state, board, liberties)
     _gather_points(state, liberties, owners, cells, words)
     for plane, colour in ((0, own), (1, 3 - own)):
         _mark_equal(flat, plane, cells[0], colour)
@@ -179,7 +179,7 @@ def observe_features(state: State, planes: Planes) -> None:
     for count in range(3):
         _mark_equal(flat, LIBERTY_PLANES + count, cells[1], count + 1)
     _fill(flat, KO_PLANE, ALIVE_PLANES, size, 0)
-    _mark_ko(state, own, board[0], planes)
+    _mark_ko(state, own, board, planes)
     for age in range(RECENT):
         number = _only_new_stone(state, own if age % 2 else 3 - own, age)
         if number > 0:

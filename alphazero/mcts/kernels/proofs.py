@@ -38,7 +38,7 @@ def backup_bounds(trees: Trees, slot: int, leaf: int, depth: int) -> None:
         node = node_on_path(trees, slot, leaf, ply)
         first, complete = trees.nodes[slot, node].first_edge, is_complete(trees, slot, node)
         lower, upper = -1, -1 if complete else 1
-        for index in range(trees.nodes[slot, node].open_count):
+        for index in range(trees.nodes[slot, node].created_count):
             child = trees.edges[slot, edge_at(trees, slot, first, index, complete)].child
             lower = max(lower, -trees.nodes[slot, child].upper if child >= 0 else -1)
             upper = max(upper, -trees.nodes[slot, child].lower if child >= 0 else 1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from alphazero.mcts.kernels.edges import edge_at, is_complete, open_next
+from alphazero.mcts.kernels.edges import create_next, edge_at, is_complete
 from alphazero.mcts.kernels.equations import (
     SelectionParams,
     first_play_value,
@@ -23,7 +23,7 @@ def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) 
     value (Liu et al., *Watch the Unobserved*, ICLR 2020, section 3): they lead the next ones
     elsewhere, and do not distort means. Edges proven to lose are skipped.
     """
-    first, count = trees.nodes[slot, node].first_edge, trees.nodes[slot, node].open_count
+    first, count = trees.nodes[slot, node].first_edge, trees.nodes[slot, node].created_count
     complete = is_complete(trees, slot, node)
     total_visits, observed, total_value = 0, 0, 0.0
     for index in range(count):
@@ -54,13 +54,13 @@ def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) 
         score = puct(value, prior, visits, total_visits, c_puct)
         if score > best_score or (score == best_score and prior > best_prior):
             best, best_score, best_prior = edge, score, prior
-    if not complete:  # closed edges have one value, so the highest prior has the highest score
+    if not complete:  # lazy edges have one value, so the highest prior has the highest score
         edge = first + trees.nodes[slot, node].next_place
-        prior = trees.closed_priors[slot, edge]
+        prior = trees.lazy_priors[slot, edge]
         score = puct(first_play, prior, 0, total_visits, c_puct)
         equal = score == best_score
         if score > best_score or (
             equal and (prior > best_prior or (prior == best_prior and edge < best))
         ):
-            best = open_next(trees, slot, node)
+            best = create_next(trees, slot, node)
     return max(best, first)  # type: ignore[no-any-return]

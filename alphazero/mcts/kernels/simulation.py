@@ -19,7 +19,7 @@ from alphazero.games.compiled_rules import (
     write_observation,
 )
 from alphazero.games.game import ONGOING, PLY, UNKNOWN, value_of
-from alphazero.mcts.kernels.edges import add_edge, begins_closed, close_node, has_margins
+from alphazero.mcts.kernels.edges import add_edge, begins_lazy, has_margins, make_lazy
 from alphazero.mcts.kernels.equations import (
     SelectionParams,
     SelectionParamsType,
@@ -102,7 +102,7 @@ def add_node(trees: Trees, slot: int, depth: int, leaf: int, value: float, edges
     if node == trees.nodes.shape[1] or first + edges > trees.edges.shape[1]:
         return -1
     trees.nodes[slot, node].first_edge = first
-    trees.nodes[slot, node].edge_count = trees.nodes[slot, node].open_count = edges
+    trees.nodes[slot, node].edge_count = trees.nodes[slot, node].created_count = edges
     trees.nodes[slot, node].value = value
     if has_margins(trees):
         trees.outcome_values[slot, node] = trees.leaves[slot, leaf].outcome_value
@@ -355,13 +355,13 @@ def expand(trees: Trees, slot: int, leaf: int) -> None:
             trees.policy[action] = math.exp(logits[action] - highest)
             total += trees.policy[action]
     edge = trees.nodes[slot, node].first_edge
-    closed = begins_closed(trees, node, count)
+    lazy = begins_lazy(trees, node, count)
     for action in range(len(mask)):
         if mask[action]:
-            add_edge(trees, slot, edge, action, trees.policy[action] / total, closed)
+            add_edge(trees, slot, edge, action, trees.policy[action] / total, lazy)
             edge += 1
-    if closed:
-        close_node(trees, slot, node)
+    if lazy:
+        make_lazy(trees, slot, node)
     if node == 0:
         set_root_priors(trees, slot)
 

@@ -7,7 +7,7 @@ from numba import types
 from alphazero.games.compiled_rules import RulesType
 from alphazero.mcts.kernels.edges import edge_at, has_margins, init_edge, is_complete
 from alphazero.mcts.kernels.transpositions import rebuild_index
-from alphazero.mcts.kernels.tree import OPEN, SlotsType, Trees, TreesType
+from alphazero.mcts.kernels.tree import CREATED, SlotsType, Trees, TreesType
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import inline_kernel, kernel
 
@@ -27,7 +27,7 @@ def _mark_reachable(trees: Trees, slot: int, root: int) -> int:
         count -= 1
         node = waiting[count]
         first, complete = trees.nodes[slot, node].first_edge, is_complete(trees, slot, node)
-        for index in range(trees.nodes[slot, node].open_count):
+        for index in range(trees.nodes[slot, node].created_count):
             child = trees.edges[slot, edge_at(trees, slot, first, index, complete)].child
             if child >= 0 and renumbered[child] < 0:
                 renumbered[child], waiting[count] = 0, child
@@ -44,12 +44,12 @@ def _mark_reachable(trees: Trees, slot: int, root: int) -> int:
 def _move_node(trees: Trees, slot: int, node: int, target: int) -> int:
     """Move a node to its new index and its edges to `target`; return the end of the block.
 
-    A node that becomes the root gets all its edges opened.
+    All edges of a node that becomes the root are created.
     """
     place, first = trees.new_index[node], trees.nodes[slot, node].first_edge
     edges, complete = trees.nodes[slot, node].edge_count, is_complete(trees, slot, node)
     shift = target - first
-    for index in range(trees.nodes[slot, node].open_count):
+    for index in range(trees.nodes[slot, node].created_count):
         edge = edge_at(trees, slot, first, index, complete)
         child = trees.edges[slot, edge].child
         trees.edges[slot, edge + shift] = trees.edges[slot, edge]
@@ -57,19 +57,19 @@ def _move_node(trees: Trees, slot: int, node: int, target: int) -> int:
             trees.outcome_sums[slot, edge + shift] = trees.outcome_sums[slot, edge]
         trees.edges[slot, edge + shift].child = trees.new_index[child] if child >= 0 else -1
         if not complete:
-            trees.open_places[slot, target + index] = trees.open_places[slot, first + index]
+            trees.created_places[slot, target + index] = trees.created_places[slot, first + index]
     trees.nodes[slot, place] = trees.nodes[slot, node]
     trees.nodes[slot, place].first_edge = target
     if has_margins(trees):
         trees.outcome_values[slot, place] = trees.outcome_values[slot, node]
     for edge in range(first, first if complete else first + edges):
-        action, prior = trees.closed_actions[slot, edge], trees.closed_priors[slot, edge]
-        trees.closed_actions[slot, edge + shift] = action
-        trees.closed_priors[slot, edge + shift] = prior
-        if place == 0 and prior != OPEN:
+        action, prior = trees.lazy_actions[slot, edge], trees.lazy_priors[slot, edge]
+        trees.lazy_actions[slot, edge + shift] = action
+        trees.lazy_priors[slot, edge + shift] = prior
+        if place == 0 and prior != CREATED:
             init_edge(trees, slot, edge + shift, action, prior)
     if place == 0:
-        trees.nodes[slot, 0].open_count = edges
+        trees.nodes[slot, 0].created_count = edges
     return target + edges  # type: ignore[no-any-return]
 
 

@@ -92,7 +92,7 @@ def _node_mean(
     if selection.solver and is_solved(trees, slot, node):
         return trees.nodes[slot, node].value  # type: ignore[no-any-return]
     first, complete = trees.nodes[slot, node].first_edge, is_complete(trees, slot, node)
-    count, best = trees.nodes[slot, node].open_count, -np.inf
+    count, best = trees.nodes[slot, node].created_count, -np.inf
     for index in range(count):
         edge = edge_at(trees, slot, first, index, complete)
         visits = trees.edges[slot, edge].visits

@@ -3,11 +3,11 @@
 Letters: G slots, N nodes and E edges per tree, K simulations per round of one tree, D maximum
 path length, A actions, S state size, R rows of a batch.
 
-A node has a contiguous block of edges, one per legal action; `edges.py` tells which of them are
-open. It stores no state: the state is replayed from the root, so a game's history is always right.
-Node 0 is the root. Its edges come first, in a block of A; the blocks of the other nodes follow in
-node order. In a graph (`transpositions.py`), several edges may lead to one node. Edges are records,
-not one array per field, because selection is memory-bound.
+A node has a contiguous block of edges, one per legal action; `edges.py` creates them. It stores no
+state: the state is replayed from the root, so a game's history is always right. Node 0 is the root.
+Its edges come first, in a block of A; the blocks of the other nodes follow in node order. In a
+graph (`transpositions.py`), several edges may lead to one node. Edges are records, not one array
+per field, because selection is memory-bound.
 """
 
 from typing import Any, NamedTuple
@@ -23,12 +23,11 @@ from alphazero.utils.arrays import (
     Float64Array,
     Int32Array,
     RecordArray,
-    UInt16Array,
     UInt64Array,
 )
 
-OPEN = np.float32(-1)
-"""What `closed_priors` holds for an open edge."""
+CREATED = np.float32(-1)
+"""What `lazy_priors` holds for an edge that has been created."""
 
 SLOT = np.dtype(
     [
@@ -53,10 +52,10 @@ NODE = np.dtype(
         ("key", np.uint64),  # in a graph, the hash of the position, 0 for none
         ("first_edge", np.int32),  # start of the node's block of edges
         ("edge_count", np.int32),  # legal actions; 0 for a finished game or a solved leaf
+        ("created_count", np.int32),  # edges that have been created
+        ("next_place", np.int32),  # place in the block of the lazy edge with the highest prior
         ("lower", np.int8),  # proven lower bound on the exact value
         ("upper", np.int8),  # proven upper bound on the exact value
-        ("open_count", np.uint16),  # open edges
-        ("next_place", np.uint16),  # place in the block of the closed edge with the highest prior
     ],
     align=True,
 )
@@ -125,12 +124,12 @@ class Trees(NamedTuple):
     utility of `search.margin_weight`; [G, 0] without it: both are the same"""
     outcome_sums: Float64Array
     """[G, E] the sums of these values of edges, as `value_sum`; or [G, 0]"""
-    closed_actions: Int32Array
-    """[G, E] the actions of edges that are not open yet; or [G, 0]: all edges are open at once"""
-    closed_priors: Float32Array
-    """[G, E] their priors, and `OPEN` for an edge that has been opened; or [G, 0]"""
-    open_places: UInt16Array
-    """[G, E] from the start of an incomplete node's block, the places of its open edges in it,
+    lazy_actions: Int32Array
+    """[G, E] the actions of lazy edges; or [G, 0]: all edges are created at once"""
+    lazy_priors: Float32Array
+    """[G, E] their priors, and `CREATED` for an edge that has been created; or [G, 0]"""
+    created_places: Int32Array
+    """[G, E] from the start of an incomplete node's block, the places of its created edges in it,
     ascending; or [G, 0]"""
     transposition_table: Int32Array
     """[G, T] in a graph, a hash table with linear probing: 1 + node, 0 for none. T is a power of
@@ -155,16 +154,15 @@ def allocate_trees(
     graph: bool = False,
     rows: int | None = None,
     margins: bool = False,
-    closed: bool = False,
+    lazy: bool = False,
 ) -> Trees:
     """Allocate `slots` empty trees (graphs with `graph`) of at most `nodes` nodes each.
 
     `rows` is the maximum batch size, by default `slots * leaves`. With `margins` the trees keep
-    the values beside the utilities; with `closed` edges are opened one by one. All memory is
+    the values beside the utilities; with `lazy` edges are created one by one. All memory is
     reserved here; the operating system provides a page when a tree first writes to it.
     """
     size, actions = game.state_size, game.num_actions
-    assert actions < 1 << 16, "nodes count edges in 16 bits"
     return Trees(
         slots=np.zeros(slots, SLOT),
         nodes=np.zeros((slots, nodes), NODE),
@@ -181,9 +179,9 @@ def allocate_trees(
         rows=np.zeros(rows or slots * leaves, ROW),
         outcome_values=np.zeros((slots, nodes if margins else 0)),
         outcome_sums=np.zeros((slots, nodes * actions if margins else 0)),
-        closed_actions=np.zeros((slots, nodes * actions if closed else 0), np.int32),
-        closed_priors=np.zeros((slots, nodes * actions if closed else 0), np.float32),
-        open_places=np.zeros((slots, nodes * actions if closed else 0), np.uint16),
+        lazy_actions=np.zeros((slots, nodes * actions if lazy else 0), np.int32),
+        lazy_priors=np.zeros((slots, nodes * actions if lazy else 0), np.float32),
+        created_places=np.zeros((slots, nodes * actions if lazy else 0), np.int32),
         transposition_table=np.zeros((slots, 2 << nodes.bit_length() if graph else 0), np.int32),
         state=np.zeros(size, np.int64),
         next_state=np.zeros(size, np.int64),
@@ -216,7 +214,7 @@ TreesType = types.NamedTuple(
         _array(types.float64, 2),
         _array(types.int32, 2),
         _array(types.float32, 2),
-        _array(types.uint16, 2),
+        _array(types.int32, 2),
         _array(types.int32, 2),
         _array(types.int64, 1),
         _array(types.int64, 1),
