@@ -10,11 +10,11 @@ import numpy as np
 
 from alphazero.games.game import LAST, OBSERVE_RULE, PLY, Planes, State
 from alphazero.games.go.board import (
-    BLACK,
     COLUMNS,
-    FRONT,
+    EMPTY,
     HEAD,
     KOMI,
+    NEXT,
     ROWS,
     SUICIDE,
     WALL,
@@ -29,10 +29,9 @@ from alphazero.games.go.board import (
     sections,
     situation,
 )
-from alphazero.games.go.life import find_alive, mark_board
+from alphazero.games.go.life import find_alive
 from alphazero.games.go.rules import move_limit
-from alphazero.utils.arrays import Float32Array, Int64Array, UInt64Array
-from alphazero.utils.bits import count_bits, lowest_bit
+from alphazero.utils.bits import lowest_bit
 from alphazero.utils.jit import inline_kernel, kernel
 
 LIBERTY_PLANES = 2
@@ -62,11 +61,32 @@ KOMI_SCALE = 10
 
 
 @inline_kernel
+def _liberties(state: State, stone: int) -> int:
+    """Return the number of liberties of the chain of `stone`; 4 if it has more than 3."""
+    down, count, first, second, third = 4 * (state[COLUMNS] + 1), 0, 0, 0, 0
+    following = stone
+    while True:
+        for beside in (following - down, following - 4, following + 4, following + down):
+            if state[beside] < EMPTY or beside in (first, second, third):
+                continue
+            count += 1
+            if count == 4:
+                return count
+            first, second, third = beside, first, second
+        following = state[following + NEXT]
+        if following == stone:
+            return count
+
+
+@inline_kernel
 def _is_ko(state: State, lost: int, point: int, colour: int) -> bool:
     """Whether only the ko rule forbids `colour` the empty `point`; `lost` is its `captured_at`."""
-    survives = has_liberty(state, point, colour)
     # As in `legal`: only suicide, or a stone where one was lost, can repeat a position.
-    if state[SUICIDE] == 0 if not survives else not bit_of(state, lost, point):
+    lost_here = bit_of(state, lost, point)
+    if state[SUICIDE] == 0 and not lost_here:
+        return False
+    survives = has_liberty(state, point, colour)
+    if not (lost_here if survives else state[SUICIDE] != 0):
         return False
     return is_repeated(state, situation(state, key_after(state, point, colour, survives), colour))
 
@@ -88,105 +108,40 @@ def _only_new_stone(state: State, colour: int, age: int) -> int:
     return found
 
 
-@inline_kernel
-def _empty_points(state: State, board: UInt64Array, word: int) -> np.uint64:
-    """Return one word of the set of all empty points."""
-    black, white = history_at(state, 0, BLACK), history_at(state, 0, WHITE)
-    return board[word] & ~np.uint64(state[black + word]) & ~np.uint64(state[white + word])  # type: ignore[no-any-return]
-
-
-@inline_kernel
-def _mark_liberties(state: State, board: UInt64Array, liberties: UInt64Array) -> None:
-    """Add the empty points of `board` [W] to the sets `liberties` [N * W], by the chain's head."""
-    words, down, one = len(board), 4 * (state[COLUMNS] + 1), np.uint64(1)
-    for word in range(words):
-        bits = _empty_points(state, board, word)
-        while bits != np.uint64(0):
-            lowest = bits & (~bits + one)
-            point = FRONT + 4 * (64 * word + lowest_bit(bits))
-            bits ^= lowest
-            for beside in (point - down, point - 4, point + 4, point + down):
-                stone = np.uint64(state[beside] < WALL)  # a branch would be hard to predict
-                liberties[(state[beside + HEAD] >> 2) * words + word] |= lowest * stone
-
-
-@inline_kernel
-def _gather_points(
-    state: State, liberties: UInt64Array, owners: Int64Array, cells: Float32Array, words: int
-) -> None:
-    """Write each point's colour, its chain's liberties, and its owner to `cells` [3, H * W].
-
-    An empty point has 0 liberties.
-    """
-    cell = 0
-    for row in range(state[ROWS]):
-        point = point_at(state, row, 0)
-        for _ in range(state[COLUMNS]):
-            first, count = (state[point + HEAD] >> 2) * words, 0
-            for word in range(words):
-                count += count_bits(liberties[first + word])
-            cells[0, cell] = state[point]
-            cells[1, cell] = count * (state[point] < WALL)
-            cells[2, cell] = owners[point >> 2]
-            cell, point = cell + 1, point + 4
-
-
-@inline_kernel
-def _mark_equal(planes: Float32Array, plane: int, cells: Float32Array, wanted: int) -> None:
-    """Write to a plane of `planes` [C * H * W] where `cells` [H * W] equals `wanted`."""
-    first = plane * len(cells)
-    for cell in range(len(cells)):
-        planes[first + cell] = cells[cell] == np.float32(wanted)
-
-
-@inline_kernel
-def _fill(planes: Float32Array, plane: int, end: int, size: int, value: float) -> None:
-    """Fill the planes from `plane` to `end`, of `size` points each."""
-    for index in range(plane * size, end * size):
-        planes[index] = value
-
-
-@inline_kernel
-def _mark_ko(state: State, own: int, board: UInt64Array, planes: Planes) -> None:
-    """Mark the points that the ko rule forbids to `own`."""
-    lost, stride, one = captured_at(state, own), state[COLUMNS] + 1, np.uint64(1)
-    for word in range(len(board)):
-        bits = _empty_points(state, board, word)
-        if state[SUICIDE] == 0:  # only a stone where one was lost can repeat a position
-            bits &= np.uint64(state[lost + word])
-        while bits != np.uint64(0):
-            number = 64 * word + lowest_bit(bits)
-            bits &= bits - one
-            if _is_ko(state, lost, FRONT + 4 * number, own):
-                planes[KO_PLANE, number // stride - 1, number % stride - 1] = 1
-
-
 @kernel(OBSERVE_RULE)
 def observe_features(state: State, planes: Planes) -> None:
     """Write the `NUM_PLANES` planes of this module."""
     rows, columns, own = state[ROWS], state[COLUMNS], state[PLY] % 2 + 1
-    end, _, _, words = sections(state)
-    size, limit, flat = rows * columns, move_limit(state), planes.reshape(-1)
-    owners, cells = np.empty(end >> 2, np.int64), np.empty((3, size), np.float32)
-    board, liberties = np.zeros(words, np.uint64), np.zeros((end >> 2) * words, np.uint64)
-    mark_board(state, board)
-    find_alive(state, board, owners)
-    _mark_liberties(state, board, liberties)
-    _gather_points(state, liberties, owners, cells, words)
-    for plane, colour in ((0, own), (1, 3 - own)):
-        _mark_equal(flat, plane, cells[0], colour)
-        _mark_equal(flat, ALIVE_PLANES + plane, cells[2], colour)
-    for count in range(3):
-        _mark_equal(flat, LIBERTY_PLANES + count, cells[1], count + 1)
-    _fill(flat, KO_PLANE, ALIVE_PLANES, size, 0)
-    _mark_ko(state, own, board, planes)
+    limit = move_limit(state)
+    lost, size = captured_at(state, own), sections(state)[0] >> 2
+    owners, liberties = np.empty(size, np.int64), np.empty(size, np.int64)
+    find_alive(state, owners)
+    planes[:PASSED_PLANE] = 0
+    for row in range(rows):
+        for column in range(columns):
+            point = point_at(state, row, column)
+            if state[point] < WALL and state[point + HEAD] == point:
+                liberties[point >> 2] = _liberties(state, point)
+    for row in range(rows):
+        for column in range(columns):
+            point = point_at(state, row, column)
+            if state[point] < WALL:
+                planes[0 if state[point] == own else 1, row, column] = 1
+                count = liberties[state[point + HEAD] >> 2]
+                if count < 4:
+                    planes[LIBERTY_PLANES + count - 1, row, column] = 1
+            elif _is_ko(state, lost, point, own):
+                planes[KO_PLANE, row, column] = 1
+            owner = owners[point >> 2]
+            if owner > 0:
+                planes[ALIVE_PLANES + (owner != own), row, column] = 1
     for age in range(RECENT):
         number = _only_new_stone(state, own if age % 2 else 3 - own, age)
         if number > 0:
             row, column = number // (columns + 1) - 1, number % (columns + 1) - 1
             planes[MOVE_PLANES + age, row, column] = 1
     komi = state[KOMI] / (2 * KOMI_SCALE + abs(state[KOMI]))
-    _fill(flat, PASSED_PLANE, KOMI_PLANE, size, state[LAST] == size)
-    _fill(flat, KOMI_PLANE, MOVES_PLANE, size, komi if own == WHITE else -komi)
-    _fill(flat, MOVES_PLANE, BOARD_PLANE, size, max(limit - state[PLY], 0) / limit)
-    _fill(flat, BOARD_PLANE, NUM_PLANES, size, 1)
+    planes[PASSED_PLANE] = state[LAST] == rows * columns
+    planes[KOMI_PLANE] = komi if own == WHITE else -komi
+    planes[MOVES_PLANE] = max(limit - state[PLY], 0) / limit
+    planes[BOARD_PLANE] = 1

@@ -29,21 +29,23 @@ from alphazero.utils.arrays import Int64Array, UInt64Array
 from alphazero.utils.bits import lowest_bit
 from alphazero.utils.jit import inline_kernel, kernel
 
-STONES, FREE, NOT_VITAL, CANDIDATES = range(4)
-"""Sets of points for the search of regions: one colour's stones, all other points, and of these the
-ones in a region that is vital to no chain, and the rest."""
+BOARD, STONES, FREE, NOT_VITAL, CANDIDATES = range(5)
+"""Sets of points for the search of regions: all of the board, one colour's stones, all others, and
+of these the ones in a region that is vital to no chain, and the rest."""
 
 
 @inline_kernel
-def mark_board(state: State, board: UInt64Array) -> None:
-    """Add all points of the board to the empty set `board` [W]."""
+def _mark_board(state: State, sets: UInt64Array) -> None:
+    """Write all points of the board to `sets[BOARD]`."""
     stride = state[COLUMNS] + 1
+    for word in range(sets.shape[1]):
+        sets[BOARD, word] = np.uint64(0)
     line = (np.uint64(1) << np.uint64(stride - 1)) - np.uint64(1)
     for row in range(1, state[ROWS] + 1):
         word, start = (row * stride + 1) >> 6, np.uint64((row * stride + 1) & 63)
-        board[word] |= line << start
+        sets[BOARD, word] |= line << start
         if start + np.uint64(stride - 1) > np.uint64(64):
-            board[word + 1] |= line >> (np.uint64(64) - start)
+            sets[BOARD, word + 1] |= line >> (np.uint64(64) - start)
 
 
 @inline_kernel
@@ -64,19 +66,19 @@ def _beside(sets: UInt64Array, which: int, word: int, stride: int) -> np.uint64:
 
 
 @inline_kernel
-def _find_candidates(state: State, colour: int, board: UInt64Array, sets: UInt64Array) -> bool:
+def _find_candidates(state: State, colour: int, sets: UInt64Array) -> bool:
     """Write the regions that may be vital to a chain of `colour` to `sets[CANDIDATES]`.
 
     A region is a set of connected points without stones of `colour`. It is vital to no chain if
     one of its empty points is beside no stone of `colour`; most positions have no other regions.
-    Returns whether there is one.
+    Returns whether there is one. `sets[BOARD]` holds all points.
     """
     own, other = history_at(state, 0, colour), history_at(state, 0, 3 - colour)
     words, stride, growing, found = sets.shape[1], state[COLUMNS] + 1, True, False
     for word in range(words):
         sets[STONES, word] = np.uint64(state[own + word])
     for word in range(words):
-        free = board[word] & ~sets[STONES, word]
+        free = sets[BOARD, word] & ~sets[STONES, word]
         sets[FREE, word] = free
         if state[SUICIDE] == 0:
             free &= ~np.uint64(state[other + word])
@@ -218,22 +220,23 @@ def _open_regions(
     return opened
 
 
-@kernel(types.void(types.int64[::1], types.uint64[::1], types.int64[::1]))
-def find_alive(state: State, board: UInt64Array, owners: Int64Array) -> None:
+@kernel(types.void(types.int64[::1], types.int64[::1]))
+def find_alive(state: State, owners: Int64Array) -> None:
     """Write the colour whose unconditionally alive area a point belongs to, else 0, to `owners`.
 
-    `owners` [N]; `board` [W] is the set of `mark_board`.
+    `owners` [N].
     """
     end, _, _, words = sections(state)
     size = end >> 2
     sets = np.empty((CANDIDATES + 1, words), np.uint64)
+    _mark_board(state, sets)
     numbers = np.empty((8, size), np.int64)
     regions, points, ends, lives = numbers[0], numbers[1], numbers[2], numbers[3]
     vital = numbers[4:].ravel()
     for number in range(size):
         owners[number] = 0
     for colour in (BLACK, WHITE):
-        if not _find_candidates(state, colour, board, sets):
+        if not _find_candidates(state, colour, sets):
             continue
         count = _find_regions(state, colour, sets, regions, points, ends, vital)
         while _count_vital(count, vital, lives) >= 2:
