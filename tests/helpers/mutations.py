@@ -1352,7 +1352,7 @@ GAMES = (
         "if state[point] >= EMPTY or state[SUICIDE] != 0:",
         "if state[point] >= EMPTY:",
         "suicide cannot empty an eye",
-        ("games/go/test_life.py::test_suicide_can_empty_the_middle_of_an_eye",),
+        ("games/go/test_life.py::test_suicide_can_empty_a_point_away_from_one_of_two_chains",),
     ),
     Mutation(
         "games/go/life.py",
@@ -1366,7 +1366,7 @@ GAMES = (
         "before, after = sets[which, word], np.uint64(0), np.uint64(0)\n    if word > 0:",
         "before, after = sets[which, word], np.uint64(0), np.uint64(0)\n    if False:",
         "sets of points end at the first 64",
-        ("games/go/test_features.py::test_every_plane_agrees_with_the_plain_twin",),
+        ("games/go/test_life.py::test_life_by_bensons_theorem",),
     ),
     Mutation(
         "games/go/features.py",
@@ -1811,9 +1811,7 @@ SEARCH = (
         "lower, upper = -1, -1 if complete else 1",
         "lower, upper = -1, -1",
         "lazy edges bring nothing",
-        (
-            "mcts/kernels/test_proofs.py::test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move",
-        ),
+        ("mcts/kernels/test_proofs.py::test_a_node_is_not_lost_while_it_has_lazy_edges",),
     ),
     Mutation(
         "mcts/kernels/root.py",

@@ -58,6 +58,10 @@ LIFE = {
         ". X . . . X\nX X . . . X\n. X X X X X\n. . . . . .\n. . . . . .",
         None,
     ),
+    "an eye that begins the second word of a set": (
+        ". . . . . . . . . . . .\n" * 2 + ". . . . . . . . X X X X\n. . . . . . . . X . X .",
+        ["............"] * 2 + ["........XXXX", "........XbXb"],
+    ),
     "White's": (
         "X . . . .\n. . . . .\n. O O O O\n. O . O .",
         [".....", ".....", ".OOOO", ".OwOw"],
@@ -78,6 +82,12 @@ def test_suicide_can_empty_the_middle_of_an_eye() -> None:
     alive = ["bXbbbX", "XXbbbX", ".XXXXX", "......", "......"]
     assert alive_in(Go(5, 6, features=1), diagram) == alive
     assert alive_in(Go(5, 6, features=1, suicide=1), diagram) == ["......"] * 5
+
+
+def test_suicide_can_empty_a_point_away_from_one_of_two_chains() -> None:
+    diagram = "X . X O . X\nX X X X X ."
+    assert alive_in(Go(2, 6, features=1), diagram) == ["XbXbbX", "XXXXXb"]
+    assert alive_in(Go(2, 6, features=1, suicide=1), diagram) == ["......"] * 2
 
 
 def reachable(twin: GoTwin, stones: Stones, attacker: int, enough: int) -> list[Stones]:

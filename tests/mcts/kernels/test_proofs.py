@@ -14,7 +14,7 @@ from helpers.searches import (
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import SearchConfig
-from alphazero.games import ONGOING, Game, State
+from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.game import PLY, unknown
 from alphazero.games.registry import read_game
 from alphazero.mcts.kernels.proofs import is_lost
@@ -86,6 +86,18 @@ def test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move(
                 child = game.play(state, int(action))
                 assert -exact_value(game, child, known) == roots.values[0]
     assert proven >= 6
+
+
+def test_a_node_is_not_lost_while_it_has_lazy_edges() -> None:
+    """X can make a three. The first answer loses at once, and one of the others stops it."""
+    game = make_game("mnk", rows=5, columns=5, length=4)
+    state = game.parse("O . . . O\n. . . . .\n. . . . .\n. . . . .\n. . . X X")
+    settings = SearchConfig(simulations=300, mcts_solver=True)
+    search = NetworkSearch(game, UniformEvaluator(25), settings)
+    search.reset(FIRST, state[None])
+    search.begin_search(FIRST)
+    finish(search)
+    assert search.proof_of(0) is None
 
 
 @pytest.mark.parametrize("name", SMALL)
