@@ -518,6 +518,21 @@ class SelfplayConfig:
         at_most=1_000_000,
         source="Wu 2019, section 3.1: 100 beside 600",
     )
+    progressive_samples: int | None = config_field(
+        None,
+        "positions over which the simulations of full and fast searches grow evenly from "
+        "`initial_simulations_fraction` of them to all: at first the network is weak, and the "
+        "window soon drops those games; null: all from the beginning",
+        unit="positions",
+        at_least=1,
+        source="AGZ: null; progressive simulation: Wu et al. 2023, MiniZero (arXiv:2310.11305)",
+    )
+    initial_simulations_fraction: float = config_field(
+        0.15,
+        "fraction of the simulations at the beginning of a run with `progressive_samples`",
+        above=0,
+        at_most=1,
+    )
     disable_graph_search: bool = config_field(
         False,
         "search plain trees with plain means in self-play, which is faster; "
@@ -597,6 +612,13 @@ class SelfplayConfig:
         read=_read_distributed,
         formerly="workers",
     )
+
+    def simulations_fraction(self, positions: float) -> float:
+        """Return the fraction of a move's simulations that are done after `positions` positions."""
+        if self.progressive_samples is None:
+            return 1.0
+        progress = min(positions / self.progressive_samples, 1.0)
+        return self.initial_simulations_fraction * (1 - progress) + progress
 
 
 @dataclass(frozen=True)

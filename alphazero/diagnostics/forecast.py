@@ -55,10 +55,21 @@ class Forecast:
         return sum(self.seconds.values()) / 3600
 
 
-def simulations_a_move(config: Config) -> float:
-    """Return the mean simulations of a move of self-play, over fast and full searches."""
-    play, full = config.selfplay, config.selfplay.full_search_probability
-    return full * config.search.simulations + (1 - full) * play.fast_simulations
+def simulations_a_move(config: Config, positions: float) -> float:
+    """Return the mean simulations of a move of self-play, over fast and full searches.
+
+    `positions` are those of an iteration. With `selfplay.progressive_samples` it is the mean of
+    the run; if only evaluations or minutes are limited, the mean until all simulations are done.
+    """
+    play, full, budget = config.selfplay, config.selfplay.full_search_probability, config.budget
+    complete = full * config.search.simulations + (1 - full) * play.fast_simulations
+    if play.progressive_samples is None:
+        return complete
+    limits = budget.samples, budget.iterations and budget.iterations * positions
+    samples = min((each for each in limits if each), default=play.progressive_samples)
+    growing = min(play.progressive_samples, samples)
+    halfway = play.simulations_fraction(growing / 2)  # the mean while it grows evenly
+    return complete * (growing * halfway + samples - growing) / samples
 
 
 def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
@@ -76,7 +87,7 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     moves = play.games_per_iteration * (length - drawn)
     positions = moves * play.full_search_probability
     rates = measured.self_play
-    simulations = moves * simulations_a_move(config)
+    simulations = moves * simulations_a_move(config, positions)
     evaluations = simulations * rates.evaluations / rates.simulations
     steps = positions * replay.ratio / config.learner.batch_size
     gate_moves = max(length - gate.opening_moves, 1)

@@ -255,7 +255,11 @@ class Training:
             )
         with self._stage("play", settings.games_per_iteration, "game") as bar:
             request = SelfPlayRequest(
-                self._selfplay_network(), self._seed(PLAY), self.resign_below, self.unfinished
+                self._selfplay_network(),
+                self._seed(PLAY),
+                self.resign_below,
+                self.unfinished,
+                settings.simulations_fraction(self.run.state.positions),
             )
             games = self.backend.play(request, bar.update, self._learn_ahead)
         self.unfinished = games.unfinished
@@ -454,7 +458,7 @@ class Training:
 
     def _make_backend(self) -> PlayBackend:
         if self.config.selfplay.distributed is None:
-            return LocalBackend(self.game, self.config, self.workers)
+            return LocalBackend(self.game, self.config, self.cores)
         from alphazero.training.distributed.ray_cluster import open_actor_pool
 
         return open_actor_pool(self.game, self.config, self.run.state.iteration)

@@ -16,9 +16,10 @@ from alphazero.arena.elo import MatchResult
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
+from alphazero.network.inference.backend import num_selfplay_threads, num_threads
 from alphazero.records.game_record import GameRecord
 from alphazero.training.gate import run_gate
-from alphazero.training.selfplay import SelfPlayResult, play_games
+from alphazero.training.selfplay import SelfPlayResult, play_games, with_simulations
 from alphazero.utils.progress import Progress
 
 GateResult: TypeAlias = tuple[MatchResult, list[GameRecord]]
@@ -42,6 +43,8 @@ class SelfPlayRequest(NamedTuple):
     resign_below: float
     unfinished: Sequence[GameRecord]
     """Games in this process that the last iteration left unfinished."""
+    simulations_fraction: float = 1.0
+    """The fraction of a move's simulations that are done."""
 
 
 class PlayBackend(Protocol):
@@ -72,8 +75,8 @@ class PlayBackend(Protocol):
 class LocalBackend:
     """Plays in this process, when called: the same arguments give the same games."""
 
-    def __init__(self, game: Game, config: Config, workers: int) -> None:
-        self._game, self._config, self._workers = game, config, workers
+    def __init__(self, game: Game, config: Config, cores: int) -> None:
+        self._game, self._config, self._cores = game, config, cores
 
     def play(
         self,
@@ -83,11 +86,11 @@ class LocalBackend:
     ) -> SelfPlayResult:
         return play_games(
             self._game,
-            self._config,
+            with_simulations(self._config, request.simulations_fraction),
             request.best.evaluator,
             request.seed,
             request.unfinished,
-            self._workers,
+            num_selfplay_threads(self._config, self._cores),
             show,
             request.resign_below,
         )
@@ -101,7 +104,8 @@ class LocalBackend:
     ) -> Future[GateResult]:
         future: Future[GateResult] = Future()
         players = challenger.evaluator, best.evaluator
-        future.set_result(run_gate(self._game, self._config, *players, seed, self._workers, show))
+        workers = num_threads(self._config, self._config.gate.games, self._cores)
+        future.set_result(run_gate(self._game, self._config, *players, seed, workers, show))
         return future
 
     def close(self) -> None:

@@ -85,6 +85,20 @@ def play_games(
     )
 
 
+def with_simulations(config: Config, fraction: float) -> Config:
+    """Return a configuration whose full and fast searches have `fraction` of their simulations."""
+    searching, settings = config.search, config.selfplay
+    full, fast = (
+        max(round(fraction * count), 1)
+        for count in (searching.simulations, settings.fast_simulations)
+    )
+    return replace(
+        config,
+        search=replace(searching, simulations=full),
+        selfplay=replace(settings, fast_simulations=fast),
+    )
+
+
 class SelfPlayWorker:
     """The games of one worker, which continue from one call to the next."""
 

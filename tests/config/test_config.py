@@ -24,6 +24,7 @@ from alphazero.config.schema import (
     LearnerConfig,
     RatePoint,
     RayConfig,
+    SelfplayConfig,
     VariedOptions,
 )
 from alphazero.config.strict_yaml import MAXIMUM_BYTES, Document, yaml_scalar
@@ -80,6 +81,14 @@ def test_the_learning_rate_follows_its_schedule() -> None:
     expected = {0: 0.1, 9: 0.1, 10: 0.01, 19: 0.01, 20: 0.001, 10**9: 0.001}
     assert {step: learner.rate_at(step) for step in expected} == expected
     assert LearnerConfig().rate_at(123) == 0.02
+
+
+def test_the_simulations_of_a_move_grow_evenly_to_all() -> None:
+    text = SMALLEST + "selfplay: {progressive_samples: 800, initial_simulations_fraction: 0.2}"
+    growing = parse_config(text).selfplay
+    fractions = [growing.simulations_fraction(positions) for positions in (0, 200, 400, 800, 9000)]
+    assert fractions == pytest.approx([0.2, 0.4, 0.6, 1, 1])
+    assert SelfplayConfig().simulations_fraction(0) == 1
 
 
 def test_the_run_is_named_after_its_file_unless_it_has_a_name(tmp_path: Path) -> None:

@@ -127,6 +127,23 @@ def test_moves_of_an_opening_are_neither_searched_nor_learned() -> None:
     assert plan.positions == 10 * 6 * 6 / 2
 
 
+def test_progressive_simulations_shorten_the_run() -> None:
+    """From none of the simulations to all over half of the 480 positions: three quarters."""
+    growing = "selfplay.progressive_samples=240", "selfplay.initial_simulations_fraction=1.0e-9"
+    plans = [
+        forecast(config_of(*overrides, f"budget.iterations={iterations}", *more), MEASURED, 8.0)
+        for iterations, overrides, more in (
+            (10, (), ()),
+            (10, growing, ()),
+            (20, growing, ("budget.samples=480",)),
+            (5, growing, ()),
+        )
+    ]
+    seconds = [plan.seconds["play"] for plan in plans]
+    assert seconds == pytest.approx([4.8, 0.75 * 4.8, 0.75 * 4.8, 0.5 * 2.4])
+    assert plans[0].positions == plans[1].positions
+
+
 @pytest.mark.parametrize(
     ("budget", "iterations"),
     [

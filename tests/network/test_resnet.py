@@ -505,6 +505,8 @@ def test_a_gpu_has_two_threads_and_more_for_many_games_or_large_boards(
     assert [threads("connect_four", cores, 256) for cores in (1, 4, 16)] == [2, 2, 2]
     assert [threads("connect_four", 16, games) for games in (8, 4096, 16384)] == [2, 7, 16]
     assert [threads("go", cores, 4096) for cores in (4, 16)] == [4, 16], "its batches take longer"
+    large = Config(GameConfig("connect_four"), selfplay=SelfplayConfig(parallel_games=4096))
+    assert backend.num_threads(large, 40, 16) == 2, "a gate has fewer games than self-play"
 
 
 def test_threads_are_set_and_put_back() -> None:

@@ -12,8 +12,8 @@ import pytest
 from helpers.tiny_run import tiny_config
 
 from alphazero.arena.match import Match
-from alphazero.config.schema import SearchConfig, SelfplayConfig
-from alphazero.games.game import State
+from alphazero.config.schema import Config, SearchConfig, SelfplayConfig
+from alphazero.games.game import Game, State
 from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import SymmetricEvaluator
 from alphazero.mcts.kernels.equations import SelectionParams
@@ -22,9 +22,10 @@ from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.rollout_methods import GUMBEL
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord
-from alphazero.training import loop, selfplay
-from alphazero.training.loop import Training
+from alphazero.training import loop, play_backend, selfplay
+from alphazero.training.loop import Training, train
 from alphazero.training.run_directory import RunDirectory
+from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.arrays import Float32Array
 
 
@@ -182,6 +183,13 @@ CASES: dict[str, Case] = {
         (),
     ),
     "selfplay.fast_simulations": ("3", simulations, {3, 4}, (FAST,)),
+    "selfplay.progressive_samples": ("100", simulations, {1}, ()),
+    "selfplay.initial_simulations_fraction": (
+        "0.5",
+        simulations,
+        {1, 2},
+        ("selfplay.progressive_samples=1000000", "selfplay.fast_simulations=1", FAST),
+    ),
     "selfplay.disable_graph_search": (
         "true",
         lambda played: has_transpositions.py_func(played.search.trees),
@@ -253,6 +261,25 @@ def test_each_key_of_search_and_selfplay_reaches_what_plays(
     played = play_an_iteration(tmp_path, *others, f"{key}={value}")
     assert read(without) != expected, "the default passes too: the check has no power"
     assert read(played) == expected
+
+
+def test_the_simulations_of_a_move_grow_with_the_positions(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    played: list[int] = []
+    play_games = play_backend.play_games
+
+    def remember(game: Game, config: Config, *others: Any) -> SelfPlayResult:
+        played.append(config.search.simulations)
+        return play_games(game, config, *others)
+
+    monkeypatch.setattr(play_backend, "play_games", remember)
+    growing = "selfplay.progressive_samples=100", "selfplay.initial_simulations_fraction=0.25"
+    train(tiny_config(tmp_path, "search.simulations=8", "budget.iterations=5", *growing))
+    assert played[0] == 2
+    assert 2 < played[1] < 8
+    assert played == sorted(played)
+    assert played[-1] == 8
 
 
 def test_every_key_of_search_and_selfplay_is_checked_here() -> None:

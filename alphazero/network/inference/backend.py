@@ -124,12 +124,17 @@ def explain_threads(config: Config, cores: int) -> str:
 
 
 def num_selfplay_threads(config: Config, cores: int) -> int:
-    """Return the number of threads that play: one per core; on a GPU 2 to one per core.
+    """Return the number of threads that play the games of self-play, as `num_threads`."""
+    return num_threads(config, config.selfplay.parallel_games, cores)
+
+
+def num_threads(config: Config, games: int, cores: int) -> int:
+    """Return the number of threads that play `games` at once: one per core; on a GPU 2 or more.
 
     Two take turns: while one waits for the GPU, the other grows its trees; the GPU never waits.
     """
     if resolve_device(config.inference.device) == "cpu":
         return cores
     shape = make_game(config.game.name, **config.game.options).observation_shape
-    numbers = config.selfplay.parallel_games * math.prod(shape)
+    numbers = games * math.prod(shape)
     return max(min(cores, numbers // NUMBERS_PER_GPU_THREAD), 2)

@@ -22,7 +22,7 @@ from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.records.game_record import Pairing
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.gate import play_gate
-from alphazero.training.selfplay import SelfPlayWorker
+from alphazero.training.selfplay import SelfPlayWorker, with_simulations
 from alphazero.training.selfplay_stats import SelfPlayStats
 from alphazero.utils.jobs import JobProgress, run_jobs, split_evenly
 
@@ -41,8 +41,8 @@ class Actor:
         self._games = split_evenly(self._config.selfplay.parallel_games, workers)
         self._rngs = [np.random.default_rng([*seed, worker]) for worker in range(len(self._games))]
         self._workers: list[SelfPlayWorker] = []
-        self._playing = "", False
-        """The name of the network in self-play, and whether it plays in int8."""
+        self._playing = "", False, 1.0
+        """The network in self-play, whether it plays in int8, and its fraction of simulations."""
         self._evaluators: dict[str, Evaluator] = {}
         self._reported = SelfPlayStats()
         self._replaced = SelfPlayStats()
@@ -59,19 +59,25 @@ class Actor:
         self._evaluators = kept | {name: make_evaluator(network, self._config.inference)}
 
     def play(
-        self, name: str, resign_below: float, games: int, calibration: bytes = b""
+        self,
+        name: str,
+        resign_below: float,
+        games: int,
+        calibration: bytes = b"",
+        simulations_fraction: float = 1.0,
     ) -> tuple[bytes, Mapping[str, float]]:
         """Play until at least `games` more games have ended; return them and the new statistics.
 
-        Games under way continue in the next call; their trees are dropped when the network or its
-        precision changes. With `calibration`, observations float32 [B, C, H, W], an OpenVINO
-        network plays in int8, quantized with the first calibration it was sent with.
+        Games under way continue in the next call; their trees are dropped when the network, its
+        precision or the simulations of a move change. With `calibration`, observations float32
+        [B, C, H, W], an OpenVINO network plays in int8, quantized with the first calibration it
+        was sent with.
 
         Raises:
             RunError: when the calibration is not such an array.
         """
-        if (name, bool(calibration)) != self._playing:
-            self._switch_network(name, calibration)
+        if (name, bool(calibration), simulations_fraction) != self._playing:
+            self._switch_network(name, calibration, simulations_fraction)
         progress = JobProgress()
         jobs = []
         for worker, target in zip(
@@ -97,8 +103,8 @@ class Actor:
         records.sort(key=lambda record: (record.pairing.pair_id, record.pairing.players))
         return GameBatch.of(self._game, records).to_bytes()
 
-    def _switch_network(self, name: str, calibration: bytes) -> None:
-        """Continue all games with the network called `name`."""
+    def _switch_network(self, name: str, calibration: bytes, fraction: float) -> None:
+        """Continue all games with the network `name` and `fraction` of the simulations."""
         under_way = [worker.leave() for worker in self._workers] or [[] for _ in self._games]
         self._replaced = sum((worker.stats for worker in self._workers), self._replaced)
         evaluator = self._evaluators[name]
@@ -106,11 +112,12 @@ class Actor:
             observations = _read_observations(calibration, self._game.observation_shape)
             if isinstance(evaluator, OpenVINOEvaluator):
                 evaluator = evaluator.quantized(observations)
+        config = with_simulations(self._config, fraction)
         self._workers = [
-            SelfPlayWorker(self._game, self._config, evaluator, rng, games, unfinished)
+            SelfPlayWorker(self._game, config, evaluator, rng, games, unfinished)
             for rng, games, unfinished in zip(self._rngs, self._games, under_way, strict=True)
         ]
-        self._playing = name, bool(calibration)
+        self._playing = name, bool(calibration), fraction
 
 
 def _read_observations(data: bytes, shape: tuple[int, int, int]) -> npt.NDArray[np.float32]:

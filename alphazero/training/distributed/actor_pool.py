@@ -145,6 +145,7 @@ class ActorPool:
         self._calibration: Any = b""
         """Reference to the positions that calibrate the best network; empty: it is not in int8."""
         self._resign_below = NEVER_RESIGN
+        self._simulations_fraction = 1.0
         self._references: dict[str, Any] = {}
         self._gate_jobs: deque[_Job] = deque()
         self.deaths = 0
@@ -170,8 +171,8 @@ class ActorPool:
         best = request.best
         data = None if best.name in self._references else best.read()
         calibration = b"" if best.calibration is None else best.calibration.tobytes()
-        arguments = best.name, data, calibration, request.resign_below
-        self._inbox.put(functools.partial(self._set_network, *arguments))
+        terms = request.resign_below, request.simulations_fraction
+        self._inbox.put(functools.partial(self._set_network, best.name, data, calibration, *terms))
         while True:
             with self._condition:
                 if self._failure is not None:
@@ -315,9 +316,14 @@ class ActorPool:
         self._drop_unused()
 
     def _set_network(
-        self, best: str, data: bytes | None, calibration: bytes, resign_below: float
+        self,
+        best: str,
+        data: bytes | None,
+        calibration: bytes,
+        resign_below: float,
+        simulations_fraction: float,
     ) -> None:
-        """Set self-play's network and threshold; a network keeps its first calibration."""
+        """Set how self-play goes on; a network keeps its first calibration."""
         if data is not None:
             self._put(best, data)
         if best != self._best or not calibration:
@@ -325,6 +331,7 @@ class ActorPool:
         if calibration and not self._calibration:
             self._calibration = self._launcher.put(calibration)
         self._best, self._resign_below = best, resign_below
+        self._simulations_fraction = simulations_fraction
         self._drop_unused()
 
     def _drop_unused(self) -> None:
@@ -341,8 +348,8 @@ class ActorPool:
                 if self._gate_jobs:
                     self._assign(slot, self._gate_jobs.popleft())
                 elif self._best and games <= room:
-                    arguments = self._best, self._resign_below, games, self._calibration
-                    self._assign(slot, _Job("play", arguments, (self._best,), games))
+                    terms = self._resign_below, games, self._calibration, self._simulations_fraction
+                    self._assign(slot, _Job("play", (self._best, *terms), (self._best,), games))
                     room -= games
                 else:
                     return

@@ -519,6 +519,22 @@ def test_the_work_that_is_reported_adds_up_over_networks(tmp_path: Path) -> None
     assert reported.evaluations > 0
 
 
+def test_an_actor_searches_the_fraction_of_the_simulations_that_it_is_sent(tmp_path: Path) -> None:
+    config = config_for(tmp_path, "search.simulations=40")
+    actor = Actor(dump_config(config), [1], 1)
+    actor.load_network("a", network_bytes(1, config), ["a"])
+    a_move = []
+    for fraction in (0.25, 1.0):
+        data, work = actor.play("a", -1.0, 20, b"", fraction)
+        moves = sum(
+            len(each.actions) for each in GameBatch.from_bytes(TIC_TAC_TOE, data, "it").records()
+        )
+        a_move.append(SelfPlayStats(**work).simulations / moves)  # type: ignore[arg-type]
+    few, all_of_them = a_move
+    assert few < 15
+    assert all_of_them > 30
+
+
 def test_two_actors_of_one_run_play_different_games(tmp_path: Path) -> None:
     config = config_for(tmp_path)
     found = []
