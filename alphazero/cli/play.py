@@ -231,8 +231,8 @@ def analyze_arguments(parser: argparse.ArgumentParser) -> None:
         "--winrates-as",
         choices=("BLACK", "WHITE", "SIDETOMOVE"),
         default="BLACK",
-        help="for whom win rates, scores and ownership are told: KataGo's reportAnalysisWinratesAs "
-        "(default: BLACK, as in its example configuration)",
+        help="whose win rates, scores and ownership are reported, as reportAnalysisWinratesAs "
+        "(default: BLACK, as in the example configuration of KataGo)",
     )
     parser.add_argument(
         "--quit-without-waiting",

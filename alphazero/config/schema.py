@@ -172,8 +172,8 @@ class NetworkConfig:
     )
     auxiliary: tuple[str, ...] = config_field(
         (),
-        "heads that training adds, and self-play does not compute: `ownership`, whose each cell "
-        "is at the end, and `margin`, by how much the game is won, for games with these rules; "
+        "heads that training adds, and self-play does not compute: `ownership`, who owns each "
+        "cell at the end, and `margin`, by how much the game is won, for games with these rules; "
         "`reply`, the opponent's next policy; `short_term_value`, the search's values a few moves "
         "on",
         kind="list of heads",

@@ -28,7 +28,7 @@ from alphazero.utils.shipped import shipped_configs
 PACKAGES: Final = (
     *("torch", "numpy", "numba", "openvino", "onnxruntime", "ray", "tensorboard", "starlette"),
 )
-"""Packages whose versions are told."""
+"""Packages whose versions are reported."""
 
 VARIABLES: Final = re.compile(
     "ALPHAZERO_.*|ATEN_CPU_CAPABILITY|CUDA_VISIBLE_DEVICES|MALLOC_ARENA_MAX|MKL_ENABLE_INSTRUCTIONS"
@@ -93,7 +93,7 @@ def _version(package: str) -> str:
 
 
 def _backends() -> Iterator[tuple[str, str]]:
-    """Yield what evaluates positions for each configuration, its check, and what is missing."""
+    """Yield the evaluator of each configuration, its check, and the missing packages."""
     users: dict[InferenceConfig, list[str]] = {}
     for name, path in shipped_configs().items():
         users.setdefault(load_config(path).inference, []).append(name)

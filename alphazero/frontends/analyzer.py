@@ -216,7 +216,7 @@ class Analyzer:
 
     @property
     def proof(self) -> Proof | None:
-        """What is proven of an evaluated position; None if nothing."""
+        """The proven outcome of an evaluated position; None if there is none."""
         return self.search.proof_of(int(self.slot[0]))
 
     @property

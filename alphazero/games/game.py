@@ -227,7 +227,7 @@ class Game(ABC):
 
     @property
     def owners(self) -> Any:
-        """A seventh rule, compiled for OWNERS_RULE: whose each cell is in a finished position.
+        """A seventh rule, compiled for OWNERS_RULE: who owns each cell in a finished position.
 
         It writes 1 for player 0, -1 for player 1 and 0 for nobody to `cells`, `int8 [H * W]`,
         counted row by row. Training reads it: `network.auxiliary: [ownership]`.

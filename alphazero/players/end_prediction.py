@@ -1,4 +1,4 @@
-"""How a game will end: whose each cell will be, and by how much player 0 will win.
+"""How a game will end: who will own each cell, and by how much player 0 will win.
 
 The network's auxiliary heads predict it; in a finished position the rules say it.
 """

@@ -32,7 +32,7 @@ LARGEST_BOARD = 62
 """Bits of the largest board, with the empty row: all arithmetic stays positive in an int64."""
 
 TABLE_ENTRIES = 8_388_593
-"""A prime just below 2^23: 64 MiB, of which a short search touches little."""
+"""A prime just below 2^23: 64 MiB; a short search touches little of it."""
 
 SLICE = 100_000
 """Positions searched between two yields: some hundredths of a second."""

@@ -24,7 +24,7 @@ Steps = Generator[None, None, "ExactResult"]
 """A solver run that yields between slices, so that other work can run."""
 
 TABLE_ENTRIES = 1 << 22
-"""160 MiB, of which a short search touches little."""
+"""160 MiB; a short search touches little of it."""
 
 SLICE = 10_000
 """Positions of alpha-beta between two yields: at most 0.1 s."""

@@ -150,7 +150,7 @@ class RunDirectory:
         return None if minutes is None else 60 * minutes
 
     def _spending(self) -> list[tuple[float, float]]:
-        """Return what is used of each limit of the budget, and the limit."""
+        """Return the used part of each limit of the budget, and the limit."""
         state, budget = self.state, self.config.budget
         spent = (
             (state.iteration, budget.iterations),

@@ -49,7 +49,7 @@ class RunCurves(NamedTuple):
         return [(at[each], curve[each]) for each in curve if each in at]
 
     def value(self, name: str, evaluations: float = math.inf) -> float | None:
-        """Return a curve's last value within so many evaluations; None if there is none."""
+        """Return a curve's last value within `evaluations`; None if there is none."""
         values = self.spent.get(name) or self.curves.get(name, {})
         spent = self.spent["evaluations"]
         within = [each for each in values if spent.get(each, math.inf) <= evaluations]

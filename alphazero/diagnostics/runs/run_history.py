@@ -20,7 +20,7 @@ TIMES = [name for name in METRICS if name.startswith("seconds/")]
 
 
 class CurveReader:
-    """Reads the curves of a run; each later reading takes only what is new."""
+    """Reads the curves of a run; each later reading takes only the new points."""
 
     def __init__(self, run: Path) -> None:
         self._folder = run / "tensorboard"

@@ -126,10 +126,10 @@ def load_sweep(path: Path) -> Sweep:
             if isinstance(each, Range):
                 reader.report(("keys", key), f"{key}: a range needs a number of runs in sweep.runs")
     reader.finish()
-    base = load_config(settings.base)  # its own problems are told with its own name
+    base = load_config(settings.base)  # its own problems have its own name
     folder = Path(settings.folder or Path(base.run.folder) / path.stem)
     fixed = [f"{key}={_flow(value)}" for key, value in content["set"].items()]
-    planned, told = [], set[tuple[str, str]]()
+    planned, seen = [], set[tuple[str, str]]()
     for number, values in enumerate(_combinations(reader, settings, choices), 1):
         written = {key: _flow(value) for key, value in values.items()}
         varied = [f"{key}={value}" for key, value in written.items()]
@@ -140,13 +140,13 @@ def load_sweep(path: Path) -> Sweep:
             config = load_config(settings.base, overrides)
         except ConfigError as error:
             for key, message in _located(str(error), [*content["set"], *written], overrides):
-                if (key, message) not in told:
-                    told.add((key, message))
+                if (key, message) not in seen:
+                    seen.add((key, message))
                     reader.report(("set" if key in content["set"] else "keys", key), message)
             config = base
         planned.append(PlannedRun(folder / name, written, settings.base, overrides, config))
     prefix = settings.metric.partition("/")[0]
-    if not told and any(prefix in never_measured(run.config) for run in planned):
+    if not seen and any(prefix in never_measured(run.config) for run in planned):
         way = "maximize" if settings.maximize else "minimize"
         reader.report(
             ("sweep", way),

@@ -49,7 +49,7 @@ def _win_rate_map(engine: Engine) -> str:
 
 
 def _ownership_map(engine: Engine) -> str:
-    """Return whose each cell will be: 1 for black, -1 for white."""
+    """Return who will own each cell: 1 for black, -1 for white."""
     position = engine.position
     shares = ownership(engine.analyzer.predict_end(position.state), 0)
     if shares is None:

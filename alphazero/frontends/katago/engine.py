@@ -224,8 +224,8 @@ class AnalysisEngine:
         actions[action](given, fields)
 
     def _query_version(self, given: dict[str, Any], _: Fields) -> None:
-        told = {"version": version("alphazero"), "git_hash": "<omitted>"}
-        self._answer(given | told)
+        reported = {"version": version("alphazero"), "git_hash": "<omitted>"}
+        self._answer(given | reported)
 
     def _query_models(self, given: dict[str, Any], _: Fields) -> None:
         options, models = self._reader.spec.options, list[dict[str, Any]]()

@@ -1,6 +1,6 @@
-"""The positions that a JSON query asks for, and how they are to be searched and told.
+"""The positions that a JSON query asks for, and how to search and report them.
 
-KataGo, docs/Analysis_Engine.md, "Queries". Fields that name nothing here are told by a warning, as
+KataGo, docs/Analysis_Engine.md, "Queries". Unknown fields give a warning, as
 are rules and a komi that the player cannot have; then the nearest are taken.
 """
 
@@ -23,7 +23,7 @@ from alphazero.players.registry import PlayerSpec
 from alphazero.records.gtp_notation import PASS, GtpNotation, pass_before
 
 PERSPECTIVES: Final = ("BLACK", "WHITE", "SIDETOMOVE")
-"""Values of `reportAnalysisWinratesAs`: for whom win rates, scores and ownership are told."""
+"""Values of `reportAnalysisWinratesAs`: whose win rates, scores and ownership are reported."""
 
 MAX_VISITS: Final = 10**9
 
@@ -79,7 +79,7 @@ class Query:
     """field and text"""
 
     def player(self, state: State) -> int:
-        """Return for whom the numbers of a position are told."""
+        """Return the player whose numbers are reported for a position."""
         if self.perspective == "SIDETOMOVE":
             return to_play(state)
         return PERSPECTIVES.index(self.perspective)
@@ -186,7 +186,7 @@ class QueryReader:
         return wanted
 
     def _read_search(self, fields: Fields, query: Query) -> None:
-        """Read the limits of the search and what is to be told."""
+        """Read the limits of the search and the wanted parts of the report."""
         if "maxVisits" in fields:
             query.simulations = fields.integer("maxVisits", 1, MAX_VISITS)
         if "reportDuringSearchEvery" in fields:

@@ -1,4 +1,4 @@
-"""Typed reading of the fields of a JSON query; what is wrong is told with the field's name."""
+"""Typed reading of the fields of a JSON query; errors have the field's name."""
 
 import json
 import math

@@ -1,8 +1,8 @@
 """The numbers of an analysis under KataGo's names, for GTP and for the JSON engine.
 
-KataGo, docs/GTP_Extensions.md and docs/Analysis_Engine.md. Each function takes the player for whom
-win rates, scores and ownership are told. Scores and ownership are the network's for the position,
-without a search and so the same for each move; without such heads they are left out.
+KataGo, docs/GTP_Extensions.md and docs/Analysis_Engine.md. Each function takes the player whose
+win rates, scores and ownership are reported. Scores and ownership are the network's for the
+position, without a search and so the same for each move; without such heads they are left out.
 """
 
 import hashlib
@@ -85,7 +85,7 @@ def score(end: EndPrediction, player: int) -> dict[str, float]:
 
 
 def ownership(end: EndPrediction, player: int) -> list[float] | None:
-    """Return whose each cell will be, row by row from the top, 1 for `player`; None if unknown."""
+    """Return who will own each cell, row by row from the top, 1 for `player`; None if unknown."""
     return None if end.ownership is None else (value_of(1, player) * end.ownership).tolist()
 
 

@@ -55,7 +55,7 @@ class Judgement(Enum):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What is known of a position."""
+    """The judgement of a position."""
 
     value: float
     """in [-1, 1], for the player to move"""

@@ -15,7 +15,7 @@ from alphazero.mcts.kernels.tree import CREATED, Trees
 from alphazero.utils.jit import inline_kernel
 
 CREATED_AT_ONCE = 12
-"""A node with at most so many edges is complete from the beginning."""
+"""A node with at most this many edges is complete from the beginning."""
 
 
 @inline_kernel

@@ -113,7 +113,7 @@ GAMES_PER_THREAD: Final = 32
 
 
 def explain_threads(config: Config, cores: int) -> str:
-    """Return a line that advises more games for so many threads; empty if there are enough."""
+    """Return a line that advises more games for these threads; empty if there are enough."""
     threads, games = num_selfplay_threads(config, cores), config.selfplay.parallel_games
     if games >= threads * GAMES_PER_THREAD or threads <= 2:
         return ""

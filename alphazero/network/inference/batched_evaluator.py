@@ -25,7 +25,7 @@ BATCH_SIZES: Final = (
 """The batch sizes that the device sees; a larger batch is split into pieces of the last one."""
 
 MANY_GAMES: Final = 32
-"""From so many games on, a batch of three quarters of them is about as fast as one of all."""
+"""From this number of games on, a batch of three quarters is about as fast as one of all."""
 
 LINE: Final = 16
 """Numbers of 32 bits in a cache line."""

@@ -85,7 +85,7 @@ class SelfCheck(NamedTuple):
 
     @property
     def fault(self) -> str:
-        """What is wrong with the device; empty if nothing is."""
+        """The fault of the device; empty if there is none."""
         good = not self.failure and max(self.errors.values()) <= TOLERANCES["float32"]
         return "" if good else str(self)
 

@@ -36,7 +36,7 @@ class TimeLeft:
         self._lasted[stage] = seconds
 
     def describe(self, stage_left: float | None) -> str:
-        """Return what is left, as "iteration 0:42, budget 1:05:10 left"; empty if unknown.
+        """Return the time left, as "iteration 0:42, budget 1:05:10 left"; empty if unknown.
 
         `stage_left` are the seconds left of the stage under way, if known.
         """

@@ -24,7 +24,7 @@ PROJECT: Final = "alphazero"
 
 
 class TrackerRun(NamedTuple):
-    """A run as a tracker is told of it."""
+    """The fields of a run that a tracker receives."""
 
     folder: Path
     name: str

@@ -33,7 +33,7 @@ class RunFollower:
         self.apply(self.look())
 
     def look(self) -> list[Change]:
-        """Return what is new, also from another thread; a run that cannot be read is left out."""
+        """Return the news of all runs, also from another thread; skip a run that cannot be read."""
         changes = []
         for name, archive in self._catalog.archives.items():
             stamps, before = archive.stamps(), self._stamps[name]
@@ -48,7 +48,7 @@ class RunFollower:
         return changes
 
     def apply(self, changes: list[Change]) -> None:
-        """Take over what is new; on the server's thread."""
+        """Take over the news; on the server's thread."""
         for change in changes:
             self._stamps[change.run] = change.stamps
             self._status[change.run] = change.status

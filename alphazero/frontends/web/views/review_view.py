@@ -30,7 +30,7 @@ def review_json(session: WebSession) -> Json | None:
 
 
 def judgement_json(session: WebSession, node: GameNode, move: MoveReview | None) -> Json | None:
-    """Return the review of the move into `node`; the better move is told only of a bad one."""
+    """Return the review of the move into `node`; only a bad move has a better one."""
     if move is None or session.review is None or node.parent is None:
         return None
     before = session.review.evaluations[node.parent]
