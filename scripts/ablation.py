@@ -320,9 +320,12 @@ CONVOLUTIONAL = "network.heads=convolutional"
 FEATURES = "game.features=1"
 KOMI = "selfplay.varied_options={komi_half_points: [1, 21]}"
 AUXILIARY = "network.auxiliary=[ownership,margin,reply,short_term_value]"
+ALL = [CONVOLUTIONAL, FEATURES, KOMI, AUXILIARY]
+GUMBEL_ROOT = "search.selection=gumbel_root"
+PROGRESSIVE = "selfplay.progressive_samples=54000"  # most of a run of 5,000,000 evaluations
 
 GO_VARIANTS = {
-    "Gumbel search above PUCT": ["search.selection=gumbel_root"],
+    "Gumbel search above PUCT": [GUMBEL_ROOT],
     "convolutional heads": [CONVOLUTIONAL],
     "liberties, ko, life and komi as planes": [FEATURES],
     "these planes, komi drawn from 0.5 to 10.5": [FEATURES, KOMI],
@@ -331,7 +334,10 @@ GO_VARIANTS = {
     "short-term values": ["network.auxiliary=[short_term_value]"],
     "all four auxiliary heads": [AUXILIARY],
     "all but komi": [CONVOLUTIONAL, FEATURES, AUXILIARY],
-    "all": [CONVOLUTIONAL, FEATURES, KOMI, AUXILIARY],
+    "all": ALL,
+    "all, Gumbel search above PUCT": [*ALL, GUMBEL_ROOT],
+    "all, progressive simulations": [*ALL, PROGRESSIVE],
+    "all, Gumbel search and progressive simulations": [*ALL, GUMBEL_ROOT, PROGRESSIVE],
 }
 
 STUDIES = {
