@@ -19,7 +19,7 @@ from alphazero.diagnostics.benchmark import (
     time_matches,
     time_network,
 )
-from alphazero.network.inference.backend import num_selfplay_threads
+from alphazero.network.inference.backend import num_selfplay_threads, num_threads
 from alphazero.network.inference.batched_evaluator import padded_size
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.registry import PlayerSpec
@@ -123,7 +123,7 @@ def calibrate(
     evaluation = Evaluation(game, config)
     rng = np.random.default_rng(config.run.seed)
     each = allowed(MATCHES) / 2
-    gate_simulations = _time_gate(config, bench, workers, each, rng)
+    gate_simulations = _time_gate(config, bench, cores, each, rng)
     anchor_moves = _time_anchors(config, bench, evaluation, workers, each, rng)
     show(1)
     records = play_schedule(
@@ -172,10 +172,11 @@ def _rate(bench: SelfPlayBenchmark, batches: Sequence[int], seconds: float) -> f
 
 
 def _time_gate(
-    config: Config, bench: SelfPlayBenchmark, workers: int, seconds: float, rng: np.random.Generator
+    config: Config, bench: SelfPlayBenchmark, cores: int, seconds: float, rng: np.random.Generator
 ) -> float:
     settings = config.gate
     games = settings.games or config.evaluation.games
+    workers = num_threads(config, games, cores)
 
     def make_players(num_games: int) -> list[Player]:
         simulations = settings.simulations or None

@@ -14,6 +14,7 @@ from alphazero.config.schema import Config, SearchConfig
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.network_search import NetworkSearch
+from alphazero.network.inference.backend import num_threads
 from alphazero.network.inference.batched_evaluator import rows_in_match
 from alphazero.players.base import Player
 from alphazero.players.search_player import SearchPlayer
@@ -40,10 +41,12 @@ def play_gate(
     challenger: Evaluator,
     best: Evaluator,
     pairings: Sequence[Pairing],
-    workers: int = 1,
+    cores: int = 1,
     show: Progress = no_progress,
 ) -> list[GameRecord]:
-    """Play gate games; `challenger` is player 0 and `best` is player 1."""
+    """Play gate games on `cores` cores; `challenger` is player 0 and `best` is player 1."""
+    parallel_games = config.selfplay.parallel_games
+    workers = num_threads(config, min(len(pairings), parallel_games), cores)
 
     def make_players(num_games: int) -> list[Player]:
         return [
@@ -51,9 +54,7 @@ def play_gate(
             for evaluator in (challenger, best)
         ]
 
-    return play_schedule(
-        game, make_players, pairings, config.selfplay.parallel_games, workers, show
-    )
+    return play_schedule(game, make_players, pairings, parallel_games, workers, show)
 
 
 def run_gate(
@@ -62,13 +63,13 @@ def run_gate(
     challenger: Evaluator,
     best: Evaluator,
     seed: Sequence[int],
-    workers: int = 1,
+    cores: int = 1,
     show: Progress = no_progress,
 ) -> tuple[MatchResult, list[GameRecord]]:
     """Play the gate in this process; return as `decide_gate` does."""
 
     def play(pairings: Sequence[Pairing]) -> list[GameRecord]:
-        return play_gate(game, config, challenger, best, pairings, workers, show)
+        return play_gate(game, config, challenger, best, pairings, cores, show)
 
     return decide_gate(game, config, seed, play)
 

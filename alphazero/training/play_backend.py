@@ -16,7 +16,7 @@ from alphazero.arena.elo import MatchResult
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.network.inference.backend import num_selfplay_threads, num_threads
+from alphazero.network.inference.backend import num_selfplay_threads
 from alphazero.records.game_record import GameRecord
 from alphazero.training.gate import run_gate
 from alphazero.training.selfplay import SelfPlayResult, play_games, with_simulations
@@ -104,8 +104,7 @@ class LocalBackend:
     ) -> Future[GateResult]:
         future: Future[GateResult] = Future()
         players = challenger.evaluator, best.evaluator
-        workers = num_threads(self._config, self._config.gate.games, self._cores)
-        future.set_result(run_gate(self._game, self._config, *players, seed, workers, show))
+        future.set_result(run_gate(self._game, self._config, *players, seed, self._cores, show))
         return future
 
     def close(self) -> None:

@@ -4,14 +4,23 @@ import dataclasses
 
 import numpy as np
 import pytest
-from helpers.games import TIC_TAC_TOE
+from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.matches import as_text
 from helpers.searches import HashedEvaluator
 from helpers.selfplay import chosen_most_visited, make_config
 from helpers.uniform_evaluator import UniformEvaluator
 
-from alphazero.config.schema import Config, GateConfig, SearchConfig
+from alphazero.config.schema import (
+    Config,
+    GameConfig,
+    GateConfig,
+    SearchConfig,
+    SelfplayConfig,
+)
 from alphazero.games import make_game
+from alphazero.network.inference import backend
+from alphazero.records.game_record import Pairing
+from alphazero.training import gate
 from alphazero.training.gate import run_gate
 from alphazero.utils.arrays import Float32Array
 
@@ -112,3 +121,16 @@ def test_both_players_of_a_gate_fill_their_batches_until_the_last_games():
     for player in players:
         assert max(player.sizes) == 24, "three eighths of 64 games"
         assert min(player.sizes[: len(player.sizes) // 2]) >= 20
+
+
+def test_a_gate_on_a_gpu_has_the_threads_that_its_own_games_need(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[int] = []
+    monkeypatch.setattr(backend, "resolve_device", lambda _: "cuda")
+    monkeypatch.setattr(gate, "play_schedule", lambda *arguments: given.append(arguments[4]) or [])
+    config = Config(GameConfig("connect_four"), selfplay=SelfplayConfig(parallel_games=4096))
+    evaluator = UniformEvaluator(7)
+    for games in (40, 4096):
+        gate.play_gate(CONNECT_FOUR, config, evaluator, evaluator, [Pairing()] * games, 16)
+    assert given == [2, 7]

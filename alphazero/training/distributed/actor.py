@@ -37,6 +37,7 @@ class Actor:
         torch.set_num_threads(1)
         self._config = parse_config(config, "the run's configuration")
         self._game = make_game(self._config.game.name, **self._config.game.options)
+        self._cores = cores
         workers = num_selfplay_threads(self._config, cores)
         self._games = split_evenly(self._config.selfplay.parallel_games, workers)
         self._rngs = [np.random.default_rng([*seed, worker]) for worker in range(len(self._games))]
@@ -98,7 +99,7 @@ class Actor:
             self._evaluators[challenger],
             self._evaluators[best],
             [Pairing(*each) for each in pairings],
-            len(self._games),
+            self._cores,
         )
         records.sort(key=lambda record: (record.pairing.pair_id, record.pairing.players))
         return GameBatch.of(self._game, records).to_bytes()
