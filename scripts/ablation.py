@@ -1,7 +1,7 @@
 """Measure the effect of each choice of search and training, on a small network.
 
 python scripts/ablation.py connect_four POSITIONS [--evaluations 1000000] [--only NAME NAME]
-python scripts/ablation.py go --opponents uct:1000 'gtp:COMMAND' [--seeds 1,2]
+python scripts/ablation.py go_7x7 --opponents uct:1000 'gtp:COMMAND' [--seeds 1,2]
 
 Prints a table of configs/README.md, "Ablations". POSITIONS are solved positions as
 `alphazero grade` reads them.
@@ -294,8 +294,6 @@ CONNECT_FOUR_VARIANTS = {
 GO_SMALL = [
     "run.threads=1",
     "run.keep_checkpoints=1",
-    "game.rows=7",
-    "game.columns=7",
     "game.features=0",
     "network.blocks=4",
     "network.heads=dense",
@@ -313,8 +311,8 @@ GO_SMALL = [
     "evaluation.anchors=[]",
     "budget.samples=null",
 ]
-"""Overrides that make the shipped configuration small: 7 x 7, one rate, no gate. They also restore
-its values from before convolutional heads, planes of liberties, drawn komi and auxiliary heads."""
+"""Overrides that make the shipped configuration small: one rate, no gate. They also restore its
+values from before convolutional heads, planes of liberties, drawn komi and auxiliary heads."""
 
 CONVOLUTIONAL = "network.heads=convolutional"
 FEATURES = "game.features=1"
@@ -338,11 +336,24 @@ GO_VARIANTS = {
     "all, Gumbel search above PUCT": [*ALL, GUMBEL_ROOT],
     "all, progressive simulations": [*ALL, PROGRESSIVE],
     "all, Gumbel search and progressive simulations": [*ALL, GUMBEL_ROOT, PROGRESSIVE],
+    "the same, every other iteration on 5 x 5": [
+        *ALL,
+        GUMBEL_ROOT,
+        PROGRESSIVE,
+        "selfplay.boards=[{rows: 5, columns: 5}, {}]",
+    ],
+    "the same, every other iteration on 7 x 7": [
+        *ALL,
+        GUMBEL_ROOT,
+        PROGRESSIVE,
+        "selfplay.boards=[{rows: 7, columns: 7}, {}]",
+    ],
 }
 
 STUDIES = {
     "connect_four": Study("connect_four.yaml", CONNECT_FOUR_SMALL, CONNECT_FOUR_VARIANTS, 48),
-    "go": Study("go_9x9.yaml", GO_SMALL, GO_VARIANTS, 96),
+    "go_7x7": Study("go_9x9.yaml", [*GO_SMALL, "game.rows=7", "game.columns=7"], GO_VARIANTS, 96),
+    "go_9x9": Study("go_9x9.yaml", GO_SMALL, GO_VARIANTS, 96),
 }
 
 

@@ -11,6 +11,7 @@ from alphazero.config.fields import Reader, dotted
 from alphazero.config.schema import (
     REMOVED_KEYS,
     SECTIONS,
+    BoardOptions,
     Config,
     GameConfig,
     LearnerConfig,
@@ -160,7 +161,16 @@ def _check_game(reader: Reader, config: Config) -> None:
         if head in config.network.auxiliary and not exists and path not in reader.wrong:
             message = f"{quote(head)} needs the rule `{rule}`, which the game {game.name} lacks"
             reader.report(path, f"{dotted(path)}: {message}")
-    _check_varied_options(reader, made, config.selfplay.varied_options or {})
+    from alphazero.config.boards import board_fault, make_boards
+
+    path = ("selfplay", "boards")
+    if path in reader.wrong:
+        return
+    if fault := board_fault(config, made):
+        reader.report(path, f"{dotted(path)}: {fault}")
+        return
+    for board in dict.fromkeys((made, *make_boards(config))):
+        _check_varied_options(reader, board, config.selfplay.varied_options or {})
 
 
 def _check_varied_options(reader: Reader, game: "Game", varied: VariedOptions) -> None:
@@ -294,9 +304,15 @@ def written(value: Any) -> str:
         return f"{{{', '.join(ranges)}}}"
     if not isinstance(value, tuple):
         return yaml_scalar(value)
+    if value and isinstance(value[0], dict):
+        return f"[{', '.join(_written_options(each) for each in value)}]"
     if not value or isinstance(value[0], str):
         return f"[{', '.join(map(yaml_scalar, value))}]"
     if len(value) == 1 and value[0].step == 0:
         return yaml_scalar(value[0].rate)
     points = [f"{{step: {point.step}, rate: {yaml_scalar(point.rate)}}}" for point in value]
     return f"[{', '.join(points)}]"
+
+
+def _written_options(options: BoardOptions) -> str:
+    return f"{{{', '.join(f'{key}: {yaml_scalar(value)}' for key, value in options.items())}}}"

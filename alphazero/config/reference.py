@@ -59,6 +59,13 @@ SPECIAL_SCHEMAS: dict[str, dict[str, Any]] = {
             "maxItems": 2,
         },
     },
+    "selfplay.boards": {
+        "type": ["array", "null"],
+        "items": {
+            "type": "object",
+            "additionalProperties": {"type": ["number", "string", "boolean"]},
+        },
+    },
     "evaluation.anchors": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
 }
 """The JSON schemas of keys that are not scalars."""

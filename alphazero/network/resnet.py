@@ -184,7 +184,10 @@ class ResNet(nn.Module):
 
     def _trunk(self, observations: Tensor) -> Tensor:
         """Return the features [B, F, H, W] that all heads share."""
-        check_observations(observations, self.observation_shape)
+        planes, height, width = self.observation_shape
+        if self.settings.heads == "convolutional":  # a learner may draw batches of other boards
+            height, width = observations.shape[2:]
+        check_observations(observations, (planes, height, width))
         return cast(Tensor, self.tower(relu(self.stem(observations), inplace=True)))
 
     def _play_heads(self, trunk: Tensor) -> tuple[Tensor, Tensor]:

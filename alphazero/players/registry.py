@@ -195,10 +195,11 @@ class PlayerSpec:
 
         if self.game is None or not isinstance(self.options, CheckpointOptions):
             return None
-        trained = self.options.saved.trained_game
-        if trained == self.game:
+        saved, game = self.options.saved, write_game(self.game)
+        trained, boards = write_game(saved.trained_game), saved.checkpoint.details.get("boards")
+        if game == trained or (isinstance(boards, list) and game in boards):
             return None
-        return f"{self.name} was trained on {write_game(trained)}, not on {write_game(self.game)}"
+        return f"{self.name} was trained on {trained}, not on {game}"
 
     def create(
         self, game: "Game", num_games: int = 1, rng: np.random.Generator | None = None

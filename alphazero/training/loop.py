@@ -36,7 +36,8 @@ from alphazero.network.size_check import check_network_sizes
 from alphazero.network.transfer import load_initial
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
+from alphazero.training.data.replay_buffer import Batch
+from alphazero.training.data.replay_mixture import ReplayMixture
 from alphazero.training.evaluation import Evaluation, Figures
 from alphazero.training.int8 import quantize
 from alphazero.training.learning.data_parallel import Group, init_process_group
@@ -192,10 +193,11 @@ class Training:
         self.group = group
         self.learner = new_learner(run, group)
         self.schedule = StepSchedule(config, run.state)
-        self.replay = ReplayBuffer(self.game, config.replay, config.network.auxiliary)
+        self.replay = ReplayMixture(run.boards, config.replay, config.network.auxiliary)
         self.evaluation = Evaluation(self.game, config)
         self.best: BatchedEvaluator
-        self.unfinished: list[GameRecord] = []
+        self.unfinished: dict[Game, list[GameRecord]] = {}
+        """games under way on each board"""
         self.resign_below = NEVER_RESIGN
         self.seconds: dict[str, float] = {"save": 0.0}
         self.time_left = TimeLeft()
@@ -258,34 +260,46 @@ class Training:
                 self._selfplay_network(),
                 self._seed(PLAY),
                 self.resign_below,
-                self.unfinished,
+                self.unfinished.get(self.board, []),
                 settings.simulations_fraction(self.run.state.positions),
+                self.board,
             )
             games = self.backend.play(request, bar.update, self._learn_ahead)
-        self.unfinished = games.unfinished
+        self.unfinished[self.board] = games.unfinished
         return games
+
+    @property
+    def board(self) -> Game:
+        """The board of this iteration's self-play."""
+        return self.run.board_at(self.run.state.iteration)
 
     def _selfplay_network(self) -> NetworkSnapshot:
         """Return the best player for self-play: in int8 if configured, available and accurate."""
         settings, best = self.config.inference, self._best_snapshot()
-        if settings.selfplay_precision != "int8" or not isinstance(self.best, OpenVINOEvaluator):
+        if self.board != self.game:
+            network = self.run.load_best().network(self.board)
+            best = best._replace(evaluator=make_evaluator(network, settings))
+        evaluator = best.evaluator
+        if settings.selfplay_precision != "int8" or not isinstance(evaluator, OpenVINOEvaluator):
             return best
-        quantized = quantize(self.best, self.replay, settings, self._seed(CALIBRATE))
+        replay = self.replay.of(self.board)
+        quantized = quantize(evaluator, replay, settings, self._seed(CALIBRATE))
         self.int8 = quantized.comparison
         if self.int8 and quantized.calibration is None:
-            refusal = f"self-play stays in {self.best.precision}; {self.int8.explain(settings)}"
+            refusal = f"self-play stays in {evaluator.precision}; {self.int8.explain(settings)}"
             say(f"iteration {self.run.state.iteration}: {refusal}")
         return best._replace(evaluator=quantized.evaluator, calibration=quantized.calibration)
 
     def store_games(self, games: SelfPlayResult) -> None:
         """Add the games to the replay window, in memory and on disk."""
         state = self.run.state
-        arrays = GameBatch.of(self.game, games.finished)
+        board = self.board
+        arrays = GameBatch.of(board, games.finished)
         seed = self._seed(EXAMINE)
         self.examined = holdout_value_loss(
-            self.learner, self.replay, arrays, self.config.learner, seed
+            self.learner, self.replay.of(board), arrays, self.config.learner, seed
         )
-        self.replay.add(state.iteration, arrays)
+        self.replay.add(board, state.iteration, arrays)
         state.positions = self.replay.total_positions
         state.evaluations += games.stats.evaluations
         state.games += len(games.finished)
@@ -357,7 +371,7 @@ class Training:
         name = self.run.save_player(dataclasses.replace(challenge.checkpoint, rating=rating))
         if self.config.gate.accepts(result.score, result.verdict):
             self.best, state.best, state.rating = challenge.evaluator, name, rating
-        save_samples(self.run, "gate", records)
+        save_samples(self.run, "gate", self.game, records)
         return result
 
     def evaluate(self) -> Figures:
@@ -379,11 +393,14 @@ class Training:
     ) -> Figures:
         """Write the iteration's metrics, print one line about it, and return the curves' values."""
         state = self.run.state
-        texts = {"selfplay/sample_game": save_samples(self.run, "selfplay", games.finished)}
+        board = self.board
+        samples = save_samples(self.run, "selfplay", board, games.finished)
+        texts = {"selfplay/sample_game": samples}
         if state.iteration == 1:
             texts["run/config"] = dump_config(self.config)
         report = IterationReport(
             config=self.config,
+            board=board,
             state=state,
             games=games,
             steps=steps,
@@ -395,9 +412,7 @@ class Training:
             seconds=self.seconds,
         )
         figures = report.figures()
-        curves.write(
-            state.iteration, figures, texts, report.histograms(), report.pictures(self.game)
-        )
+        curves.write(state.iteration, figures, texts, report.histograms(), report.pictures())
         say(report.line())
         return figures
 
@@ -405,7 +420,7 @@ class Training:
         """Publish this iteration: a resumed run starts with the next one."""
         with self._stage("save", 1, "state") as bar:
             self.run.save_learner(self.learner.state())
-            self.run.save_unfinished(self.unfinished)
+            self.run.save_unfinished(self.unfinished.get(self.board, []))
             self.run.publish()
             bar.update()
 
@@ -440,7 +455,7 @@ class Training:
         self.learner.restore(self.run.load_learner(), state.step)
         self._set_best(self.run.load_best().network())
         for iteration, games in self.run.load_shards():
-            self.replay.add(iteration, games, state.positions)
+            self.replay.add(self.run.board_at(iteration), iteration, games, state.positions)
         self.unfinished = self.run.load_unfinished()
 
     def _set_best(self, network: ResNet) -> None:

@@ -63,6 +63,16 @@ def shard_name(iteration: int) -> str:
     return f"replay/games-{iteration:06d}.npz"
 
 
+def unfinished_name(iteration: int) -> str:
+    """Return the path of the games that an iteration left unfinished, within the run's folder."""
+    return f"state/unfinished-{iteration:06d}.npz"
+
+
+def iteration_of(name: str) -> int:
+    """Return the iteration of a `shard_name` or `unfinished_name`."""
+    return int(re.sub("[^0-9]", "", name))
+
+
 def player_name(step: int) -> str:
     """Return the file name of the player at `step`."""
     return f"step-{step:08d}.safetensors"

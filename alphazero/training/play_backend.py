@@ -45,6 +45,8 @@ class SelfPlayRequest(NamedTuple):
     """Games in this process that the last iteration left unfinished."""
     simulations_fraction: float = 1.0
     """The fraction of a move's simulations that are done."""
+    board: Game | None = None
+    """Another board than that of the run's game; None: the run's game."""
 
 
 class PlayBackend(Protocol):
@@ -85,7 +87,7 @@ class LocalBackend:
         meanwhile: Callable[[], bool],  # noqa: ARG002
     ) -> SelfPlayResult:
         return play_games(
-            self._game,
+            request.board or self._game,
             with_simulations(self._config, request.simulations_fraction),
             request.best.evaluator,
             request.seed,

@@ -17,10 +17,12 @@ from typing import Final
 
 from torch import Tensor
 
+from alphazero.config.boards import make_boards
 from alphazero.config.loader import dump_config, load_config
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
 from alphazero.games import Game, make_game
+from alphazero.games.registry import write_game
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint
 from alphazero.network.checkpoint import save_checkpoint as write_checkpoint
 from alphazero.network.resnet import ResNet
@@ -38,10 +40,12 @@ from alphazero.training.manifest import (
     check_new,
     check_resumable,
     digest_of,
+    iteration_of,
     player_name,
     read_manifest,
     run_folder,
     shard_name,
+    unfinished_name,
 )
 from alphazero.utils.files import (
     TEMPORARY_SUFFIX,
@@ -79,6 +83,15 @@ class RunDirectory:
     def game(self) -> Game:
         return make_game(self.config.game.name, **self.config.game.options)
 
+    @functools.cached_property
+    def boards(self) -> tuple[Game, ...]:
+        """The boards that the iterations of self-play use in turn."""
+        return make_boards(self.config)
+
+    def board_at(self, iteration: int) -> Game:
+        """Return the board of an iteration's self-play; before the first one, that of the last."""
+        return self.boards[(iteration - 1) % len(self.boards)]
+
     @classmethod
     def create(cls, config: Config) -> "RunDirectory":
         """Create a new run's folder; raise RunError if it holds a run or cannot be created."""
@@ -103,7 +116,7 @@ class RunDirectory:
 
         Raises:
             RunError: when the folder holds no run, is damaged, or its game, its network, its
-                optimizer or its name would change.
+                optimizer, its boards or its name would change.
         """
         check_resumable(folder)
         state = read_manifest(folder / MANIFEST)
@@ -124,11 +137,15 @@ class RunDirectory:
                 f"{printable(folder)}: the game and the network of a run cannot change; start a "
                 "new one with another run.name"
             )
-        if before.learner.optimizer != config.learner.optimizer:
-            raise RunError(
-                f"{printable(folder)}: learner.optimizer of a run cannot change; start a new one "
-                "with another run.name"
-            )
+        for key, old, new in (
+            ("learner.optimizer", before.learner.optimizer, config.learner.optimizer),
+            ("selfplay.boards", before.selfplay.boards, config.selfplay.boards),
+        ):
+            if old != new:
+                raise RunError(
+                    f"{printable(folder)}: {key} of a run cannot change; start a new one with "
+                    "another run.name"
+                )
         state.hashes.pop(NEXT_CONFIG, None)
         state.hashes[CONFIG] = found
         if config != before:
@@ -178,6 +195,9 @@ class RunDirectory:
                 "positions": state.positions,
                 "evaluations": state.evaluations,
                 "search": dataclasses.asdict(config.search),
+                **(
+                    {"boards": list(map(write_game, self.boards))} if config.selfplay.boards else {}
+                ),
                 **({"initial": Path(initial).name} if (initial := config.network.initial) else {}),
             },
         )
@@ -197,8 +217,10 @@ class RunDirectory:
         self.state.learner = name
 
     def save_unfinished(self, games: Sequence[GameRecord]) -> None:
-        name = f"state/unfinished-{self.state.iteration:06d}.npz"
-        self._write(name, GameBatch.of(self.game, games).to_bytes())
+        """Write the unfinished games of this iteration's board."""
+        iteration = self.state.iteration
+        name = unfinished_name(iteration)
+        self._write(name, GameBatch.of(self.board_at(iteration), games).to_bytes())
         self.state.unfinished = name
 
     def save_games(self, games: GameBatch) -> None:
@@ -213,6 +235,7 @@ class RunDirectory:
         state = self.state
         named = {state.best, state.learner, state.unfinished, player_name(state.step), CONFIG}
         named |= {shard_name(iteration) for iteration in state.shards}
+        named |= set(map(unfinished_name, self._unfinished_iterations()))
         state.hashes = {name: state.hashes[name] for name in sorted(named)}
         self._write_manifest()
         self.clean_up()
@@ -249,8 +272,17 @@ class RunDirectory:
         self.read(self.state.learner)
         return load_tensors(self.folder / self.state.learner, LEARNER_FORMAT)[0]
 
-    def load_unfinished(self) -> list[GameRecord]:
-        return self.load_games(self.state.unfinished).records()
+    def load_unfinished(self) -> dict[Game, list[GameRecord]]:
+        """Return the unfinished games of each board."""
+        return {
+            self.board_at(iteration): self.load_games(unfinished_name(iteration)).records()
+            for iteration in self._unfinished_iterations()
+        }
+
+    def _unfinished_iterations(self) -> range:
+        """Return the iterations whose unfinished games may be needed, oldest first."""
+        newest = self.state.iteration
+        return range(max(newest - len(self.boards) + 1, 0), newest + 1)
 
     def load_shards(self) -> Iterator[tuple[int, GameBatch]]:
         """Yield the games in the window by iteration, oldest first."""
@@ -262,7 +294,8 @@ class RunDirectory:
 
     def load_games(self, name: str) -> GameBatch:
         """Read a file of games that the manifest names, and replay the games by the rules."""
-        return GameBatch.from_bytes(self.game, self.read(name), printable(self.folder / name))
+        board = self.board_at(iteration_of(name))
+        return GameBatch.from_bytes(board, self.read(name), printable(self.folder / name))
 
     def _write(self, name: str, data: bytes) -> None:
         write_atomic(self.folder / name, data)

@@ -94,6 +94,33 @@ def go_on(run: Path, iterations: int = ITERATIONS + 1, *more: str) -> int:
     return main(["train", "--resume", str(run), f"budget.iterations={iterations}", *more])
 
 
+BOARDS = (
+    *("game.name=mnk", "game.rows=4", "game.columns=4", "game.length=3"),
+    *("network.heads=convolutional", "selfplay.boards=[{rows: 3, columns: 3}, {}, {}]"),
+)
+
+
+def test_a_run_on_several_boards_goes_on_as_if_it_had_never_been_stopped(tmp_path: Path) -> None:
+    (tmp_path / "whole").mkdir()
+    whole = train_in(tmp_path / "whole", *BOARDS, "budget.iterations=5")
+    opened = RunDirectory.open(whole)
+    policies = {number: games.policies for number, games in opened.load_shards()}
+    assert [policies[number].shape[1] for number in (3, 4, 5)] == [16, 9, 16]
+    assert [len(each) > 0 for each in opened.load_unfinished().values()] == [True, True]
+    for stop in (1, 2, 3):
+        (tmp_path / str(stop)).mkdir()
+        part = train_in(tmp_path / str(stop), *BOARDS, f"budget.iterations={stop}")
+        assert go_on(part, 5) == 0
+        assert fingerprint(part) == fingerprint(whole)
+
+
+def test_the_boards_of_a_run_cannot_change(tmp_path: Path, capsys: Capture) -> None:
+    run = train_in(tmp_path, *BOARDS, "budget.iterations=1")
+    capsys.readouterr()
+    assert go_on(run, 2, "selfplay.boards=null") == 2
+    assert "selfplay.boards of a run cannot change; start a new one" in capsys.readouterr().err
+
+
 # --- kills ---------------------------------------------------------------------------------------
 
 DRIVER = '''\

@@ -92,6 +92,8 @@ class RunArchive:
     def games(self, iteration: int, kind: str) -> list[GameRecord | PlayedGame]:
         """Return the games of an iteration: records with policies while in the window.
 
+        Games on another board than the run's own never have their policies.
+
         Raises:
             RunError, PlayerError: when they have been removed or are damaged.
         """
@@ -108,7 +110,12 @@ class RunArchive:
         """Return the self-play games by period; kept until the run has another iteration."""
         stamp, (known, games) = self.stamps()[0], self._openings
         if stamp != known:
-            numbers = sorted(number for number, kind in self.iterations() if kind == SELFPLAY)
+            run = self._run()
+            numbers = sorted(
+                number
+                for number, kind in self.iterations()
+                if kind == SELFPLAY and run.board_at(number) == run.game
+            )
             played: dict[int, list[PlayedGame]] = {}
             with progress_bar(len(numbers), "iteration") as bar:
                 for number in numbers:
@@ -122,7 +129,11 @@ class RunArchive:
     def _load(self, iteration: int, kind: str) -> list[GameRecord | PlayedGame]:
         if kind == SELFPLAY and iteration in (run := self._run()).state.shards:
             try:
-                return list(run.load_shard(iteration).records())
+                records = run.load_shard(iteration).records()
+                board = run.board_at(iteration)
+                if board != run.game:  # a record does not name its game
+                    return [to_played_game(board, each) for each in records]
+                return list(records)
             except RunError:
                 # It may have left the window since the manifest was read.
                 if iteration in self._run().state.shards:

@@ -140,13 +140,21 @@ class _Shard:
 class ReplayBuffer:
     """The newest games, one shard per iteration, and the replay window over their positions."""
 
-    def __init__(self, game: Game, settings: ReplayConfig, auxiliary: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        game: Game,
+        settings: ReplayConfig,
+        auxiliary: Sequence[str] = (),
+        share: float = 1.0,
+    ) -> None:
         self.game = game
+        self.share = share
+        """the share of the window that is this game's, if the run has other boards beside it"""
         self.settings = settings
         self.auxiliary = auxiliary
         """the auxiliary heads whose targets batches have"""
         self.total_positions = 0
-        """Positions ever added."""
+        """Positions ever added, those of other boards included."""
         self._shards: list[_Shard] = []
         self._arrays: dict[str, npt.NDArray[Any]] = {}
         """Reused buffers of the concatenated shards, by name."""
@@ -168,7 +176,7 @@ class ReplayBuffer:
         """Number of the newest positions that batches are drawn from."""
         wanted = int(self.settings.window_fraction * self.total_positions)
         bounded = max(self.settings.window_minimum, min(wanted, self.settings.window_maximum))
-        return min(bounded, sum(len(shard.trainable) for shard in self._shards))
+        return min(int(self.share * bounded), sum(len(shard.trainable) for shard in self._shards))
 
     @property
     def nbytes(self) -> int:
@@ -196,10 +204,22 @@ class ReplayBuffer:
         self.total_positions += len(self._shards[-1].trainable)
         if total_positions is not None:
             self.total_positions = total_positions
+        self._drop_oldest()
+        self._join()
+
+    def advance(self, total_positions: int) -> None:
+        """Count positions that were added to another board's buffer; drop shards as `add` does."""
+        self.total_positions = total_positions
+        if self._drop_oldest():
+            self._join()
+
+    def _drop_oldest(self) -> bool:
+        """Drop the oldest shards that are outside the window; return whether there were any."""
+        before = len(self._shards)
         kept = sum(len(shard.trainable) for shard in self._shards)
         while len(self._shards) > 1 and kept - len(self._shards[0].trainable) >= self.window:
             kept -= len(self._shards.pop(0).trainable)
-        self._join()
+        return len(self._shards) < before
 
     def sample(
         self,

@@ -46,7 +46,7 @@ class Group:
 
     def scatter(self, batch: Batch) -> Batch:
         """Leader: send every process its part of a batch; return the leader's own."""
-        self._announce(_STEP)
+        self._announce(_STEP, batch)
         parts = []
         for array in batch.arrays():
             pieces = list(torch.from_numpy(array).chunk(self.size))
@@ -55,21 +55,17 @@ class Group:
             parts.append(part.numpy())
         return Batch.of_arrays(parts, batch.auxiliary)
 
-    def receive(
-        self,
-        batch_size: int,
-        observation: tuple[int, int, int],
-        actions: int,
-        heads: Sequence[str] = (),
-    ) -> Batch | bool:
+    def receive(self, batch_size: int, planes: int, heads: Sequence[str] = ()) -> Batch | bool:
         """Follower: return this process's part of the next batch, with targets for `heads`.
 
         True: the leader has switched to another network. False: there are no more batches.
         """
-        order = torch.zeros(1, dtype=torch.int64)
-        distributed.broadcast(order, src=0)
-        if order.item() != _STEP:
-            return order.item() == _RENEW
+        message = torch.zeros(4, dtype=torch.int64)
+        distributed.broadcast(message, src=0)
+        order, height, width, actions = message.tolist()
+        if order != _STEP:
+            return bool(order == _RENEW)
+        observation = planes, height, width
         rows = batch_size // self.size
         parts = [torch.empty(rows, *observation), torch.empty(rows, actions), torch.empty(rows)]
         for shape in target_shapes(heads, observation, actions).values():
@@ -102,8 +98,12 @@ class Group:
         for tensor, mean in zip(tensors, means, strict=True):
             tensor.copy_(mean.view(tensor.shape))
 
-    def _announce(self, order: int) -> None:
-        distributed.broadcast(torch.tensor([order]), src=0)
+    def _announce(self, order: int, batch: Batch | None = None) -> None:
+        """Send an order; that of a step comes with its board's rows, columns and actions."""
+        shape = (0, 0, 0)
+        if batch is not None:
+            shape = (*batch.observations.shape[2:], batch.policies.shape[1])
+        distributed.broadcast(torch.tensor([order, *shape]), src=0)
 
 
 def init_process_group() -> Group | None:

@@ -137,9 +137,9 @@ class Learner:
         """Do the leader's steps on this process's parts; return whether another network follows."""
         assert self.group is not None
         network, size = self.network, self.settings.batch_size
-        shape, actions = network.observation_shape, network.num_actions
+        planes = network.observation_shape[0]
         while True:
-            part = self.group.receive(size, shape, actions, network.settings.auxiliary)
+            part = self.group.receive(size, planes, network.settings.auxiliary)
             if isinstance(part, bool):
                 return part
             self._step_on(part)

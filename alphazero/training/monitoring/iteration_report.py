@@ -13,11 +13,12 @@ from PIL import Image
 from alphazero.arena.elo import MatchResult
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
+from alphazero.games.registry import write_game
 from alphazero.network.inference.quantization import QuantizationError
 from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import commented, has_sgf, to_sgf
-from alphazero.training.data.replay_buffer import ReplayBuffer
+from alphazero.training.data.replay_mixture import ReplayMixture
 from alphazero.training.evaluation import Figures
 from alphazero.training.learning.learner import StepReport
 from alphazero.training.manifest import RunState
@@ -33,6 +34,8 @@ class IterationReport:
     """The results of an iteration, complete but for saving."""
 
     config: Config
+    board: Game
+    """of its self-play"""
     state: RunState
     games: SelfPlayResult
     steps: StepReport
@@ -42,7 +45,7 @@ class IterationReport:
     """results of `Evaluation` and `holdout_value_loss` by metric name"""
     int8: QuantizationError | None
     resign_below: float
-    replay: ReplayBuffer
+    replay: ReplayMixture
     seconds: Mapping[str, float]
     """of each stage"""
 
@@ -56,9 +59,10 @@ class IterationReport:
 
     def line(self) -> str:
         state, seconds = self.state, self._playing
+        place = f" on {write_game(self.board)}" if self.config.selfplay.boards else ""
         line = (
-            f"iteration {state.iteration}: {state.games:,} games, {state.positions:,} positions; "
-            f"{self._learned()}; "
+            f"iteration {state.iteration}{place}: {state.games:,} games, "
+            f"{state.positions:,} positions; {self._learned()}; "
             f"{self.games.stats.simulations / seconds:,.0f} simulations/s, "
             f"{3600 * len(self.games.finished) / seconds:,.0f} games/h"
         )
@@ -144,16 +148,16 @@ class IterationReport:
             "selfplay/search_values": self._findings.values,
         }
 
-    def pictures(self, game: Game) -> dict[str, Image.Image]:
+    def pictures(self) -> dict[str, Image.Image]:
         """Return the pictures by metric name."""
-        surprise = most_surprising_position(game, self.games.finished, self.games.evaluator)
+        surprise = most_surprising_position(self.board, self.games.finished, self.games.evaluator)
         title = f"{self.config.game.name}, iteration {self.state.iteration}"
-        return {"selfplay/surprise": surprise.draw(game, title)} if surprise else {}
+        return {"selfplay/surprise": surprise.draw(self.board, title)} if surprise else {}
 
 
-def save_samples(run: RunDirectory, kind: str, records: Sequence[GameRecord]) -> str:
+def save_samples(run: RunDirectory, kind: str, game: Game, records: Sequence[GameRecord]) -> str:
     """Write `run.sample_games` games into `games/`, as text and SGF or JSON; return the text."""
-    game, records = run.game, records[: run.config.run.sample_games]
+    records = records[: run.config.run.sample_games]
     if not records:
         return ""
     text = "\n\n".join(record.describe(game) for record in records)

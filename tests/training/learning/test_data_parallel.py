@@ -26,11 +26,12 @@ from alphazero.training.data.replay_buffer import Batch
 
 rng = np.random.default_rng(1)
 HEADS = tuple(sys.argv[2:])
-def batch():
-    policies = rng.random((16, 9), np.float32)
-    shapes = target_shapes(HEADS, (3, 3, 3), 9)
+def batch(width):
+    cells = width * width
+    policies = rng.random((16, cells), np.float32)
+    shapes = target_shapes(HEADS, (3, width, width), cells)
     return Batch(
-        rng.standard_normal((16, 3, 3, 3)).astype(np.float32),
+        rng.standard_normal((16, 3, width, width)).astype(np.float32),
         policies / policies.sum(1, keepdims=True),
         rng.choice([-1, 0, 1], 16).astype(np.float32),
         {
@@ -40,11 +41,13 @@ def batch():
             for head, shape in shapes.items()
         },
     )
-batches = [batch() for _ in range(5)]
+# Convolutional heads learn on boards of several sizes.
+kind, widths = ("convolutional", (3, 5, 4, 3, 5)) if HEADS else ("dense", (3,) * 5)
+batches = [batch(width) for width in widths]
 def learner(group):
     network = ResNet((3, 3, 3), 9, NetworkConfig(
-        blocks=2, filters=8, value_hidden=8, auxiliary=HEADS, global_pooling=2,
-    ), 7)
+        blocks=2, filters=8, value_hidden=8, auxiliary=HEADS, global_pooling=2, heads=kind,
+    ), 7, 1)
     with torch.no_grad():
         for name, each in network.named_parameters():
             if name.endswith("second.normalisation.weight"):

@@ -1,0 +1,49 @@
+"""The boards of self-play: the games that one network with convolutional heads plays in turn.
+
+Wu 2019 (arXiv:1902.10565), appendix D: KataGo plays on boards of several sizes, and a smaller one
+teaches in shorter games what holds on a larger one too.
+"""
+
+from alphazero.config.schema import Config
+from alphazero.errors import GameError
+from alphazero.games.game import Game
+from alphazero.games.registry import make_game
+
+
+def make_boards(config: Config) -> tuple[Game, ...]:
+    """Return the games of `selfplay.boards` in their order, by default the game alone.
+
+    Raises GameError for options that the game cannot have.
+    """
+    game = config.game
+    boards = config.selfplay.boards or ({},)
+    return tuple(make_game(game.name, **(game.options | options)) for options in boards)
+
+
+def board_fault(config: Config, game: Game) -> str:
+    """Return why no network of `game` can learn on all boards of self-play; empty if one can."""
+    if config.selfplay.boards is None:
+        return ""
+    if config.selfplay.distributed is not None:
+        return "Ray actors play on one board; remove it or selfplay.distributed"
+    if config.network.heads != "convolutional" or not game.policy_planes:
+        return (
+            "one network plays on several boards only with network.heads: convolutional and a "
+            "game with policy planes"
+        )
+    try:
+        boards = make_boards(config)
+    except GameError as error:
+        return str(error)
+    for board in boards:
+        if _inputs_and_outputs(board) != _inputs_and_outputs(game):
+            return f"a network of {game} cannot play {board}: it has other planes or actions"
+    return ""
+
+
+def _inputs_and_outputs(game: Game) -> tuple[object, ...]:
+    """Return what must be equal: the planes that are seen, and the actions beside the cells."""
+    planes, height, width = game.observation_shape
+    seen = [getattr(game, option) for option in game.observation_options]
+    others = game.num_actions - game.policy_planes * height * width
+    return (planes, *seen, game.policy_planes, others)

@@ -1,0 +1,88 @@
+"""The replay window of a run: a buffer for each board that self-play plays on.
+
+Letter: B batch.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from alphazero.config.schema import ReplayConfig
+from alphazero.games.game import Game
+from alphazero.training.data.game_shard import GameBatch
+from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
+
+
+class ReplayMixture:
+    """The buffers of the `boards` that the iterations of self-play use in turn.
+
+    A board that makes up a share of `boards` has this share of the window. The positions of a batch
+    are all of one board, drawn in proportion to the positions in the boards' windows.
+    """
+
+    def __init__(
+        self, boards: Sequence[Game], settings: ReplayConfig, auxiliary: Sequence[str] = ()
+    ) -> None:
+        self._buffers = {
+            board: ReplayBuffer(board, settings, auxiliary, boards.count(board) / len(boards))
+            for board in dict.fromkeys(boards)
+        }
+
+    def of(self, board: Game) -> ReplayBuffer:
+        """Return the buffer of one board."""
+        return self._buffers[board]
+
+    @property
+    def iterations(self) -> list[int]:
+        """Iterations of the stored games, oldest first."""
+        return sorted(each for buffer in self._buffers.values() for each in buffer.iterations)
+
+    @property
+    def shards(self) -> list[GameBatch]:
+        """Stored games, one batch per iteration, oldest first."""
+        found = [
+            pair
+            for buffer in self._buffers.values()
+            for pair in zip(buffer.iterations, buffer.shards, strict=True)
+        ]
+        return [games for _, games in sorted(found, key=lambda each: each[0])]
+
+    @property
+    def total_positions(self) -> int:
+        """Positions ever added."""
+        return max(buffer.total_positions for buffer in self._buffers.values())
+
+    @property
+    def window(self) -> int:
+        """Number of positions that batches are drawn from."""
+        return sum(buffer.window for buffer in self._buffers.values())
+
+    def add(
+        self, board: Game, iteration: int, games: GameBatch, total_positions: int | None = None
+    ) -> None:
+        """Append an iteration's games on `board`, as `ReplayBuffer.add`."""
+        added = self._buffers[board]
+        added.add(iteration, games, total_positions)
+        for buffer in self._buffers.values():
+            if buffer is not added:
+                buffer.advance(added.total_positions)
+
+    def sample(
+        self,
+        batch_size: int,
+        rng: np.random.Generator,
+        augment: bool,
+        search_value_weight: float = 0.0,
+    ) -> Batch:
+        """Draw a batch [B] of one board, as `ReplayBuffer.sample`."""
+        buffers = list(self._buffers.values())
+        chosen = 0
+        if len(buffers) > 1:  # one board draws nothing: its runs repeat those without boards
+            ends = np.cumsum([buffer.window for buffer in buffers])
+            chosen = int(np.searchsorted(ends, rng.integers(ends[-1]), side="right"))
+        return buffers[chosen].sample(batch_size, rng, augment, search_value_weight)
+
+    def mean_age(self, iteration: int) -> float:
+        """Return the mean age of the windows' positions at `iteration`, in iterations."""
+        ages = [(buffer.window, buffer.mean_age(iteration)) for buffer in self._buffers.values()]
+        return sum(window * age for window, age in ages) / max(self.window, 1)
