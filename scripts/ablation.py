@@ -300,19 +300,23 @@ GO_SMALL = [
     "network.policy_filters=16",
     "network.value_filters=16",
     "network.auxiliary=[]",
+    "search.selection=puct",
     "selfplay.varied_options=null",
+    "selfplay.progressive_samples=null",
     "selfplay.games_per_iteration=128",
     "selfplay.parallel_games=128",
     "selfplay.temperature_moves=10",
     "selfplay.random_opening_max_moves=10",
     "replay.window_minimum=10000",
+    "replay.ratio=6.0",
     "learner.learning_rate=0.001",
     "gate.games=0",
     "evaluation.anchors=[]",
     "budget.samples=null",
 ]
 """Overrides that make the shipped configuration small: one rate, no gate. They also restore its
-values from before convolutional heads, planes of liberties, drawn komi and auxiliary heads."""
+values from before convolutional heads, planes of liberties, drawn komi, auxiliary heads, Gumbel
+search and progressive simulations."""
 
 CONVOLUTIONAL = "network.heads=convolutional"
 FEATURES = "game.features=1"
@@ -341,12 +345,6 @@ GO_VARIANTS = {
         GUMBEL_ROOT,
         PROGRESSIVE,
         "selfplay.boards=[{rows: 5, columns: 5}, {}]",
-    ],
-    "the same, every other iteration on 7 x 7": [
-        *ALL,
-        GUMBEL_ROOT,
-        PROGRESSIVE,
-        "selfplay.boards=[{rows: 7, columns: 7}, {}]",
     ],
 }
 
@@ -379,7 +377,7 @@ def main() -> None:
         {BASE: [], **{name: study.variants[name] for name in names}},
         [*study.small, f"budget.evaluations={options.evaluations}"],
         options.seeds,
-        options.folder,
+        options.folder / options.study,
     )
     played = load_config(ablation.config, ablation.shared).game
     game = make_game(played.name, **played.options)

@@ -227,7 +227,7 @@ def match(options: argparse.Namespace) -> None:
     if isinstance(noted, CheckpointOptions) and options.annotate:
         changes = names[0].replace(noted.path, "").strip(":") or "as trained"
         line = f"{changes}, {summary}"
-        if players[0].transfer_note:
+        if game != noted.saved.trained_game:
             line += f", on {write_game(game)}"
         save_grades(noted.saved, [*grades_of(noted.saved.checkpoint), line], options.annotate)
 

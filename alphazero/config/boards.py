@@ -20,25 +20,26 @@ def make_boards(config: Config) -> tuple[Game, ...]:
     return tuple(make_game(game.name, **(game.options | options)) for options in boards)
 
 
-def board_fault(config: Config, game: Game) -> str:
-    """Return why no network of `game` can learn on all boards of self-play; empty if one can."""
+def check_boards(config: Config, game: Game) -> None:
+    """Raise GameError unless one network of `game` can learn on all boards of self-play."""
     if config.selfplay.boards is None:
-        return ""
+        return
     if config.selfplay.distributed is not None:
-        return "Ray actors play on one board; remove it or selfplay.distributed"
+        raise GameError("Ray actors play on one board; remove it or selfplay.distributed")
     if config.network.heads != "convolutional" or not game.policy_planes:
-        return (
+        raise GameError(
             "one network plays on several boards only with network.heads: convolutional and a "
             "game with policy planes"
         )
-    try:
-        boards = make_boards(config)
-    except GameError as error:
-        return str(error)
-    for board in boards:
+    sizes = {game.observation_shape: game}
+    for board in make_boards(config):
         if _inputs_and_outputs(board) != _inputs_and_outputs(game):
-            return f"a network of {game} cannot play {board}: it has other planes or actions"
-    return ""
+            raise GameError(f"a network of {game} cannot play {board}: it has other planes")
+        same_size = sizes.setdefault(board.observation_shape, board)
+        if not same_size.accepts(board):
+            raise GameError(
+                f"the network cannot tell {board} from {same_size}: boards differ in size"
+            )
 
 
 def _inputs_and_outputs(game: Game) -> tuple[object, ...]:

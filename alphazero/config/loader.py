@@ -150,7 +150,7 @@ def _check_game(reader: Reader, config: Config) -> None:
     try:
         made = make_game(game.name, **game.options)
     except GameError as error:
-        message = "".join(c if c.isprintable() else " " for c in str(error))[:500]
+        message = _one_line(error)
         words = {("game", each): each for each in game.options} | {("game", "name"): game.name}
         named = [path for path in words if path in reader.overridden and words[path] in message]
         reader.report(named[0] if named else ("game",), message)
@@ -161,16 +161,19 @@ def _check_game(reader: Reader, config: Config) -> None:
         if head in config.network.auxiliary and not exists and path not in reader.wrong:
             message = f"{quote(head)} needs the rule `{rule}`, which the game {game.name} lacks"
             reader.report(path, f"{dotted(path)}: {message}")
-    from alphazero.config.boards import board_fault, make_boards
+    from alphazero.config.boards import check_boards
 
+    _check_varied_options(reader, made, config.selfplay.varied_options or {})
     path = ("selfplay", "boards")
-    if path in reader.wrong:
-        return
-    if fault := board_fault(config, made):
-        reader.report(path, f"{dotted(path)}: {fault}")
-        return
-    for board in dict.fromkeys((made, *make_boards(config))):
-        _check_varied_options(reader, board, config.selfplay.varied_options or {})
+    if reader.wrong.isdisjoint({path, ("network", "heads"), ("selfplay", "distributed")}):
+        try:
+            check_boards(config, made)
+        except GameError as error:
+            reader.report(path, f"{dotted(path)}: {_one_line(error)}")
+
+
+def _one_line(error: GameError) -> str:
+    return "".join(c if c.isprintable() else " " for c in str(error))[:500]
 
 
 def _check_varied_options(reader: Reader, game: "Game", varied: VariedOptions) -> None:

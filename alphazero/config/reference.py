@@ -61,6 +61,7 @@ SPECIAL_SCHEMAS: dict[str, dict[str, Any]] = {
     },
     "selfplay.boards": {
         "type": ["array", "null"],
+        "minItems": 1,
         "items": {
             "type": "object",
             "additionalProperties": {"type": ["number", "string", "boolean"]},

@@ -450,18 +450,20 @@ def _read_varied_options(_reader: Reader, _path: KeyPath, value: Any) -> VariedO
 def _read_boards(_reader: Reader, _path: KeyPath, value: Any) -> tuple[BoardOptions, ...] | None:
     if value is None:
         return None
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-        raise WrongValueError(
-            f"expected null or a list of {{option: value}}, got {describe_value(value)}"
-        )
+    if not isinstance(value, list) or not value:
+        raise WrongValueError(f"expected null or a list of boards, got {describe_value(value)}")
     for options in value:
+        if not isinstance(options, dict):
+            raise WrongValueError(f"expected {{option: value}}, got {describe_value(options)}")
         for option, number in options.items():
+            if not str(option).isidentifier() or option == "name":
+                raise WrongValueError(f"{quote(str(option))} is no option of a game")
             if not isinstance(number, int | float | str):
                 raise WrongValueError(
                     f"{quote(str(option))} needs a number, text, true or false, got "
                     f"{describe_value(number)}"
                 )
-    return tuple({str(option): each for option, each in board.items()} for board in value) or None
+    return tuple(value)
 
 
 @dataclass(frozen=True)
@@ -627,7 +629,7 @@ class SelfplayConfig:
         "boards that the iterations of self-play use in turn, each as the options that differ from "
         "the section `game`: `[{rows: 7, columns: 7}, {}]` for every other iteration on 7 x 7; "
         "`network.heads: convolutional` only. Gates, evaluations, `plan` and `bench` use the "
-        "section `game`. null: that one alone",
+        "section `game`. null: only that one",
         kind="null or [{option: value}, ...]",
         read=_read_boards,
         source="AGZ: none; Wu 2019 (arXiv:1902.10565), appendix D: 9 x 9 to 19 x 19",

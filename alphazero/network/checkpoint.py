@@ -37,7 +37,7 @@ class Checkpoint:
     """A player at one moment of its training; `source` names the file in messages.
 
     `weights` is the network's `state_dict`; `step` counts optimizer updates; `rating` is in Elo,
-    None if unknown; `details` is for people.
+    None if unknown; `details` is for people, but for `boards`, those of its self-play.
     """
 
     game_name: str

@@ -45,8 +45,8 @@ class GlobalPooling(nn.Module):
     """Adds to each filter a bias that depends on the means and maxima of the last G filters.
 
     KataGo's global pooling bias: Wu 2019 (arXiv:1902.10565), section 3.3. Left out are the mean
-    scaled by the board's width, because a network here sees one board size, and a normalisation
-    of its own, because the input is normalised.
+    scaled by the board's width, because nearly all networks here see one size of the board, and a
+    normalisation of its own, because the input is normalised.
     """
 
     def __init__(self, filters: int, pooled: int) -> None:
@@ -101,6 +101,9 @@ class NetworkOutput(NamedTuple):
 
 class ResNet(nn.Module):
     """The AlphaGo Zero network for one observation shape and one number of actions.
+
+    With convolutional heads it also computes other sizes of the board, in training; an evaluator
+    has a network of each size, with the same weights.
 
     `seed` is a number or a generator; the global generator is never used. With None the weights
     stay on torch's "meta" device, to be assigned. `policy_planes` is that of the game: with 0 the

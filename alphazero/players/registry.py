@@ -196,10 +196,12 @@ class PlayerSpec:
         if self.game is None or not isinstance(self.options, CheckpointOptions):
             return None
         saved, game = self.options.saved, write_game(self.game)
-        trained, boards = write_game(saved.trained_game), saved.checkpoint.details.get("boards")
-        if game == trained or (isinstance(boards, list) and game in boards):
+        boards = saved.checkpoint.details.get("boards")
+        trained = list(map(str, boards)) if isinstance(boards, list) else []
+        trained = trained or [write_game(saved.trained_game)]
+        if game in trained:
             return None
-        return f"{self.name} was trained on {trained}, not on {game}"
+        return f"{self.name} was trained on {printable(' and '.join(trained))}, not on {game}"
 
     def create(
         self, game: "Game", num_games: int = 1, rng: np.random.Generator | None = None

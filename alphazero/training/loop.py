@@ -196,6 +196,8 @@ class Training:
         self.replay = ReplayMixture(run.boards, config.replay, config.network.auxiliary)
         self.evaluation = Evaluation(self.game, config)
         self.best: BatchedEvaluator
+        self.other_boards: dict[Game, tuple[str, BatchedEvaluator]] = {}
+        """best players on other sizes of the board, by name"""
         self.unfinished: dict[Game, list[GameRecord]] = {}
         """games under way on each board"""
         self.resign_below = NEVER_RESIGN
@@ -251,7 +253,7 @@ class Training:
         if settings.resign_enabled_fraction:
             # From the games of the last published state, so a resumed run computes the same.
             self.resign_below = resign_threshold(
-                non_resigned_games(self.replay.shards),
+                non_resigned_games(self.replay.buffer(self.board).shards),
                 settings.resign_false_positives,
                 settings.resign_threshold_max,
             )
@@ -277,18 +279,27 @@ class Training:
         """Return the best player for self-play: in int8 if configured, available and accurate."""
         settings, best = self.config.inference, self._best_snapshot()
         if self.board != self.game:
-            network = self.run.load_best().network(self.board)
-            best = best._replace(evaluator=make_evaluator(network, settings))
+            best = best._replace(evaluator=self._best_on(self.board))
         evaluator = best.evaluator
         if settings.selfplay_precision != "int8" or not isinstance(evaluator, OpenVINOEvaluator):
             return best
-        replay = self.replay.of(self.board)
+        replay = self.replay.buffer(self.board)
         quantized = quantize(evaluator, replay, settings, self._seed(CALIBRATE))
         self.int8 = quantized.comparison
         if self.int8 and quantized.calibration is None:
             refusal = f"self-play stays in {evaluator.precision}; {self.int8.explain(settings)}"
             say(f"iteration {self.run.state.iteration}: {refusal}")
         return best._replace(evaluator=quantized.evaluator, calibration=quantized.calibration)
+
+    def _best_on(self, board: Game) -> BatchedEvaluator:
+        """Return the best player on another size of the board, made anew after each change."""
+        name, evaluator = self.other_boards.get(board, ("", None))
+        if evaluator is None or name != self.run.state.best:
+            network = self.run.load_best().network(board)
+            evaluator = make_evaluator(network, self.config.inference)
+            check_device(evaluator, network, board)
+            self.other_boards[board] = self.run.state.best, evaluator
+        return evaluator
 
     def store_games(self, games: SelfPlayResult) -> None:
         """Add the games to the replay window, in memory and on disk."""
@@ -297,7 +308,7 @@ class Training:
         arrays = GameBatch.of(board, games.finished)
         seed = self._seed(EXAMINE)
         self.examined = holdout_value_loss(
-            self.learner, self.replay.of(board), arrays, self.config.learner, seed
+            self.learner, self.replay.buffer(board), arrays, self.config.learner, seed
         )
         self.replay.add(board, state.iteration, arrays)
         state.positions = self.replay.total_positions

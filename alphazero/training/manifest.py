@@ -55,7 +55,8 @@ class RunState:
     shards: list[int] = field(default_factory=list)
     """iterations whose games are in the window, oldest first"""
     hashes: dict[str, str] = field(default_factory=dict)
-    """SHA-256 of every file named above, and of config.yaml, by its path within the folder"""
+    """SHA-256 of every file named above, of config.yaml and of other boards' unfinished games, by
+    the path within the folder"""
 
 
 def shard_name(iteration: int) -> str:

@@ -46,7 +46,7 @@ class SelfPlayRequest(NamedTuple):
     simulations_fraction: float = 1.0
     """The fraction of a move's simulations that are done."""
     board: Game | None = None
-    """Another board than that of the run's game; None: the run's game."""
+    """The board of the games; None: that of the run's game."""
 
 
 class PlayBackend(Protocol):

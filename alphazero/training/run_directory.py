@@ -89,7 +89,7 @@ class RunDirectory:
         return make_boards(self.config)
 
     def board_at(self, iteration: int) -> Game:
-        """Return the board of an iteration's self-play; before the first one, that of the last."""
+        """Return the board of an iteration's self-play; iteration 0 has the last one."""
         return self.boards[(iteration - 1) % len(self.boards)]
 
     @classmethod
@@ -281,7 +281,7 @@ class RunDirectory:
 
     def _unfinished_iterations(self) -> range:
         """Return the iterations whose unfinished games may be needed, oldest first."""
-        newest = self.state.iteration
+        newest = iteration_of(self.state.unfinished)
         return range(max(newest - len(self.boards) + 1, 0), newest + 1)
 
     def load_shards(self) -> Iterator[tuple[int, GameBatch]]:

@@ -28,12 +28,19 @@ def test_boards_keep_the_options_of_the_game_that_they_do_not_change() -> None:
 @pytest.mark.parametrize(
     ("boards", "others", "complaint"),
     [
-        ("3", (), "selfplay.boards: expected null or a list of {option: value}, got 3"),
-        ("[3]", (), "expected null or a list of {option: value}"),
+        ("3", (), "selfplay.boards: expected null or a list of boards, got 3"),
+        ("[]", (), "expected null or a list of boards, got"),
+        ("[3]", (), "expected {option: value}, got 3"),
+        ("[{}, null]", (), "expected {option: value}, got nothing"),
+        ("[{name: go, rows: 3}]", (), "'name' is no option of a game"),
+        ('[{"a\\nb": 3}]', (), "is no option of a game"),
+        ("[{rows: true}]", (), "'rows' must be int"),
+        ("[{komi_half_points: 9}]", (), "the network cannot tell"),
+        ("[{rows: 3}, {rows: 3, superko: 0}]", (), "the network cannot tell"),
         ("[{rows: [3]}]", (), "'rows' needs a number, text, true or false"),
         ("[{rows: 99}]", (), "rows must be"),
         ("[{height: 3}]", (), "height"),
-        ("[{features: 1}]", (), "it has other planes or actions"),
+        ("[{features: 1}]", (), "it has other planes"),
         ("[{rows: 3}]", ("network.heads=dense",), "only with network.heads: convolutional"),
         ("[{rows: 3}]", ("selfplay.distributed={ray: {}}",), "Ray actors play on one board"),
     ],
@@ -42,10 +49,11 @@ def test_wrong_boards_get_one_line(boards: str, others: tuple[str, ...], complai
     with pytest.raises(ConfigError) as error:
         parse_config(GO, overrides=[f"selfplay.boards={boards}", *others])
     assert "selfplay.boards" in str(error.value)
+    assert "\n" not in str(error.value)
     assert complaint in str(error.value)
 
 
-def test_varied_options_must_fit_every_board() -> None:
-    overrides = ["game.features=1", "selfplay.varied_options={komi_half_points: [1, 9]}"]
-    boards = "selfplay.boards=[{rows: 3, columns: 3}, {}]"
-    assert parse_config(GO, overrides=[*overrides, boards]).selfplay.boards is not None
+def test_a_wrong_key_that_boards_depend_on_is_the_only_error() -> None:
+    with pytest.raises(ConfigError) as error:
+        parse_config(GO, overrides=["selfplay.boards=[{rows: 3}]", "network.heads=convolutionl"])
+    assert "boards" not in str(error.value)

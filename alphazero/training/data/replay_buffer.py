@@ -204,22 +204,10 @@ class ReplayBuffer:
         self.total_positions += len(self._shards[-1].trainable)
         if total_positions is not None:
             self.total_positions = total_positions
-        self._drop_oldest()
-        self._join()
-
-    def advance(self, total_positions: int) -> None:
-        """Count positions that were added to another board's buffer; drop shards as `add` does."""
-        self.total_positions = total_positions
-        if self._drop_oldest():
-            self._join()
-
-    def _drop_oldest(self) -> bool:
-        """Drop the oldest shards that are outside the window; return whether there were any."""
-        before = len(self._shards)
         kept = sum(len(shard.trainable) for shard in self._shards)
         while len(self._shards) > 1 and kept - len(self._shards[0].trainable) >= self.window:
             kept -= len(self._shards.pop(0).trainable)
-        return len(self._shards) < before
+        self._join()
 
     def sample(
         self,

@@ -17,7 +17,8 @@ class ReplayMixture:
     """The buffers of the `boards` that the iterations of self-play use in turn.
 
     A board that makes up a share of `boards` has this share of the window. The positions of a batch
-    are all of one board, drawn in proportion to the positions in the boards' windows.
+    are all of one board, drawn in proportion to the positions in the boards' windows. So batch
+    normalisation learns from one board at a time, and plays with means over all of them.
     """
 
     def __init__(
@@ -28,7 +29,7 @@ class ReplayMixture:
             for board in dict.fromkeys(boards)
         }
 
-    def of(self, board: Game) -> ReplayBuffer:
+    def buffer(self, board: Game) -> ReplayBuffer:
         """Return the buffer of one board."""
         return self._buffers[board]
 
@@ -64,8 +65,7 @@ class ReplayMixture:
         added = self._buffers[board]
         added.add(iteration, games, total_positions)
         for buffer in self._buffers.values():
-            if buffer is not added:
-                buffer.advance(added.total_positions)
+            buffer.total_positions = added.total_positions
 
     def sample(
         self,

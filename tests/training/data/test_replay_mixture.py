@@ -39,7 +39,7 @@ def test_a_batch_is_of_one_board_and_boards_come_in_proportion_to_their_windows(
     mixture = ReplayMixture(boards, window(90, 90))
     for iteration, board in enumerate(boards * 2, 1):
         mixture.add(board, iteration, games(board, 20, iteration))
-    assert [mixture.of(board).window for board in (SMALL, LARGE)] == [30, 60]
+    assert [mixture.buffer(board).window for board in (SMALL, LARGE)] == [30, 60]
     rng = np.random.default_rng(3)
     widths = [mixture.sample(1, rng, True).observations.shape[-1] for _ in range(600)]
     # 200 of 600 are expected, with a standard deviation of 12.
@@ -61,7 +61,7 @@ def test_games_come_back_by_iteration_and_all_positions_are_counted() -> None:
 
 
 def test_a_loaded_mixture_holds_what_the_saved_one_held() -> None:
-    """Also when a window grew, or lost games, while another board was played."""
+    """Also when a window grew while another board was played."""
     settings, boards = window(20, 60, 0.5), [SMALL, LARGE]
     mixture, saved = ReplayMixture(boards, settings), {}
     for iteration in range(1, 12):
@@ -73,8 +73,8 @@ def test_a_loaded_mixture_holds_what_the_saved_one_held() -> None:
             board = boards[(kept - 1) % 2]
             again.add(board, kept, saved[kept], mixture.total_positions)
         assert again.iterations == mixture.iterations
-        assert [again.of(each).window for each in boards] == [
-            mixture.of(each).window for each in boards
+        assert [again.buffer(each).window for each in boards] == [
+            mixture.buffer(each).window for each in boards
         ]
         draws = (each.sample(16, np.random.default_rng(0), True) for each in (again, mixture))
         assert all(map(np.array_equal, *(draw.arrays() for draw in draws)))
