@@ -466,7 +466,7 @@ def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
     training = Training(RunDirectory.create(config), 1)
     actions = [4, 0, 8, 7, 1, 6, 2, 5, 3]
     record = taught(actions, np.eye(9)[actions], 0)
-    training.replay.add(1, GameBatch.of(TIC_TAC_TOE, [record]))
+    training.replay.add(TIC_TAC_TOE, 1, GameBatch.of(TIC_TAC_TOE, [record]))
     first_moves: set[int] = set()
     sample = ReplayBuffer.sample
 
