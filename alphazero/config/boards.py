@@ -1,7 +1,6 @@
 """The boards of self-play: the games that one network with convolutional heads plays in turn.
 
-Wu 2019 (arXiv:1902.10565), appendix D: KataGo plays on boards of several sizes, and a smaller one
-teaches in shorter games what holds on a larger one too.
+Wu 2019 (arXiv:1902.10565), appendix D: KataGo trains on boards from 9 x 9 to 19 x 19.
 """
 
 from alphazero.config.schema import Config

@@ -145,6 +145,7 @@ def _check_game(reader: Reader, config: Config) -> None:
     game = config.game
     if any(path[:1] == ("game",) for path in reader.wrong):
         return
+    from alphazero.config.boards import check_boards
     from alphazero.games import make_game
 
     try:
@@ -161,8 +162,6 @@ def _check_game(reader: Reader, config: Config) -> None:
         if head in config.network.auxiliary and not exists and path not in reader.wrong:
             message = f"{quote(head)} needs the rule `{rule}`, which the game {game.name} lacks"
             reader.report(path, f"{dotted(path)}: {message}")
-    from alphazero.config.boards import check_boards
-
     _check_varied_options(reader, made, config.selfplay.varied_options or {})
     path = ("selfplay", "boards")
     if reader.wrong.isdisjoint({path, ("network", "heads"), ("selfplay", "distributed")}):

@@ -341,7 +341,7 @@ class Training:
         rng = np.random.default_rng([*self._seed(LEARN), *seed])
         threads = min(self.cores, self.learner.useful_threads)
         with threads_per_evaluation(threads):
-            yield lambda: self.replay.sample(
+            yield lambda: self.replay.draw(rng).sample(
                 settings.batch_size, rng, settings.augment_symmetries, settings.search_value_weight
             )
 

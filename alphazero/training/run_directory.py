@@ -180,6 +180,7 @@ class RunDirectory:
     def checkpoint(self, network: ResNet, rating: float | None) -> Checkpoint:
         """Return a network of this run as a checkpoint, with a copy of its weights."""
         state, config = self.state, self.config
+        boards = dict.fromkeys(map(write_game, self.boards))
         return Checkpoint(
             game_name=config.game.name,
             game_options=dict(config.game.options),
@@ -195,9 +196,7 @@ class RunDirectory:
                 "positions": state.positions,
                 "evaluations": state.evaluations,
                 "search": dataclasses.asdict(config.search),
-                **(
-                    {"boards": list(map(write_game, self.boards))} if config.selfplay.boards else {}
-                ),
+                **({"boards": [*boards]} if config.selfplay.boards else {}),
                 **({"initial": Path(initial).name} if (initial := config.network.initial) else {}),
             },
         )

@@ -1,7 +1,4 @@
-"""The replay window of a run: a buffer for each board that self-play plays on.
-
-Letter: B batch.
-"""
+"""The replay window of a run: a buffer for each board that self-play plays on."""
 
 from collections.abc import Sequence
 
@@ -10,15 +7,15 @@ import numpy as np
 from alphazero.config.schema import ReplayConfig
 from alphazero.games.game import Game
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
+from alphazero.training.data.replay_buffer import ReplayBuffer
 
 
 class ReplayMixture:
     """The buffers of the `boards` that the iterations of self-play use in turn.
 
     A board that makes up a share of `boards` has this share of the window. The positions of a batch
-    are all of one board, drawn in proportion to the positions in the boards' windows. So batch
-    normalisation learns from one board at a time, and plays with means over all of them.
+    are all of one board. So batch normalisation learns from one board at a time, and plays with
+    means over all of them.
     """
 
     def __init__(
@@ -67,20 +64,14 @@ class ReplayMixture:
         for buffer in self._buffers.values():
             buffer.total_positions = added.total_positions
 
-    def sample(
-        self,
-        batch_size: int,
-        rng: np.random.Generator,
-        augment: bool,
-        search_value_weight: float = 0.0,
-    ) -> Batch:
-        """Draw a batch [B] of one board, as `ReplayBuffer.sample`."""
+    def draw(self, rng: np.random.Generator) -> ReplayBuffer:
+        """Draw the buffer for a batch, in proportion to the positions in the boards' windows."""
         buffers = list(self._buffers.values())
         chosen = 0
         if len(buffers) > 1:  # one board draws nothing: its runs repeat those without boards
             ends = np.cumsum([buffer.window for buffer in buffers])
             chosen = int(np.searchsorted(ends, rng.integers(ends[-1]), side="right"))
-        return buffers[chosen].sample(batch_size, rng, augment, search_value_weight)
+        return buffers[chosen]
 
     def mean_age(self, iteration: int) -> float:
         """Return the mean age of the windows' positions at `iteration`, in iterations."""

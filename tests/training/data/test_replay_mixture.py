@@ -1,11 +1,11 @@
 """The replay windows of several boards, beside those of one."""
 
 import numpy as np
+import numpy.typing as npt
 import pytest
-from helpers.games import TIC_TAC_TOE
 from helpers.records import random_records, window
 
-from alphazero.games import make_game
+from alphazero.games import Game, make_game
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.data.replay_mixture import ReplayMixture
@@ -13,9 +13,13 @@ from alphazero.training.data.replay_mixture import ReplayMixture
 SMALL, LARGE = (make_game("mnk", rows=n, columns=n, length=3) for n in (3, 4))
 
 
-def games(board: object, count: int, seed: int) -> GameBatch:
-    assert board in (SMALL, LARGE, TIC_TAC_TOE)
-    return GameBatch.of(board, random_records(board, count, seed))  # type: ignore[arg-type]
+def games(board: Game, count: int, seed: int) -> GameBatch:
+    return GameBatch.of(board, random_records(board, count, seed))
+
+
+def drawn(mixture: ReplayMixture, size: int) -> list[npt.NDArray[np.float32]]:
+    rng = np.random.default_rng(0)
+    return mixture.draw(rng).sample(size, rng, True).arrays()
 
 
 def positions(batch: GameBatch) -> int:
@@ -28,7 +32,9 @@ def test_one_board_draws_what_a_buffer_draws() -> None:
         batch = games(SMALL, 4, iteration)
         alone.add(iteration, batch)
         mixture.add(SMALL, iteration, batch)
-    one, other = (each.sample(32, np.random.default_rng(1), True, 0.5) for each in (alone, mixture))
+    rng = np.random.default_rng(1)
+    other = mixture.draw(rng).sample(32, rng, True, 0.5)
+    one = alone.sample(32, np.random.default_rng(1), True, 0.5)
     assert all(map(np.array_equal, one.arrays(), other.arrays()))
     assert (alone.window, alone.iterations) == (mixture.window, mixture.iterations)
     assert alone.mean_age(5) == pytest.approx(mixture.mean_age(5))
@@ -41,11 +47,11 @@ def test_a_batch_is_of_one_board_and_boards_come_in_proportion_to_their_windows(
         mixture.add(board, iteration, games(board, 20, iteration))
     assert [mixture.buffer(board).window for board in (SMALL, LARGE)] == [30, 60]
     rng = np.random.default_rng(3)
-    widths = [mixture.sample(1, rng, True).observations.shape[-1] for _ in range(600)]
+    widths = [mixture.draw(rng).sample(1, rng, True).observations.shape[-1] for _ in range(600)]
     # 200 of 600 are expected, with a standard deviation of 12.
     assert 150 < widths.count(3) < 250
     assert set(widths) == {3, 4}
-    policies = mixture.sample(8, rng, False).policies
+    policies = mixture.draw(rng).sample(8, rng, False).policies
     assert policies.shape[1] in (9, 16)
     assert policies.sum(1) == pytest.approx(1)
 
@@ -76,6 +82,6 @@ def test_a_loaded_mixture_holds_what_the_saved_one_held() -> None:
         assert [again.buffer(each).window for each in boards] == [
             mixture.buffer(each).window for each in boards
         ]
-        draws = (each.sample(16, np.random.default_rng(0), True) for each in (again, mixture))
-        assert all(map(np.array_equal, *(draw.arrays() for draw in draws)))
+        one, other = (drawn(each, 16) for each in (again, mixture))
+        assert all(map(np.array_equal, one, other))
     assert len(mixture.iterations) < 11, "nothing was dropped: the check has no power"
