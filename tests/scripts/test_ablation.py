@@ -1,10 +1,12 @@
 """One choice changed at a time: what is trained, compared and told."""
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from ablation import BASE, CONFIGS, STUDIES, Ablation, Row, Trial, table
+from helpers.commands import exit_code
 from helpers.tiny_run import YAML, files_of
 
 from alphazero.arena.elo import MatchResult
@@ -23,10 +25,22 @@ def tiny_ablation(folder: Path, *variant: str) -> Ablation:
     return Ablation(config, variants, ["budget.iterations=1"], [3], folder / "runs")
 
 
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train in this process: the start of another takes seconds."""
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, exit_code(*command[3:]), "", "")
+
+    monkeypatch.setattr("ablation.subprocess.run", run)
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # the main thread alone may set one
+
+
+@pytest.mark.usefixtures("in_this_process")
 def test_variants_are_trained_once_and_compared_with_the_base(tmp_path: Path) -> None:
     ablation = tiny_ablation(tmp_path, "search.selection=gumbel")
     done: list[int] = []
-    ablation.train(2, done.append)
+    ablation.train(1, done.append)
     assert sum(done) == 2
     trained = {
         path: sha256_of(path)
@@ -51,11 +65,12 @@ def test_variants_are_trained_once_and_compared_with_the_base(tmp_path: Path) ->
         assert 0 <= points <= 0.5, "the perfect player never loses"
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_run_that_goes_on_keeps_its_variant(tmp_path: Path) -> None:
     ablation = tiny_ablation(tmp_path, "learner.search_value_weight=0.4")
     ablation = replace(ablation, shared=["learner.search_value_weight=0.1", *ablation.shared])
-    ablation.train(2)
-    replace(ablation, shared=[*ablation.shared[:-1], "budget.iterations=2"]).train(2)
+    ablation.train(1)
+    replace(ablation, shared=[*ablation.shared[:-1], "budget.iterations=2"]).train(1)
     for variant, weight in ((BASE, 0.1), ("another one", 0.4)):
         config = load_config(ablation.run_of(variant, 3) / "config.yaml")
         assert config.budget.iterations == 2
