@@ -35,8 +35,8 @@ from alphazero.players.registry import PlayerSpec, parse_player
 from alphazero.solvers.exhaustive import SolvedPositions
 from alphazero.training.manifest import holds_run
 from alphazero.utils.machine import usable_cores
-from alphazero.utils.markdown import markdown_table
 from alphazero.utils.progress import Progress, no_progress
+from alphazero.utils.tables import markdown_table
 
 BASE = "base"
 

@@ -26,7 +26,7 @@ from alphazero.network.header import find_checkpoint
 from alphazero.network.inference.backend import NAMES, make_evaluator, resolve_backend
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.inference.device_check import fixed_positions
-from alphazero.utils.markdown import markdown_table
+from alphazero.utils.tables import markdown_table
 
 LEAST_POSITIONS = 960
 """Positions of one measurement, in as many batches as needed."""

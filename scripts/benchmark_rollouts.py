@@ -23,7 +23,7 @@ from alphazero.games import Game, make_game
 from alphazero.games.line_games import LineGame
 from alphazero.mcts.rollout_methods import RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
-from alphazero.utils.markdown import markdown_row, markdown_table
+from alphazero.utils.tables import markdown_row, markdown_table
 
 
 class Case(NamedTuple):

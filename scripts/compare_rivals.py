@@ -53,7 +53,7 @@ from alphazero.network.inference.torch_evaluator import TorchEvaluator
 from alphazero.network.resnet import ResNet, fold_batch_norm
 from alphazero.utils.arrays import Float64Array
 from alphazero.utils.machine import usable_cores
-from alphazero.utils.markdown import markdown_table
+from alphazero.utils.tables import markdown_table
 
 CONFIG = Path(__file__).parent.parent / "configs" / "connect_four.yaml"
 PLAIN = ["search.mcts_solver=false", "selfplay.full_search_probability=1.0"]

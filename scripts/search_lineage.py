@@ -31,8 +31,8 @@ from alphazero.network.header import find_checkpoint
 from alphazero.players.registry import common_game, parse_player
 from alphazero.utils.files import check_writable
 from alphazero.utils.machine import usable_cores
-from alphazero.utils.markdown import markdown_table
 from alphazero.utils.progress import Progress, no_progress
+from alphazero.utils.tables import markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

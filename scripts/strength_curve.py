@@ -20,7 +20,7 @@ from alphazero.diagnostics.runs.run_history import curves_of, training_minutes
 from alphazero.errors import RunError
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.utils.machine import usable_cores
-from alphazero.utils.markdown import markdown_table
+from alphazero.utils.tables import markdown_table
 
 
 def main() -> None:

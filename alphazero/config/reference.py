@@ -17,7 +17,7 @@ from alphazero.config.schema import (
 )
 from alphazero.config.strict_yaml import parse_yaml
 from alphazero.errors import ConfigError, did_you_mean
-from alphazero.utils import markdown
+from alphazero.utils.tables import markdown_table
 
 SECTION_TYPES = {**SECTIONS, "selfplay.distributed.ray": RayConfig}
 """The dataclass of each section, by the dotted name of the section."""
@@ -127,7 +127,7 @@ def keys_table() -> str:
     for row in describe_keys():
         limits = ", ".join(part for part in (row.type, row.range) if part)
         rows.append((f"`{row.name}`", f"`{row.default}`", limits, row.meaning, row.source))
-    return markdown.markdown_table(("key", "default", "range", "meaning", "source"), rows)
+    return markdown_table(("key", "default", "range", "meaning", "source"), rows)
 
 
 def written_values(config: Config) -> dict[str, str]:

@@ -105,9 +105,9 @@ class ResNet(nn.Module):
     With convolutional heads it also computes other sizes of the board, in training; an evaluator
     has a network of each size, with the same weights.
 
-    `seed` is a number or a generator; the global generator is never used. With None the weights
-    stay on torch's "meta" device, to be assigned. `policy_planes` is that of the game: with 0 the
-    policy head is dense, whatever `settings.heads` is.
+    `seed` draws the weights; the global generator is never used. With None they stay on torch's
+    "meta" device, to be assigned. `policy_planes` is that of the game: with 0 the policy head is
+    dense, whatever `settings.heads` is.
 
     Convolutions start by He's rule (arXiv:1502.01852). Two departures from plain He give an
     untrained network nearly uniform policies and values near 0, which the first self-play needs:
@@ -124,7 +124,7 @@ class ResNet(nn.Module):
         observation_shape: tuple[int, int, int],
         num_actions: int,
         settings: NetworkConfig,
-        seed: int | torch.Generator | None = 0,
+        seed: int | None = 0,
         policy_planes: int = 0,
     ) -> None:
         super().__init__()
@@ -155,13 +155,10 @@ class ResNet(nn.Module):
             self.auxiliary = make_heads(settings, *actions)  # last: drawn last
         if seed is not None:
             self.to_empty(device="cpu")
-            generator = torch.Generator().manual_seed(seed) if isinstance(seed, int) else seed
-            self._initialise(generator)
+            self._initialise(torch.Generator().manual_seed(seed))
 
     @classmethod
-    def of(
-        cls, game: Game, settings: NetworkConfig, seed: int | torch.Generator | None = 0
-    ) -> "ResNet":
+    def of(cls, game: Game, settings: NetworkConfig, seed: int | None = 0) -> "ResNet":
         """Return the network of a game."""
         shape = game.observation_shape
         return cls(shape, game.num_actions, settings, seed, game.policy_planes)

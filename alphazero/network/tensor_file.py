@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import safetensors
@@ -10,15 +9,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from alphazero.network.header import (
-    FORMAT_VERSION,
-    HEADER_LIMIT,
-    header_of,
-    metadata_of,
-    read_file,
-    refuse,
-)
-from alphazero.utils.files import printable, sha256_hex, write_atomic
+from alphazero.network.header import FORMAT_VERSION, HEADER_LIMIT, header_of, metadata_of, refuse
 
 JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | None
 
@@ -43,22 +34,14 @@ NAMES_OF_TYPES: Final = {
 }
 
 
-def save_tensors(path: Path | str, tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
-    """Write tensors and texts as one verified file, atomically; return the file's SHA-256.
+def bytes_of_file(name: str, tensors: dict[str, Tensor], metadata: dict[str, str]) -> bytes:
+    """Return tensors and texts as the bytes of one verified file, which is called `name` in errors.
 
     `metadata` must have a "format"; "format_version" and "sha256" are added here.
 
     Raises:
         CheckpointError: when the header would be too large to read.
-        RunError: when the file cannot be written.
     """
-    data = bytes_of_file(printable(path), tensors, metadata)
-    write_atomic(path, data)
-    return sha256_hex(data)
-
-
-def bytes_of_file(name: str, tensors: dict[str, Tensor], metadata: dict[str, str]) -> bytes:
-    """Return the bytes that `save_tensors` writes; `name` is for errors."""
     texts = {**metadata, "format_version": str(FORMAT_VERSION)}
     texts["sha256"] = _digest(texts, tensors)
     # Written here, because the library orders its metadata at random: equal files would differ.
@@ -78,23 +61,16 @@ def bytes_of_file(name: str, tensors: dict[str, Tensor], metadata: dict[str, str
     return b"".join((len(text).to_bytes(8, "little"), text, *contents))
 
 
-def load_tensors(
-    path: Path | str, expected_format: str
-) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Read and verify a file of `save_tensors`; return its tensors and its other texts.
-
-    The memory needed is at most about twice the file.
-
-    Raises:
-        CheckpointError: for any fault, with the path.
-    """
-    return parse_tensors(read_file(path), printable(path), expected_format)
-
-
 def parse_tensors(
     data: bytes, name: str, expected_format: str
 ) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Verify the bytes of a file and return the result of `load_tensors`."""
+    """Verify the bytes of a file; return its tensors and its other texts.
+
+    The tensors take about as much memory again as `data`.
+
+    Raises:
+        CheckpointError: for any fault, with `name`.
+    """
     header = header_of(name, data)
     texts = metadata_of(name, header, expected_format)
     if foreign := {each.get("dtype", "") for each in header.values()} - set(

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from alphazero.config.schema import InferenceConfig
-from alphazero.mcts.evaluator import Evaluator
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.inference.quantization import CALIBRATION, QuantizationError
 from alphazero.training.data.replay_buffer import ReplayBuffer
@@ -31,14 +30,6 @@ class QuantizedEvaluator(NamedTuple):
     """int8 compared with the original; None: there was nothing to calibrate on"""
     calibration: Float32Array | None = None
     """[B, C, H, W] observations that set the ranges; None: the evaluator is the original one"""
-
-
-def compare(
-    evaluator: Evaluator, reference: Evaluator, observations: Float32Array
-) -> QuantizationError:
-    """Compare two evaluators' results on `observations` [B, C, H, W], B above 0."""
-    exact = reference.evaluate(observations)
-    return QuantizationError.between(evaluator.evaluate(observations), exact)
 
 
 def draw_positions(
@@ -61,7 +52,7 @@ def quantize(
     if not len(calibration):
         return QuantizedEvaluator(best)
     rounded = best.quantized(calibration)
-    comparison = compare(rounded, best, check)
+    comparison = QuantizationError.between(rounded.evaluate(check), best.evaluate(check))
     if comparison.within(settings):
         return QuantizedEvaluator(rounded, comparison, calibration)
     return QuantizedEvaluator(best, comparison)

@@ -48,8 +48,9 @@ from alphazero.training.learning.step_schedule import StepSchedule
 from alphazero.training.manifest import check_resumable, player_name, run_folder
 from alphazero.training.monitoring.holdout import holdout_value_loss
 from alphazero.training.monitoring.iteration_report import IterationReport, save_samples
+from alphazero.training.monitoring.tensorboard import Metrics
 from alphazero.training.monitoring.time_left import StageBar, TimeLeft
-from alphazero.training.monitoring.writers import MetricsWriter, open_writers, require_trackers
+from alphazero.training.monitoring.writers import WriteMetrics, open_writers, require_trackers
 from alphazero.training.play_backend import (
     GateResult,
     LocalBackend,
@@ -142,9 +143,9 @@ def _train_opened(run: RunDirectory, group: Group | None, observe: Observer) -> 
                 "as with budget.iterations=..."
             )
         else:
-            with open_writers(run.folder, run.config, run.state.iteration) as curves:
+            with open_writers(run.folder, run.config, run.state.iteration) as write:
                 while not run.budget_is_spent():
-                    figures = training.iterate(curves)
+                    figures = training.iterate(write)
                     observe({"event": "iteration", **_progress_of(run), "metrics": figures})
     run.clean_up()
     observe({"event": "end", **_progress_of(run)})
@@ -218,7 +219,7 @@ class Training:
         if group is not None:
             group.sync_followers()
 
-    def iterate(self, curves: MetricsWriter) -> Figures:
+    def iterate(self, write: WriteMetrics) -> Figures:
         """Run one iteration and publish its result; return its metrics."""
         state, left = self.run.state, self.run.seconds_left()
         state.iteration += 1
@@ -230,7 +231,7 @@ class Training:
         self.store_games(games)
         steps = self.learn(before)
         result = self.gate() if steps.steps or self.challenge else None
-        figures = self.report(curves, games, steps, result, self.evaluate())
+        figures = self.report(write, games, steps, result, self.evaluate())
         self.publish()
         return figures
 
@@ -379,6 +380,8 @@ class Training:
         state = self.run.state
         result, records = challenge.result.result()
         rating = state.rating + result.elo
+        # An earlier iteration may have saved this player, without its rating.
+        state.hashes.pop(player_name(challenge.checkpoint.step), None)
         name = self.run.save_player(dataclasses.replace(challenge.checkpoint, rating=rating))
         if self.config.gate.accepts(result.score, result.verdict):
             self.best, state.best, state.rating = challenge.evaluator, name, rating
@@ -396,7 +399,7 @@ class Training:
 
     def report(
         self,
-        curves: MetricsWriter,
+        write: WriteMetrics,
         games: SelfPlayResult,
         steps: StepReport,
         result: MatchResult | None,
@@ -423,7 +426,8 @@ class Training:
             seconds=self.seconds,
         )
         figures = report.figures()
-        curves.write(state.iteration, figures, texts, report.histograms(), report.pictures())
+        pictures = report.pictures()
+        write(state.iteration, Metrics(figures, texts, report.histograms(), pictures))
         say(report.line())
         return figures
 
@@ -465,7 +469,8 @@ class Training:
         state = self.run.state
         self.learner.restore(self.run.load_learner(), state.step)
         self._set_best(self.run.load_best().network())
-        for iteration, games in self.run.load_shards():
+        for iteration in state.shards:
+            games = self.run.load_shard(iteration)
             self.replay.add(self.run.board_at(iteration), iteration, games, state.positions)
         self.unfinished = self.run.load_unfinished()
 

@@ -2,7 +2,7 @@
 
 The loop requests self-play and gate games from a `PlayBackend`. `LocalBackend` plays them in this
 process before it returns. The actors of an `ActorPool` (distributed/actor_pool.py) play all the
-time, so the loop need not wait for them.
+time: the loop learns while it waits for games, and does not wait for a gate.
 """
 
 from collections.abc import Callable, Sequence

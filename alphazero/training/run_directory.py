@@ -10,7 +10,7 @@ import functools
 import json
 import platform
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -23,10 +23,9 @@ from alphazero.config.schema import Config
 from alphazero.errors import RunError
 from alphazero.games import Game, make_game
 from alphazero.games.registry import write_game
-from alphazero.network.checkpoint import Checkpoint, load_checkpoint
-from alphazero.network.checkpoint import save_checkpoint as write_checkpoint
+from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes, read_checkpoint
 from alphazero.network.resnet import ResNet
-from alphazero.network.tensor_file import load_tensors, save_tensors
+from alphazero.network.tensor_file import bytes_of_file, parse_tensors
 from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.manifest import (
@@ -205,14 +204,12 @@ class RunDirectory:
         """Write a player under the name of its step, unless it exists; return that name."""
         name = player_name(checkpoint.step)
         if name not in self.state.hashes:
-            self.state.hashes[name] = write_checkpoint(self.folder / name, checkpoint)
+            self._write(name, checkpoint_bytes(checkpoint, self._printable(name)))
         return name
 
     def save_learner(self, tensors: dict[str, Tensor]) -> None:
         name = f"state/learner-{self.state.iteration:06d}.safetensors"
-        self.state.hashes[name] = save_tensors(
-            self.folder / name, tensors, {"format": LEARNER_FORMAT}
-        )
+        self._write(name, bytes_of_file(self._printable(name), tensors, {"format": LEARNER_FORMAT}))
         self.state.learner = name
 
     def save_unfinished(self, games: Sequence[GameRecord]) -> None:
@@ -264,12 +261,12 @@ class RunDirectory:
             write_atomic(best, data)
 
     def load_best(self) -> Checkpoint:
-        self.read(self.state.best)
-        return load_checkpoint(self.folder / self.state.best)
+        name = self.state.best
+        return read_checkpoint(self.read(name), self._printable(name))
 
     def load_learner(self) -> dict[str, Tensor]:
-        self.read(self.state.learner)
-        return load_tensors(self.folder / self.state.learner, LEARNER_FORMAT)[0]
+        name = self.state.learner
+        return parse_tensors(self.read(name), self._printable(name), LEARNER_FORMAT)[0]
 
     def load_unfinished(self) -> dict[Game, list[GameRecord]]:
         """Return the unfinished games of each board."""
@@ -283,18 +280,13 @@ class RunDirectory:
         newest = iteration_of(self.state.unfinished)
         return range(max(newest - len(self.boards) + 1, 0), newest + 1)
 
-    def load_shards(self) -> Iterator[tuple[int, GameBatch]]:
-        """Yield the games in the window by iteration, oldest first."""
-        for iteration in self.state.shards:
-            yield iteration, self.load_shard(iteration)
-
     def load_shard(self, iteration: int) -> GameBatch:
         return self.load_games(shard_name(iteration))
 
     def load_games(self, name: str) -> GameBatch:
         """Read a file of games that the manifest names, and replay the games by the rules."""
         board = self.board_at(iteration_of(name))
-        return GameBatch.from_bytes(board, self.read(name), printable(self.folder / name))
+        return GameBatch.from_bytes(board, self.read(name), self._printable(name))
 
     def _write(self, name: str, data: bytes) -> None:
         write_atomic(self.folder / name, data)
@@ -305,10 +297,13 @@ class RunDirectory:
         data = read_limited(self.folder / name, _SIZE_LIMIT)
         if sha256_hex(data) != self.state.hashes.get(name):
             raise RunError(
-                f"{printable(self.folder / name)} is damaged: its SHA-256 is not the one in "
+                f"{self._printable(name)} is damaged: its SHA-256 is not the one in "
                 f"{MANIFEST}; restore the file from a copy"
             )
         return data
+
+    def _printable(self, name: str) -> str:
+        return printable(self.folder / name)
 
     def _change_config(self) -> None:
         """Replace `config.yaml`; in between, the manifest has the hashes of both versions."""

@@ -61,21 +61,14 @@ def play_games(
     games = config.selfplay.games_per_iteration
     shares = split_evenly(config.selfplay.parallel_games, min(workers, games))
     targets = split_evenly(games, len(shares))
-    jobs = [
-        functools.partial(
-            _play_share,
-            game,
-            config,
-            evaluator,
-            resign_below,
-            np.random.default_rng([*seed, worker]),
-            unfinished[worker :: len(targets)],
-            shares[worker],
-            target,
-            progress,
-        )
-        for worker, target in enumerate(targets)
-    ]
+
+    def play_share(worker: int) -> SelfPlayResult:
+        rng, waiting = np.random.default_rng([*seed, worker]), unfinished[worker :: len(targets)]
+        share = SelfPlayWorker(game, config, evaluator, rng, shares[worker], waiting, resign_below)
+        finished = share.play(targets[worker], progress)
+        return SelfPlayResult(finished, share.leave(), share.stats, evaluator)
+
+    jobs = [functools.partial(play_share, worker) for worker in range(len(targets))]
     parts = run_jobs(jobs, progress)
     return SelfPlayResult(
         [record for part in parts for record in part.finished],
@@ -151,22 +144,6 @@ class SelfPlayWorker:
         stats.add(self._search)
         stats.seconds_playing = self._seconds
         return stats
-
-
-def _play_share(
-    game: Game,
-    config: Config,
-    evaluator: Evaluator,
-    resign_below: float,
-    rng: np.random.Generator,
-    unfinished: Sequence[GameRecord],
-    num_games: int,
-    target: int,
-    progress: JobProgress,
-) -> SelfPlayResult:
-    worker = SelfPlayWorker(game, config, evaluator, rng, num_games, unfinished, resign_below)
-    finished = worker.play(target, progress)
-    return SelfPlayResult(finished, worker.leave(), worker.stats, evaluator)
 
 
 def make_selfplay_match(

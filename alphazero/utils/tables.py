@@ -1,4 +1,4 @@
-"""Tables as text with aligned columns and as CSV files."""
+"""Tables as text with aligned columns, in Markdown, and as CSV files."""
 
 import csv
 import io
@@ -16,6 +16,16 @@ def align(rows: Sequence[Sequence[str]]) -> str:
         cells = [f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True)]
         lines.append("  ".join([f"{first:{widths[0]}}", *cells]).rstrip())
     return "\n".join(lines)
+
+
+def markdown_row(cells: Sequence[str]) -> str:
+    """Return a row of a table in Markdown."""
+    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown; each row has as many cells as `head`."""
+    return "\n".join(map(markdown_row, [head, ["---"] * len(head), *rows]))
 
 
 def check_csv(path: Path, first_column: str) -> None:

@@ -27,7 +27,7 @@ from alphazero.arena import solved_positions
 from alphazero.cli.main import parser
 from alphazero.games import game_names
 from alphazero.network.header import PLAYER_FORMAT
-from alphazero.network.tensor_file import save_tensors
+from alphazero.network.tensor_file import bytes_of_file
 from alphazero.players.checkpoint_player import load_player, search_settings
 from alphazero.solvers import exhaustive
 from alphazero.training.loop import train
@@ -558,7 +558,7 @@ def cut_end(path: Path) -> None:
 
 
 def make_foreign(path: Path) -> None:
-    save_tensors(path, {"x": torch.zeros(1)}, {"format": "another-program"})
+    path.write_bytes(bytes_of_file("it", {"x": torch.zeros(1)}, {"format": "another-program"}))
 
 
 def make_newer(path: Path) -> None:

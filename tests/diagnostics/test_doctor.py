@@ -19,7 +19,7 @@ from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.loop import Training, train
 from alphazero.training.monitoring.metrics import METRICS
-from alphazero.training.monitoring.tensorboard import TensorBoardWriter
+from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 from alphazero.training.run_directory import RunDirectory
 from alphazero.utils.arrays import Float32Array
 
@@ -156,7 +156,7 @@ def make_run(place: Path, case: Case, iterations: int = ITERATIONS) -> Path:
     with TensorBoardWriter(run.folder / "tensorboard", 0) as curves:
         for i in range(1, iterations + 1):
             courses = {**HEALTHY, **case.curves}
-            curves.write(i, {name: course(i) for name, course in courses.items()}, {})
+            curves.write(i, Metrics({name: course(i) for name, course in courses.items()}))
     return run.folder
 
 

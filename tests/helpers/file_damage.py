@@ -128,9 +128,9 @@ def hostile_header(data: bytes, choice: random.Random) -> bytes:
 def forged(path: Path, choice: random.Random) -> bytes:
     """Return a wrong player with a matching hash."""
     from alphazero.network.header import PLAYER_FORMAT
-    from alphazero.network.tensor_file import load_tensors, save_tensors
+    from alphazero.network.tensor_file import bytes_of_file, parse_tensors
 
-    tensors, texts = load_tensors(path, PLAYER_FORMAT)
+    tensors, texts = parse_tensors(path.read_bytes(), str(path), PLAYER_FORMAT)
     player = json.loads(texts["player"])
     name = choice.choice([each for each, tensor in tensors.items() if tensor.is_floating_point()])
     tensor = tensors[name]
@@ -155,9 +155,8 @@ def forged(path: Path, choice: random.Random) -> bytes:
             wrong = [{"name": "os.system", "options": {}}, {"name": "go", "options": {"size": 19}}]
             key = choice.choice(["game", "step", "iteration", "rating", "details"])
             player[key] = choice.choice(wrong if key == "game" else ["x", [], "", True])
-    made = path.with_name("made")
-    save_tensors(made, tensors, {"format": PLAYER_FORMAT, "player": json.dumps(player)})
-    return made.read_bytes()
+    texts = {"format": PLAYER_FORMAT, "player": json.dumps(player)}
+    return bytes_of_file("made", tensors, texts)
 
 
 def damaged_checkpoint(path: Path, data: bytes, choice: random.Random) -> bytes:
@@ -361,7 +360,7 @@ def try_shards(trial: Trial, count: int, choice: random.Random, place: Path) -> 
     (place / "replay").mkdir()
     path = place / name
     path.write_bytes(data)
-    assert list(run.load_shards())
+    assert run.load_shard(1)
     for number in range(count):
         hostile, held = choice.random() < 0.5, unpacked
         if number % 500 == 7:
@@ -373,7 +372,7 @@ def try_shards(trial: Trial, count: int, choice: random.Random, place: Path) -> 
         held += len(mutant)
         path.write_bytes(mutant)
         trial.counts["tried"] += 1
-        trial.counts["noticed"] += trial.read(lambda: list(run.load_shards()), held)
+        trial.counts["noticed"] += trial.read(lambda: run.load_shard(1), held)
         noticed = trial.read(partial(GameBatch.from_bytes, game, mutant, "shard"), held)
         if hostile:
             trial.counts["hostile"] += 1

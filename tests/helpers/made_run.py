@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from alphazero.config.loader import dump_config
-from alphazero.training.monitoring.tensorboard import TensorBoardWriter
+from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 from helpers.tiny_run import tiny_config
 
 
@@ -15,5 +15,5 @@ def made_run(folder: Path, curves: Mapping[str, Mapping[int, float]], *overrides
     with TensorBoardWriter(folder / "tensorboard", 0) as writer:
         for iteration in sorted({each for curve in curves.values() for each in curve}):
             here = {name: curve[iteration] for name, curve in curves.items() if iteration in curve}
-            writer.write(iteration, here, {})
+            writer.write(iteration, Metrics(here))
     return folder

@@ -545,7 +545,7 @@ TRAINING = (
         ),
     ),
     Mutation(
-        "training/data/targets.py",
+        "training/data/replay_buffer.py",
         "games.values[:-1] + games.values[1:], 0)",
         "games.values[:-1] - games.values[1:], 0)",
         "blunders are looked for from one player's view",
@@ -554,7 +554,7 @@ TRAINING = (
         ),
     ),
     Mutation(
-        "training/data/targets.py",
+        "training/data/replay_buffer.py",
         "np.where(ends[:-1] == ends[1:], games",
         "np.where(ends[:-1] >= 0, games",
         "a blunder is seen between two games",
@@ -723,8 +723,8 @@ TRAINING = (
     ),
     Mutation(
         "training/selfplay.py",
-        "unfinished[worker :: len(targets)],",
-        "unfinished,",
+        "unfinished[worker :: len(targets)]",
+        "unfinished",
         "every worker goes on with all games under way",
         (
             "training/test_selfplay.py::test_games_under_way_are_carried_over_and_none_is_lost_or_counted_twice",

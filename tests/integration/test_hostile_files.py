@@ -25,7 +25,7 @@ from alphazero.games import make_game
 from alphazero.network import header, tensor_file
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
-from alphazero.network.tensor_file import load_tensors
+from alphazero.network.tensor_file import parse_tensors
 from alphazero.training import run_directory as run_module
 
 Capture = pytest.CaptureFixture[str]
@@ -155,7 +155,7 @@ def test_a_newer_format_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.Mo
         patch.setattr(tensor_file, "FORMAT_VERSION", newer)
         save_checkpoint(path, saved)
     with pytest.raises(CheckpointError) as caught:
-        load_tensors(path, header.PLAYER_FORMAT)
+        parse_tensors(path.read_bytes(), str(path), header.PLAYER_FORMAT)
     assert str(caught.value) == (
         f"cannot read {path}: written by a newer alphazero (format {newer}; this one reads up to "
         f"{newer - 1}): upgrade"

@@ -23,7 +23,7 @@ from alphazero.errors import CheckpointError, RunError
 from alphazero.network import header
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
-from alphazero.network.tensor_file import load_tensors, save_tensors
+from alphazero.network.tensor_file import bytes_of_file, parse_tensors
 from alphazero.utils.files import sha256_of
 
 SETTINGS = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
@@ -72,12 +72,13 @@ def refusal(path: Path) -> str:
 
 def forged(path: Path, change: Any) -> None:
     """Rewrite a player's description, with a hash that is right: only its meaning is wrong."""
-    tensors, metadata = load_tensors(path, "alphazero-player")
+    tensors, metadata = parse_tensors(path.read_bytes(), str(path), "alphazero-player")
     description = json.loads(metadata["player"])
     text = change(description, tensors)
     if not isinstance(text, str):
         text = json.dumps(description)
-    save_tensors(path, tensors, {"format": "alphazero-player", "player": text})
+    texts = {"format": "alphazero-player", "player": text}
+    path.write_bytes(bytes_of_file(str(path), tensors, texts))
 
 
 def test_a_player_comes_back_exactly(path: Path) -> None:
@@ -370,8 +371,9 @@ def test_tensors_of_every_kind_and_shape_come_back(tmp_path: Path) -> None:
         "layout": torch.arange(48.0).view(2, 3, 2, 4).contiguous(memory_format=torch.channels_last),
         "not a number": torch.tensor([float("nan"), float("inf")]),
     }
-    save_tensors(tmp_path / "state", tensors, {"format": "alphazero-state", "counters": "{}"})
-    loaded, metadata = load_tensors(tmp_path / "state", "alphazero-state")
+    data = bytes_of_file("state", tensors, {"format": "alphazero-state", "counters": "{}"})
+    (tmp_path / "state").write_bytes(data)
+    loaded, metadata = parse_tensors(data, "state", "alphazero-state")
     assert metadata == {"counters": "{}"}
     assert loaded.keys() == tensors.keys()
     for name, tensor in tensors.items():

@@ -1,6 +1,5 @@
 """Self-play in int8: calibrated on the window, checked on other positions, else given up."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +21,7 @@ from alphazero.network.resnet import ResNet
 from alphazero.training import loop, play_backend
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
-from alphazero.training.int8 import compare, draw_positions, quantize
-from alphazero.utils.arrays import Float32Array
+from alphazero.training.int8 import draw_positions, quantize
 
 INT8 = "inference.selfplay_precision=int8"
 ANYTHING = ("inference.int8_min_agreement=0", "inference.int8_max_value_error=2")
@@ -33,21 +31,12 @@ CURVES = ("inference/int8_agreement", "inference/int8_value_error")
 pytestmark = pytest.mark.arithmetic
 
 
-class Recited:
-    """Returns the answers that it was created with."""
-
-    def __init__(self, logits: Sequence[Sequence[float]], values: Sequence[float]) -> None:
-        self.answers = np.array(logits, np.float32), np.array(values, np.float32)
-
-    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        return self.answers
-
-
 def test_best_moves_and_values_are_compared_as_by_hand() -> None:
-    exact = Recited([[3, 1, 2], [0, 5, 1], [1, 2, 9], [4, 4.5, 0]], [0.5, -0.25, 1, 0])
-    other = Recited([[9, 8, 7], [0, 0, 0.5], [7, 8, 9], [5, 4.5, 0]], [0.25, -0.25, 0.5, 0.25])
+    exact = np.array([[3, 1, 2], [0, 5, 1], [1, 2, 9], [4, 4.5, 0]]), np.array([0.5, -0.25, 1, 0])
+    logits = np.array([[9, 8, 7], [0, 0, 0.5], [7, 8, 9], [5, 4.5, 0]])
+    other = logits, np.array([0.25, -0.25, 0.5, 0.25])
     # The best moves 0, 1, 2, 1 against 0, 2, 2, 0; distances 0.25, 0, 0.5, 0.25.
-    assert compare(other, exact, np.zeros((4, 1, 1, 1), np.float32)) == QuantizationError(0.5, 0.25)
+    assert QuantizationError.between(other, exact) == QuantizationError(0.5, 0.25)
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_tells_it(tmp_p
     training = Training(run, 1)
     for iteration in range(1, 5):
         run.state.iteration = iteration
-        known = list(non_resigned_games(training.replay.shards))
+        known = list(non_resigned_games(training.replay.buffer(run.game).shards))
         games = training.play()
         assert training.resign_below == resign_threshold(known, 1.0, 0.2)
         told = measure_resignation(games.finished, training.resign_below)
@@ -219,7 +219,9 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_tells_it(tmp_p
         assert told.get("selfplay/resign_false_positives") == expected
         training.store_games(games)
     assert training.resign_below > NEVER_RESIGN
-    kinds = np.concatenate([shard.resignations for shard in training.replay.shards])
+    kinds = np.concatenate(
+        [shard.resignations for shard in training.replay.buffer(run.game).shards]
+    )
     assert {PLAYED_OUT, RESIGNED} <= set(kinds.tolist())
     assert resigned
     assert "player won by resignation," in resigned[0].describe(run.game)

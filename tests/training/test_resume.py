@@ -104,7 +104,7 @@ def test_a_run_on_several_boards_goes_on_as_if_it_had_never_been_stopped(tmp_pat
     (tmp_path / "whole").mkdir()
     whole = train_in(tmp_path / "whole", *BOARDS, "budget.iterations=5")
     opened = RunDirectory.open(whole)
-    policies = {number: games.policies for number, games in opened.load_shards()}
+    policies = {number: opened.load_shard(number).policies for number in opened.state.shards}
     assert [policies[number].shape[1] for number in (3, 4, 5)] == [16, 9, 16]
     assert [len(each) > 0 for each in opened.load_unfinished().values()] == [True, True]
     for stop in (1, 2, 3):
@@ -847,6 +847,7 @@ def test_a_rating_is_the_best_player_s_plus_the_gate_s_difference(tmp_path: Path
         result: Future[Any] = Future()
         result.set_result((MatchResult(wins, 0, 4 - wins, 4, elo, elo - 10, elo + 10), []))
         challenge = loop.PendingGate(training._checkpoint(), training.best, result)
+        training.run.save_player(challenge.checkpoint)  # as while a gate of actors is under way
         training._end_gate(challenge)
         assert state.rating == best
         saved = load_checkpoint(training.run.folder / player_name(step))

@@ -6,13 +6,23 @@ from pathlib import Path
 import pytest
 
 from alphazero.errors import RunError
-from alphazero.utils.tables import align, check_csv, save_csv
+from alphazero.utils.tables import align, check_csv, markdown_table, save_csv
 
 
 def test_columns_line_up() -> None:
     assert align([("", "a", "run b"), ("loss", "1.5", "12"), ("elo", "-", "")]) == (
         "        a  run b\nloss  1.5     12\nelo     -"
     )
+
+
+def test_a_table_in_markdown_has_a_head_a_rule_and_its_rows() -> None:
+    assert markdown_table(("a", "b"), [("1", ""), ("x | y", "||")]).splitlines() == [
+        "| a | b |",
+        "| --- | --- |",
+        "| 1 |  |",
+        "| x &#124; y | &#124;&#124; |",
+    ]
+    assert markdown_table(["a"], []) == "| a |\n| --- |"
 
 
 def test_a_table_comes_back_from_its_file(tmp_path: Path) -> None:

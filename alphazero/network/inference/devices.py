@@ -51,7 +51,7 @@ def resolve_device(device: str) -> str:
 
 @functools.cache
 def _best_device() -> str:
-    """Return the first device that passes its self-check, the CPU at last; tell of refused ones."""
+    """Return the first device that passes its self-check, else the CPU; print those that fail."""
     for kind in available_devices()[:-1]:
         fault = self_check(kind).fault
         if not fault:

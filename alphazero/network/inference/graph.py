@@ -60,22 +60,13 @@ class GraphOps(Protocol):
         """Reshape [B, F] to [B, F, 1, 1]."""
 
 
-class Outputs(NamedTuple):
-    """The outputs of a graph."""
-
-    logits: Any
-    """[B, A]"""
-    values: Any
-    """[B, 1], or [B, 2] with margins"""
-
-
 def build_graph(
-    network: ResNet, ops: GraphOps, observations: Any, ranges: Ranges, margins: bool = False
-) -> Outputs:
-    """Add a folded network to a graph, from its input `observations` [B, C, H, W] on.
+    network: ResNet, ops: GraphOps, observations: Any, ranges: Ranges, margins: bool
+) -> tuple[Any, Any]:
+    """Add a folded network to a graph; return its logits [B, A] and values [B, 1].
 
-    Convolutions in `ranges` round their inputs and weights to int8. With `margins` the means of
-    the head `margin` stand beside the values.
+    `observations` [B, C, H, W] is the graph's input. Convolutions in `ranges` round their inputs
+    and weights to int8. With `margins` the values are [B, 2], with the means of the head `margin`.
     """
     return _Builder(network, ops, ranges, margins).outputs(observations)
 
@@ -86,16 +77,14 @@ class _Builder(NamedTuple):
     ranges: Ranges
     margins: bool
 
-    def outputs(self, observations: Any) -> Outputs:
+    def outputs(self, observations: Any) -> tuple[Any, Any]:
         network, relu = self.network, self.ops.relu
         trunk = relu(self._convolve(observations, network.stem))
         for block in network.tower:
             trunk = self._residual(trunk, cast(ResidualBlock, block))
         logits = self._policy(self._convolve(trunk, network.policy_features))
         values = self._value(relu(self._convolve(trunk, network.value_features)))
-        return Outputs(
-            logits, self.ops.join([values, self._margin(trunk)]) if self.margins else values
-        )
+        return logits, self.ops.join([values, self._margin(trunk)]) if self.margins else values
 
     def _convolve(self, features: Any, layer: ConvNorm) -> Any:
         # The skip around a block uses the unrounded features: rounding them too is no faster and

@@ -86,19 +86,16 @@ class GameEnds(NamedTuple):
         return ends
 
 
-_integers, _floats = types.Array(types.int64, 1, "C"), types.Array(types.float32, 1, "C")
-
-
 @kernel(
     types.void(
         RulesType,
         types.FunctionType(OWNERS_RULE),
         types.FunctionType(MARGIN_RULE),
-        types.Array(types.int64, 2, "C"),
-        *(_integers,) * 3,
-        types.Array(types.boolean, 1, "C"),
-        types.Array(types.int8, 2, "C"),
-        _floats,
+        types.int64[:, ::1],
+        *(types.int64[::1],) * 3,
+        types.boolean[::1],
+        types.int8[:, ::1],
+        types.float32[::1],
     )
 )
 def _read_ends(
@@ -147,10 +144,7 @@ def short_term_values(game: Game, games: GameBatch) -> Float32Array:
 
 @kernel(
     types.void(
-        _floats,
-        *(_integers,) * 2,
-        types.Array(types.float64, 1, "C"),
-        types.Array(types.float32, 2, "C"),
+        types.float32[::1], *(types.int64[::1],) * 2, types.float64[::1], types.float32[:, ::1]
     )
 )
 def _average_later_values(

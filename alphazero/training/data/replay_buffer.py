@@ -26,7 +26,6 @@ from alphazero.training.data.auxiliary_targets import (
     short_term_values,
 )
 from alphazero.training.data.game_shard import GameBatch, initial_states
-from alphazero.training.data.targets import integers_type, value_targets
 from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array
 from alphazero.utils.jit import kernel
 
@@ -61,17 +60,17 @@ class Batch(NamedTuple):
 @kernel(
     types.void(
         RulesType,
-        types.Array(types.int64, 2, "C"),
-        *(integers_type,) * 3,
-        types.Array(types.float64, 1, "C"),
-        types.Array(types.float32, 2, "C"),
-        types.Array(types.float32, 1, "C"),
+        types.int64[:, ::1],
+        *(types.int64[::1],) * 3,
+        types.float64[::1],
+        types.float32[:, ::1],
+        types.float32[::1],
         types.float64,
-        *(integers_type,) * 2,
-        *(types.Array(types.int64, 2, "C"),) * 2,
-        types.Array(types.float32, 4, "C"),
-        types.Array(types.float32, 2, "C"),
-        types.Array(types.float32, 1, "C"),
+        *(types.int64[::1],) * 2,
+        *(types.int64[:, ::1],) * 2,
+        types.float32[:, :, :, ::1],
+        types.float32[:, ::1],
+        types.float32[::1],
     )
 )
 def _fill(
@@ -117,6 +116,30 @@ def _fill(
         values[row] = (1 - search_value_weight) * value + search_value_weight * search_values[
             position
         ]
+
+
+def value_targets(games: GameBatch, blunder: float) -> Float64Array:
+    """Return the value target of each position [P], for player 0.
+
+    It is the game's outcome, or the search value at the next blunder, this position included. A
+    blunder is a move that lowers the mover's value, as seen by the next search, by more than
+    `blunder` (0: no blunders). Leela Chess Zero's rescorer (`--deblunder`) does the same with the
+    values of one search.
+    """
+    lengths = games.lengths.astype(np.int64)
+    ends = np.repeat(np.cumsum(lengths), lengths)
+    results = np.repeat(games.outcomes.astype(np.float64), lengths)
+    if not blunder:
+        return results
+    indices = np.arange(len(ends))
+    plies = indices - (ends - np.repeat(lengths, lengths))
+    signs = np.where(plies % 2, value_of(1, 1), value_of(1, 0))
+    falls = np.zeros(len(ends))
+    falls[:-1] = np.where(ends[:-1] == ends[1:], games.values[:-1] + games.values[1:], 0)
+    nexts = np.minimum.accumulate(np.where(falls > blunder, indices, len(ends))[::-1])[::-1]
+    before = nexts < ends
+    results[before] = (signs * games.values)[nexts[before]]
+    return results
 
 
 @dataclass
@@ -216,12 +239,13 @@ class ReplayBuffer:
         augment: bool,
         search_value_weight: float = 0.0,
     ) -> Batch:
-        """Draw a batch from the window, uniformly unless the settings weight positions.
+        """Draw a batch from the window, uniformly and with replacement.
 
         `augment` applies a random symmetry to each. Values are (1 - `search_value_weight`) z +
         `search_value_weight` q, where q is the search's value.
         """
-        positions = self._draw(batch_size, rng)
+        newest = self._newest
+        positions = newest[rng.integers(0, len(newest), batch_size)]
         kinds = len(self._symmetries.actions) if augment else 1
         symmetries = rng.integers(0, kinds, batch_size)
         batch = Batch(
@@ -266,23 +290,16 @@ class ReplayBuffer:
         """Positions of the window, oldest first."""
         return self._trainable[len(self._trainable) - self.window :]
 
-    def _draw(self, batch_size: int, rng: np.random.Generator) -> Int64Array:
-        """Draw positions of the window, with replacement."""
-        newest = self._newest
-        return newest[rng.integers(0, len(newest), batch_size)]
-
     def _shard(self, iteration: int, games: GameBatch) -> _Shard:
+        needs_ends = not {"ownership", "margin"}.isdisjoint(self.auxiliary)
         return _Shard(
             iteration,
             games,
             value_targets(games, self.settings.deblunder_threshold),
             np.flatnonzero(games.policies.any(axis=1)),
-            GameEnds.of(self.game, games) if self._wants("ownership", "margin") else None,
-            short_term_values(self.game, games) if self._wants("short_term_value") else None,
+            GameEnds.of(self.game, games) if needs_ends else None,
+            short_term_values(self.game, games) if "short_term_value" in self.auxiliary else None,
         )
-
-    def _wants(self, *heads: str) -> bool:
-        return not set(heads).isdisjoint(self.auxiliary)
 
     def _join(self) -> None:
         shards = self._shards or [self._shard(0, GameBatch.of(self.game, []))]

@@ -36,16 +36,6 @@ class ReplayMixture:
         return sorted(each for buffer in self._buffers.values() for each in buffer.iterations)
 
     @property
-    def shards(self) -> list[GameBatch]:
-        """Stored games, one batch per iteration, oldest first."""
-        found = [
-            pair
-            for buffer in self._buffers.values()
-            for pair in zip(buffer.iterations, buffer.shards, strict=True)
-        ]
-        return [games for _, games in sorted(found, key=lambda each: each[0])]
-
-    @property
     def total_positions(self) -> int:
         """Positions ever added."""
         return max(buffer.total_positions for buffer in self._buffers.values())

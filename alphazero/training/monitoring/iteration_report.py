@@ -22,10 +22,11 @@ from alphazero.training.data.replay_mixture import ReplayMixture
 from alphazero.training.evaluation import Figures
 from alphazero.training.learning.learner import StepReport
 from alphazero.training.manifest import RunState
-from alphazero.training.monitoring.surprise import SearchStatistics, most_surprising_position
+from alphazero.training.monitoring.surprise import full_searches, most_surprising_position
 from alphazero.training.resignation import measure_resignation
 from alphazero.training.run_directory import RunDirectory
 from alphazero.training.selfplay import SelfPlayResult
+from alphazero.utils.arrays import Float64Array
 from alphazero.utils.machine import peak_megabytes
 
 
@@ -50,8 +51,8 @@ class IterationReport:
     """of each stage"""
 
     @functools.cached_property
-    def _findings(self) -> SearchStatistics:
-        return SearchStatistics.of(self.games.finished)
+    def _searches(self) -> tuple[Float64Array, Float64Array]:
+        return full_searches(self.games.finished)
 
     @property
     def _playing(self) -> float:
@@ -87,7 +88,7 @@ class IterationReport:
     def figures(self) -> dict[str, float]:
         """Return the values of all curves by metric name, without losses when no step was due."""
         state, steps, games = self.state, self.steps, self.games
-        count, seconds, entropies = len(games.finished), self._playing, self._findings.entropies
+        count, seconds, (entropies, _) = len(games.finished), self._playing, self._searches
         outcomes = np.array([record.outcome for record in games.finished])
         moves = sum(len(record.actions) for record in games.finished)
         figures = {
@@ -143,10 +144,8 @@ class IterationReport:
 
     def histograms(self) -> dict[str, npt.NDArray[Any]]:
         """Return the numbers for each histogram by metric name."""
-        return {
-            "selfplay/search_entropies": self._findings.entropies,
-            "selfplay/search_values": self._findings.values,
-        }
+        names = ("selfplay/search_entropies", "selfplay/search_values")
+        return dict(zip(names, self._searches, strict=True))
 
     def pictures(self) -> dict[str, Image.Image]:
         """Return the pictures by metric name."""

@@ -22,22 +22,15 @@ EXAMINED = 64
 """Positions among which the most surprising one is found: one batch, at negligible cost."""
 
 
-@dataclass(frozen=True)
-class SearchStatistics:
-    """Results of the full searches of some games; fast searches are left out."""
+def full_searches(records: Sequence[GameRecord]) -> tuple[Float64Array, Float64Array]:
+    """Return the entropies [n] of the full searches' policies, in nats, and their values [n].
 
-    entropies: Float64Array
-    """[n] of the search policies, in nats"""
-    values: Float64Array
-    """[n] for the player to move"""
-
-    @classmethod
-    def of(cls, records: Sequence[GameRecord]) -> "SearchStatistics":
-        """Collect the results from `records`, at least one."""
-        policies = np.concatenate([record.policies for record in records])
-        values = np.concatenate([record.values for record in records])
-        full = policies.any(axis=1)
-        return cls(entropies_of(policies[full]), values[full].astype(np.float64))
+    Values are for the player to move; `records` is at least one game.
+    """
+    policies = np.concatenate([record.policies for record in records])
+    values = np.concatenate([record.values for record in records])
+    full = policies.any(axis=1)
+    return entropies_of(policies[full]), values[full].astype(np.float64)
 
 
 @dataclass(frozen=True)

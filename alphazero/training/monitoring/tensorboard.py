@@ -6,8 +6,8 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from types import MappingProxyType, TracebackType
+from typing import Any, NamedTuple, Self
 
 import numpy.typing as npt
 from PIL import Image
@@ -25,6 +25,17 @@ Layout = Mapping[str, Mapping[str, Sequence[str | Sequence[str]]]]
 
 Settings = Mapping[str, float | bool | str]
 """Values of configuration keys by dotted name."""
+
+
+class Metrics(NamedTuple):
+    """The metrics of one iteration, each by name."""
+
+    values: Mapping[str, float]
+    """points of the curves"""
+    texts: Mapping[str, str] = MappingProxyType({})
+    histograms: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})
+    """numbers [n]"""
+    pictures: Mapping[str, Image.Image] = MappingProxyType({})
 
 
 class TensorBoardWriter:
@@ -62,16 +73,9 @@ class TensorBoardWriter:
             on_error.pop_all()
 
     @defer_interrupts()
-    def write(
-        self,
-        iteration: int,
-        values: Mapping[str, float],
-        texts: Mapping[str, str],
-        histograms: Mapping[str, npt.NDArray[Any]] | None = None,
-        pictures: Mapping[str, Image.Image] | None = None,
-    ) -> None:
-        """Add a point to each curve, and texts, pictures, and histograms of numbers [n]."""
-        histograms, pictures = histograms or {}, pictures or {}
+    def write(self, iteration: int, metrics: Metrics) -> None:
+        """Add a point to each curve, and texts, histograms and pictures."""
+        values, texts, histograms, pictures = metrics
         for kind, given in (("curve", values), ("histogram", histograms), ("picture", pictures)):
             unknown = [name for name in given if kind_of(name) != kind]
             assert not unknown, f"no {kind} in the table of metrics: {unknown}"

@@ -28,7 +28,7 @@ class TimeLeft:
         self._began, self._budget = self._clock(), budget
 
     def begin(self, stage: str) -> None:
-        """Begin a stage: it no longer is to come."""
+        """Begin a stage, which is then no longer one to come."""
         self._expected = [each for each in self._expected if each != stage]
 
     def end(self, stage: str, seconds: float) -> None:

@@ -3,18 +3,16 @@
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
-import numpy.typing as npt
-from PIL import Image
 from tqdm import tqdm
 
 from alphazero.config.loader import dump_config
 from alphazero.config.schema import Config
-from alphazero.training.monitoring.tensorboard import Settings
+from alphazero.training.monitoring.tensorboard import Metrics, Settings
 from alphazero.training.monitoring.trackers import TRACKERS, Tracker, TrackerRun
 from alphazero.utils.checked_json import field, parse_object
 from alphazero.utils.files import read_limited, write_atomic
@@ -47,21 +45,14 @@ class TrackerWriter:
             self._id = self._tracker.id
             self._save_progress()
 
-    def write(
-        self,
-        iteration: int,
-        values: Mapping[str, float],
-        texts: Mapping[str, str],
-        histograms: Mapping[str, npt.NDArray[Any]] | None = None,
-        pictures: Mapping[str, Image.Image] | None = None,
-    ) -> None:
+    def write(self, iteration: int, metrics: Metrics) -> None:
         if self._tracker is None or iteration <= self._sent:
             return
         with self._warning():
             # Saved first: a kill in between loses one iteration's points, and repeats none.
             self._sent = iteration
             self._save_progress()
-            self._tracker.write(iteration, values, texts, histograms or {}, pictures or {})
+            self._tracker.write(iteration, metrics)
 
     def _save_progress(self) -> None:
         content = {"id": self._id, "iteration": self._sent}

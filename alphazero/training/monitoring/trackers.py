@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
-from PIL import Image
 
-from alphazero.training.monitoring.tensorboard import BINS, Settings
+from alphazero.training.monitoring.tensorboard import BINS, Metrics, Settings
 
 PROJECT: Final = "alphazero"
 """Name of the project or experiment that holds the runs, if the environment names none."""
@@ -41,15 +39,8 @@ class Tracker(Protocol):
 
     id: str
 
-    def write(
-        self,
-        iteration: int,
-        values: Mapping[str, float],
-        texts: Mapping[str, str],
-        histograms: Mapping[str, npt.NDArray[Any]],
-        pictures: Mapping[str, Image.Image],
-    ) -> None:
-        """Add what `MetricsWriter.write` describes, as far as the tracker has such things."""
+    def write(self, iteration: int, metrics: Metrics) -> None:
+        """Add the metrics of an iteration, as far as the tracker has such things."""
 
     def close(self, *, is_finished: bool) -> None:
         """End the session; a run that is not finished may go on in another one."""
@@ -70,7 +61,7 @@ class Wandb:
             id=self.id,
             resume="allow" if run.id else None,
             dir=run.folder,
-            # The program's own output, code and machine are nobody's business.
+            # Send no program output, no code and nothing about the machine.
             settings=wandb.Settings(
                 console="off",
                 quiet=True,
@@ -84,22 +75,15 @@ class Wandb:
         )
         self._run.config.update(dict(run.settings), allow_val_change=True)
 
-    def write(
-        self,
-        iteration: int,
-        values: Mapping[str, float],
-        texts: Mapping[str, str],
-        histograms: Mapping[str, npt.NDArray[Any]],
-        pictures: Mapping[str, Image.Image],
-    ) -> None:
-        content: dict[str, Any] = dict(values)
-        for name, numbers in histograms.items():
+    def write(self, iteration: int, metrics: Metrics) -> None:
+        content: dict[str, Any] = dict(metrics.values)
+        for name, numbers in metrics.histograms.items():
             if numbers.size:
                 counted = np.histogram(numbers, bins=BINS)
                 content[name] = self._wandb.Histogram(np_histogram=counted)
-        for name, picture in pictures.items():
+        for name, picture in metrics.pictures.items():
             content[name] = self._wandb.Image(picture)
-        for name, text in texts.items():
+        for name, text in metrics.texts.items():
             content[name] = self._wandb.Html(f"<pre>{html.escape(text)}</pre>")
         self._run.log(content, step=iteration)
 
@@ -128,22 +112,14 @@ class Mlflow:
             self._client.log_batch(self.id, params=parameters[:100])  # its limit
         self._client.log_text(self.id, run.configuration, "config.yaml")
 
-    def write(
-        self,
-        iteration: int,
-        values: Mapping[str, float],
-        texts: Mapping[str, str],
-        histograms: Mapping[str, npt.NDArray[Any]],
-        pictures: Mapping[str, Image.Image],
-    ) -> None:
-        del texts, histograms  # MLflow has no such things
+    def write(self, iteration: int, metrics: Metrics) -> None:
         now = int(time.time() * 1000)
         points = [
             self._entities.Metric(name, float(value), now, iteration)
-            for name, value in values.items()
+            for name, value in metrics.values.items()
         ]
         self._client.log_batch(self.id, metrics=points)
-        for name, picture in pictures.items():
+        for name, picture in metrics.pictures.items():
             self._client.log_image(self.id, picture, key=name, step=iteration, synchronous=True)
 
     def close(self, *, is_finished: bool) -> None:

@@ -30,7 +30,7 @@ from alphazero.training.monitoring.dashboard import (
     tensorboard_layout,
 )
 from alphazero.training.monitoring.metrics import METRICS
-from alphazero.training.monitoring.tensorboard import TensorBoardWriter
+from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -293,5 +293,5 @@ def test_tensorboard_takes_the_layout_of_the_last_time_a_run_went_on(tmp_path: P
         with TensorBoardWriter(
             tmp_path, iteration, {"loss": {"a chart": ["Multiline", [name]]}}
         ) as curves:
-            curves.write(iteration + 1, {"loss/total": 1.0}, {})
+            curves.write(iteration + 1, Metrics({"loss/total": 1.0}))
     assert shown(tmp_path) == {"loss": {"a chart": ["loss/value"]}}

@@ -23,7 +23,7 @@ from alphazero.diagnostics.runs.run_pictures import draw_progress
 from alphazero.errors import PlayerError, RunError
 from alphazero.players.registry import parse_player
 from alphazero.training.loop import resume, train
-from alphazero.training.monitoring.tensorboard import TensorBoardWriter
+from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def run(tmp_path: Path) -> Path:
     with TensorBoardWriter(tmp_path / "tensorboard", 0) as curves:
         for iteration in (1, 2, 3):
             spent = {"seconds/play": 60.0 * iteration, "seconds/save": 30.0}
-            curves.write(iteration, spent, {})
+            curves.write(iteration, Metrics(spent))
     return tmp_path
 
 

@@ -22,7 +22,7 @@ from alphazero.drawing.position import draw_position
 from alphazero.errors import RunError
 from alphazero.training.monitoring.metrics import METRICS
 from alphazero.training.monitoring.surprise import EXAMINED
-from alphazero.training.monitoring.tensorboard import TensorBoardWriter
+from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -35,7 +35,7 @@ def test_curves_come_back_as_they_were_written(tmp_path: Path):
     with TensorBoardWriter(tmp_path, 0) as curves:
         for iteration in (1, 2, 3):
             values = {name: iteration + index / 4 for index, name in enumerate(names)}
-            curves.write(iteration, values, {})
+            curves.write(iteration, Metrics(values))
     reader = read(tmp_path)
     assert set(reader.Tags()["scalars"]) == set(names)
     for index, name in enumerate(names):
@@ -45,13 +45,13 @@ def test_curves_come_back_as_they_were_written(tmp_path: Path):
 
 def test_curves_can_be_read_before_the_folder_is_closed(tmp_path: Path):
     with TensorBoardWriter(tmp_path, 0) as curves:
-        curves.write(1, {"loss/total": 2.5}, {})
+        curves.write(1, Metrics({"loss/total": 2.5}))
         assert points(tmp_path, "loss/total") == [(1, 2.5)]
 
 
 def test_texts_keep_their_lines(tmp_path: Path):
     with TensorBoardWriter(tmp_path, 0) as curves:
-        curves.write(1, {}, {"selfplay/sample_game": "X . O\n. X ."})
+        curves.write(1, Metrics({}, {"selfplay/sample_game": "X . O\n. X ."}))
     (event,) = read(tmp_path).Tensors("selfplay/sample_game/text_summary")
     assert event.step == 1
     # Four spaces are a code block in TensorBoard's Markdown.
@@ -63,8 +63,10 @@ def test_histograms_keep_their_numbers_and_pictures_their_pixels(tmp_path: Path)
     picture = Image.new("RGB", (7, 5), (230, 159, 0))
     picture.putpixel((3, 2), (0, 0, 255))
     with TensorBoardWriter(tmp_path, 0) as curves:
-        curves.write(1, {}, {}, {"selfplay/search_values": numbers}, {"selfplay/surprise": picture})
-        curves.write(2, {}, {}, {"selfplay/search_values": numbers[:0]})
+        curves.write(
+            1, Metrics({}, {}, {"selfplay/search_values": numbers}, {"selfplay/surprise": picture})
+        )
+        curves.write(2, Metrics({}, {}, {"selfplay/search_values": numbers[:0]}))
     reader = read(tmp_path)
     (event,) = reader.Histograms("selfplay/search_values")
     histogram = event.histogram_value
@@ -92,7 +94,7 @@ def test_a_drawing_takes_half_the_room_of_full_colours_and_looks_the_same(tmp_pa
     full = io.BytesIO()
     drawn.save(full, "PNG")
     with TensorBoardWriter(tmp_path, 0) as curves:
-        curves.write(1, {}, {}, pictures={"selfplay/surprise": drawn})
+        curves.write(1, Metrics({}, pictures={"selfplay/surprise": drawn}))
     (shown,) = read(tmp_path).Images("selfplay/surprise")
     assert len(shown.encoded_image_string) < full.tell() / 2
     decoded = Image.open(io.BytesIO(shown.encoded_image_string)).convert("RGB")
@@ -104,7 +106,7 @@ def test_a_drawing_takes_half_the_room_of_full_colours_and_looks_the_same(tmp_pa
 @pytest.mark.parametrize("name", ["selfplay/search_valus", "loss/total", "selfplay/surprise"])
 def test_a_histogram_that_is_not_in_the_table_fails(tmp_path: Path, name: str):
     with TensorBoardWriter(tmp_path, 0) as curves, pytest.raises(AssertionError, match=name):
-        curves.write(1, {}, {}, {name: np.zeros(2)})
+        curves.write(1, Metrics({}, {}, {name: np.zeros(2)}))
 
 
 def test_the_table_tells_how_many_positions_a_surprise_is_looked_for_in():
@@ -117,16 +119,16 @@ def test_the_table_tells_how_many_positions_a_surprise_is_looked_for_in():
 def test_a_curve_that_is_not_in_the_table_fails(tmp_path: Path, name: str):
     wrong = re.escape(f"no curve in the table of metrics: ['{name}']")
     with TensorBoardWriter(tmp_path, 0) as curves, pytest.raises(AssertionError, match=wrong):
-        curves.write(1, {"loss/total": 1.0, "ladder/uct_20/score": 0.5, name: 0.5}, {})
+        curves.write(1, Metrics({"loss/total": 1.0, "ladder/uct_20/score": 0.5, name: 0.5}))
 
 
 @pytest.mark.parametrize("resumed_at", [3, 1, 0])
 def test_what_was_written_after_the_resumed_iteration_is_purged(tmp_path: Path, resumed_at: int):
     with TensorBoardWriter(tmp_path, 0) as curves:
         for iteration in range(1, 6):
-            curves.write(iteration, {"loss/total": float(iteration)}, {})
+            curves.write(iteration, Metrics({"loss/total": float(iteration)}))
     with TensorBoardWriter(tmp_path, resumed_at) as curves:
-        curves.write(resumed_at + 1, {"loss/total": 40.0}, {})
+        curves.write(resumed_at + 1, Metrics({"loss/total": 40.0}))
     kept = [(iteration, float(iteration)) for iteration in range(1, resumed_at + 1)]
     assert points(tmp_path, "loss/total") == [*kept, (resumed_at + 1, 40.0)]
 
@@ -134,9 +136,9 @@ def test_what_was_written_after_the_resumed_iteration_is_purged(tmp_path: Path, 
 def test_a_curve_that_a_resumed_run_purges_whole_is_not_there(tmp_path: Path):
     for begin in (0, 1):
         with TensorBoardWriter(tmp_path / "tensorboard", begin) as curves:
-            curves.write(begin + 1, {"learner/steps": 0.0}, {})
+            curves.write(begin + 1, Metrics({"learner/steps": 0.0}))
             if begin == 0:
-                curves.write(2, {"loss/total": 1.0}, {})
+                curves.write(2, Metrics({"loss/total": 1.0}))
     assert read_curves(tmp_path) == {"learner/steps": {1: 0.0, 2: 0.0}}
 
 
@@ -148,7 +150,7 @@ def test_a_run_that_goes_on_after_its_last_iteration_loses_nothing(
     for begin in (0, 2, 4):
         with TensorBoardWriter(tmp_path, begin) as curves:
             for iteration in (begin + 1, begin + 2):
-                curves.write(iteration, {"loss/total": float(iteration)}, {})
+                curves.write(iteration, Metrics({"loss/total": float(iteration)}))
     assert points(tmp_path, "loss/total") == [(step, float(step)) for step in range(1, 7)]
 
 
@@ -187,7 +189,7 @@ def test_no_thread_outlives_curves_that_were_refused(
     assert set(threading.enumerate()) > before
     monkeypatch.setattr(RecordWriter, method, refuse)
     with pytest.raises(RunError, match="cannot write"), curves:
-        curves.write(1, {"loss/total": 1.0}, {})
+        curves.write(1, Metrics({"loss/total": 1.0}))
     assert set(threading.enumerate()) == before
     with pytest.raises(RunError, match="cannot write"):
         TensorBoardWriter(tmp_path, 0)
@@ -215,7 +217,7 @@ def test_a_thread_that_is_late_to_say_what_the_disk_refused_is_not_heard_twice(
     curves = TensorBoardWriter(tmp_path, 0)
     monkeypatch.setattr(RecordWriter, "write", refuse)
     with pytest.raises(RunError, match="cannot write"), curves:
-        curves.write(1, {"loss/total": 1.0}, {})
+        curves.write(1, Metrics({"loss/total": 1.0}))
     time.sleep(0.6)
     assert not heard
     assert threading.excepthook == heard.append

@@ -22,8 +22,8 @@ from alphazero.training.loop import train
 from alphazero.training.monitoring import iteration_report
 from alphazero.training.monitoring.surprise import (
     EXAMINED,
-    SearchStatistics,
     entropies_of,
+    full_searches,
     most_surprising_position,
 )
 from alphazero.training.selfplay import SelfPlayResult
@@ -64,11 +64,10 @@ def test_only_full_searches_are_findings() -> None:
     game = Mnk()
     record = record_of(game, [0, 3, 1, 4, 2], {1: {1: 0.5, 3: 0.5}, 4: {2: 1.0}})
     empty = record_of(game, [0, 3, 1, 4, 2], {})
-    findings = SearchStatistics.of([empty, record, empty])
-    assert findings.entropies == pytest.approx([math.log(2), 0])
-    assert findings.values == pytest.approx([-0.4, 0.8])
-    nothing = SearchStatistics.of([empty])
-    assert nothing.entropies.shape == nothing.values.shape == (0,)
+    entropies, values = full_searches([empty, record, empty])
+    assert entropies == pytest.approx([math.log(2), 0])
+    assert values == pytest.approx([-0.4, 0.8])
+    assert [each.shape for each in full_searches([empty])] == [(0,), (0,)]
 
 
 def test_the_bare_network_is_asked_for_legal_moves_only() -> None:

@@ -9,7 +9,7 @@ from helpers.tiny_run import tiny_config
 
 from alphazero.config.reference import changed_values
 from alphazero.training.loop import resume, train
-from alphazero.training.monitoring.tensorboard import TensorBoardWriter
+from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -82,7 +82,7 @@ def test_the_tab_shows_each_run_with_its_settings_and_last_values(tmp_path: Path
     for name, settings, last in (("a", first, 2), ("b", second, 4)):
         with TensorBoardWriter(tmp_path / name / "tensorboard", 0, None, settings) as curves:
             for iteration in range(1, last + 1):
-                curves.write(iteration, {"loss/total": 1 / iteration}, {})
+                curves.write(iteration, Metrics({"loss/total": 1 / iteration}))
     tab = Tab(tmp_path)
     assert tab.settings() == {"a/tensorboard": first, "b/tensorboard": second}
     assert tab.metrics() == {

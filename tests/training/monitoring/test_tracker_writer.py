@@ -1,7 +1,6 @@
 """A tracker receives each iteration once, and no error of it reaches a training."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,6 +9,7 @@ from helpers.tiny_run import fingerprint, tiny_config
 
 from alphazero.training.loop import Training, resume, train
 from alphazero.training.monitoring import tracker_writer, writers
+from alphazero.training.monitoring.tensorboard import Metrics
 from alphazero.training.monitoring.tracker_writer import TrackerWriter
 from alphazero.training.monitoring.trackers import TrackerRun
 
@@ -34,10 +34,10 @@ class FakeTracker:
         if self.broken == place:
             raise ConnectionError(f"no answer\nat \x1b[1m{place}")
 
-    def write(self, iteration: int, values: Mapping[str, float], *_: Any) -> None:
+    def write(self, iteration: int, metrics: Metrics) -> None:
         self._fail_at(iteration)
         self.received.append(iteration)
-        self.values.update(values)
+        self.values.update(metrics.values)
 
     def close(self, *, is_finished: bool) -> None:
         self._fail_at("close")
@@ -60,7 +60,7 @@ def new_writer(folder: Path) -> TrackerWriter:
 
 def write(writer: TrackerWriter, *iterations: int) -> None:
     for iteration in iterations:
-        writer.write(iteration, {"loss/total": 1.0}, {})
+        writer.write(iteration, Metrics({"loss/total": 1.0}))
 
 
 def test_the_tracker_knows_the_run_again_and_receives_no_iteration_twice(tmp_path: Path) -> None:

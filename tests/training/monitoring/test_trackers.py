@@ -11,6 +11,7 @@ from helpers.wandb_files import read_offline_run
 from PIL import Image
 
 from alphazero.config.reference import changed_values
+from alphazero.training.monitoring.tensorboard import Metrics
 from alphazero.training.monitoring.tracker_writer import TrackerWriter
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -32,7 +33,7 @@ def write_sessions(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) 
         config = tiny_config(folder, f"budget.iterations={budget}")
         with TrackerWriter(name, folder, config, changed_values(config)) as writer:
             for iteration in iterations:
-                writer.write(iteration, VALUES, TEXTS, HISTOGRAMS, PICTURES)
+                writer.write(iteration, Metrics(VALUES, TEXTS, HISTOGRAMS, PICTURES))
     assert "warning: " not in capsys.readouterr().err
 
 

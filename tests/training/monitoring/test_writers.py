@@ -11,6 +11,7 @@ from helpers.tiny_run import YAML, tiny_config
 
 from alphazero.errors import RunError
 from alphazero.training.monitoring import writers
+from alphazero.training.monitoring.tensorboard import Metrics
 from alphazero.training.monitoring.writers import open_writers, require_trackers
 
 
@@ -40,10 +41,10 @@ def test_every_writer_receives_every_iteration(
     EVERYONE.clear()
     monkeypatch.setattr(writers, "TrackerWriter", Received)
     config = tiny_config(tmp_path, "run.trackers=[mlflow, wandb]")
-    with open_writers(tmp_path, config, 0) as curves:
-        curves.write(1, {"loss/total": 2.0}, {})
+    with open_writers(tmp_path, config, 0) as write:
+        write(1, Metrics({"loss/total": 2.0}))
     assert points(tmp_path / "tensorboard", "loss/total") == [(1, 2.0)]
-    sent = (1, {"loss/total": 2.0}, {})
+    sent = (1, Metrics({"loss/total": 2.0}))
     assert [["mlflow", sent, "closed"], ["wandb", sent, "closed"]] == EVERYONE
 
 
