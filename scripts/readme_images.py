@@ -26,7 +26,6 @@ from alphazero.cli.argument_types import positive_number
 from alphazero.cli.main import run_and_report
 from alphazero.diagnostics.runs.run_figure import plot_run
 from alphazero.diagnostics.runs.run_pictures import draw_series
-from alphazero.drawing.canvas import save_picture, save_svg
 from alphazero.drawing.position import DARK, POLICY_COLOURS
 from alphazero.utils.files import check_writable
 
@@ -36,9 +35,9 @@ def series(options: argparse.Namespace) -> None:
     picture = draw_series(options.run, options.moves, options.networks)
     if options.save.suffix == ".svg":
         title = f"A position of {options.run.name} as its networks see it"
-        save_svg(options.save, picture.svg(title, DARK))
+        options.save.write_text(picture.svg(title, DARK), encoding="utf-8")
     else:
-        save_picture(options.save, picture.to_image())
+        picture.to_image().save(options.save)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -94,7 +93,7 @@ def _save(screenshots: Sequence[bytes], path: Path) -> None:
     for each in pictures:
         whole.paste(each, (left, 0))
         left += each.width
-    save_picture(path, whole.quantize(256, dither=Image.Dither.NONE))
+    whole.quantize(256, dither=Image.Dither.NONE).save(path, "PNG")
 
 
 def _play_alone(tab: Any, address: str, index: int, plies: int) -> None:
@@ -145,9 +144,8 @@ def main() -> None:
     part = parts.add_parser("series", help="a position as seen by networks of a run")
     part.add_argument("run", type=Path, metavar="RUN", help="a run's folder with step-* files")
     part.add_argument("--moves", default="", help="that lead to the position")
-    part.add_argument(
-        "--networks", type=positive_number, default=3, help=f"1 to {len(POLICY_COLOURS)}"
-    )
+    numbers = range(1, len(POLICY_COLOURS) + 1)
+    part.add_argument("--networks", type=positive_number, choices=numbers, default=3)
     part.set_defaults(draw=series)
 
     part = parts.add_parser("run", help="a run's curves")
@@ -171,8 +169,6 @@ def main() -> None:
     options = parser.parse_args()
     if options.save.suffix not in (".svg", ".png"):
         parser.error(f"--save must end in .svg or .png, got {options.save}")
-    if not 1 <= getattr(options, "networks", 1) <= len(POLICY_COLOURS):
-        parser.error(f"--networks must be 1 to {len(POLICY_COLOURS)}, got {options.networks}")
     check_writable(options.save)
     options.draw(options)
 

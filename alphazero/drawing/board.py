@@ -23,7 +23,7 @@ from alphazero.games.results import describe_result
 from alphazero.utils.arrays import Float32Array
 
 CELL = 40.0
-"""The size of a cell in `board_svg`."""
+"""The size of a cell in `field_svg`."""
 STONE = {
     BoardStyle.SQUARES: 0.4,
     BoardStyle.CHEQUERED: 0.38,
@@ -56,18 +56,6 @@ ROW = math.sqrt(3) / 2
 
 
 @dataclass(frozen=True)
-class Geometry:
-    """Positions and lengths in `board_svg`, in its units."""
-
-    width: float
-    height: float
-    radius: float
-    """of a stone"""
-    centres: tuple[Point, ...]
-    """the centre (x, y) of each cell, row by row"""
-
-
-@dataclass(frozen=True)
 class Labels:
     """The names of rows and columns; empty unless the names of moves consist of them."""
 
@@ -78,36 +66,25 @@ class Labels:
     """whether the columns' names are above the board"""
 
 
-def board_svg(
-    game: Game, state: State, *, last_cell: int | None = None, highlighted_cell: int | None = None
-) -> str:
-    """Return a position as an SVG element that fills its container.
-
-    `last_cell` gets a ring, `highlighted_cell` a frame. A page may choose the colours by CSS custom
-    properties: --board-field, --board-line, --board-first and --board-second (the stones),
-    --board-edge (of stones), --board-ink (labels), --board-mark (ring and frame). The field, lines
-    and holes of boards that are not of wood are named after their material: --felt-field.
-    """
-    board = BoardDrawing(game)
-    canvas = Canvas((board.width, board.height))
-    board.draw(canvas, state, last_cell, highlighted_cell)
-    return canvas.svg(title_of(game, state))
-
-
 @functools.lru_cache(maxsize=64)
 def field_svg(game: Game) -> str:
-    """Return a board without stones, as `board_svg` does."""
-    board = BoardDrawing(game)
+    """Return a board without stones as an SVG element that fills its container.
+
+    A page may choose the colours by CSS custom properties: --board-field, --board-line,
+    --board-first and --board-second (the stones), --board-edge (of stones), --board-ink (labels),
+    --board-mark (ring and frame). The field, lines and holes of boards that are not of wood are
+    named after their material: --felt-field.
+    """
+    board = geometry_of(game)
     canvas = Canvas((board.width, board.height))
     board.draw_field(canvas)
     return canvas.svg(title_of(game, game.initial_state()))
 
 
 @functools.lru_cache(maxsize=64)
-def geometry_of(game: Game) -> Geometry:
-    """Return the positions of the cells in `board_svg`."""
-    board = BoardDrawing(game)
-    return Geometry(board.width, board.height, board.radius, board.centres)
+def geometry_of(game: Game) -> "BoardDrawing":
+    """Return the board that `field_svg` draws, for the positions of its cells."""
+    return BoardDrawing(game)
 
 
 def title_of(game: Game, state: State) -> str:
@@ -156,7 +133,9 @@ class BoardDrawing:
         self.width = left_gutter + field_width + gap
         self.height = label_height + field_height + gap
         self.radius = STONE[self.board_style] * cell
+        """of a stone"""
         self.centres = tuple(self._centres())
+        """the centre (x, y) of each cell, row by row"""
 
     def draw(
         self,

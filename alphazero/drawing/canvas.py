@@ -5,17 +5,13 @@ the top left, in SVG too.
 """
 
 import functools
-import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from PIL import Image, ImageDraw, ImageFont
-
-from alphazero.utils.files import write_atomic
 
 Colour = tuple[int, int, int]
 Box = tuple[float, float, float, float]
@@ -58,9 +54,8 @@ class Paint:
         return replace(self, opacity=opacity)
 
 
-PAPER: Colour = (255, 255, 255)
-INK: Colour = (30, 30, 30)
-EDGE: Colour = (70, 70, 70)
+PAPER = Paint((255, 255, 255), "paper")
+INK = Paint((30, 30, 30))
 
 
 class Shape(NamedTuple):
@@ -98,101 +93,78 @@ class Canvas:
         self._size = size
         self._width, self._height = 0.0, 0.0
 
-    def fill(
-        self,
-        box: Box,
-        colour: Colour | Paint,
-        edge: Colour | Paint | None = None,
-        corner: float = 0,
-    ) -> None:
+    def fill(self, box: Box, colour: Paint, edge: Paint | None = None, corner: float = 0) -> None:
         """Fill a rectangle with corners of radius `corner`, unless it has no width."""
-        large = self._enlarge(box)
-        inside, outline = _paint(colour), _paint(edge) if edge else None
-        pixels = _pixels(inside, outline)
+        large, pixels = self._enlarge(box), _pixels(colour, edge)
         if large[0] <= large[2]:
             shape = Shape(
                 lambda draw: draw.rounded_rectangle(large, SUPERSAMPLING * corner, *pixels),
                 "rect",
                 {**_rectangle(box, 0.5 if edge else 0), **({"rx": corner} if corner else {})},
-                inside,
-                outline,
+                colour,
+                edge,
             )
             self._shapes.append(shape)
 
-    def frame(self, box: Box, colour: Colour | Paint = INK, width: float = 3) -> None:
+    def frame(self, box: Box, colour: Paint, width: float = 3) -> None:
         """Draw a thick line along the inside of a rectangle."""
-        large, paint = self._enlarge(box), _paint(colour)
+        large = self._enlarge(box)
         shape = Shape(
-            lambda draw: draw.rectangle(large, None, paint.pixel, round(width * SUPERSAMPLING)),
+            lambda draw: draw.rectangle(large, None, colour.pixel, round(width * SUPERSAMPLING)),
             "rect",
             _rectangle(box, width / 2),
             None,
-            paint,
+            colour,
             width,
         )
         self._shapes.append(shape)
 
-    def disc(
-        self,
-        x: float,
-        y: float,
-        radius: float,
-        colour: Colour | Paint,
-        edge: Colour | Paint | None = EDGE,
-    ) -> None:
-        """Draw a disc around (x, y), with a thin edge."""
+    def disc(self, x: float, y: float, radius: float, colour: Paint, edge: Paint | None) -> None:
+        """Draw a disc around (x, y), with a thin edge if one is given."""
         large = self._enlarge((x - radius, y - radius, x + radius, y + radius))
-        inside, outline = _paint(colour), _paint(edge) if edge else None
-        pixels = _pixels(inside, outline)
+        pixels = _pixels(colour, edge)
         shape = Shape(
             lambda draw: draw.ellipse(large, *pixels),
             "circle",
-            {"cx": x, "cy": y, "r": radius - (0.5 if outline else 0)},
-            inside,
-            outline,
+            {"cx": x, "cy": y, "r": radius - (0.5 if edge else 0)},
+            colour,
+            edge,
         )
         self._shapes.append(shape)
 
-    def ring(
-        self, x: float, y: float, radius: float, colour: Colour | Paint, width: float = 2
-    ) -> None:
+    def ring(self, x: float, y: float, radius: float, colour: Paint, width: float = 2) -> None:
         """Draw a circle around (x, y); `radius` is that of its outer edge."""
         large = self._enlarge((x - radius, y - radius, x + radius, y + radius))
-        paint = _paint(colour)
         shape = Shape(
-            lambda draw: draw.ellipse(large, None, paint.pixel, round(width * SUPERSAMPLING)),
+            lambda draw: draw.ellipse(large, None, colour.pixel, round(width * SUPERSAMPLING)),
             "circle",
             {"cx": x, "cy": y, "r": radius - width / 2},
             None,
-            paint,
+            colour,
             width,
         )
         self._shapes.append(shape)
 
-    def polygon(
-        self, points: Sequence[Point], colour: Colour | Paint, edge: Colour | Paint | None = None
-    ) -> None:
+    def polygon(self, points: Sequence[Point], colour: Paint, edge: Paint | None) -> None:
         """Fill the polygon of `points` (x, y), with a thin edge if one is given."""
-        large, inside = self._enlarge_points(points), _paint(colour)
-        outline = _paint(edge) if edge else None
-        pixels = _pixels(inside, outline)
+        large, pixels = self._enlarge_points(points), _pixels(colour, edge)
         shape = Shape(
             lambda draw: draw.polygon(large, *pixels),
             "polygon",
             {"points": _path(points)},
-            inside,
-            outline,
+            colour,
+            edge,
         )
         self._shapes.append(shape)
 
-    def line(self, points: Sequence[Point], colour: Colour | Paint, width: float = 1) -> None:
-        large, paint = self._enlarge_points(points), _paint(colour)
+    def line(self, points: Sequence[Point], colour: Paint, width: float = 1) -> None:
+        large = self._enlarge_points(points)
         shape = Shape(
-            lambda draw: draw.line(large, paint.pixel, round(width * SUPERSAMPLING), "curve"),
+            lambda draw: draw.line(large, colour.pixel, round(width * SUPERSAMPLING), "curve"),
             "polyline",
             {"points": _path(points)},
             None,
-            paint,
+            colour,
             width,
         )
         self._shapes.append(shape)
@@ -204,13 +176,13 @@ class Canvas:
         text: str,
         size: int,
         anchor: str = "la",
-        colour: Colour | Paint = INK,
+        colour: Paint = INK,
     ) -> float:
         """Write a line of text and return its width.
 
         `anchor`, in Pillow's letters, is the point of the text at (x, y); default: upper left.
         """
-        font, paint = _font(size), _paint(colour)
+        font = _font(size)
         width = font.getlength(text)
         ascent, descent = font.getmetrics()
         if anchor[0] == "l":
@@ -224,18 +196,16 @@ class Canvas:
             numbers["text-anchor"] = {"m": "middle", "r": "end"}[anchor[0]]
         self._texts.append(
             Shape(
-                lambda draw: draw.text((x, y), text, paint.pixel, font, anchor),
+                lambda draw: draw.text((x, y), text, colour.pixel, font, anchor),
                 "text",
                 numbers,
-                paint,
+                colour,
                 text=text,
             )
         )
         return width
 
-    def write_lines(
-        self, x: float, y: float, lines: Sequence[str], colour: Colour | Paint = INK
-    ) -> None:
+    def write_lines(self, x: float, y: float, lines: Sequence[str], colour: Paint) -> None:
         for index, text in enumerate(lines):
             self.write(x, y + LINE * index, text, 14, colour=colour)
 
@@ -246,7 +216,7 @@ class Canvas:
 
     def to_image(self) -> Image.Image:
         width, height = map(round, self.size)
-        image = Image.new("RGB", (width * SUPERSAMPLING, height * SUPERSAMPLING), PAPER)
+        image = Image.new("RGB", (width * SUPERSAMPLING, height * SUPERSAMPLING), PAPER.colour)
         draw = ImageDraw.Draw(image, "RGBA")
         for shape in self._shapes:
             shape.draw(draw)
@@ -276,9 +246,10 @@ class Canvas:
                 for name, colour in dark.items()
             )
             lines.append(f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>")
-            paper = Paint(PAPER, "paper")
-            page = {"width": width, "height": height, "rx": "8"}
-            lines.append(_element(Shape(_leave, "rect", dict(page), paper), by_page=False))
+            lines.append(
+                f'<rect width="{width}" height="{height}" rx="8" fill="{PAPER.code}" '
+                f'class="fill-{PAPER.name}"/>'
+            )
         lines += [_element(shape, dark is None) for shape in [*self._shapes, *self._texts]]
         return "\n".join([*lines, "</svg>"])
 
@@ -298,17 +269,9 @@ class Canvas:
         return [(SUPERSAMPLING * x, SUPERSAMPLING * y) for x, y in points]
 
 
-def _paint(colour: Colour | Paint) -> Paint:
-    return colour if isinstance(colour, Paint) else Paint(colour)
-
-
-def _pixels(inside: Paint, outline: Paint | None) -> tuple[Any, Any, int]:
-    """Return Pillow's colours inside and of a thin outline, and the outline's width."""
-    return inside.pixel, outline and outline.pixel, SUPERSAMPLING if outline else 0
-
-
-def _leave(_: ImageDraw.ImageDraw) -> None:
-    """Draw nothing: pixels have a background already."""
+def _pixels(colour: Paint, edge: Paint | None) -> tuple[Any, Any, int]:
+    """Return Pillow's colours inside and of a thin edge, and the edge's width."""
+    return colour.pixel, edge and edge.pixel, SUPERSAMPLING if edge else 0
 
 
 def _number(number: float) -> str:
@@ -356,15 +319,3 @@ def _element(shape: Shape, by_page: bool) -> str:
         written.append(f'class="{" ".join(classes)}"')
     start = f"<{shape.tag} {' '.join(written)}"
     return f"{start}>{escape(shape.text)}</{shape.tag}>" if shape.text else f"{start}/>"
-
-
-def save_picture(path: Path, picture: Image.Image) -> None:
-    """Write a picture as a PNG file; raise RunError if it cannot be written."""
-    data = io.BytesIO()
-    picture.save(data, "PNG")
-    write_atomic(path, data.getvalue())
-
-
-def save_svg(path: Path, svg: str) -> None:
-    """Write a picture as an SVG file; raise RunError if it cannot be written."""
-    write_atomic(path, svg.encode())

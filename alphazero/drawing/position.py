@@ -22,7 +22,7 @@ Shares = npt.NDArray[np.floating]
 
 POLICY_COLOURS = tuple(map(Paint, COLOURS))
 """Colours of the policies and values, in order."""
-TEXT = Paint(INK, "ink")
+TEXT = Paint(INK.colour, "ink")
 BAR = Paint((238, 236, 231), "bar")
 DOT = Paint((120, 110, 95))
 

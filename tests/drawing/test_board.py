@@ -13,7 +13,7 @@ from helpers.players import TINY, saved_player
 from PIL import ImageDraw
 
 import alphazero
-from alphazero.drawing.board import CELL, BoardDrawing, board_svg, geometry_of, labels_of
+from alphazero.drawing.board import CELL, BoardDrawing, geometry_of, labels_of, title_of
 from alphazero.drawing.canvas import MARGIN, Canvas
 from alphazero.drawing.palette import LETTERS, looks_of, palette_of
 from alphazero.drawing.position import DARK, board_at, draw_position
@@ -47,6 +47,14 @@ def positions(game: Game) -> Iterator[tuple[State, int | None]]:
         line.append((game.play(state, action), game.action_cell(state, action)))
     yield from (line[len(line) * share // 4] for share in (0, 1, 2, 3))
     yield line[-1]
+
+
+def board_svg(game: Game, state: State, **marks: int | None) -> str:
+    """Return a position as the page shows it; `marks` are those of `BoardDrawing.draw`."""
+    board = geometry_of(game)
+    canvas = Canvas((board.width, board.height))
+    board.draw(canvas, state, **marks)
+    return canvas.svg(title_of(game, state))
 
 
 def circles(svg: str, name: str, use: str = "fill") -> set[tuple[float, float]]:
