@@ -11,10 +11,10 @@ from alphazero.config.fields import Reader, dotted
 from alphazero.config.schema import (
     REMOVED_KEYS,
     SECTIONS,
-    BoardOptions,
     Config,
     GameConfig,
     LearnerConfig,
+    RatePoint,
     RayConfig,
     VariedOptions,
 )
@@ -297,24 +297,16 @@ def dump_config(config: Config) -> str:
 
 
 def written(value: Any) -> str:
-    """Write a value of a section as YAML on one line."""
+    """Write a value of a section, or one that YAML has read, as YAML on one line."""
     if isinstance(value, RayConfig):
-        keys = [f"{each.name}: {written(getattr(value, each.name))}" for each in fields(value)]
-        return f"{{ray: {{{', '.join(keys)}}}}}"
+        value = {"ray": vars(value)}
+    elif isinstance(value, RatePoint):
+        value = value._asdict()
     if isinstance(value, dict):
-        ranges = [f"{yaml_scalar(key)}: [{low}, {high}]" for key, (low, high) in value.items()]
-        return f"{{{', '.join(ranges)}}}"
-    if not isinstance(value, tuple):
+        pairs = (f"{yaml_scalar(key)}: {written(each)}" for key, each in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if not isinstance(value, list | tuple):
         return yaml_scalar(value)
-    if value and isinstance(value[0], dict):
-        return f"[{', '.join(_written_options(each) for each in value)}]"
-    if not value or isinstance(value[0], str):
-        return f"[{', '.join(map(yaml_scalar, value))}]"
-    if len(value) == 1 and value[0].step == 0:
+    if len(value) == 1 and isinstance(value[0], RatePoint) and value[0].step == 0:
         return yaml_scalar(value[0].rate)
-    points = [f"{{step: {point.step}, rate: {yaml_scalar(point.rate)}}}" for point in value]
-    return f"[{', '.join(points)}]"
-
-
-def _written_options(options: BoardOptions) -> str:
-    return f"{{{', '.join(f'{key}: {yaml_scalar(value)}' for key, value in options.items())}}}"
+    return f"[{', '.join(map(written, value))}]"

@@ -7,14 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 from alphazero.config.fields import GREATEST, REQUIRED, FieldInfo, config_fields, dotted, type_words
 from alphazero.config.loader import written
-from alphazero.config.schema import (
-    AUXILIARY_HEADS,
-    SECTIONS,
-    TRACKERS,
-    Config,
-    GameConfig,
-    RayConfig,
-)
+from alphazero.config.schema import SECTIONS, Config, GameConfig, RayConfig
 from alphazero.config.strict_yaml import parse_yaml
 from alphazero.errors import ConfigError, did_you_mean
 from alphazero.utils.tables import markdown_table
@@ -25,12 +18,6 @@ SECTION_TYPES = {**SECTIONS, "selfplay.distributed.ray": RayConfig}
 JSON_TYPES = {int: "integer", float: "number", bool: "boolean", str: "string", type(None): "null"}
 
 RATE = {"type": "number", "exclusiveMinimum": 0}
-
-
-def _list_of(choices: Sequence[str]) -> dict[str, Any]:
-    items = {"type": "string", "enum": list(choices)}
-    return {"type": "array", "items": items, "uniqueItems": True}
-
 
 SPECIAL_SCHEMAS: dict[str, dict[str, Any]] = {
     "learner.learning_rate": {
@@ -48,8 +35,6 @@ SPECIAL_SCHEMAS: dict[str, dict[str, Any]] = {
             },
         ]
     },
-    "run.trackers": _list_of(TRACKERS),
-    "network.auxiliary": _list_of(AUXILIARY_HEADS),
     "selfplay.varied_options": {
         "type": ["object", "null"],
         "additionalProperties": {
@@ -67,9 +52,8 @@ SPECIAL_SCHEMAS: dict[str, dict[str, Any]] = {
             "additionalProperties": {"type": ["number", "string", "boolean"]},
         },
     },
-    "evaluation.anchors": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
 }
-"""The JSON schemas of keys that are not scalars."""
+"""The JSON schemas of keys that are neither scalars nor lists of text."""
 
 
 class KeyDescription(NamedTuple):
@@ -202,6 +186,9 @@ def _key_schema(path: str, kind: Any, note: FieldInfo) -> dict[str, Any]:
         return {"anyOf": [{"type": "null"}, {**ray, "additionalProperties": False}]}
     if path in SPECIAL_SCHEMAS:
         return SPECIAL_SCHEMAS[path]
+    if kind == tuple[str, ...]:
+        items = {"type": "string"} | ({"enum": list(note.choices)} if note.choices else {})
+        return {"type": "array", "items": items, "uniqueItems": True}
     kinds: Sequence[Any] = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     names = [JSON_TYPES[each] for each in kinds]
     schema: dict[str, Any] = {"type": names if len(names) > 1 else names[0]}

@@ -44,11 +44,6 @@ def check_names(names: Any, noun: str, choices: tuple[str, ...]) -> tuple[str, .
     return tuple(names)
 
 
-def check_heads(names: Any) -> tuple[str, ...]:
-    """Return a list of auxiliary heads as a tuple; raise WrongValueError for any other value."""
-    return check_names(names, "heads", AUXILIARY_HEADS)
-
-
 @dataclass(frozen=True)
 class RunConfig:
     """Folders, random seed and cores of a run."""
@@ -179,7 +174,7 @@ class NetworkConfig:
         "on",
         kind="list of heads",
         choices=AUXILIARY_HEADS,
-        read=lambda _reader, _path, value: check_heads(value),
+        read=lambda _reader, _path, value: check_names(value, "heads", AUXILIARY_HEADS),
         source="not in AGZ; Wu 2019 (arXiv:1902.10565), sections 3.4 and 4.1; KataGo, "
         "docs/KataGoMethods.md, Short-term Value and Score Targets",
     )

@@ -65,10 +65,7 @@ def parse_yaml(text: str) -> Document:
     if problems:
         raise ConfigError("\n".join(f"{line}: {message}" for line, message in problems))
     lines: dict[KeyPath, int] = {}
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, ValueError, OverflowError) as error:
-        raise ConfigError(f"1: not readable as YAML: {quote(str(error))}") from None
+    node = yaml.compose(text, Loader=yaml.SafeLoader)
     value = None if node is None else _value(node, (), lines, problems)
     return Document(value, lines, problems)
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from torch import Tensor
 
 from alphazero.config.fields import WrongValueError, config_fields
-from alphazero.config.schema import REMOVED_KEYS, NetworkConfig, check_heads
+from alphazero.config.schema import AUXILIARY_HEADS, REMOVED_KEYS, NetworkConfig, check_names
 from alphazero.errors import GameError
 from alphazero.games import Game, make_game
 from alphazero.network.header import PLAYER_FORMAT, read_file, refuse
@@ -159,7 +159,8 @@ def _settings_of(values: dict[str, Any], source: str) -> NetworkConfig:
     A setting that is newer than the file has its default, which keeps the old behaviour. One that
     was removed since must have had its default.
     """
-    values = values | {"auxiliary": check_heads(values.get("auxiliary", []))}
+    heads = check_names(values.get("auxiliary", []), "heads", AUXILIARY_HEADS)
+    values = values | {"auxiliary": heads}
     for path, default in REMOVED_KEYS.items():
         section, name = map(str, path)
         if section == "network" and values.pop(name, default) != default:

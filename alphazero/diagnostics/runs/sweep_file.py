@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from alphazero.config.fields import REQUIRED, FieldInfo, Reader, config_field
-from alphazero.config.loader import load_config
+from alphazero.config.loader import load_config, written
 from alphazero.config.schema import Config
 from alphazero.config.strict_yaml import (
     describe_value,
@@ -128,23 +128,23 @@ def load_sweep(path: Path) -> Sweep:
     reader.finish()
     base = load_config(settings.base)  # its own problems have its own name
     folder = Path(settings.folder or Path(base.run.folder) / path.stem)
-    fixed = [f"{key}={_flow(value)}" for key, value in content["set"].items()]
+    fixed = [f"{key}={written(value)}" for key, value in content["set"].items()]
     planned, seen = [], set[tuple[str, str]]()
     for number, values in enumerate(_combinations(reader, settings, choices), 1):
-        written = {key: _flow(value) for key, value in values.items()}
-        varied = [f"{key}={value}" for key, value in written.items()]
+        texts = {key: written(value) for key, value in values.items()}
+        varied = [f"{key}={value}" for key, value in texts.items()]
         name = f"{number:03d}"
         place = [f"run.folder={yaml_scalar(str(folder))}", f"run.name={yaml_scalar(name)}"]
         overrides = [*fixed, *varied, *place]
         try:
             config = load_config(settings.base, overrides)
         except ConfigError as error:
-            for key, message in _located(str(error), [*content["set"], *written], overrides):
+            for key, message in _located(str(error), [*content["set"], *texts], overrides):
                 if (key, message) not in seen:
                     seen.add((key, message))
                     reader.report(("set" if key in content["set"] else "keys", key), message)
             config = base
-        planned.append(PlannedRun(folder / name, written, settings.base, overrides, config))
+        planned.append(PlannedRun(folder / name, texts, settings.base, overrides, config))
     prefix = settings.metric.partition("/")[0]
     if not seen and any(prefix in never_measured(run.config) for run in planned):
         way = "maximize" if settings.maximize else "minimize"
@@ -265,11 +265,3 @@ def _located(
                 break
         else:
             yield keys[-1], line
-
-
-def _flow(value: Any) -> str:
-    """Write a value that YAML has read, on one line."""
-    if isinstance(value, dict):
-        pairs = (f"{yaml_scalar(key)}: {_flow(each)}" for key, each in value.items())
-        return f"{{{', '.join(pairs)}}}"
-    return f"[{', '.join(map(_flow, value))}]" if isinstance(value, list) else yaml_scalar(value)
