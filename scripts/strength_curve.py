@@ -16,7 +16,7 @@ from alphazero.arena.grade import optimal_share
 from alphazero.arena.solved_positions import position_files, read_positions
 from alphazero.cli.argument_types import whole_number, whole_numbers
 from alphazero.cli.main import run_and_report
-from alphazero.diagnostics.runs.run_history import curves_of, training_minutes
+from alphazero.diagnostics.runs.run_history import read_curves, training_minutes
 from alphazero.errors import RunError
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.utils.machine import usable_cores
@@ -37,8 +37,8 @@ def main() -> None:
     checkpoints = sorted(options.run.glob("step-*.safetensors"))
     if not checkpoints:
         raise RunError(f"{options.run} holds no step-*.safetensors; give the folder of a run")
-    (evaluations,) = curves_of(options.run, ["selfplay/evaluations"])
-    minutes = training_minutes(options.run)
+    curves = read_curves(options.run)
+    evaluations, minutes = curves.get("selfplay/evaluations", {}), training_minutes(curves)
     chosen = np.linspace(0, len(checkpoints) - 1, options.points + 1).round().astype(int)[1:]
     game = load_checkpoint_player(checkpoints[-1]).game
     solutions = [read_positions(game, path) for path in position_files(options.positions)]

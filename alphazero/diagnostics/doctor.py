@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from alphazero.arena.solved_positions import STAGES
 from alphazero.diagnostics.doctor_rules import ENOUGH_ITERATIONS, ENOUGH_STEPS, RULES, RunData
-from alphazero.diagnostics.runs.run_history import curves_of
-from alphazero.training.monitoring.metrics import METRICS
+from alphazero.diagnostics.runs.run_history import read_curves
 from alphazero.training.run_directory import RunDirectory
 
 SHARDS: Final = 10
@@ -50,13 +48,9 @@ def examine(run: Path) -> Diagnosis:
         RunError: when there is no run, or a file of it is damaged.
     """
     opened = RunDirectory.open(run)
-    solved = [name for name in METRICS if name.startswith("solved/")]
-    names = [name for name in METRICS if name not in solved]
-    names += [f"solved/search_optimal/{stage}" for stage in STAGES]
-    curves = dict(zip(names, curves_of(run, names), strict=True))
     newest = opened.state.shards[-SHARDS:]
     shards = [(each, opened.load_shard(each)) for each in newest]
-    return diagnose(RunData(opened.config, curves, shards))
+    return diagnose(RunData(opened.config, read_curves(run), shards))
 
 
 def diagnose(data: RunData) -> Diagnosis:

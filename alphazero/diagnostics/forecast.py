@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from alphazero.config.schema import BudgetConfig, Config
 from alphazero.diagnostics.calibration import Calibration
-from alphazero.diagnostics.runs.run_history import curves_of, describe_stages, training_minutes
+from alphazero.diagnostics.runs.run_history import describe_stages, read_curves, training_minutes
 from alphazero.errors import RunError
 from alphazero.training.evaluation import OPENING_MOVES
 from alphazero.training.run_directory import RunDirectory
@@ -271,9 +271,11 @@ class MeasuredRun:
 def measure_run(run: Path) -> MeasuredRun:
     """Read the totals of a run; raise RunError if there is no run or it has no curves."""
     opened = RunDirectory.open(run)
-    minutes = training_minutes(run)
-    lengths, memory, evaluations = curves_of(
-        run, ["selfplay/game_length", "speed/peak_memory", "selfplay/evaluations"]
+    curves = read_curves(run)
+    minutes = training_minutes(curves)
+    lengths, memory, evaluations = (
+        curves.get(name, {})
+        for name in ("selfplay/game_length", "speed/peak_memory", "selfplay/evaluations")
     )
     if not (lengths and evaluations and minutes):
         raise RunError(f"{printable(run)} has no curves in tensorboard/ to compare a plan with")

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from alphazero.config.loader import load_config
 from alphazero.config.reference import differing_values
 from alphazero.config.schema import Config
-from alphazero.diagnostics.runs.run_history import Curve, add_minutes, read_curves
+from alphazero.diagnostics.runs.run_history import Curve, read_curves, training_minutes
 from alphazero.errors import RunError
 from alphazero.training.manifest import CONFIG
 from alphazero.training.monitoring.dashboard import DASHBOARD, Chart, named
@@ -80,7 +80,7 @@ def read_runs(folders: Sequence[Path]) -> list[RunCurves]:
                 "has ended an iteration"
             )
         label = printable(name if bare.count(name) == 1 else folder)
-        minutes = add_minutes(curves)
+        minutes = training_minutes(curves)
         iterations = curves[SPENT["evaluations"]]
         spent = {
             "iterations": {each: float(each) for each in iterations},
@@ -116,16 +116,12 @@ def describe(runs: Sequence[RunCurves]) -> str:
     rows = [("", *(run.name for run in runs))]
     rows += _section(runs, "keys that differ" if keys else "no key differs")
     rows += [(key, *(_shortened(each) for each in values)) for key, values in keys.items()]
-    rows += [*_blank(runs), *_section(runs, "at the end"), *_values(runs, math.inf)]
+    rows += [*_section(runs, ""), *_section(runs, "at the end"), *_values(runs, math.inf)]
     ends = {run.value("evaluations") for run in runs}
     if len(ends) > 1:
-        rows += [*_blank(runs), *_section(runs, f"at {fewest:,.0f} evaluations")]
+        rows += [*_section(runs, ""), *_section(runs, f"at {fewest:,.0f} evaluations")]
         rows += _values(runs, fewest)
     return align(rows)
-
-
-def _blank(runs: Sequence[RunCurves]) -> list[tuple[str, ...]]:
-    return _section(runs, "")
 
 
 def _section(runs: Sequence[RunCurves], title: str) -> list[tuple[str, ...]]:

@@ -82,6 +82,8 @@ def draw_runs(runs: Sequence[RunCurves], names: Sequence[str], over: Sequence[st
 
 
 def _draw_curve(axes: Any, runs: Sequence[RunCurves], name: str, over: str, unit: str) -> list[Any]:
+    from matplotlib.ticker import MaxNLocator
+
     lines: list[Any] = []
     values: list[float] = []
     for run, (colour, dashes, mark) in zip(runs, LINES, strict=False):
@@ -99,15 +101,9 @@ def _draw_curve(axes: Any, runs: Sequence[RunCurves], name: str, over: str, unit
     if values:
         fit_from_zero(axes, values, unit)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.9g}")
-    axes.xaxis.set_major_locator(_few_ticks(over == "iterations"))
+    axes.xaxis.set_major_locator(MaxNLocator(4, integer=over == "iterations"))
     axes.yaxis.set_major_formatter("{x:,.9g}")
     return lines
-
-
-def _few_ticks(whole: bool) -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(4, integer=whole)
 
 
 def _legend(runs: Sequence[RunCurves]) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from alphazero.config.loader import load_config
-from alphazero.diagnostics.runs.run_history import Curve, add_minutes, read_curves
+from alphazero.diagnostics.runs.run_history import Curve, read_curves, training_minutes
 from alphazero.drawing.figures import (
     KINDS,
     LINES,
@@ -113,7 +113,7 @@ def _write_title(figure: "Figure", run: Path, curves: Mapping[str, Curve]) -> No
     options = ", ".join(f"{name} {value}" for name, value in game.options.items())
     iterations = max((max(curve) for curve in curves.values()), default=0)
     steps = max(curves.get("learner/steps", {}).values(), default=None)
-    hours = max(add_minutes(curves).values(), default=0) / 60
+    hours = max(training_minutes(curves).values(), default=0) / 60
     facts = (
         game.name + (f" ({options})" if options else ""),
         f"{iterations:,} iteration{'s' * (iterations != 1)}",

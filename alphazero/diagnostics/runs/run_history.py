@@ -9,14 +9,10 @@ import numpy as np
 from alphazero.errors import PlayerError
 from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec, parse_player
-from alphazero.training.monitoring.metrics import METRICS
 from alphazero.utils.files import is_folder, printable
 
 Curve = dict[int, float]
 """Values by iteration."""
-
-TIMES = [name for name in METRICS if name.startswith("seconds/")]
-"""The curves of the stages' times."""
 
 
 class CurveReader:
@@ -49,22 +45,11 @@ def read_curves(run: Path) -> dict[str, Curve]:
     return CurveReader(run).read()
 
 
-def curves_of(run: Path, names: Sequence[str]) -> list[Curve]:
-    """Return curves of a run, [len(names)]; a missing curve is empty."""
-    curves = read_curves(run)
-    return [curves.get(name, {}) for name in names]
-
-
-def training_minutes(run: Path) -> dict[int, float]:
+def training_minutes(curves: Mapping[str, Curve]) -> dict[int, float]:
     """Return the minutes of training at the end of each iteration; empty without curves."""
-    return add_minutes(read_curves(run))
-
-
-def add_minutes(curves: Mapping[str, Curve]) -> dict[int, float]:
-    """Return `training_minutes` of curves already read."""
     spent: dict[int, float] = {}
-    for name in TIMES:
-        for iteration, seconds in curves.get(name, {}).items():
+    for stage in STAGES:
+        for iteration, seconds in curves.get(f"seconds/{stage}", {}).items():
             spent[iteration] = spent.get(iteration, 0.0) + seconds
     iterations = sorted(spent)
     totals = np.cumsum([spent[iteration] for iteration in iterations]) / 60
@@ -79,13 +64,13 @@ STAGES = {
     "measure": "evaluation",
     "save": "saving",
 }
-"""The stages of an iteration, by the last part of the names of `TIMES`."""
+"""The stages of an iteration, by the last part of the names of their curves, `seconds/play`."""
 
 
 def stage_seconds(run: Path) -> dict[str, float]:
     """Return a run's seconds by stage, as in `STAGES`; empty without curves."""
-    curves = curves_of(run, [f"seconds/{stage}" for stage in STAGES])
-    totals = {stage: sum(curve.values()) for stage, curve in zip(STAGES, curves, strict=True)}
+    curves = read_curves(run)
+    totals = {stage: sum(curves.get(f"seconds/{stage}", {}).values()) for stage in STAGES}
     return totals if any(totals.values()) else {}
 
 
@@ -121,7 +106,7 @@ def expand_players(
     minutes: dict[str, float] = {}
     for text in texts:
         paths = step_checkpoints(Path(text), checkpoints)
-        times = training_minutes(Path(text)) if paths else {}
+        times = training_minutes(read_curves(Path(text))) if paths else {}
         for name in [str(path) for path in paths] or [text]:
             spec = parse_player(name, simulations=simulations, seconds=seconds)
             specs.append(spec)

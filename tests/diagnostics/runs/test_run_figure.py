@@ -19,7 +19,7 @@ from PIL import Image
 
 from alphazero.cli import main as cli
 from alphazero.diagnostics.runs.run_figure import draw_run, find_drawings, plot_run
-from alphazero.diagnostics.runs.run_history import curves_of
+from alphazero.diagnostics.runs.run_history import read_curves
 from alphazero.drawing.figures import LINES, to_bytes
 from alphazero.errors import RunError
 from alphazero.training.loop import resume, train
@@ -124,12 +124,13 @@ def test_the_figure_shows_what_was_measured(run: Path) -> None:
     figure = panels(draw_run(run))
     assert list(figure) == [*ANCHORS, *GATES, *ALWAYS]
     names = ["loss/total", "loss/policy", "loss/value", "loss/l2"]
-    assert drawn(figure["loss and its parts"]) == [list(c.items()) for c in curves_of(run, names)]
-    elo, low, high = curves_of(run, ["ladder/elo", "ladder/elo_low", "ladder/elo_high"])
+    curves = read_curves(run)
+    assert drawn(figure["loss and its parts"]) == [list(curves[name].items()) for name in names]
+    elo, low, high = (curves[f"ladder/elo{end}"] for end in ("", "_low", "_high"))
     assert set(elo) == {1, 2, 3}
     assert drawn(figure[ANCHORS[0]]) == [list(elo.items())]
     assert bars(figure[ANCHORS[0]]) == [[(i, low[i]), (i, high[i])] for i in elo]
-    scores = curves_of(run, ["ladder/random/score", "ladder/uct_4/score"])
+    scores = [curves[f"ladder/{anchor}/score"] for anchor in ("random", "uct_4")]
     assert drawn(figure[ANCHORS[1]]) == [list(curve.items()) for curve in scores]
     assert len(drawn(figure[ANCHORS[2]])) == 6
     for axes in figure.values():

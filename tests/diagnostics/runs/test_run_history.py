@@ -10,8 +10,8 @@ from alphazero.arena.tournament import Standing
 from alphazero.cli.main import main
 from alphazero.diagnostics.runs.run_figure import draw_run
 from alphazero.diagnostics.runs.run_history import (
+    STAGES,
     anchor_index,
-    curves_of,
     describe_stages,
     expand_players,
     read_curves,
@@ -23,6 +23,7 @@ from alphazero.diagnostics.runs.run_pictures import draw_progress
 from alphazero.errors import PlayerError, RunError
 from alphazero.players.registry import parse_player
 from alphazero.training.loop import resume, train
+from alphazero.training.monitoring.metrics import METRICS
 from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 
 
@@ -58,9 +59,14 @@ def test_checkpoints_are_thinned_evenly_to_the_newest(
 
 
 def test_the_minutes_of_training_add_up_over_stages_and_iterations(run: Path) -> None:
-    assert training_minutes(run) == pytest.approx({0: 0, 1: 1.5, 2: 4.0, 3: 7.5})
-    assert training_minutes(run / "none") == {}
-    assert curves_of(run, ["seconds/save", "seconds/gate"]) == [{1: 30, 2: 30, 3: 30}, {}]
+    curves = read_curves(run)
+    assert training_minutes(curves) == pytest.approx({0: 0, 1: 1.5, 2: 4.0, 3: 7.5})
+    assert training_minutes(read_curves(run / "none")) == {}
+    assert curves["seconds/save"] == {1: 30, 2: 30, 3: 30}
+    assert "seconds/gate" not in curves
+    assert [f"seconds/{stage}" for stage in STAGES] == [
+        name for name in METRICS if name.startswith("seconds/")
+    ]
 
 
 def test_the_share_of_each_stage_is_told(run: Path) -> None:

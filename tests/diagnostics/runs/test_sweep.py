@@ -16,7 +16,7 @@ from helpers.tiny_run import YAML, fingerprint, manifest_of
 from alphazero.cli import main as cli
 from alphazero.config.loader import load_config
 from alphazero.diagnostics.runs import sweep as module
-from alphazero.diagnostics.runs.run_history import curves_of
+from alphazero.diagnostics.runs.run_history import read_curves
 from alphazero.diagnostics.runs.sweep import Processes
 from alphazero.diagnostics.runs.sweep_file import PlannedRun, load_sweep
 from alphazero.training.loop import resume, train
@@ -81,8 +81,7 @@ def test_runs_are_trained_once_and_ranked(
     rows = rows_of(home / "runs/my/results.csv")
     losses = {row["run"]: float(row["loss/total"]) for row in rows}
     for name, loss in losses.items():
-        (curve,) = curves_of(home / "runs/my" / name, ["loss/total"])
-        assert loss == curve[2]
+        assert loss == read_curves(home / "runs/my" / name)["loss/total"][2]
     assert list(losses.values()) == sorted(losses.values()), "the lowest first"
     assert {row["run"]: row["network.filters"] for row in rows} == {"001": "4", "002": "8"}
     assert {row["iterations"] for row in rows} == {"2"}
