@@ -46,7 +46,7 @@ from alphazero.cli.argument_types import positive_number, seconds
 from alphazero.cli.main import run_and_report
 from alphazero.config.loader import load_config
 from alphazero.config.schema import Config
-from alphazero.diagnostics.benchmark import SelfPlayBenchmark, time_matches
+from alphazero.diagnostics.benchmark import SelfPlayBenchmark
 from alphazero.games import make_game
 from alphazero.network.inference.backend import explain_backend
 from alphazero.network.inference.torch_evaluator import TorchEvaluator
@@ -79,22 +79,13 @@ Steps: TypeAlias = Iterator[tuple[int, int]]
 
 def our_selfplay(config: Config, cores: int) -> Play:
     """Return this package's self-play, with its cache cleared as often as in training."""
-    benchmark, games = SelfPlayBenchmark(config, cores), 0
-
-    def count() -> Any:
-        counts = [(search.simulations, search.evaluations) for search in benchmark.searches]
-        return np.sum(counts, axis=0)
+    benchmark = SelfPlayBenchmark(config, cores)
 
     def play(seconds: float) -> Float64Array:
-        nonlocal games
-        before = count()
-        played = time_matches(benchmark.matches, seconds)
-        games += played.games
-        if games >= config.selfplay.games_per_iteration:
-            games = 0
-            for search in benchmark.searches:
-                search.clear_cache()
-        return (count() - before) / played.seconds
+        before = benchmark.stats()
+        played = benchmark.play(seconds)
+        stats = benchmark.stats() - before
+        return np.array([stats.simulations, stats.evaluations]) / played.seconds
 
     return play
 

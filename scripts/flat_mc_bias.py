@@ -40,7 +40,6 @@ from alphazero.games.game import (
 )
 from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
-from alphazero.utils.files import check_writable
 from alphazero.utils.jit import kernel
 
 if TYPE_CHECKING:
@@ -266,7 +265,6 @@ def main() -> None:
     if options.simulations < 10:
         parser.error(f"--simulations must be at least 10, got {options.simulations}")
     if options.plot:
-        check_writable(options.plot)
         check_figures([options.plot])
     totals = [digit * 10**power for power in range(9) for digit in (1, 3)]
     looks = [total for total in totals if 10 <= total < options.simulations]

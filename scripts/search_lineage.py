@@ -29,7 +29,6 @@ from alphazero.mcts.rollout_methods import METHODS
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.header import find_checkpoint
 from alphazero.players.registry import common_game, parse_player
-from alphazero.utils.files import check_writable
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, no_progress
 from alphazero.utils.tables import markdown_table
@@ -186,7 +185,6 @@ def main() -> None:
 
     game = load_checkpoint(find_checkpoint(options.checkpoint)).game_name
     if options.plot:
-        check_writable(options.plot)
         check_figures([options.plot])
     rows = historical_methods(options.checkpoint)
     budgets = {

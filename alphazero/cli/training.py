@@ -195,12 +195,12 @@ def bench(options: argparse.Namespace) -> None:
                 config, counts, rates, latency, cores, options.seconds, bar.update
             )
     else:
-        from alphazero.diagnostics.benchmark import ROUNDS, benchmark
+        from alphazero.diagnostics.benchmark import ROUNDS, SelfPlayBenchmark
         from alphazero.network.inference.backend import num_selfplay_threads
 
         workers = num_selfplay_threads(config, cores)
         with progress_bar(ROUNDS + 1, "round") as bar:
-            measured = benchmark(config, options.seconds, workers, bar.update)
+            measured = SelfPlayBenchmark(config, workers).measure(options.seconds, bar.update)
     print_result(options, measured, game=config.game.name, **plain(measured))
 
 

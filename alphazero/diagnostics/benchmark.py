@@ -170,13 +170,6 @@ class SelfPlayBenchmark(SelfPlayGames):
         )
 
 
-def benchmark(
-    config: Config, seconds: float, workers: int, show: Progress = no_progress
-) -> Benchmark:
-    """Measure a configuration's self-play for about `seconds`."""
-    return SelfPlayBenchmark(config, workers).measure(seconds, show)
-
-
 @dataclass(frozen=True)
 class Played:
     """Games and moves, and the time of playing them."""

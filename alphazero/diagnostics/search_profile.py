@@ -177,32 +177,28 @@ class _TimedEvaluator:
 
 
 def profile(config: Config, seconds: float, show: Progress = no_progress) -> SearchProfile:
-    """Profile one of two workers that share the games of a configuration, for about `seconds`."""
+    """Profile one of two workers that share the games of a configuration.
+
+    Its self-play runs in this thread for about `seconds`, warm-up included.
+    """
     game = make_game(config.game.name, **config.game.options)
     _, _, evaluator = untrained_network(game, config)
     num_games = split_evenly(config.selfplay.parallel_games, 2)[0]
     match, search = start_selfplay(game, config, evaluator, 0, num_games)
-    return profile_search(match, search, seconds, show)
-
-
-def profile_search(
-    match: Match, search: NetworkSearch, seconds: float, show: Progress = no_progress
-) -> SearchProfile:
-    """Profile the self-play of `match` in this thread for about `seconds`, warm-up included."""
-    evaluator = search.evaluator = _TimedEvaluator(search.evaluator)
+    timed = search.evaluator = _TimedEvaluator(search.evaluator)
     searching, evaluations, step = 0.0, 0, search.step
 
     def timed_step() -> int:
         nonlocal searching, evaluations
-        begin, inside = time.thread_time(), evaluator.seconds
+        begin, inside = time.thread_time(), timed.seconds
         rows = step()
-        searching += time.thread_time() - begin - (evaluator.seconds - inside)
+        searching += time.thread_time() - begin - (timed.seconds - inside)
         evaluations += rows
         return rows
 
     search.step = timed_step  # type: ignore[method-assign]
     _play(match, seconds / 4)
-    searching, evaluations, evaluator.seconds = 0.0, 0, 0.0
+    searching, evaluations, timed.seconds = 0.0, 0, 0.0
     simulations, lookups, playing, series = search.simulations, 0, 0.0, []
     for _ in range(MOMENTS):
         before = search.cache_hits[0]
@@ -222,7 +218,7 @@ def profile_search(
         often[name] = leaves
     parts = {f"  {name}": mean[name] * often.get(name, 1.0) for name in mean}
     inside = 1e9 * searching / simulations
-    outside = 1e9 * (playing - evaluator.seconds - searching) / simulations
+    outside = 1e9 * (playing - timed.seconds - searching) / simulations
     return SearchProfile(
         {
             "searching": inside,

@@ -72,6 +72,12 @@ class VerifyReport:
                 lines.append(f"{self.files[kind]:6,} {meaning}{games}")
         return "\n".join(lines)
 
+    def run(self, checks: list[Check]) -> None:
+        """Do the checks, with a progress bar."""
+        with tqdm(checks, "verifying", unit="file", leave=False, disable=None) as bar:
+            for check in bar:
+                self.take(check)
+
     def take(self, check: Check) -> None:
         try:
             self.games[check.kind] += check.read()
@@ -90,18 +96,17 @@ def verify(path: Path) -> VerifyReport:
     Raises:
         RunError: when the folder holds no run, or another process is using it.
     """
+    report = VerifyReport(printable(path))
     if not is_folder(path):
-        return _run_checks(
-            printable(path), [Check("player", path, partial(_read_player, path, None))]
-        )
+        report.run([Check("player", path, partial(_read_player, path, None))])
+        return report
     check_resumable(path)
     with kept_still(path):
-        report = _run_checks(
-            printable(path),
+        report.run(
             [
                 Check("manifest", path / CONFIG, partial(_read_config, path)),
                 Check("manifest", path / MANIFEST, partial(_read_manifest, path)),
-            ],
+            ]
         )
         if report.faults:
             report.faults.append(
@@ -109,19 +114,9 @@ def verify(path: Path) -> VerifyReport:
             )
             return report
         run = RunDirectory.open(path)
-        title = f"{printable(path)}, iteration {run.state.iteration:,}"
-        return _run_checks(title, _checks(run), report)
-
-
-def _run_checks(
-    title: str, checks: list[Check], before: VerifyReport | None = None
-) -> VerifyReport:
-    report = before or VerifyReport(title)
-    report.title = title
-    with tqdm(checks, "verifying", unit="file", leave=False, disable=None) as bar:
-        for check in bar:
-            report.take(check)
-    return report
+        report.title = f"{printable(path)}, iteration {run.state.iteration:,}"
+        report.run(_checks(run))
+        return report
 
 
 def _checks(run: RunDirectory) -> list[Check]:

@@ -53,15 +53,27 @@ class Demo(Protocol):
 
 
 @dataclass(frozen=True)
-class BlackjackPrediction:
-    """The values of the policy that sticks on 20 and 21, by first and by every visit."""
+class _Blackjack:
+    """What the demos of Blackjack have in common."""
 
     episodes: int
     seed: int
     unit: ClassVar[str] = "episode"
 
     def __post_init__(self) -> None:
-        _check_blackjack(self.episodes, self.seed)
+        check_number("episodes", self.episodes, 1, MOST_EPISODES)
+        check_number("seed", self.seed, 0, 2**63)
+        plots.require_matplotlib()
+        gymnasium_baseline.make_environment().close()
+
+    @property
+    def total(self) -> int:
+        return self.episodes + LOOP_EPISODES
+
+
+@dataclass(frozen=True)
+class BlackjackPrediction(_Blackjack):
+    """The values of the policy that sticks on 20 and 21, by first and by every visit."""
 
     @property
     def total(self) -> int:
@@ -99,19 +111,8 @@ class BlackjackPrediction:
 
 
 @dataclass(frozen=True)
-class BlackjackExploringStarts:
+class BlackjackExploringStarts(_Blackjack):
     """Monte Carlo control with exploring starts."""
-
-    episodes: int
-    seed: int
-    unit: ClassVar[str] = "episode"
-
-    def __post_init__(self) -> None:
-        _check_blackjack(self.episodes, self.seed)
-
-    @property
-    def total(self) -> int:
-        return self.episodes + LOOP_EPISODES
 
     def run(self, show: Progress) -> DemoResult:
         def learn(episodes: int, show: Progress | None = None) -> Control:
@@ -123,21 +124,14 @@ class BlackjackExploringStarts:
 
 
 @dataclass(frozen=True)
-class BlackjackEpsilonSoft:
+class BlackjackEpsilonSoft(_Blackjack):
     """On-policy first-visit Monte Carlo control for soft policies."""
 
-    episodes: int
     epsilon: float
-    seed: int
-    unit: ClassVar[str] = "episode"
 
     def __post_init__(self) -> None:
         check_share("epsilon", self.epsilon)
-        _check_blackjack(self.episodes, self.seed)
-
-    @property
-    def total(self) -> int:
-        return self.episodes + LOOP_EPISODES
+        super().__post_init__()
 
     def run(self, show: Progress) -> DemoResult:
         def learn(episodes: int, show: Progress | None = None) -> Control:
@@ -222,13 +216,6 @@ def make_demo(name: str, settings: dict[str, Any]) -> Demo:
     demo = DEMOS[name]
     fields = demo.__dataclass_fields__  # type: ignore[attr-defined]
     return demo(**{key: value for key, value in settings.items() if key in fields})
-
-
-def _check_blackjack(episodes: int, seed: int) -> None:
-    check_number("episodes", episodes, 1, MOST_EPISODES)
-    check_number("seed", seed, 0, 2**63)
-    plots.require_matplotlib()
-    gymnasium_baseline.make_environment().close()
 
 
 def _timed(work: Callable[[], Result]) -> tuple[Result, float]:

@@ -27,11 +27,11 @@ class Search:
     """the column of the queen in each row"""
 
 
-def search(queens: int, prune: bool = True, show: Progress | None = None) -> Search:
+def search(queens: int, show: Progress | None = None) -> Search:
     """Search for placements of 1 to 12 queens, depth first, by row, columns from left to right.
 
-    No column is used twice. With `prune`, diagonals are checked at every placement as well, else
-    only with all queens. Shows each finished square of the first row.
+    Columns and diagonals are checked at every placement. Shows each finished square of the first
+    row.
     """
     check_number("queens", queens, 1, MOST_QUEENS)
     visited = [0] * queens
@@ -41,11 +41,10 @@ def search(queens: int, prune: bool = True, show: Progress | None = None) -> Sea
     def place_next() -> None:
         row = len(columns)
         if row == queens:
-            if prune or not any(attacked(columns[:last], columns[last]) for last in range(queens)):
-                solutions.append(tuple(columns))
+            solutions.append(tuple(columns))
             return
         for column in range(queens):
-            if column not in columns and not (prune and attacked(columns, column)):
+            if column not in columns and not attacked(columns, column):
                 visited[row] += 1
                 columns.append(column)
                 place_next()

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import tiny_config
 
-from alphazero.diagnostics.benchmark import benchmark
+from alphazero.diagnostics.benchmark import SelfPlayBenchmark
 
 
 def test_the_benchmark_counts_what_it_says(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, "selfplay.parallel_games=6", "search.evaluation_cache_mib=0")
-    result = benchmark(config, 0.8, 2)
+    result = SelfPlayBenchmark(config, 2).measure(0.8)
     assert result.workers == 2
     assert result.parallel_games == 6
     assert result.efficiency > 0

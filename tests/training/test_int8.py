@@ -13,7 +13,7 @@ from helpers.records import random_records
 from helpers.tiny_run import fingerprint, tiny_config
 
 from alphazero.config.schema import InferenceConfig, ReplayConfig
-from alphazero.diagnostics.benchmark import benchmark
+from alphazero.diagnostics.benchmark import SelfPlayBenchmark
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.inference.quantization import QuantizationError
@@ -202,7 +202,7 @@ def test_where_torch_computes_a_run_in_int8_is_the_run_without(tmp_path: Path) -
     asked = loop.train(tiny_config(tmp_path / "asked", NEWEST, INT8, *ANYTHING, torch_alone))
     plain = loop.train(tiny_config(tmp_path / "plain", NEWEST, torch_alone))
     assert results_of(asked) == results_of(plain)
-    found = benchmark(tiny_config(tmp_path, INT8, torch_alone), 0.2, 1)
+    found = SelfPlayBenchmark(tiny_config(tmp_path, INT8, torch_alone), 1).measure(0.2)
     assert "int8" not in found.backend
 
 
@@ -228,5 +228,8 @@ def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path: P
 
 @needs_openvino
 def test_the_benchmark_measures_what_self_play_computes_with(tmp_path: Path) -> None:
-    assert "int8 and float32" in benchmark(tiny_config(tmp_path, INT8), 0.2, 1).backend
-    assert "int8" not in benchmark(tiny_config(tmp_path), 0.2, 1).backend
+    mixed, plain = (
+        SelfPlayBenchmark(tiny_config(tmp_path, *keys), 1).measure(0.2) for keys in ([INT8], [])
+    )
+    assert "int8 and float32" in mixed.backend
+    assert "int8" not in plain.backend
