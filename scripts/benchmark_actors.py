@@ -23,6 +23,7 @@ from concurrent.futures import Future
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
+from alphazero.cli.argument_types import positive_numbers, seconds
 from alphazero.cli.main import run_and_report
 from alphazero.config.loader import load_config
 from alphazero.config.schema import Config, RayConfig
@@ -230,15 +231,16 @@ def main() -> None:
     parser.add_argument("config", metavar="CONFIG", help="the YAML file of a run")
     parser.add_argument("overrides", nargs="*", metavar="section.key=value")
     parser.add_argument("--seconds", type=float, default=60.0, help="of each measurement")
-    parser.add_argument("--sleep", metavar="N,N", help="numbers of sleeping actors")
-    parser.add_argument("--nap", type=float, default=0.03, help="seconds of sleep per game")
+    parser.add_argument(
+        "--sleep", type=positive_numbers, metavar="N,N", help="numbers of sleeping actors"
+    )
+    parser.add_argument("--nap", type=seconds, default=0.03, help="seconds of sleep per game")
     parser.add_argument("--ray", action="store_true", help="send their games through Ray")
     options = parser.parse_intermixed_args()
     config = load_config(options.config, options.overrides)
     game = make_game(config.game.name, **config.game.options)
     if options.sleep:
-        numbers = [int(each) for each in options.sleep.split(",")]
-        compare_sleepers(game, config, numbers, options.nap, options.seconds, options.ray)
+        compare_sleepers(game, config, options.sleep, options.nap, options.seconds, options.ray)
     else:
         compare_cores(game, config, options.seconds)
 

@@ -182,8 +182,13 @@ def _section_schema(name: str) -> dict[str, Any]:
 
 def _key_schema(path: str, kind: Any, note: FieldInfo) -> dict[str, Any]:
     if path == "selfplay.distributed":
-        ray = {"type": "object", "properties": {"ray": _section_schema("selfplay.distributed.ray")}}
-        return {"anyOf": [{"type": "null"}, {**ray, "additionalProperties": False}]}
+        ray = {
+            "type": "object",
+            "properties": {"ray": _section_schema("selfplay.distributed.ray")},
+            "required": ["ray"],
+            "additionalProperties": False,
+        }
+        return {"anyOf": [{"type": "null"}, ray]}
     if path in SPECIAL_SCHEMAS:
         return SPECIAL_SCHEMAS[path]
     if kind == tuple[str, ...]:

@@ -107,7 +107,7 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     limits = (
         (budget.iterations, 1.0),
         (budget.samples, positions),
-        (budget.evaluations, evaluations),
+        (budget.evaluations, max(evaluations, 1)),  # 0 if the cache knew every position
         (None if budget.minutes is None else 60 * budget.minutes, mean),
     )
     iterations = min(max(1, math.ceil(limit / one)) for limit, one in limits if limit is not None)

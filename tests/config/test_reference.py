@@ -38,6 +38,21 @@ def test_the_shipped_schema_is_the_one_of_the_code(capsys: pytest.CaptureFixture
     jsonschema.Draft7Validator.check_schema(json_schema())
 
 
+@pytest.mark.parametrize(
+    ("value", "accepted"),
+    [("null", True), ("{ray: null}", True), ("{ray: {actors: 3}}", True), ("{}", False)],
+)
+def test_the_schema_takes_the_actors_that_the_reader_takes(value: str, accepted: bool) -> None:
+    text = f"game: {{name: nim}}\nbudget: {{iterations: 1}}\nselfplay: {{distributed: {value}}}\n"
+    checker = jsonschema.Draft7Validator(json_schema())
+    assert checker.is_valid(yaml.safe_load(text)) == accepted
+    if accepted:
+        parse_config(text)
+    else:
+        with pytest.raises(ConfigError, match=r"selfplay\.distributed: expected null or \{ray"):
+            parse_config(text)
+
+
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_the_schema_takes_shipped_files_and_what_they_resolve_to(path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -97,6 +97,12 @@ def test_a_forecast_is_what_a_pencil_makes_of_it() -> None:
     assert plan.disk == pytest.approx(192 / 1000 + 4 + 3 + 4 * CURVES_BYTES / MEBI)
 
 
+def test_a_plan_ends_though_the_cache_knew_every_position_while_it_measured() -> None:
+    measured = dataclasses.replace(MEASURED, self_play=dataclasses.replace(BENCH, evaluations=0.0))
+    plan = forecast(config_of("budget.iterations=null", "budget.evaluations=12"), measured, 8.0)
+    assert (plan.iterations, plan.evaluations) == (12, 0)
+
+
 def test_the_first_measurement_includes_the_games_between_the_anchors() -> None:
     """A second moves 10 in games with the best player, whose search of 4 takes 4 / 80 s: so the
     others take 3 / 20 s for theirs. Four moves of a game are its opening."""

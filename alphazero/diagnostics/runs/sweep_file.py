@@ -121,7 +121,7 @@ def load_sweep(path: Path) -> Sweep:
     _check_metric(reader, settings)
     choices = {key: _read_choices(reader, key, each) for key, each in content["keys"].items()}
     _check_keys(reader, content)
-    if settings.runs is None:
+    if settings.runs is None and ("sweep", "runs") not in reader.wrong:
         for key, each in choices.items():
             if isinstance(each, Range):
                 reader.report(("keys", key), f"{key}: a range needs a number of runs in sweep.runs")
@@ -159,7 +159,7 @@ def load_sweep(path: Path) -> Sweep:
 
 def _check_metric(reader: Reader, settings: SweepSettings) -> None:
     if bool(settings.maximize) == bool(settings.minimize):
-        if ("sweep",) not in reader.wrong:
+        if reader.wrong.isdisjoint({("sweep", "maximize"), ("sweep", "minimize")}):
             reader.report(
                 ("sweep",), f"sweep: name one metric, as maximize: {MATCH} or minimize: loss/total"
             )
@@ -182,7 +182,7 @@ def _check_metric(reader: Reader, settings: SweepSettings) -> None:
 
 
 def _check_keys(reader: Reader, content: Mapping[str, Mapping[str, Any]]) -> None:
-    if not content["keys"] and ("keys",) not in reader.wrong:
+    if not content["keys"]:
         reader.report(("keys",), "keys: name one key or more, as search.c_puct: [1.0, 2.0]")
     for section in ("set", "keys"):
         for key in content[section]:

@@ -211,3 +211,23 @@ def test_every_mistake_is_told_with_its_line(text: str, lines: list[str]) -> Non
         assert line in told
     assert all(each.startswith(("my.yaml", "tini.yaml")) for each in told.split("\n"))
     assert len(told.split("\n")) <= len(lines) + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            f"sweep: {{base: tiny.yaml, maximize: 3}}\n{ONE}",
+            "my.yaml:1: sweep.maximize: expected text, got 3; put it in quotes",
+        ),
+        (
+            "sweep: {base: tiny.yaml, maximize: gate/elo, runs: 0}\n"
+            "keys: {search.c_puct: {low: 1, high: 3}}\n",
+            "my.yaml:1: sweep.runs: must be at least 1 and at most 999, got 0",
+        ),
+    ],
+)
+def test_one_mistake_is_told_once(text: str, line: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        sweep_of(text)
+    assert str(caught.value) == line
