@@ -141,7 +141,7 @@ def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
 
 
 def _check_game(reader: Reader, config: Config) -> None:
-    """Check the game, its varied options and the auxiliary heads, if they could be read."""
+    """Check the game, the auxiliary heads, the varied options and the boards, if they were read."""
     game = config.game
     if any(path[:1] == ("game",) for path in reader.wrong):
         return

@@ -93,7 +93,7 @@ def start_selfplay(
 
 
 class SelfPlayGames:
-    """The games in progress, split among the workers: as many as evaluators, if there are enough.
+    """Games in progress, split among workers: one per evaluator, or fewer if there are fewer games.
 
     The cache is cleared after the games of an iteration, as in training.
     """

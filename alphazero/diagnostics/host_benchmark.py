@@ -65,7 +65,7 @@ class PreparedEvaluator:
         self._next = 0
 
     def with_margins(self) -> "PreparedEvaluator":
-        """Return itself with a margin of 0 beside each value."""
+        """Return a copy with a margin of 0 beside each value."""
         twin = copy.copy(self)
         twin._values = np.stack([self._values, np.zeros_like(self._values)], 1)
         return twin

@@ -1,4 +1,4 @@
-"""What this machine has and what computes on it, as text to paste into an issue."""
+"""The hardware, software and inference backends of this machine, as text to paste into an issue."""
 
 import importlib.metadata
 import os

@@ -25,7 +25,7 @@ from alphazero.utils.progress import Progress, no_progress
 from alphazero.utils.tables import align, save_csv
 
 FREE_KEYS: Final = ("run.threads", "run.trackers", "run.keep_checkpoints", "run.keep_games")
-"""Keys that a run of the sweep may have otherwise: they change no result."""
+"""Keys that may differ between the sweep and a run already in its folder: they change no result."""
 
 RESULTS: Final = "results.csv"
 """Name of the table in the sweep's folder."""

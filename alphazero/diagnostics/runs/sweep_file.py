@@ -3,8 +3,8 @@
 sweep: {base: configs/tic_tac_toe.yaml, maximize: ladder/elo, runs: 8}
 set: {budget.iterations: 10}
 keys:
-search.c_puct: {low: 0.5, high: 4.0, scale: log}
-replay.ratio: [2.0, 4.0, 8.0]
+  search.c_puct: {low: 0.5, high: 4.0, scale: log}
+  replay.ratio: [2.0, 4.0, 8.0]
 """
 
 import math
