@@ -145,7 +145,10 @@ def _find(arrays: SearchArrays, level: int) -> int:
 
 @inline_kernel
 def _store(arrays: SearchArrays, level: int) -> None:
-    """Store frame `level` in its own entry, else in the first; in the second if that is deeper."""
+    """Store frame `level` in its own entry, else in one of the two possible ones.
+
+    That is the first, or the second if the first holds a deeper search.
+    """
     frame, index = arrays.frames[level], _find(arrays, level)
     if index < 0:
         index = frame.key & (len(arrays.table) - 1)
@@ -341,6 +344,8 @@ class AlphaBeta:
         while not self.is_over and self.nodes < last:
             if run(self.game.rules, self._arrays, last - self.nodes):
                 self._finish_depth()
+                if not self.is_over:
+                    self._begin_next()
         return self.is_over
 
     def best_action(self) -> int:
@@ -353,9 +358,10 @@ class AlphaBeta:
         root = self._arrays.frames[0]
         self.score, self.action = int(root["best"]), int(root["best_action"])
         self.depth = int(root["depth"])
-        if not self.is_over:
-            self._begin_next()
 
     def _begin_next(self) -> None:
-        if not begin(self.game.rules, self._arrays, self.depth + 1, *self._window):
+        """Begin the next depth that the table does not answer at once."""
+        while not begin(self.game.rules, self._arrays, self.depth + 1, *self._window):
             self._finish_depth()
+            if self.is_over:
+                return

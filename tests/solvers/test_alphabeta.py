@@ -225,3 +225,14 @@ def test_pruning_and_the_table_save_most_of_the_work() -> None:
     assert search.score == 0
     assert search.is_exact
     assert search.nodes < 20_000
+
+
+def test_the_table_may_answer_every_depth_of_a_long_search() -> None:
+    """On one point of Go only passes are legal, and the table knows the second one's draw."""
+    game = make_game("go", rows=1, columns=1, komi_half_points=0, moves=2000)
+    search = AlphaBeta(game)
+    search.start(game.initial_state(), game.max_moves)
+    assert search.run(10**6)
+    search.start(game.play(game.initial_state(), 1), game.max_moves, (0, 1), keep=True)
+    assert search.run(10**6)
+    assert (search.score, search.is_exact) == (0, True)
