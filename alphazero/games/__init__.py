@@ -1,4 +1,4 @@
-"""Games: one module per game; `game.py` defines their interface."""
+"""Games: one file or folder per game; `game.py` defines their interface."""
 
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.games.registry import game_names, game_options, make_game, register

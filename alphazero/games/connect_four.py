@@ -4,7 +4,6 @@ An action is a column, counted from 0 at the left.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -84,10 +83,10 @@ class ConnectFour(LineGame):
     length: int = 4
 
     rule_functions = (legal, play, outcome, observe)
-
-    @property
-    def wins_at_once(self) -> Any:
-        return wins_at_once
+    wins_at_once = staticmethod(wins_at_once)
+    board_style = BoardStyle.HOLES
+    side_names = "Red", "Yellow"
+    material = Material.PLASTIC
 
     @property
     def num_actions(self) -> int:
@@ -97,18 +96,6 @@ class ConnectFour(LineGame):
     def observation_shape(self) -> tuple[int, int, int]:
         """Own stones, opponent's stones, colour to move."""
         return 3, self.rows, self.columns
-
-    @property
-    def board_style(self) -> BoardStyle:
-        return BoardStyle.HOLES
-
-    @property
-    def side_names(self) -> tuple[str, str]:
-        return "Red", "Yellow"
-
-    @property
-    def material(self) -> Material:
-        return Material.PLASTIC
 
     def action_cell(self, state: State, action: int) -> int:
         """Return the cell where the stone lands: the lowest empty cell of the column."""

@@ -214,6 +214,8 @@ class Game(ABC):
         It estimates the value of an unfinished position for the player to move, in units of
         1 / HEURISTIC_SCALE, strictly between -HEURISTIC_SCALE and HEURISTIC_SCALE.
         """
+        # A game assigns this and the next rules as `staticmethod(rule)`, because a compiled
+        # function in a class would become a method.
         return no_heuristic
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from alphazero.errors import GameError
-from alphazero.games.game import Game, Planes, State, Symmetries, to_play
+from alphazero.games.game import Game, Planes, State, to_play
 from alphazero.utils.jit import inline_kernel
 
 SIGNS = ".XO"
@@ -99,12 +99,6 @@ def board_symmetries(rows: int, columns: int) -> npt.NDArray[np.int64]:
     if rows == columns:
         images += [image.T for image in images]
     return np.array([np.argsort(image.ravel()) for image in images], np.int64)
-
-
-def cell_symmetries(rows: int, columns: int) -> Symmetries:
-    """Return the symmetries of a game with one action per cell."""
-    cells = board_symmetries(rows, columns)
-    return Symmetries(actions=cells, cells=cells)
 
 
 def draw(cells: State, rows: int, columns: int) -> list[str]:

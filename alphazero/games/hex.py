@@ -13,7 +13,6 @@ chain touches, so that a move which joins nothing new only checks its neighbours
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -222,8 +221,14 @@ class Hex(Game):
     swap: int = 0
 
     rule_functions = (legal, play, outcome, observe)
+    heuristic = staticmethod(connection_heuristic)
+    wins_at_once = staticmethod(wins_at_once)
+    owners = staticmethod(owners)
     last_move_in_state_key = False
     policy_planes = 1
+    board_style = BoardStyle.HEXAGONS
+    side_names = "Red", "Blue"
+    """The colours of the sides of the board that a player joins."""
 
     def __post_init__(self) -> None:
         if not 2 <= self.size <= 26:
@@ -236,18 +241,6 @@ class Hex(Game):
         state[OUTCOME], state[LAST] = ONGOING, -1
         state[SIZE], state[SWAP] = self.size, self.swap
         return state
-
-    @property
-    def heuristic(self) -> Any:
-        return connection_heuristic
-
-    @property
-    def wins_at_once(self) -> Any:
-        return wins_at_once
-
-    @property
-    def owners(self) -> Any:
-        return owners
 
     @property
     def num_actions(self) -> int:
@@ -270,15 +263,6 @@ class Hex(Game):
     @property
     def _names(self) -> grid.CellNames:
         return grid.CellNames(self.size, self.size)
-
-    @property
-    def board_style(self) -> BoardStyle:
-        return BoardStyle.HEXAGONS
-
-    @property
-    def side_names(self) -> tuple[str, str]:
-        """The colours of the sides of the board that a player joins."""
-        return "Red", "Blue"
 
     def winning_cells(self, state: State) -> tuple[int, ...]:
         cells = np.zeros(self._area, np.int8)

@@ -4,7 +4,6 @@ State after the header: rows, columns, length, then the cells, row by row from t
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -102,6 +101,7 @@ class LineGame(Game):
     columns: int
     length: int
 
+    heuristic = staticmethod(open_lines)
     last_move_in_state_key = False
 
     largest_side = 26
@@ -125,41 +125,29 @@ class LineGame(Game):
         return state
 
     @property
-    def heuristic(self) -> Any:
-        return open_lines
-
-    @property
     def max_moves(self) -> int:
         return self.rows * self.columns
 
     def winning_cells(self, state: State) -> tuple[int, ...]:
         """Return the cells of all lines of `length` or more; only the winner has any."""
-        board = state[CELLS:].reshape(self.rows, self.columns)
-        found: set[int] = set()
-        for cell in np.flatnonzero(state[CELLS:]).tolist():
-            row, column = divmod(cell, self.columns)
-            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-                last_row = row + (self.length - 1) * down
-                last_column = column + (self.length - 1) * right
-                if last_row >= self.rows or not 0 <= last_column < self.columns:
-                    continue
-                line = [(row + step * down, column + step * right) for step in range(self.length)]
-                if all(board[place] == board[row, column] for place in line):
-                    found.update(r * self.columns + c for r, c in line)
-        return tuple(sorted(found))
+        return tuple(self._cells_in_lines(state[CELLS:]))
+
+    def _cells_in_lines(self, cells: State) -> list[int]:
+        """Return the cells of all lines of `length` or more, in order."""
+        # Its Python source, because a page would wait for numba to compile a call from Python.
+        is_in_line = completes_line.py_func  # type: ignore[attr-defined]
+        return [
+            cell
+            for cell in np.flatnonzero(cells).tolist()
+            if is_in_line(cells, self.rows, self.columns, cell, self.length, int(cells[cell]))
+        ]
 
     def parse(self, diagram: str) -> State:
         state = self.initial_state()
         cells = state[CELLS:]
         cells[:] = grid.read_drawing(diagram, self.rows, self.columns)
         state[PLY] = grid.stones_to_ply(cells)
-        winners = {
-            int(cells[cell])
-            for cell in np.flatnonzero(cells)
-            if completes_line(
-                cells, self.rows, self.columns, int(cell), self.length, int(cells[cell])
-            )
-        }
+        winners = {int(cells[cell]) for cell in self._cells_in_lines(cells)}
         if winners:
             last_stone = 2 - int(state[PLY]) % 2
             if winners != {last_stone}:

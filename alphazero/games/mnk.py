@@ -4,7 +4,6 @@ An action is a cell, counted row by row from the top left.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from alphazero.errors import GameError
 from alphazero.games import grid
@@ -78,11 +77,8 @@ class Mnk(LineGame):
     length: int = 3
 
     rule_functions = (legal, play, outcome, observe)
+    wins_at_once = staticmethod(wins_at_once)
     policy_planes = 1
-
-    @property
-    def wins_at_once(self) -> Any:
-        return wins_at_once
 
     @property
     def num_actions(self) -> int:
@@ -117,7 +113,8 @@ class Mnk(LineGame):
         return action
 
     def symmetries(self) -> Symmetries:
-        return grid.cell_symmetries(self.rows, self.columns)
+        cells = grid.board_symmetries(self.rows, self.columns)
+        return Symmetries(actions=cells, cells=cells)
 
     def render(self, state: State) -> str:
         return "\n".join(self._names.draw(state[CELLS:]))

@@ -77,6 +77,9 @@ class Nim(Game):
 
     rule_functions = (legal, play, outcome, observe)
     last_move_in_state_key = False
+    board_style = BoardStyle.PILE
+    side_names = "First", "Second"
+    material = Material.FELT
 
     def __post_init__(self) -> None:
         if not 1 <= self.heap <= LARGEST_HEAP:
@@ -100,18 +103,6 @@ class Nim(Game):
     def max_moves(self) -> int:
         """The number of chips: a move takes at least one."""
         return self.heap
-
-    @property
-    def board_style(self) -> BoardStyle:
-        return BoardStyle.PILE
-
-    @property
-    def side_names(self) -> tuple[str, str]:
-        return "First", "Second"
-
-    @property
-    def material(self) -> Material:
-        return Material.FELT
 
     def symmetries(self) -> Symmetries:
         return Symmetries(np.arange(self.most)[None], np.arange(self.heap)[None])

@@ -9,7 +9,6 @@ fast as following each line.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -201,8 +200,13 @@ class Othello(Game):
     size: int = 8
 
     rule_functions = (legal, play, outcome, observe)
+    heuristic = staticmethod(corners_and_mobility)
+    owners = staticmethod(owners)
+    margin = staticmethod(margin)
     last_move_in_state_key = False
     policy_planes = 1
+    side_names = "Black", "White"
+    material = Material.FELT
 
     def __post_init__(self) -> None:
         if self.size not in SIZES:
@@ -214,29 +218,9 @@ class Othello(Game):
         cells[self._middle()] = 2, 1, 1, 2
         return np.array([0, ONGOING, -1, self.size, *_bits_of(cells)], np.int64)
 
-    @property
-    def heuristic(self) -> Any:
-        return corners_and_mobility
-
-    @property
-    def owners(self) -> Any:
-        return owners
-
-    @property
-    def margin(self) -> Any:
-        return margin
-
     def points(self, state: State) -> tuple[float, float]:
         first, second = state[DISCS:].view(Bits).tolist()
         return float(first.bit_count()), float(second.bit_count())
-
-    @property
-    def side_names(self) -> tuple[str, str]:
-        return "Black", "White"
-
-    @property
-    def material(self) -> Material:
-        return Material.FELT
 
     @property
     def num_actions(self) -> int:

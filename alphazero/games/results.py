@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Final
 
-from alphazero.games.game import ONGOING, Game, State, value_of
+from alphazero.games.game import ONGOING, Game, State
 from alphazero.games.registry import game_options, name_of
 
 SCORES: Final = {1: "1-0", 0: "1/2-1/2", -1: "0-1", ONGOING: "*"}
 """Scores by outcome."""
 
 HALF_POINTS: Final = "_half_points"
-"""End of the names of options in half points; people are told points."""
+"""Suffix of the options in half points; titles show points."""
 
 SIZES: Final = ("rows", "columns", "size")
-"""Options that the size of the board tells."""
+"""Options that the title's `rows x columns` shows."""
 
 WORDS: Final = {
     1: "the first player won",
@@ -34,7 +34,7 @@ def describe_end(game: Game, state: State) -> str:
     outcome, points = game.outcome(state), game.points(state)
     if not outcome:
         return "A draw"
-    name = game.side_names[0 if value_of(outcome, 0) > 0 else 1]
+    name = game.side_names[outcome < 0]
     return f"{name} wins" + (f" by {abs(points[0] - points[1]):g}" if points else "")
 
 

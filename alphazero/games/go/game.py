@@ -89,6 +89,13 @@ class Go(Game):
 
     policy_planes = 1
     observation_options = ("features",)
+    heuristic = staticmethod(lead)
+    wins_at_once = staticmethod(wins_at_once)
+    owners = staticmethod(owners)
+    margin = staticmethod(margin)
+    side_names = "Black", "White"
+    stones_can_be_dead = True
+    board_style = BoardStyle.INTERSECTIONS
 
     @property
     def rule_functions(self) -> tuple[Any, Any, Any, Any]:  # type: ignore[override]
@@ -126,22 +133,6 @@ class Go(Game):
         if places:
             seen[FIRST_KEY % places] = FIRST_KEY
         return np.concatenate([header, points.ravel(), sets, seen])
-
-    @property
-    def heuristic(self) -> Any:
-        return lead
-
-    @property
-    def wins_at_once(self) -> Any:
-        return wins_at_once
-
-    @property
-    def owners(self) -> Any:
-        return owners
-
-    @property
-    def margin(self) -> Any:
-        return margin
 
     @property
     def variable_options(self) -> tuple[str, ...]:
@@ -183,18 +174,6 @@ class Go(Game):
         cells = np.zeros(self.rows * self.columns, np.int8)
         owners(state, cells)
         return float((cells > 0).sum()), float((cells < 0).sum()) + self.komi
-
-    @property
-    def side_names(self) -> tuple[str, str]:
-        return "Black", "White"
-
-    @property
-    def stones_can_be_dead(self) -> bool:
-        return True
-
-    @property
-    def board_style(self) -> BoardStyle:
-        return BoardStyle.INTERSECTIONS
 
     def action_cell(self, state: State, action: int) -> int | None:
         """Return the point; None for the pass and for suicide, which leaves no stone."""
