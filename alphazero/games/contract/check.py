@@ -78,14 +78,9 @@ def check_game(game: Game | str, effort: Effort = FULL) -> Report:
     else:
         for promise in REST:
             faults += _faults(trial, promise)
-    started = not faults or "records" in vars(trial)
-    return Report(
-        write_game(game),
-        faults,
-        trial.rules.notes if started else [],
-        len(trial.records) if started else 0,
-        sum(map(len, trial.records)) if started else 0,
-    )
+    records = vars(trial).get("records", [])
+    notes = trial.rules.notes if records else []
+    return Report(write_game(game), faults, notes, len(records), sum(map(len, records)))
 
 
 def refuse_unsound(game: Game) -> None:

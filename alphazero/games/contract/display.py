@@ -15,7 +15,7 @@ from alphazero.errors import GameError
 from alphazero.games.contract.guarded import Breach, rules_of
 from alphazero.games.contract.rules import Promise, expect_state
 from alphazero.games.contract.trial import Position, Trial
-from alphazero.games.game import HEADER, ONGOING, PLY, Game, State
+from alphazero.games.game import HEADER, ONGOING, PLY, Game
 from alphazero.games.grid import stones_by_player
 
 
@@ -38,12 +38,9 @@ def observes_values_up_to_one(trial: Trial) -> None:
     """Observations are finite and in [-1, 1], the range that suits the network."""
     for position in trial.positions():
         planes = trial.rules.observe(position.state)
-        if not np.isfinite(planes).all() or np.abs(planes).max() > 1:
-            raise Breach(f"`observe` writes {planes.flat[_worst(planes)]}; expected -1 to 1")
-
-
-def _worst(planes: Any) -> int:
-    return int(np.argmax(np.nan_to_num(np.abs(planes), nan=np.inf)))
+        wrong = ~(np.abs(planes) <= 1)  # also for NaN
+        if wrong.any():
+            raise Breach(f"`observe` writes {planes[wrong][0]}; expected -1 to 1")
 
 
 def marks_moves_on_the_cells_of_their_stones(trial: Trial) -> None:
@@ -203,7 +200,7 @@ def lays_its_actions_on_cells(trial: Trial) -> None:
     if not 0 <= on_cells <= game.num_actions:
         raise Breach(
             f"policy_planes is {planes!r}; expected an int from 0 to {game.num_actions // area}, "
-            f"the number of actions by that of cells"
+            "the number of actions divided by the number of cells"
         )
     for number, (actions, cells) in enumerate(zip(*game.symmetries(), strict=True)):
         for action in range(game.num_actions if planes else 0):
@@ -246,7 +243,11 @@ def reads_its_own_drawings(trial: Trial) -> None:
             ("drawing", game.render(read), drawing),
             ("ply", int(read[PLY]), int(position.state[PLY])),
             ("outcome", game.outcome(read), position.outcome),
-            ("legal actions", _legal(trial, read), np.flatnonzero(position.mask).tolist()),
+            (
+                "legal actions",
+                np.flatnonzero(trial.rules.legal(read)[0]).tolist(),
+                np.flatnonzero(position.mask).tolist(),
+            ),
         ):
             if found != expected:
                 raise Breach(
@@ -255,11 +256,6 @@ def reads_its_own_drawings(trial: Trial) -> None:
                 )
         if not np.array_equal(game.observe(read)[:2], game.observe(position.state)[:2]):
             raise Breach("read back by `parse` from its drawing, the position has other stones")
-
-
-def _legal(trial: Trial, state: State) -> list[int]:
-    legal: list[int] = np.flatnonzero(trial.rules.legal(state)[0]).tolist()
-    return legal
 
 
 def _read(reader: str, given: str, read: Callable[..., Any], *arguments: Any) -> Any:

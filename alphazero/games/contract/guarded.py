@@ -16,16 +16,7 @@ import numpy.typing as npt
 from alphazero.games.contract import interpreted
 from alphazero.games.game import Game, Mask, Owners, Planes, State
 
-RULES = (
-    "legal",
-    "play",
-    "outcome",
-    "observe",
-    "heuristic",
-    "wins_at_once",
-    "owners",
-    "margin",
-)
+RULES = "legal", "play", "outcome", "observe", "heuristic", "wins_at_once", "owners", "margin"
 """The names of a game's rules, in the order of `rules_of`."""
 
 MARGIN = 256
@@ -67,13 +58,7 @@ class WatchedRules:
         area = math.prod(game.observation_shape)
         self._compiled: dict[str, Callable[..., Any]] = rules
         self._plain = {name: interpreted.plain_function(rule) for name, rule in rules.items()}
-        self._cost = dict.fromkeys(RULES, game.num_actions) | {
-            "observe": area,
-            "heuristic": area,
-            "wins_at_once": area,
-            "owners": area,
-            "margin": area,
-        }
+        self._cost = dict.fromkeys(RULES, area) | dict.fromkeys(RULES[:3], game.num_actions)
         self._work = dict.fromkeys(RULES, work)
         self._planes = game.observation_shape
         self._actions = game.num_actions

@@ -9,24 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from alphazero.games import compiled_rules
 from alphazero.games.contract.guarded import RULES, Breach, rules_of
 from alphazero.games.contract.trial import Position, Trial
 from alphazero.games.game import (
     HEADER,
-    HEURISTIC_RULE,
     HEURISTIC_SCALE,
     LAST,
-    LEGAL_RULE,
-    MARGIN_RULE,
-    OBSERVE_RULE,
     ONGOING,
     OUTCOME,
-    OUTCOME_RULE,
-    OWNERS_RULE,
-    PLAY_RULE,
     PLY,
     UNKNOWN,
-    WINS_AT_ONCE_RULE,
     Game,
     State,
     no_heuristic,
@@ -63,17 +56,8 @@ def has_rules_compiled_for_their_signatures(trial: Trial) -> None:
             f"rule_functions holds {len(functions)} functions; expected (legal, play, outcome, "
             "observe)"
         )
-    signatures = (
-        LEGAL_RULE,
-        PLAY_RULE,
-        OUTCOME_RULE,
-        OBSERVE_RULE,
-        HEURISTIC_RULE,
-        WINS_AT_ONCE_RULE,
-        OWNERS_RULE,
-        MARGIN_RULE,
-    )
-    for name, rule, signature in zip(RULES, rules_of(trial.game), signatures, strict=True):
+    for name, rule in zip(RULES, rules_of(trial.game), strict=True):
+        signature = getattr(compiled_rules, f"{name.upper()}_RULE")
         if signature not in getattr(rule, "nopython_signatures", ()):
             raise Breach(
                 f"`{name}` is not compiled for its signature; expected @kernel({name.upper()}_RULE)"

@@ -49,8 +49,6 @@ class Position(NamedTuple):
 class Ending(NamedTuple):
     """The end of a random game."""
 
-    before: State
-    """the position before the last move"""
     after: State
     outcome: int
     last_player: int
@@ -174,15 +172,15 @@ class Trial:
 
     def _play_to_the_end(self, dice: random.Random) -> Ending:
         """Play a random game without observations."""
-        before = after = self.game.initial_state()
+        after = self.game.initial_state()
         outcome, moves = ONGOING, 0
         while outcome == ONGOING and moves < self.game.max_moves:
             actions = np.flatnonzero(self.rules.legal(after)[0]).tolist()
             if not actions:
                 break
-            before, after = after, self.rules.play(after, dice.choice(actions))
+            after = self.rules.play(after, dice.choice(actions))
             outcome, moves = self.rules.outcome(after), moves + 1
-        return Ending(before, after, outcome, (moves - 1) % 2)
+        return Ending(after, outcome, (moves - 1) % 2)
 
 
 def _is_over(position: Position) -> bool:
