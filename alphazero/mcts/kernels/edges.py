@@ -57,7 +57,7 @@ def begins_lazy(trees: Trees, node: int, count: int) -> bool:
 
 @inline_kernel
 def add_edge(trees: Trees, slot: int, edge: int, action: int, prior: float, lazy: bool) -> None:
-    """Write an edge of a new node; after `lazy` ones follows `make_lazy`."""
+    """Write an edge of a new node; call `make_lazy` after the last lazy one."""
     if lazy:
         trees.lazy_actions[slot, edge], trees.lazy_priors[slot, edge] = action, prior
     else:
@@ -66,7 +66,7 @@ def add_edge(trees: Trees, slot: int, edge: int, action: int, prior: float, lazy
 
 @inline_kernel
 def make_lazy(trees: Trees, slot: int, node: int) -> None:
-    """Say that all edges of a node are lazy."""
+    """Mark all edges of a node as lazy."""
     trees.nodes[slot, node].created_count = 0
     _find_next(trees, slot, node)
 

@@ -8,9 +8,9 @@ Letters: N entries, A actions, R rows of a batch, W 32-bit words of an observati
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
-from numba import types
 
 from alphazero.utils.arrays import Float32Array, UInt32Array, UInt64Array
 from alphazero.utils.bits import scramble
@@ -36,20 +36,6 @@ class Cache(NamedTuple):
     """[2] lookups and hits"""
 
 
-CacheType = types.NamedTuple(
-    [
-        types.Array(types.uint64, 1, "C"),
-        types.Array(types.float32, 2, "C"),
-        types.Array(types.float32, 1, "C"),
-        types.Array(types.float32, 1, "C"),
-        types.Array(types.uint64, 1, "C"),
-        types.Array(types.uint64, 1, "C"),
-        types.Array(types.int64, 1, "C"),
-    ],
-    Cache,
-)
-
-
 def new_cache(
     megabytes: int, num_actions: int, rows: int, words: int, margins: bool = False
 ) -> Cache:
@@ -68,6 +54,9 @@ def new_cache(
         np.random.default_rng(0).integers(2**64, size=words, dtype=np.uint64) | np.uint64(1),
         np.zeros(2, np.int64),
     )
+
+
+CacheType = numba.typeof(new_cache(0, 1, 1, 1))
 
 
 @inline_kernel

@@ -3,17 +3,13 @@
 import math
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
 from alphazero.mcts.kernels.edges import has_margins
-from alphazero.mcts.kernels.equations import (
-    SelectionParams,
-    SelectionParamsType,
-)
+from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
 from alphazero.mcts.kernels.gumbel import best_with_visits, completed_q_logits
 from alphazero.mcts.kernels.proofs import is_solved
-from alphazero.mcts.kernels.transpositions import node_outcome_value
+from alphazero.mcts.kernels.transpositions import node_value
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.mcts.rollout_methods import GUMBEL
 from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
@@ -106,11 +102,7 @@ def _is_playable(trees: Trees, selection: SelectionParams, slot: int, edge: int)
 
 @inline_kernel
 def _write_policies(
-    trees: Trees,
-    selection: SelectionParams,
-    slot: int,
-    policy: npt.NDArray[np.float64],
-    target: npt.NDArray[np.float64],
+    trees: Trees, selection: SelectionParams, slot: int, policy: Float64Array, target: Float64Array
 ) -> None:
     """Write the root's move policy [A] and policy target [A]."""
     best, most = 0, -1
@@ -142,10 +134,7 @@ def _write_policies(
 
 @inline_kernel
 def _improved_value(
-    mean: float,
-    target: npt.NDArray[np.float64],
-    visits: npt.NDArray[np.int64],
-    values: npt.NDArray[np.float64],
+    mean: float, target: Float64Array, visits: Int64Array, values: Float64Array
 ) -> float:
     """Return the mean of the visited actions' `values` [A] under the improved policy `target` [A].
 
@@ -202,7 +191,7 @@ def read_roots(
                     total = trees.outcome_sums[slot, edge]
                 action_values[index, action] = total / seen
         _write_policies(trees, selection, slot, policies[index], targets[index])
-        root_values[index] = node_outcome_value(trees, selection, slot, 0)
+        root_values[index] = node_value(trees, selection, slot, 0, has_margins(trees))
         if selection.rule == GUMBEL and not (selection.solver and is_solved(trees, slot, 0)):
             root_values[index] = _improved_value(
                 root_values[index], targets[index], visits[index], action_values[index]

@@ -20,11 +20,7 @@ from alphazero.games.compiled_rules import (
 )
 from alphazero.games.game import ONGOING, PLY, UNKNOWN, value_of
 from alphazero.mcts.kernels.edges import add_edge, begins_lazy, has_margins, make_lazy
-from alphazero.mcts.kernels.equations import (
-    SelectionParams,
-    SelectionParamsType,
-    utility,
-)
+from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType, utility
 from alphazero.mcts.kernels.evaluation_cache import Cache, CacheType, get, hash_observation, put
 from alphazero.mcts.kernels.gumbel import select_improved_policy, select_sequential_halving
 from alphazero.mcts.kernels.proofs import backup_bounds, is_solved, node_on_path
@@ -35,7 +31,6 @@ from alphazero.mcts.kernels.transpositions import (
     has_transpositions,
     hash_state,
     index_node,
-    node_outcome_value,
     node_value,
     rebuild_index,
 )
@@ -313,10 +308,10 @@ def backup(
         value, outcome_value = -value, -outcome_value
         trees.edges[slot, edge].visits += 1
         if anew and child >= 0:
-            mean = node_value(trees, selection, slot, child)
+            mean = node_value(trees, selection, slot, child, False)
             trees.edges[slot, edge].value_sum = -mean * trees.edges[slot, edge].visits
             if has_margins(trees):
-                mean = node_outcome_value(trees, selection, slot, child)
+                mean = node_value(trees, selection, slot, child, True)
                 trees.outcome_sums[slot, edge] = -mean * trees.edges[slot, edge].visits
         else:
             trees.edges[slot, edge].value_sum += value

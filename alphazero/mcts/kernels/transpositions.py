@@ -11,7 +11,7 @@ tree. The state contains the ply, so the graph has no cycles.
 
 import numpy as np
 
-from alphazero.mcts.kernels.edges import edge_at, has_margins, is_complete
+from alphazero.mcts.kernels.edges import edge_at, is_complete
 from alphazero.mcts.kernels.equations import SelectionParams, visit_weight
 from alphazero.mcts.kernels.proofs import is_solved
 from alphazero.mcts.kernels.tree import Trees
@@ -70,25 +70,14 @@ def rebuild_index(trees: Trees, slot: int) -> None:
 
 
 @inline_kernel
-def node_value(trees: Trees, selection: SelectionParams, slot: int, node: int) -> float:
-    """Return the mean of a node's evaluation and its edges, or its exact value if solved.
-
-    It is for the node's player to move. An edge's weight is its visits times `visit_weight`.
-    """
-    return _node_mean(trees, selection, slot, node, False)
-
-
-@inline_kernel
-def node_outcome_value(trees: Trees, selection: SelectionParams, slot: int, node: int) -> float:
-    """Return `node_value` of the values alone, where `has_margins`; the weights are the same."""
-    return _node_mean(trees, selection, slot, node, has_margins(trees))
-
-
-@inline_kernel
-def _node_mean(
+def node_value(
     trees: Trees, selection: SelectionParams, slot: int, node: int, outcomes: bool
 ) -> float:
-    """Return `node_outcome_value` with `outcomes`, else `node_value`."""
+    """Return the mean of a node's evaluation and its edges, or its exact value if solved.
+
+    It is for the node's player to move. An edge's weight is its visits times `visit_weight`. With
+    `outcomes`, where `has_margins`, it is the mean of the values alone, with the same weights.
+    """
     if selection.solver and is_solved(trees, slot, node):
         return trees.nodes[slot, node].value  # type: ignore[no-any-return]
     first, complete = trees.nodes[slot, node].first_edge, is_complete(trees, slot, node)

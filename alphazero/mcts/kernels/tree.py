@@ -10,6 +10,7 @@ graph (`transpositions.py`), several edges may lead to one node. Edges are recor
 per field, because selection is memory-bound.
 """
 
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numba
@@ -35,7 +36,7 @@ SLOT = np.dtype(
         ("remaining", np.int64),  # simulations still to run
         ("halving_budget", np.int64),  # budget of sequential halving, 0 without halving
         ("dirichlet_fraction", np.float64),  # the epsilon of root noise, 0 for none
-        # the progress: written by the kernels
+        # the progress: written by the kernels and `TreeSearch.reset`
         ("simulations", np.int64),  # run since allocation
         ("walks", np.int32),  # simulations of the current round, not backed up yet
         ("random", np.uint64),  # random state of the slot; seeded by the search
@@ -89,8 +90,10 @@ ROW = np.dtype(
 
 
 class Trees(NamedTuple):
-    """The arrays of all trees. Only kernels write to them, apart from the request fields, the
-    margins of rows and `TreeSearch.restrict_root`.
+    """The arrays of all trees.
+
+    Kernels write to them; Python writes the request fields, the margins of rows, the seeds, and
+    what `TreeSearch.reset` and `restrict_root` change.
     """
 
     slots: RecordArray
@@ -191,37 +194,7 @@ def allocate_trees(
     )
 
 
-def _array(dtype: Any, dimensions: int) -> Any:
-    return types.Array(dtype, dimensions, "C")
-
-
-TreesType = types.NamedTuple(
-    [
-        _array(numba.from_dtype(SLOT), 1),
-        _array(numba.from_dtype(NODE), 2),
-        _array(numba.from_dtype(EDGE), 2),
-        _array(types.int64, 2),
-        _array(types.float64, 2),
-        _array(types.float32, 2),
-        _array(types.int32, 2),
-        _array(numba.from_dtype(LEAF), 2),
-        _array(types.int32, 3),
-        _array(types.float32, 3),
-        _array(types.uint64, 2),
-        _array(types.boolean, 3),
-        _array(numba.from_dtype(ROW), 1),
-        _array(types.float64, 2),
-        _array(types.float64, 2),
-        _array(types.int32, 2),
-        _array(types.float32, 2),
-        _array(types.int32, 2),
-        _array(types.int32, 2),
-        _array(types.int64, 1),
-        _array(types.int64, 1),
-        _array(types.float64, 1),
-        _array(types.int32, 1),
-        _array(types.int32, 1),
-    ],
-    Trees,
-)
-SlotsType = _array(types.int64, 1)
+_SMALLEST: Any = SimpleNamespace(state_size=1, num_actions=1, max_moves=1)
+TreesType = numba.typeof(allocate_trees(_SMALLEST, 1, 1))
+"""The same for every game."""
+SlotsType = types.int64[::1]
