@@ -1,7 +1,6 @@
 """Tree search with random rollouts: flat Monte Carlo, flat UCB and UCT.
 
-`METHODS` lists the differences, also to the network search: the selection rule, the leaf
-evaluation and the depth of the tree.
+`METHODS` lists how they differ: the selection rule, the depth of the tree and the final move.
 
 Letters: G slots, n selected slots, A actions.
 """
@@ -97,7 +96,7 @@ class RolloutSearch(TreeSearch):
         visits, priors, action_values, policies, targets, values = self._merged_roots(slots)
         seen = visits.any(axis=1)
         if self._final_move == "max" and seen.any():
-            best = final_actions("max", visits[seen], action_values[seen])
+            best = final_actions(visits[seen], action_values[seen])
             policies[seen] = np.eye(self.game.num_actions)[best]
         return RootStatistics(visits, priors, action_values, policies, targets, values)
 

@@ -1477,7 +1477,7 @@ SEARCH = (
         "values = np.where(visits > 0, action_values, -np.inf)",
         "values = np.where(visits > 0, -action_values, -np.inf)",
         "the max child is the worst one",
-        ("mcts/test_move_selection.py::test_the_final_moves_choose_what_they_say",),
+        ("mcts/test_move_selection.py::test_the_final_move_has_the_highest_value",),
     ),
     Mutation(
         "mcts/evaluator.py",

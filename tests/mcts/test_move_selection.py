@@ -4,12 +4,16 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from alphazero.mcts.move_selection import (
-    apply_temperature,
-    final_actions,
-    kl_divergences,
-    sample_actions,
-)
+from alphazero.mcts.move_selection import final_actions, kl_divergences, sample_actions, temper
+from alphazero.utils.arrays import Float32Array, Float64Array
+
+
+def tempered(policies: Float32Array, temperature: float) -> Float64Array:
+    """Return `policies` [n, A] at one temperature."""
+    shares = np.empty(policies.shape)
+    for policy, row in zip(policies.astype(np.float64), shares, strict=True):
+        temper.py_func(policy, temperature, row)
+    return shares
 
 
 def test_tempered_policies_are_visits_to_the_power_of_one_over_the_temperature() -> None:
@@ -19,23 +23,21 @@ def test_tempered_policies_are_visits_to_the_power_of_one_over_the_temperature()
         for row, counts in enumerate(visits):
             powers = [count ** (1 / temperature) for count in counts]
             expected = [power / sum(powers) for power in powers]
-            found = apply_temperature(
-                policies.astype(np.float32), np.array([temperature, temperature])
-            )
+            found = tempered(policies, temperature)
             assert found[row].tolist() == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1e-300, 1e-6, 1e-3])
 def test_a_vanishing_temperature_is_safe(temperature: float) -> None:
     policies = np.array([[0.1, 0.0, 0.6, 0.3], [0.4, 0.4, 0.2, 0.0]], np.float32)
-    found = apply_temperature(policies, np.array([temperature, temperature]))
+    found = tempered(policies, temperature)
     assert np.allclose(found, [[0, 0, 1, 0], [0.5, 0.5, 0, 0]])
     assert found.sum(axis=1).tolist() == [1, 1]
 
 
 def test_a_temperature_near_zero_still_tells_nearly_equal_visits_apart() -> None:
     policies = np.array([[1000, 999]], np.float32) / 1999
-    assert apply_temperature(policies, np.array([1e-5]))[0].tolist() == pytest.approx([1, 0])
+    assert tempered(policies, 1e-5)[0].tolist() == pytest.approx([1, 0])
 
 
 def test_actions_are_drawn_as_often_as_the_tempered_policy_says() -> None:
@@ -44,7 +46,7 @@ def test_actions_are_drawn_as_often_as_the_tempered_policy_says() -> None:
         temperatures = np.full(draws, temperature)
         rows = np.tile(policy, (draws, 1))
         actions = sample_actions(rows, temperatures, np.random.default_rng(6))
-        expected = apply_temperature(policy[None], np.array([temperature]))[0]
+        expected = tempered(policy[None], temperature)[0]
         counts = np.bincount(actions, minlength=6)
         assert (counts[policy == 0] == 0).all()
         error = 4 * np.sqrt(expected * (1 - expected) / draws)
@@ -86,15 +88,11 @@ def test_not_even_the_extreme_draw_takes_an_action_of_no_probability(number: flo
     assert (policies[np.arange(500), actions] > 0).all()
 
 
-def test_the_final_moves_choose_what_they_say() -> None:
-    #          most visits  -     highest value
-    visits = np.array([[100, 81, 4, 0]])
-    values = np.array([[0.10, 0.21, 0.50, np.nan]])
-    assert final_actions("max", visits, values).tolist() == [2]
-    assert final_actions("robust", visits, values).tolist() == [0]
-    # As many visits, then the value decides; as high a value, then the visits.
-    assert final_actions("robust", np.array([[5, 5]]), np.array([[0.0, 0.1]])).tolist() == [1]
-    assert final_actions("max", np.array([[4, 5]]), np.array([[0.1, 0.1]])).tolist() == [1]
+def test_the_final_move_has_the_highest_value() -> None:
+    visits = np.array([[100, 81, 4, 0], [4, 5, 5, 0]])
+    # The second row: as high a value, then the visits, then the first.
+    values = np.array([[0.10, 0.21, 0.50, np.nan], [0.1, 0.1, 0.1, np.nan]])
+    assert final_actions(visits, values).tolist() == [2, 1]
 
 
 def test_divergences_are_those_computed_by_hand() -> None:
