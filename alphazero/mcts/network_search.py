@@ -9,6 +9,7 @@ Letters: G slots, n selected slots, A actions, S state size.
 
 import math
 import time
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -17,7 +18,6 @@ from alphazero.config.schema import SearchConfig
 from alphazero.games.compiled_rules import observe_all
 from alphazero.games.game import LAST, Game, State
 from alphazero.mcts.evaluator import Evaluator, with_margins, with_symmetries
-from alphazero.mcts.exploration import NO_EXPLORATION, Exploration
 from alphazero.mcts.kernels.edges import CREATED_AT_ONCE
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
@@ -31,6 +31,17 @@ from alphazero.utils.arrays import BoolArray, Float32Array, Int64Array
 MARGIN_SCALE: Final = 2.0
 """The margin whose utility is half of the greatest, in board widths: 18 points on 9 x 9. It is that
 of KataGo's static score utility (`cpp/neuralnet/nninputs.cpp`, `ScoreValue`)."""
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """Parameters of root exploration in self-play: Dirichlet noise.
+
+    Root priors become (1 - `dirichlet_fraction`) p + `dirichlet_fraction` Dir(`dirichlet_alpha`).
+    """
+
+    dirichlet_fraction: float = 0.0
+    dirichlet_alpha: float = 0.3
 
 
 class NetworkSearch(TreeSearch):
@@ -118,7 +129,7 @@ class NetworkSearch(TreeSearch):
         wanted, explores = np.empty(len(slots), np.int64), np.empty(len(slots), np.bool_)
         wanted[:] = self.settings.simulations if simulations is None else simulations
         explores[:] = explore if self.exploration else False
-        exploration, gumbel = self.exploration or NO_EXPLORATION, self._selection.rule == GUMBEL
+        exploration, gumbel = self.exploration or Exploration(), self._selection.rule == GUMBEL
         shape = int(np.count_nonzero(explores)), self.game.num_actions
         if gumbel:
             noise = self.rng.gumbel(size=shape)
@@ -162,9 +173,6 @@ class NetworkSearch(TreeSearch):
     def clear_cache(self) -> None:
         """Empty the evaluation cache, as for a new network; trees are kept."""
         self._cache.keys[:] = 0
-
-    def root_statistics(self, slots: Int64Array) -> RootStatistics:
-        return self._read_roots(self.trees, slots)
 
     def _evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return logits [R, A] and values [R]; margins, if any, go into the rows of the trees."""

@@ -31,7 +31,7 @@ class Proof(NamedTuple):
     value: int
     """+1, 0 or -1 for the player to move"""
     plies: int
-    """moves of both sides until then, at most for the winner; of little meaning in a draw"""
+    """moves of both sides until the end: an upper bound for the winner; meaningless in a draw"""
 
 
 class RootStatistics(NamedTuple):
@@ -158,9 +158,9 @@ class TreeSearch(ABC):
         """Simulations run so far, over all slots."""
         return sum(int(trees.slots["simulations"].sum()) for trees in self._trees_per_thread)
 
-    @abstractmethod
     def root_statistics(self, slots: Int64Array) -> RootStatistics:
         """Return the current statistics of `slots`, whose roots must be evaluated."""
+        return self._read_roots(self.trees, slots)
 
     def _read_roots(self, trees: Trees, slots: Int64Array) -> RootStatistics:
         shape = len(slots), self.game.num_actions
@@ -193,16 +193,11 @@ class TreeSearch(ABC):
 
         Read the slot's tree with the most visits of `action`.
         """
-
-        def begin_in(trees: Trees) -> RecordArray:
-            below = _edges_of(trees, slot, 0)
-            edge: RecordArray = below[below["action"] == action][0]
-            return edge
-
-        edge, trees = max(
-            ((begin_in(trees), trees) for trees in self._trees_per_thread),
-            key=lambda pair: int(pair[0]["visits"]),
-        )
+        begins = []
+        for each in self._trees_per_thread:
+            below = _edges_of(each, slot, 0)
+            begins.append((below[below["action"] == action][0], each))
+        edge, trees = max(begins, key=lambda pair: int(pair[0]["visits"]))
         line = [action]
         while len(line) < length and edge["child"] >= 0:
             below = _edges_of(trees, slot, int(edge["child"]))
@@ -232,8 +227,12 @@ class TreeSearch(ABC):
             for action in line:
                 below = _edges_of(trees, slot, node) if node >= 0 else ()
                 node = next((int(edge["child"]) for edge in below if edge["action"] == action), -1)
-            below = _edges_of(trees, slot, node) if node >= 0 else ()
-            for edge, total in zip(below, _value_sums_of(trees, slot, node, below), strict=True):
+            if node < 0:
+                continue
+            created = created_edges(trees, slot, node)
+            edges, outcome_sums = trees.edges[slot, created], trees.outcome_sums
+            totals = outcome_sums[slot, created] if outcome_sums.size else edges["value_sum"]
+            for edge, total in zip(edges, totals, strict=True):
                 action = int(edge["action"])
                 visits[action] = visits.get(action, 0) + int(edge["visits"])
                 sums[action] = sums.get(action, 0.0) + float(total)
@@ -260,16 +259,6 @@ def _proven_plies(trees: Trees, slot: int, node: int, known: dict[int, int]) -> 
                 plies.append(1 + _proven_plies(trees, slot, child, known))
         known[node] = (min if value > 0 else max)(plies, default=int(value > 0))
     return known[node]
-
-
-def _value_sums_of(
-    trees: Trees, slot: int, node: int, edges: RecordArray | tuple[()]
-) -> Float64Array | tuple[()]:
-    """Return the sums of values, without margins, of a node's `edges`."""
-    if isinstance(edges, tuple) or not trees.outcome_sums.size:
-        return () if isinstance(edges, tuple) else edges["value_sum"]
-    sums: Float64Array = trees.outcome_sums[slot, created_edges(trees, slot, node)]
-    return sums
 
 
 def _edges_of(trees: Trees, slot: int, node: int) -> RecordArray:

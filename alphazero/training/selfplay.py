@@ -18,8 +18,7 @@ from alphazero.arena.openings import play_random_openings
 from alphazero.config.schema import Config, SelfplayConfig
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.mcts.exploration import Exploration
-from alphazero.mcts.network_search import NetworkSearch
+from alphazero.mcts.network_search import Exploration, NetworkSearch
 from alphazero.network.inference.batched_evaluator import rows_in_selfplay
 from alphazero.players.search_player import PlayoutCap, SearchPlayer, TemperatureSchedule
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing

@@ -1608,7 +1608,7 @@ SEARCH = (
         "            prior = trees.edges[slot, edge].prior * 1\n",
         "the root's noise is not used",
         (
-            "mcts/test_exploration.py::test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone",
+            "mcts/test_network_search.py::test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone",
         ),
     ),
     Mutation(
@@ -1803,7 +1803,7 @@ SEARCH = (
         "prior = (1 - fraction) * prior + fraction * (trees.root_noise[slot, index] / noise)",
         "prior = (1 - fraction) * prior + fraction * trees.root_noise[slot, index]",
         "noise does not add up to 1",
-        ("mcts/test_exploration.py::test_noise_has_the_moments_of_a_dirichlet_distribution",),
+        ("mcts/test_network_search.py::test_noise_has_the_moments_of_a_dirichlet_distribution",),
     ),
     Mutation(
         "mcts/kernels/subtree.py",

@@ -13,8 +13,7 @@ from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import make_game
-from alphazero.mcts.exploration import Exploration
-from alphazero.mcts.network_search import NetworkSearch
+from alphazero.mcts.network_search import Exploration, NetworkSearch
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.players.search_player import SearchPlayer
 

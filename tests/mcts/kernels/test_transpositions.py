@@ -21,8 +21,7 @@ from helpers.searches import (
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, State, to_play
 from alphazero.games.game import LAST
-from alphazero.mcts.exploration import Exploration
-from alphazero.mcts.network_search import NetworkSearch
+from alphazero.mcts.network_search import Exploration, NetworkSearch
 
 MANY = GAMES | WITH_MARGIN
 

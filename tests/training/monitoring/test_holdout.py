@@ -12,8 +12,7 @@ from helpers.records import random_records
 from helpers.tiny_run import ITERATIONS, tiny_config
 
 from alphazero.config.schema import LearnerConfig, ReplayConfig, SearchConfig
-from alphazero.mcts.exploration import Exploration
-from alphazero.mcts.network_search import NetworkSearch
+from alphazero.mcts.network_search import Exploration, NetworkSearch
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
