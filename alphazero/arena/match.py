@@ -20,13 +20,7 @@ from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, State, value_of
 from alphazero.games.registry import write_game
 from alphazero.players.base import Decisions, Forfeit, Player
 from alphazero.players.registry import PlayerSpec
-from alphazero.records.game_record import (
-    NEVER_RESIGN,
-    RESIGNED,
-    GameRecord,
-    MoveData,
-    Pairing,
-)
+from alphazero.records.game_record import NEVER_RESIGN, RESIGNED, GameRecord, MoveData, Pairing
 from alphazero.utils.arrays import BoolArray, Int64Array
 from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import JobProgress, run_jobs

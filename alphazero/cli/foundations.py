@@ -3,10 +3,7 @@
 import argparse
 from pathlib import Path
 
-from alphazero.cli.argument_types import (
-    share,
-    whole_number,
-)
+from alphazero.cli.argument_types import share, whole_number
 from alphazero.errors import AlphaZeroError
 
 

@@ -5,10 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from alphazero.cli.argument_types import (
-    port,
-    whole_number,
-)
+from alphazero.cli.argument_types import port, whole_number
 from alphazero.cli.shared import (
     PLAYER,
     game_argument,

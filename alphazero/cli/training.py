@@ -9,12 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from alphazero.cli.argument_types import (
-    calibration_seconds,
-    devices,
-    positive_numbers,
-    seconds,
-)
+from alphazero.cli.argument_types import calibration_seconds, devices, positive_numbers, seconds
 from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     config_file_arguments,

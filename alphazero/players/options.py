@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from alphazero.config.fields import (
-    REQUIRED,
-    config_field,
-)
+from alphazero.config.fields import REQUIRED, config_field
 from alphazero.config.schema import SELECTIONS
 from alphazero.errors import CheckpointError, PlayerError
 from alphazero.mcts.rollout_methods import FINAL_MOVES, RolloutConfig

@@ -208,7 +208,7 @@ class BitboardSolver:
 
     def __init__(self, rows: int, columns: int) -> None:
         assert fits(rows, columns), f"{rows} x {columns} does not fit {LARGEST_BOARD} bits"
-        self.rows, self.columns, self.cells = rows, columns, rows * columns
+        self.cells = rows * columns
         self._height = rows + 1
         bottom = sum(1 << column * self._height for column in range(columns))
         self._board = bottom * ((1 << rows) - 1)

@@ -46,15 +46,13 @@ class ExactResult:
 class ExactSolver(ABC):
     """Solves positions; its table may serve later positions."""
 
+    default_node_limit: int
+    """The number of positions that take ten to thirty seconds."""
+
     @property
     @abstractmethod
     def nodes(self) -> int:
         """Positions searched so far."""
-
-    @property
-    @abstractmethod
-    def default_node_limit(self) -> int:
-        """The number of positions that take ten to thirty seconds."""
 
     @abstractmethod
     def solve_in_slices(self, state: State) -> Steps:
@@ -124,15 +122,12 @@ def describe(game: Game, state: State, found: ExactResult) -> str:
 class _GenericSolver(ExactSolver):
     def __init__(self, game: Game) -> None:
         self.game = game
+        self.default_node_limit = 400_000_000 // game.state_size
         self._search = AlphaBeta(game, TABLE_ENTRIES)
 
     @property
     def nodes(self) -> int:
         return self._search.nodes
-
-    @property
-    def default_node_limit(self) -> int:
-        return 400_000_000 // self.game.state_size
 
     def solve_in_slices(self, state: State) -> Steps:
         """Search deeper until the score is exact; then test which moves reach it."""
@@ -167,6 +162,8 @@ class _GenericSolver(ExactSolver):
 
 
 class _ConnectFourSolver(ExactSolver):
+    default_node_limit = 100_000_000
+
     def __init__(self, game: ConnectFour) -> None:
         self.game = game
         self._solver = BitboardSolver(game.rows, game.columns)
@@ -174,10 +171,6 @@ class _ConnectFourSolver(ExactSolver):
     @property
     def nodes(self) -> int:
         return self._solver.nodes
-
-    @property
-    def default_node_limit(self) -> int:
-        return 100_000_000
 
     def solve_in_slices(self, state: State) -> Steps:
         """Score the position; then test which moves reach the score."""

@@ -201,11 +201,7 @@ class Catalog:
     def runs_json(self) -> list[dict[str, Any]]:
         """Return each run's name, game, and player if it has one."""
         return [
-            {
-                "name": name,
-                "game": write_game(archive.game),
-                "player": self.run_players.get(name),
-            }
+            {"name": name, "game": write_game(archive.game), "player": self.run_players.get(name)}
             for name, archive in self.archives.items()
         ]
 

@@ -15,11 +15,7 @@ from alphazero.errors import AlphaZeroError, GameError
 from alphazero.frontends.game_tree import PERSON, GameNode, GameTree, SearchResult
 from alphazero.frontends.review.annotation import annotated_sgf
 from alphazero.frontends.review.reviewer import PositionSolver, evaluation_of
-from alphazero.frontends.search_pool import (
-    SearchPool,
-    SearchProgress,
-    SearchResponse,
-)
+from alphazero.frontends.search_pool import SearchPool, SearchProgress, SearchResponse
 from alphazero.frontends.web.catalog.catalog import Catalog, PlayerOption
 from alphazero.frontends.web.sessions.game_review import (
     BETTER,

@@ -5,13 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from alphazero.drawing.board import (
-    BoardDrawing,
-    cell_labels,
-    field_svg,
-    geometry_of,
-    title_of,
-)
+from alphazero.drawing.board import BoardDrawing, cell_labels, field_svg, geometry_of, title_of
 from alphazero.drawing.canvas import MARGIN, Canvas
 from alphazero.frontends.game_tree import GameNode
 from alphazero.games.game import ONGOING, Game, State
