@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from alphazero.errors import PlayerError
 from alphazero.utils.arrays import Float64Array
 
 ELO = 400 / math.log(10)
@@ -130,11 +131,15 @@ class _Model:
 def fit(counts: npt.NDArray[np.int64], anchor: int = 0, prior: float = PRIOR) -> Ratings:
     """Return the maximum-likelihood ratings, with `anchor` at 0.
 
-    `counts` [N, N, 3]: games of i, moving first, against j, by outcome -1, 0, +1; connected.
+    `counts` [N, N, 3]: games of i, moving first, against j, by outcome -1, 0, +1.
+
+    Raises:
+        PlayerError: when some players are not linked by games.
     """
     players = len(counts)
     met = (counts + counts.transpose(1, 0, 2)).sum(axis=2) > 0
-    assert _is_connected(met), "some players are not linked by games: nothing compares them"
+    if not _is_connected(met):
+        raise PlayerError("some players are not linked by games: nothing compares them")
     opponents = np.maximum(met.sum(axis=1), 1)
     # Virtual games of each pair that met; a quarter goes to each result of each colour.
     imagined = prior * met * (1 / opponents[:, None] + 1 / opponents[None, :]) / 2

@@ -185,7 +185,7 @@ class SearchPool:
 
     def clear_cache(self, on_cleared: Callable[[], None]) -> None:
         """Forget the network's evaluations."""
-        if self._thread is None:
+        if self._thread is None or self.has_failed:
             self._post(on_cleared)
             return
         with self._condition:
@@ -409,6 +409,8 @@ class SearchPool:
 
         def deliver() -> None:
             self.has_failed = True
+            for on_cleared in self._inbox.cleared:  # the thread read no more
+                on_cleared()
             for request in list(self._open_requests):
                 self._open_requests.discard(request)
                 request.on_response(SearchResponse(error=message))

@@ -17,7 +17,9 @@ from helpers.paths import ROOT
 from helpers.players import ANY_SIZE, saved_player
 
 from alphazero.cli import main as cli
+from alphazero.errors import PlayerError
 from alphazero.frontends.katago.engine import AnalysisEngine
+from alphazero.frontends.search_pool import SearchPool
 from alphazero.games.registry import read_game
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, load_checkpoint_player
 from alphazero.players.registry import parse_player
@@ -299,6 +301,25 @@ def test_actions_are_echoed_with_what_they_ask_for(go_player: str) -> None:
     assert cleared == {"id": "c", "action": "clear_cache", "more": [1]}
     (models,) = ask("uct:5", {"id": "m", "action": "query_models"})
     assert models["models"] == []
+
+
+def test_caches_are_cleared_after_the_player_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise PlayerError("no player today")
+
+    monkeypatch.setattr(SearchPool, "_create_player", fail)
+    asked = Asked("uct:5", "tic_tac_toe")
+
+    def queries() -> Iterator[Any]:
+        yield {"id": "a", "moves": []}
+        yield {"id": "b", "action": "clear_cache"}
+        asked.wait_for(2)
+        yield {"id": "c", "action": "clear_cache"}
+        asked.wait_for(3)
+
+    answers = {each.pop("id"): each for each in asked.run(queries())}
+    cleared = {"action": "clear_cache"}
+    assert answers == {"a": {"error": "no player today"}, "b": cleared, "c": cleared}
 
 
 def test_a_long_search_reports_and_is_terminated_with_what_it_found() -> None:
