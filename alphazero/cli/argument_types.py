@@ -2,6 +2,7 @@
 
 import argparse
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -49,20 +50,21 @@ def whole_numbers(text: str) -> list[int]:
     return [whole_number(part) for part in text.split(",")]
 
 
-def positive_number(text: str) -> int:
-    """Parse an integer from 1 up."""
-    number = whole_number(text)
-    if number == 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, got {text}")
-    return number
+def _between(least: int, most: int, expected: str) -> Callable[[str], int]:
+    """Return a parser of integers from `least` to `most`."""
+
+    def parse(text: str) -> int:
+        number = whole_number(text)
+        if not least <= number <= most:
+            raise argparse.ArgumentTypeError(f"expected {expected}, got {text}")
+        return number
+
+    return parse
 
 
-def level(text: str) -> int:
-    """Parse a level for people."""
-    number = whole_number(text)
-    if not 1 <= number <= 10:
-        raise argparse.ArgumentTypeError(f"expected a level from 1 to 10, got {text}")
-    return number
+positive_number = _between(1, 10**9, "a whole number from 1 on")
+level = _between(1, 10, "a level from 1 to 10")
+port = _between(0, 65535, "a port from 0 to 65535")
 
 
 def positive_numbers(text: str) -> list[int]:
@@ -78,14 +80,6 @@ def even_number(text: str) -> int:
             f"expected an even number from 2 on, got {text}: each opening is played twice, with "
             "colours swapped"
         )
-    return number
-
-
-def port(text: str) -> int:
-    """Parse a port number."""
-    number = whole_number(text)
-    if number > 65535:
-        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
     return number
 
 

@@ -17,6 +17,7 @@ from alphazero.cli.argument_types import (
 from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     PLAYER,
+    budget_of,
     check_checkpoint_name,
     contest_arguments,
     json_argument,
@@ -162,12 +163,7 @@ def match(options: argparse.Namespace) -> None:
     from alphazero.utils.files import check_writable
 
     players = [
-        name_player(
-            text,
-            simulations=options.simulations,
-            seconds=options.seconds,
-            move_timeout=options.move_timeout,
-        )
+        name_player(text, move_timeout=options.move_timeout, **budget_of(options))
         for text in (options.first, options.second)
     ]
     if options.save:
@@ -225,7 +221,8 @@ def match(options: argparse.Namespace) -> None:
         searched = players[0].options.has_search, players[1].options.has_search
         save_match(options.save, game, records, names, searched)
     if isinstance(noted, CheckpointOptions) and options.annotate:
-        changes = names[0].replace(noted.path, "").strip(":") or "as trained"
+        given = names[0].removeprefix(noted.path).strip(":")
+        changes = "network" if players[0].kind.whole else given or "as trained"
         line = f"{changes}, {summary}"
         if game != noted.saved.trained_game:
             line += f", on {write_game(game)}"
@@ -301,7 +298,7 @@ def rate(options: argparse.Namespace) -> int:
 
     for text in options.players:
         if not is_folder(Path(text)):  # a run may have no best player yet
-            name_player(text, simulations=options.simulations, seconds=options.seconds)
+            name_player(text, **budget_of(options))
     if options.csv:
         check_csv(options.csv, "player")
     if options.plot:

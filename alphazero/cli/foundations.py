@@ -5,6 +5,7 @@ from pathlib import Path
 
 from alphazero.cli.argument_types import share, whole_number
 from alphazero.errors import AlphaZeroError
+from alphazero.utils.progress import progress_bar
 
 
 def foundations_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,8 +66,6 @@ def foundations_arguments(parser: argparse.ArgumentParser) -> None:
 
 def foundations(options: argparse.Namespace) -> None:
     """Run a demo."""
-    from tqdm import tqdm
-
     from alphazero.drawing.figures import check_replaceable_figure
     from alphazero.foundations.common import FoundationsError
     from alphazero.foundations.demos import make_demo
@@ -78,7 +77,7 @@ def foundations(options: argparse.Namespace) -> None:
         raise AlphaZeroError(str(error)) from error
     plot = options.plot or Path(f"{options.name}.png")
     check_replaceable_figure(plot)
-    with tqdm(total=demo.total, unit=demo.unit, unit_scale=True, leave=False, disable=None) as bar:
+    with progress_bar(demo.total, demo.unit, unit_scale=True) as bar:
         result = demo.run(bar.update)
     print(result.text)
     write_atomic(plot, result.picture)

@@ -117,7 +117,6 @@ COMMANDS = (
         play.players,
         "list the players that come with the package, by name",
         "alphazero players",
-        play.players_arguments,
     ),
     Command(
         "export",

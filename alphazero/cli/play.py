@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from alphazero.cli.argument_types import port, whole_number
 from alphazero.cli.shared import (
     PLAYER,
+    budget_of,
     game_argument,
     game_number_argument,
     json_argument,
@@ -64,12 +65,7 @@ def play(options: argparse.Namespace) -> None:
     from alphazero.players.registry import agree_on_game, name_player
     from alphazero.utils.files import check_readable, check_writable
 
-    player = name_player(
-        options.player,
-        simulations=options.simulations,
-        seconds=options.seconds,
-        level=options.level,
-    )
+    player = name_player(options.player, **budget_of(options))
     if options.after is not None and not options.begin:
         raise AlphaZeroError("--after counts the moves of a game that is given with --from")
     if options.begin:
@@ -207,12 +203,7 @@ def gtp(options: argparse.Namespace) -> None:
     """Serve a player over GTP."""
     from alphazero.players.registry import agree_on_game, name_player
 
-    player = name_player(
-        options.player,
-        simulations=options.simulations,
-        seconds=options.seconds,
-        level=options.level,
-    )
+    player = name_player(options.player, **budget_of(options))
     asked = named_game(options)
 
     from alphazero.frontends.gtp.session import serve
@@ -223,7 +214,9 @@ def gtp(options: argparse.Namespace) -> None:
 
 def analyze_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `analyze`."""
-    player_arguments(parser)
+    parser.add_argument("player", metavar="PLAYER", help=PLAYER)
+    game_argument(parser)
+    thinking_arguments(parser)
     parser.add_argument(
         "--winrates-as",
         choices=("BLACK", "WHITE", "SIDETOMOVE"),
@@ -242,7 +235,7 @@ def analyze(options: argparse.Namespace) -> None:
     """Answer KataGo's JSON analysis queries."""
     from alphazero.players.registry import agree_on_game, name_player
 
-    player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    player = name_player(options.player, **budget_of(options))
     asked = named_game(options)
 
     from alphazero.frontends.katago.engine import serve
@@ -259,13 +252,13 @@ def gomocup_arguments(parser: argparse.ArgumentParser) -> None:
 
 def gomocup(options: argparse.Namespace) -> None:
     """Serve a player over the Gomocup protocol."""
-    from alphazero.players.registry import name_player, parse_player
+    from alphazero.players.registry import name_player
 
-    name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    player = name_player(options.player, **budget_of(options))
 
     from alphazero.frontends.gomocup.session import serve
 
-    serve(parse_player(options.player, simulations=options.simulations, seconds=options.seconds))
+    serve(player)
 
 
 def info_arguments(parser: argparse.ArgumentParser) -> None:
@@ -295,10 +288,6 @@ def info(options: argparse.Namespace) -> None:
 
     checkpoint = load_checkpoint(path)
     print_result(options, describe(path, checkpoint), **facts(path, checkpoint))
-
-
-def players_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `players`: none."""
 
 
 def players(_: argparse.Namespace) -> None:

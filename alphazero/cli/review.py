@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     PLAYER,
+    budget_of,
     game_number_argument,
     thinking_arguments,
 )
 from alphazero.errors import AlphaZeroError
+from alphazero.utils.progress import progress_bar
 
 if TYPE_CHECKING:
     from alphazero.frontends.review.judgement import Evaluation
@@ -48,7 +50,7 @@ def review(options: argparse.Namespace) -> int:
     from alphazero.players.registry import name_player
     from alphazero.utils.files import check_readable, check_writable, printable
 
-    budget = {"simulations": options.simulations, "seconds": options.seconds}
+    budget = budget_of(options)
     player = name_player(options.player, **budget) if options.player else None
     check_readable(options.games)
     if options.save:
@@ -118,18 +120,10 @@ def _evaluate(
     played: "PlayedGame", spec: "PlayerSpec", known: "dict[int, Evaluation]", kept: "ReviewFile"
 ) -> bool:
     """Evaluate the positions of a game that are not known, keeping each; return False on Ctrl-C."""
-    from tqdm import tqdm
-
     from alphazero.frontends.review.reviewer import Reviewer, evaluate_game
 
     reviewer = Reviewer(spec, played.game)
-    with tqdm(
-        total=len(played.actions) + 1,
-        initial=len(known),
-        unit="position",
-        leave=False,
-        disable=None,
-    ) as bar:
+    with progress_bar(len(played.actions) + 1, "position", initial=len(known)) as bar:
 
         def on_position() -> None:
             kept.save(played, spec, known)

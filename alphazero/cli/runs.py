@@ -8,6 +8,7 @@ from pathlib import Path
 from alphazero.cli.argument_types import positive_number
 from alphazero.cli.shared import EXIT_INTERRUPTED
 from alphazero.errors import AlphaZeroError
+from alphazero.utils.progress import progress_bar, say
 
 
 def plot_arguments(parser: argparse.ArgumentParser) -> None:
@@ -104,8 +105,6 @@ def sweep_arguments(parser: argparse.ArgumentParser) -> None:
 
 def sweep(options: argparse.Namespace) -> int:
     """Train the runs of a sweep and rank them."""
-    from tqdm import tqdm
-
     from alphazero.diagnostics.runs.sweep_file import PlannedRun, load_sweep
 
     planned = load_sweep(options.file)
@@ -125,14 +124,14 @@ def sweep(options: argparse.Namespace) -> int:
         return 0
     again = f"alphazero sweep {shlex.quote(str(options.file))}"
     try:
-        with tqdm(total=len(planned.runs), unit="run", leave=False, disable=None) as bar:
+        with progress_bar(len(planned.runs), "run") as bar:
 
             def tell(run: PlannedRun, error: str) -> None:
                 bar.update()
-                tqdm.write(f"{run.folder}: {error or 'finished'}", file=sys.stdout)
+                say(f"{run.folder}: {error or 'finished'}")
 
             failed = train_runs(planned, options.jobs, tell)
-        with tqdm(total=0, unit="game", leave=False, disable=None) as bar:
+        with progress_bar(0, "game") as bar:
             ranked = results(planned, show=bar.update)
     except KeyboardInterrupt:
         print(f"\nstopped; go on with: {again}", file=sys.stderr)

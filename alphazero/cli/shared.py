@@ -119,6 +119,11 @@ def thinking_arguments(parser: argparse.ArgumentParser, *, levels: bool = False)
         )
 
 
+def budget_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the budget that `thinking_arguments` added, as `name_player` takes it."""
+    return {name: getattr(options, name, None) for name in ("simulations", "seconds", "level")}
+
+
 def player_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a player, its game and its budget."""
     parser.add_argument("player", metavar="PLAYER", help=PLAYER)

@@ -366,6 +366,20 @@ def test_match_notes_its_result_in_a_copy_of_the_first_player(
     assert player.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("first", "changes"),
+    [("s", "as trained"), ("s:simulations=5", "simulations=5"), ("network:s", "network")],
+)
+def test_a_noted_result_names_the_options_of_the_player(
+    first: str, changes: str, tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved_player(Path("s"))
+    assert exit_code("match", first, "random", "--games", 2, "--annotate", "x.safetensors") == 0
+    assert exit_code("info", "x.safetensors") == 0
+    assert f"graded    {changes}, against random: " in capsys.readouterr().out
+
+
 def test_a_result_is_noted_in_checkpoints_alone(
     player: Path, tmp_path: Path, only_line: OnlyLine
 ) -> None:
@@ -739,6 +753,9 @@ def test_the_version_is_told_without_torch() -> None:
         (["play", "x", "--seconds", "nan"], "expected seconds above 0, got 'nan'"),
         (["play", "x", "--seconds", "soon"], "expected seconds above 0, got 'soon'"),
         (["play", "x", "--seconds", "1", "--simulations", "1"], "not allowed with"),
+        (["play", "x", "--level", "11"], "expected a level from 1 to 10, got 11"),
+        (["serve", "x", "--port", "65536"], "expected a port from 0 to 65535, got 65536"),
+        (["analyze", "x", "--level", "3"], "unrecognized arguments: --level 3"),
         (["grade", "x", "--min-accuracy", "95"], "expected a share from 0 to 1, got '95'"),
         (["grade", "x", "--min-accuracy", "nan"], "expected a share from 0 to 1, got 'nan'"),
         (["grade", "x", "--simulations", "-1"], "expected a whole number from 0 on, got '-1'"),
