@@ -158,8 +158,8 @@ class Analyzer:
         """
         if self.searches:
             return self._search(seconds, watch)
-        if seconds is not None and hasattr(self.player, "seconds"):
-            self.player.seconds = seconds
+        if hasattr(self.player, "seconds"):
+            self.player.seconds = self.seconds if seconds is None else seconds
         self.player.begin_moves(self.slot)
         while not len((decisions := self.player.take_decisions()).slots):
             for _, fault in self.player.forfeits():

@@ -12,7 +12,6 @@ https://plastovicka.github.io/protocl2en.htm; managers start programs named `pbr
 """
 
 import functools
-import sys
 import time
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
@@ -57,11 +56,7 @@ def engine_of(spec: PlayerSpec) -> Engine:
 
 def serve(spec: PlayerSpec) -> None:
     """Serve the protocol on standard input and output until the end of the input or END."""
-
-    def say(text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-
+    say = functools.partial(print, end="", flush=True)
     GomocupSession(engine_of(spec), lines_of(0), say).run()
 
 

@@ -13,39 +13,26 @@ from alphazero.frontends.gtp.engine import Engine, Handler
 from alphazero.frontends.gtp.protocol import GtpError, expect
 from alphazero.frontends.katago.report import ownership
 from alphazero.games.game import to_play, value_of, win_rate
+from alphazero.players.candidates import Candidate
 from alphazero.records.gtp_notation import COLOURS
 
 MAX_MOVES: Final = 10
 """Maximum moves labelled by `alphazero-gfx`."""
 
 
-def _prior_map(engine: Engine) -> str:
-    """Return the network's prior of each cell, in [0, 1]."""
-    return _map(engine, lambda result, place: f"{result.candidates[place].prior:.3f}", "0")
+def _map(write: Callable[[Candidate], str], nothing: str = '""') -> Callable[[Engine], str]:
+    """Return a drawing of a word for each cell: `write`'s of its move, `nothing` elsewhere."""
 
+    def draw(engine: Engine) -> str:
+        result, vertices = _result(engine), engine.position.vertices
+        words = [nothing] * (vertices.rows * vertices.columns)
+        for candidate in result.candidates:
+            cell = _cell(engine, candidate.action)
+            if cell is not None:
+                words[cell] = write(candidate)
+        return _board(engine, words)
 
-def _value_map(engine: Engine) -> str:
-    """Return the value of each visited move, in [-1, 1], for the player to move."""
-    return _map(engine, lambda result, place: f"{result.candidates[place].value:.3f}", "0")
-
-
-def _visit_map(engine: Engine) -> str:
-    return _map(engine, lambda result, place: str(result.candidates[place].visits), '""')
-
-
-def _policy_colours(engine: Engine) -> str:
-    """Return a colour for each cell, the redder the higher the network's prior."""
-    return _map(engine, lambda result, place: _red(result.candidates[place].prior), '""')
-
-
-def _win_rate_map(engine: Engine) -> str:
-    """Return the win rate of each visited move for the player to move, in percent."""
-
-    def write(result: SearchResult, place: int) -> str:
-        candidate = result.candidates[place]
-        return f"{100 * win_rate(candidate.value):.0f}" if candidate.visits else '""'
-
-    return _map(engine, write, '""')
+    return draw
 
 
 def _ownership_map(engine: Engine) -> str:
@@ -54,7 +41,7 @@ def _ownership_map(engine: Engine) -> str:
     shares = ownership(engine.analyzer.predict_end(position.state), 0)
     if shares is None:
         raise GtpError("not supported: this player predicts no ownership")
-    return _rows(engine, [f"{share:.3f}" for share in shares])
+    return _board(engine, [f"{share:.3f}" for share in shares])
 
 
 def _drawing(engine: Engine) -> str:
@@ -109,35 +96,33 @@ def _cell(engine: Engine, action: int) -> int | None:
     return engine.game.action_cell(engine.position.state, action)
 
 
-def _map(engine: Engine, write: Callable[[SearchResult, int], str], nothing: str) -> str:
-    """Format a board of words, those of the moves with a cell and `nothing` elsewhere."""
-    result, vertices = _result(engine), engine.position.vertices
-    words = [nothing] * (vertices.rows * vertices.columns)
-    for place, candidate in enumerate(result.candidates):
-        cell = _cell(engine, candidate.action)
-        if cell is not None:
-            words[cell] = write(result, place)
-    return _rows(engine, words)
-
-
-def _rows(engine: Engine, words: list[str]) -> str:
-    """Format a word for each cell, a line for each row from the top."""
-    columns = engine.position.vertices.columns
-    rows = [words[start:][:columns] for start in range(0, len(words), columns)]
-    return "\n" + "\n".join(map(" ".join, rows))
+def _board(engine: Engine, words: list[str]) -> str:
+    """Format a board with a word for each cell; it begins on a line of its own."""
+    return "\n" + "\n".join(engine.position.rows_of(words))
 
 
 DRAWINGS: Final[dict[str, tuple[str, str, Callable[[Engine], str]]]] = {
     "alphazero-gfx": ("gfx", "Search", _drawing),
     "alphazero-win_rate": ("string", "Win Rate", _win_rate),
-    "alphazero-prior_map": ("dboard", "Prior", _prior_map),
-    "alphazero-policy_colors": ("cboard", "Policy Colors", _policy_colours),
-    "alphazero-value_map": ("dboard", "Value", _value_map),
-    "alphazero-win_rate_map": ("sboard", "Win Rates", _win_rate_map),
-    "alphazero-visit_map": ("sboard", "Visits", _visit_map),
+    "alphazero-prior_map": ("dboard", "Prior", _map(lambda move: f"{move.prior:.3f}", "0")),
+    "alphazero-policy_colors": ("cboard", "Policy Colors", _map(lambda move: _red(move.prior))),
+    "alphazero-value_map": (
+        "dboard",
+        "Value",
+        _map(lambda move: f"{move.value:.3f}" if move.visits else "0", "0"),
+    ),
+    "alphazero-win_rate_map": (
+        "sboard",
+        "Win Rates",
+        _map(lambda move: f"{100 * win_rate(move.value):.0f}" if move.visits else '""'),
+    ),
+    "alphazero-visit_map": ("sboard", "Visits", _map(lambda move: str(move.visits))),
     "alphazero-ownership_map": ("dboard", "Ownership", _ownership_map),
 }
-"""Drawings by command: GoGui's type, label and function."""
+"""Drawings by command: GoGui's type, label and function.
+
+Values and win rates are for the player to move.
+"""
 
 
 def _handler(draw: Callable[[Engine], str]) -> Handler:

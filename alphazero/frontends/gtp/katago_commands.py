@@ -1,14 +1,23 @@
-"""KataGo's GTP extensions for rules, parameters and caches (KataGo, docs/GTP_Extensions.md)."""
+"""KataGo's GTP extensions for rules, parameters, caches and the bare network.
+
+KataGo, docs/GTP_Extensions.md.
+"""
 
 import json
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from alphazero.errors import GameError, did_you_mean
 from alphazero.frontends.clock import MIN_SECONDS
 from alphazero.frontends.gtp.engine import Engine, Handler
 from alphazero.frontends.gtp.protocol import GtpError, expect, read_integer, read_number
+from alphazero.frontends.katago.report import policy
 from alphazero.frontends.katago.rules import KGS_NAMES, read_rules, rules_of, with_rules
+from alphazero.games.game import value_of, win_rate
+from alphazero.mcts.network_search import network_statistics
+from alphazero.utils.arrays import Float32Array
 
 NO_VISIT_LIMIT: Final = 1 << 50
 """KataGo's number for no limit of visits or playouts."""
@@ -97,13 +106,16 @@ def _read_limit(text: str, name: str) -> int | None:
     return read_integer(text, name, 1)
 
 
+def _get_playouts(engine: Engine) -> int:
+    simulations = engine.analyzer.simulations  # 0: the bare network
+    return NO_VISIT_LIMIT if simulations is None else simulations
+
+
 PARAMETERS: Final = {
     "maxVisits": Parameter(
         lambda engine: engine.analyzer.max_visits or NO_VISIT_LIMIT, _set_visits
     ),
-    "maxPlayouts": Parameter(
-        lambda engine: engine.analyzer.simulations or NO_VISIT_LIMIT, _set_playouts
-    ),
+    "maxPlayouts": Parameter(_get_playouts, _set_playouts),
     "maxTime": Parameter(lambda engine: engine.analyzer.seconds or NO_TIME_LIMIT, _set_time),
     "ponderingEnabled": Parameter(lambda engine: engine.ponders, _set_pondering),
 }
@@ -150,6 +162,44 @@ def _clear_cache(engine: Engine, arguments: list[str]) -> str:
     return ""
 
 
+def _raw_network(engine: Engine, arguments: list[str]) -> str:
+    """Return the network's win rate, margin, policy and ownership; symmetry 0 is the identity.
+
+    The values are for White, as the names say. Those of heads that the network lacks are left out.
+    """
+    expect(arguments, 1, what="a symmetry")
+    if arguments[0] != "0":
+        raise GtpError(f"not supported: symmetry {arguments[0][:20]!r}; only 0")
+    position, network = engine.position, engine.analyzer.network
+    if network is None:
+        raise GtpError("not supported: this player has no network")
+    if position.is_over or not position.vertices.has_cells:
+        raise GtpError("no evaluation: the game is over, or its moves are not cells")
+    own = engine.analyzer.search.game  # it observes by its own rules
+    roots = network_statistics(own, network, position.state[None])
+    black = win_rate(value_of(1, position.to_play) * float(roots.values[0]))
+    lines = ["symmetry 0", f"whiteWin {1 - black:.6f}", f"whiteLoss {black:.6f}"]
+    lines.append(f"noResult {0:.6f}")
+    end = engine.analyzer.predict_end(position.state)
+    if end.margin is not None and end.margin_spread is not None:
+        lead, square = -end.margin, end.margin**2 + end.margin_spread**2
+        lines += [f"whiteLead {lead:.6f}", f"whiteScoreSelfplay {lead:.6f}"]
+        lines.append(f"whiteScoreSelfplaySq {square:.6f}")
+    cells, passing = policy(position.vertices, position.state, roots.priors[0])
+    lines += ["policy", *position.rows_of(_words(cells)), f"policyPass {_word(passing)}"]
+    if end.ownership is not None:
+        lines += ["whiteOwnership", *position.rows_of(_words(-end.ownership))]
+    return "\n".join(lines)
+
+
+def _words(numbers: Float32Array) -> list[str]:
+    return [_word(number) for number in numbers.tolist()]
+
+
+def _word(number: float) -> str:
+    return "NAN" if np.isnan(number) else f"{number:.6f}"
+
+
 COMMANDS: dict[str, Handler] = {
     "kata-get-rules": _get_rules,
     "kata-set-rules": _set_rules,
@@ -160,4 +210,5 @@ COMMANDS: dict[str, Handler] = {
     "kata-get-params": _get_parameters,
     "kata-list-params": _list_parameters,
     "clear_cache": _clear_cache,
+    "kata-raw-nn": _raw_network,
 }

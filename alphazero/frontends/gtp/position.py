@@ -23,7 +23,8 @@ class GtpPosition:
         self.game = game
         self.vertices = GtpNotation(game)
         self.has_pass = game.action_name(game.initial_state(), game.num_actions - 1) == PASS
-        self._steps: list[tuple[int, ...]] = []
+        self.steps: list[tuple[int, ...]] = []
+        """the actions of each step"""
         self._states = [game.initial_state()]
 
     @property
@@ -39,14 +40,9 @@ class GtpPosition:
         return self.game.outcome(self.state) != ONGOING
 
     @property
-    def steps(self) -> list[tuple[int, ...]]:
-        """The actions of each step."""
-        return list(self._steps)
-
-    @property
     def moves(self) -> list[int]:
         """All actions, including implied passes."""
-        return [action for step in self._steps for action in step]
+        return [action for step in self.steps for action in step]
 
     def passes_before(self, player: int) -> tuple[int, ...]:
         """Return the actions that give the player the turn: none, or a pass of the other.
@@ -76,7 +72,7 @@ class GtpPosition:
     def make(self, step: tuple[int, ...]) -> None:
         """Play legal actions as one step."""
         self._states.append(self.game.play(self.state, *step))
-        self._steps.append(step)
+        self.steps.append(step)
 
     def undo(self) -> None:
         """Undo the last step.
@@ -84,22 +80,21 @@ class GtpPosition:
         Raises:
             GtpError: when there is none.
         """
-        if not self._steps:
+        if not self.steps:
             raise GtpError("cannot undo")
-        del self._steps[-1], self._states[-1]
+        del self.steps[-1], self._states[-1]
 
     def place(self, cells: list[int]) -> None:
-        """Place handicap stones for player 0, as one step; then player 1 is to move.
+        """Place handicap stones of Go for player 0, as one step; then player 1 is to move.
 
         Raises:
-            GtpError: when the board is not empty or the game has no pass.
+            GtpError: when the board is not empty, or these moves are illegal or end the game.
         """
-        if self._steps:
+        if self.steps:
             raise GtpError("board not empty")
         pass_action = self.vertices.passing(self.state)
         step: list[int] = []
-        if pass_action is None or not cells:
-            raise GtpError("not supported for this game")
+        assert pass_action is not None, "Go has a pass"
         for cell in cells:
             step += [pass_action] if step else []
             action = self.vertices.action(self.state, self.vertices.cell_name(cell))
@@ -118,6 +113,11 @@ class GtpPosition:
         first, second = stones_by_player(self.game, self.state)
         stones: list[int] = (first + 2 * second).tolist()
         return stones
+
+    def rows_of(self, words: list[str]) -> list[str]:
+        """Return a line for each row from the top; `words` has one for each cell."""
+        columns = self.vertices.columns
+        return [" ".join(words[start:][:columns]) for start in range(0, len(words), columns)]
 
     def draw(self) -> str:
         """Draw the board with coordinates and the player to move."""

@@ -1,17 +1,11 @@
 """A GTP session: reads lines, answers `COMMANDS` and streams the analyses of `analysis.py`."""
 
-import sys
+import functools
 import time
 from collections.abc import Callable, Iterable
 
 from alphazero.errors import AlphaZeroError
-from alphazero.frontends.gtp import (
-    go_commands,
-    gogui,
-    katago_commands,
-    raw_network,
-    time_commands,
-)
+from alphazero.frontends.gtp import go_commands, gogui, katago_commands, time_commands
 from alphazero.frontends.gtp.analysis import (
     STREAMING_COMMANDS,
     STREAMING_MOVES,
@@ -31,7 +25,6 @@ COMMANDS = {
     **go_commands.COMMANDS,
     **time_commands.COMMANDS,
     **katago_commands.COMMANDS,
-    **raw_network.COMMANDS,
     **gogui.COMMANDS,
 }
 """Commands with an immediate reply, by name."""
@@ -49,11 +42,7 @@ IDLE = 0.05
 
 def serve(spec: PlayerSpec, game: Game, ponder: bool = False) -> None:
     """Serve GTP on standard input and output until the end of the input or `quit`."""
-
-    def say(text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-
+    say = functools.partial(print, end="", flush=True)
     GtpSession(Engine(spec, game), lines_of(0), say, ponder).run()
 
 

@@ -57,11 +57,7 @@ def serve(spec: PlayerSpec, game: Game, perspective: str, waits: bool = True) ->
     Raises:
         PlayerError: when the player does not search a tree.
     """
-
-    def say(text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-
+    say = functools.partial(print, end="", flush=True)
     engine = AnalysisEngine(spec, game, say, perspective)
     print(READY, file=sys.stderr, flush=True)
     engine.run(lines_of(0), waits)

@@ -35,10 +35,8 @@ class Fields:
         self._read.add(name)
         return self._fields.get(name)
 
-    def text(self, name: str, default: str | None = None) -> str:
+    def text(self, name: str) -> str:
         value = self.take(name)
-        if value is None and default is not None:
-            return default
         if not isinstance(value, str):
             raise self.error(name, "a string", value)
         return value

@@ -49,6 +49,13 @@ def test_maps_show_the_search_cell_by_cell() -> None:
     assert found["Ownership"][1] == "? not supported: this player predicts no ownership\n\n"
 
 
+def test_moves_without_visits_have_no_value() -> None:
+    talk = Talk("uct:3", "tic_tac_toe")
+    visits, values = (board(talk.ask(f"alphazero-{word}_map")) for word in ("visit", "value"))
+    for count, value in zip(np.ravel(visits), np.ravel(values), strict=True):
+        assert (value == "0") == (count == "0")
+
+
 def test_the_drawing_has_win_rates_shares_and_the_best_line() -> None:
     talk = Talk("uct:200", "tic_tac_toe")
     for line in ("play b a1", "play w b2", "play b a2", "play w c3", "play b b1"):

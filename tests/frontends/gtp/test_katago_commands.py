@@ -8,6 +8,7 @@ from helpers.gtp_client import Talk
 from helpers.players import ANY_SIZE, saved_player
 
 from alphazero.games.go.game import Go
+from alphazero.players.solver_players import MinimaxPlayer
 
 KO = {"SIMPLE": 0, "POSITIONAL": 1, "SITUATIONAL": 2}
 
@@ -154,6 +155,12 @@ def test_parameters_limit_a_move() -> None:
     assert said.startswith("? not supported: this player does not search a tree")
 
 
+def test_the_bare_network_has_no_playouts(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "a.safetensors")
+    talk = Talk(f"{path}:simulations=0", "tic_tac_toe")
+    assert talk.ask("kata-get-param maxPlayouts") == "= 0\n\n"
+
+
 def test_pondering_is_switched_on_and_stopped() -> None:
     talk = Talk(
         "uct:30", "connect_four", ["kata-set-param ponderingEnabled true", "genmove b", "stop"]
@@ -191,6 +198,19 @@ def test_time_systems_are_listed_and_checked() -> None:
     }
     for line, said in refused.items():
         assert talk.ask(line).startswith(f"? {said}"), line
+
+
+@pytest.mark.parametrize(("player", "own"), [("minimax:depth=2", None), ("minimax:seconds=1", 1)])
+def test_a_player_has_its_own_limits_again_without_a_clock(player: str, own: float | None) -> None:
+    talk = Talk(player, "tic_tac_toe")
+    searching = talk.engine.analyzer.player
+    assert isinstance(searching, MinimaxPlayer)
+    talk.ask("time_settings 0 5 1")
+    talk.ask("genmove b")
+    assert searching.seconds not in (None, own)
+    talk.ask("kata-time_settings none")
+    talk.ask("genmove w")
+    assert searching.seconds == own
 
 
 def test_fischers_clock_adds_its_increment_up_to_its_limit() -> None:
