@@ -60,10 +60,8 @@ Builder = Callable[["Game", Any, int, np.random.Generator], "Player"]
 class PlayerKind:
     """A kind of player and how to create it."""
 
-    meaning: str
-    options: type[Options] = Options
-    build: Builder | None = None
-    """None: a human player, whose moves come from a front end"""
+    options: type[Options]
+    build: Builder
     whole: bool = False
     """The whole text after the colon is the first option, whatever characters it holds."""
 
@@ -122,21 +120,18 @@ def _build_gtp(
     return GtpPlayer(game, num_games, options.command, options.move_timeout)
 
 
-CHECKPOINT = PlayerKind("a checkpoint", CheckpointOptions, _build_saved)
+CHECKPOINT = PlayerKind(CheckpointOptions, _build_saved)
 
 PLAYER_KINDS: dict[str, PlayerKind] = {
-    "random": PlayerKind("plays any legal move, all alike", Options, _build_random),
+    "random": PlayerKind(Options, _build_random),
     **{
-        name: PlayerKind(method.title, RolloutOptions, functools.partial(_build_rollouts, name))
-        for name, method in METHODS.items()
+        name: PlayerKind(RolloutOptions, functools.partial(_build_rollouts, name))
+        for name in METHODS
     },
-    "minimax": PlayerKind("alpha-beta, with the game's heuristic", MinimaxOptions, _build_minimax),
-    "solver": PlayerKind("plays perfectly where it can solve in a second", Options, _build_solver),
-    "network": PlayerKind(
-        "the bare network of a checkpoint", NetworkOptions, _build_saved, whole=True
-    ),
-    "gtp": PlayerKind("another program, by its command", GtpOptions, _build_gtp, whole=True),
-    "human": PlayerKind("a person, where moves are typed"),
+    "minimax": PlayerKind(MinimaxOptions, _build_minimax),
+    "solver": PlayerKind(Options, _build_solver),
+    "network": PlayerKind(NetworkOptions, _build_saved, whole=True),
+    "gtp": PlayerKind(GtpOptions, _build_gtp, whole=True),
 }
 """All kinds except `CHECKPOINT`, by name."""
 
@@ -207,38 +202,23 @@ class PlayerSpec:
         self, game: "Game", num_games: int = 1, rng: np.random.Generator | None = None
     ) -> "Player":
         """Return a player for `num_games` games of `game`."""
-        assert self.kind.build is not None, "the moves of a person come from a front end"
         assert self.plays(game), "it plays another game"
         return self.kind.build(game, self.options, num_games, rng or np.random.default_rng(0))
 
 
 def parse_player(
-    text: str,
-    *,
-    simulations: int | None = None,
-    seconds: float | None = None,
-    level: int | None = None,
-    move_timeout: float | None = None,
-    person: bool = False,
+    text: str, *, simulations: int | None = None, seconds: float | None = None
 ) -> PlayerSpec:
     """Parse `text` and load its checkpoint, if any.
 
-    `simulations`, `seconds` or `level` is the default budget where the spec gives none and its kind
-    takes one. `move_timeout` is the answer timeout of a GTP program, in seconds.
+    `simulations` or `seconds` is the default budget where the spec gives none and its kind takes
+    one.
 
     Raises:
-        PlayerError: for an unknown kind or option, a value out of range (with the choices), or
-            `human` unless `person`.
+        PlayerError: for an unknown kind or option, or a value out of range (with the choices).
         CheckpointError: for a file that is no checkpoint.
     """
-    spec = name_player(
-        text,
-        simulations=simulations,
-        seconds=seconds,
-        level=level,
-        move_timeout=move_timeout,
-        person=person,
-    )
+    spec = name_player(text, simulations=simulations, seconds=seconds)
     _ = spec.game  # fails here for an unreadable checkpoint
     return spec
 
@@ -250,20 +230,19 @@ def name_player(
     seconds: float | None = None,
     level: int | None = None,
     move_timeout: float | None = None,
-    person: bool = False,
 ) -> PlayerSpec:
     """As `parse_player`, but do not load the player; of a checkpoint only the header is read.
 
+    `level` is another default budget, and `move_timeout` the answer timeout of a GTP program, in
+    seconds.
+
     Raises:
-        PlayerError, CheckpointError: as `parse_player`, as far as the header shows.
+        PlayerError: as `parse_player`, and for a level of a player without levels.
+        CheckpointError: as `parse_player`, as far as the header shows.
     """
     if len(text) > LONGEST:
         raise PlayerError(f"a player's name has at most {LONGEST} characters, got {len(text)}")
     kind, values = _parse(text)
-    if kind.build is None and not person:
-        raise PlayerError(
-            f"{text!r} cannot be named here: a person plays by `alphazero play PLAYER`"
-        )
     budget = {"simulations": simulations, "seconds": seconds, "level": level}
     takes = {field.name for field, _, _ in config_fields(kind.options)}
     if not kind.whole and not budget.keys() & values.keys():
@@ -369,6 +348,10 @@ def _parse(text: str) -> tuple[PlayerKind, dict[str, Any]]:
     if path:
         options = _read_options(text, CHECKPOINT, rest, given=bool(rest))
         return CHECKPOINT, {"path": path, **options}
+    if text == "human":
+        raise PlayerError(
+            f"{text!r} cannot be named here: a person plays by `alphazero play PLAYER`"
+        )
     known = ", ".join(usage(each) for each in PLAYER_KINDS)
     near = did_you_mean(word, PLAYER_KINDS) or suggest_file(
         Path(word), ".safetensors", "checkpoints"

@@ -7,7 +7,6 @@ from collections.abc import Generator
 
 import numpy as np
 
-from alphazero.errors import GameError
 from alphazero.games.game import HEURISTIC_SCALE, Game, State
 from alphazero.players.base import Decisions, Player
 from alphazero.solvers.alphabeta import AlphaBeta, is_solved
@@ -92,10 +91,6 @@ class MinimaxPlayer(SequentialPlayer):
         seconds: float | None = None,
     ) -> None:
         super().__init__(game, slots, rng)
-        if depth is None and seconds is None:
-            raise GameError("minimax needs a depth in plies or seconds a move, such as depth=5")
-        if depth is not None and depth < 1:
-            raise GameError(f"minimax needs a depth of at least 1 ply, got {depth}")
         self.depth = depth or game.max_moves
         self.seconds = seconds
         self.search = AlphaBeta(game)

@@ -68,7 +68,7 @@ def sharp(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         registry,
         "PLAYER_KINDS",
-        registry.PLAYER_KINDS | {"sharp": PlayerKind("wins", Skill, build)},
+        registry.PLAYER_KINDS | {"sharp": PlayerKind(Skill, build)},
     )
 
 

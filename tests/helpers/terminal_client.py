@@ -51,7 +51,7 @@ class Uniform(Options):
 
 
 def uniform(simulations: int = 200) -> PlayerSpec:
-    return PlayerSpec("uniform", PlayerKind("", Uniform, Uniform.seat), Uniform(simulations))
+    return PlayerSpec("uniform", PlayerKind(Uniform, Uniform.seat), Uniform(simulations))
 
 
 class Stream(io.StringIO):

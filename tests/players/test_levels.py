@@ -29,7 +29,7 @@ from alphazero.players.levels import (
     save_ladder,
     settings_at,
 )
-from alphazero.players.registry import parse_player
+from alphazero.players.registry import name_player, parse_player
 from alphazero.utils.shipped import shipped_players
 
 LEVELS = tuple(
@@ -204,7 +204,7 @@ def test_a_level_takes_no_budget(tmp_path: Path, text: str, said: str) -> None:
 
 def test_a_level_from_the_command_line_is_for_players_that_have_levels(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "some.safetensors")
-    assert parse_player(str(path), level=4).name == f"{path}:level=4"
-    assert parse_player(f"{path}:level=2", level=4).name == f"{path}:level=2"
+    assert name_player(str(path), level=4).name == f"{path}:level=4"
+    assert name_player(f"{path}:level=2", level=4).name == f"{path}:level=2"
     with pytest.raises(PlayerError, match="uct has no levels: only checkpoints have them"):
-        parse_player("uct", level=4)
+        name_player("uct", level=4)

@@ -5,7 +5,6 @@ import pytest
 
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
-from alphazero.errors import GameError
 from alphazero.games import Game, make_game
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.mnk import Mnk
@@ -151,15 +150,6 @@ def test_a_question_is_void_when_its_table_begins_anew() -> None:
     for _ in range(100):
         player.step()
     assert player.take_decisions().slots.tolist() == [2]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({}, "needs a depth in plies or seconds a move"), ({"depth": 0}, "at least 1 ply, got 0")],
-)
-def test_a_budget_that_is_none_is_explained(options: dict[str, int], message: str) -> None:
-    with pytest.raises(GameError, match=message):
-        MinimaxPlayer(Nim(), 1, np.random.default_rng(0), **options)
 
 
 def test_deeper_play_beats_shallower_play() -> None:
