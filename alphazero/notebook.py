@@ -84,7 +84,7 @@ class Position:
                 f"{write_game(self.game)}"
             )
         end = predict_end(self.game, self.state, player)
-        if self.territory and end.ownership is None and not self._is_over:
+        if self.territory and end.ownership is None and self.game.outcome(self.state) == ONGOING:
             raise PlayerError(
                 "this player does not predict territory: its network has no ownership head"
             )
@@ -100,10 +100,6 @@ class Position:
             end,
         )
         return searched
-
-    @property
-    def _is_over(self) -> bool:
-        return self.game.outcome(self.state) != ONGOING
 
     @property
     def title(self) -> str:

@@ -157,6 +157,3 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
             return board
         print(board)
         return None
-
-    def close(self) -> None:
-        """Do nothing."""

@@ -10,7 +10,6 @@ Letters: P positions, A actions, S state size.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -96,17 +95,12 @@ def read_positions(game: Game, path: Path) -> SolvedPositions:
     return SolvedPositions(*(np.array(column) for column in zip(*lines, strict=True)))
 
 
-class _Line(NamedTuple):
-    state: State
-    value: int
-    action_values: npt.NDArray[np.int64]
-
-
 _WORTH = {"+": 1, "=": 0, "-": -1, ".": ILLEGAL}
 LABELS = {worth: label for label, worth in _WORTH.items()}
 
 
-def _read_line(game: Game, line: str) -> _Line:
+def _read_line(game: Game, line: str) -> tuple[State, int, npt.NDArray[np.int64]]:
+    """Return the position of a line, its value, and the values of its actions [A]."""
     moves, score, labels = line.split() if line[:1].strip() else ["", *line.split()]
     state = game.from_text(moves.replace(",", " "))
     legal = game.legal_action_mask(state)
@@ -116,4 +110,4 @@ def _read_line(game: Game, line: str) -> _Line:
     value = int(np.sign(int(score)))
     if values.max() != value:
         raise ValueError(f"the score {score[:40]} contradicts the labels {labels}")
-    return _Line(state, value, values)
+    return state, value, values

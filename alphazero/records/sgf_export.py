@@ -8,7 +8,6 @@ from typing import Any, Final
 import numpy as np
 
 from alphazero.games.game import ONGOING, Game, State, value_of, win_rate
-from alphazero.games.grid import stones_by_player
 from alphazero.games.registry import name_of
 from alphazero.records.game_record import GameRecord
 from alphazero.records.gtp_notation import COLOURS
@@ -16,10 +15,8 @@ from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import (
     NO_NOTES,
     NUMBERS,
-    OTHELLO,
     MoveNote,
     SgfGame,
-    number_of,
     write_sgf,
 )
 from alphazero.records.sgf_import import game_of, steps_of
@@ -141,13 +138,8 @@ def points_of(lead: float) -> str:
 
 def point_difference(game: Game, state: State) -> float | None:
     """Return Black's lead in points; None if the game has no points."""
-    score = getattr(game, "score", None)
-    if score is not None:
-        return float(score(state))
-    if has_sgf(game) and number_of(game) == OTHELLO:
-        first, second = stones_by_player(game, state).sum(axis=1)
-        return float(first - second)
-    return None
+    points = game.points(state)
+    return None if points is None else points[0] - points[1]
 
 
 # --- reading -------------------------------------------------------------------------------------
