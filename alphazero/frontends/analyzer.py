@@ -178,7 +178,8 @@ class Analyzer:
             simulations = None
         if self.max_visits is not None:
             kept = 0 if self.roots is None else int(self.roots.visits.sum())
-            simulations = min(simulations or UNLIMITED, max(self.max_visits - kept, 1))
+            most = UNLIMITED if simulations is None else simulations
+            simulations = min(most, max(self.max_visits - kept, 1))
         deadline = np.inf if seconds is None else time.monotonic() + seconds
         self.begin(simulations)
         while not self.search.has_finished:

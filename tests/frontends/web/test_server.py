@@ -32,7 +32,7 @@ from alphazero.errors import AlphaZeroError, PlayerError, RunError
 from alphazero.frontends import search_pool
 from alphazero.frontends.search_pool import SearchPool, SearchRequest, SearchResponse
 from alphazero.frontends.web import connection, security, server
-from alphazero.frontends.web.catalog.catalog import Catalog
+from alphazero.frontends.web.catalog.catalog import Catalog, PlayerOption
 from alphazero.frontends.web.catalog.ratings import RatingTable, split_name
 from alphazero.frontends.web.catalog.run_records import SavedGames
 from alphazero.frontends.web.server import listen
@@ -277,6 +277,25 @@ def test_the_second_player_waits_while_a_side_thinks(with_network: Served) -> No
         assert session._second.search is None
         page.do("pause", on=True)
         page.wait(lambda view: view["second"] and view["ply"] == 1)
+
+
+def test_no_player_analyzes_alone_when_the_second_cannot_search(
+    with_network: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager = with_network.manager
+    find_pool = manager.search_pool
+
+    def search_pool(player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
+        if player.name == "tic_tac_toe":
+            raise PlayerError("others are searching")
+        return find_pool(player, game, is_sequential)
+
+    monkeypatch.setattr(manager, "search_pool", search_pool)
+    with with_network.begin("tic_tac_toe") as page:
+        page.do("analyze", on=True, player="uct", second="tic_tac_toe")
+        view = page.wait(lambda view: view["message"])
+        assert (view["message"], view["analyzing"]) == ("others are searching", False)
+        assert not view["thinking"]
 
 
 def saved_games(path: Path, *lines: str) -> Path:
@@ -1043,6 +1062,22 @@ def test_a_game_tree_has_a_maximum_size(served: Served, monkeypatch: pytest.Monk
         assert page.do("move", action=4)["ply"] == 1  # known already
 
 
+def test_a_paste_that_is_too_long_ends_where_the_page_shows_it(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from alphazero.frontends.web.sessions import session
+
+    monkeypatch.setattr(session, "MAX_POSITIONS", 0)
+    with served.begin("tic_tac_toe") as page:
+        page.do("paste", moves="b2 a1 c3")
+        page.do("goto", ply=0)
+        status, told = page.try_to("paste", moves="a1 b2 a2 a3 c1 b1 b3")
+        assert (status, "10 positions" in told["error"]) == (400, True)
+        known = served.manager.sessions[page.id]
+        assert known._navigated_to is known.game_tree.current
+        assert page.wait(lambda view: view["ply"] == 6)["moves"][-1]["name"] == "b1"
+
+
 def test_boards_that_are_too_large_are_refused(served: Served) -> None:
     for game in ("mnk:rows=90,columns=90", "nim:heap=9999999999", "chess", "go:rows=99", "x" * 200):
         status, told = served.ask("POST", "/api/sessions", {"game": game})
@@ -1105,6 +1140,13 @@ def test_a_checkpoint_is_known_by_its_content_or_its_path(tmp_path: Path) -> Non
         ("uct", ""),
         ("c:/x", "simulations=3"),
     ]
+
+
+def test_a_player_at_a_level_gives_hints_by_the_budget_of_training() -> None:
+    catalog = Catalog([parse_player(f"{CHECKPOINT}:level=1")])
+    player = catalog.analysis_player(make_game("tic_tac_toe"))
+    assert player.default_budget.label == "100 simulations, as in training"
+    assert player.json()["own_level"] == 1
 
 
 @pytest.mark.parametrize("heads", [("ownership", "margin"), ("margin",), ()])

@@ -206,13 +206,16 @@ class Catalog:
         ]
 
     def _make_option(self, name: str, spec: PlayerSpec) -> PlayerOption:
-        """Return a player with its budgets; the default one is that of its spec."""
+        """Return a player with its budgets.
+
+        The default one is that of its spec; at a level for people, that of training.
+        """
         options, counts = spec.options, set[int]()
         if isinstance(options, NetworkOptions):
             default = self._budget(spec, 0)
         elif isinstance(options, CheckpointOptions):
-            default = self._budget(spec, options.default_simulations)
             trained = options.saved.settings.simulations
+            default = self._budget(spec, trained if options.level else options.default_simulations)
             counts = {*CHECKPOINT_BUDGETS, trained, 4 * trained}
         elif isinstance(options, RolloutOptions):
             default = self._budget(spec, options.default_simulations)

@@ -222,9 +222,11 @@ class WebSession:
 
     def paste(self, actions: list[int]) -> None:
         """Play moves from the current position."""
-        for action in actions:
-            self._play(action)
-        self._stay()
+        try:
+            for action in actions:
+                self._play(action)
+        finally:
+            self._stay()
 
     def undo(self) -> None:
         """Undo a resignation or a move; with one user side, to the user's previous turn."""
@@ -323,11 +325,13 @@ class WebSession:
         self.detour, self.hinted = Detour.at(kind, self.game_tree, ply), None
         self.game_tree.current = node = self.detour.node
         known = self.review.evaluations.get(node)
-        if kind == BETTER and known is not None:
-            for action in known.line:
-                self._play(action)
-            self.game_tree.go_to(ply if known.line else ply - 1)
-        self._stay()
+        try:
+            if kind == BETTER and known is not None:
+                for action in known.line:
+                    self._play(action)
+                self.game_tree.go_to(ply if known.line else ply - 1)
+        finally:
+            self._stay()
 
     def end_detour(self) -> None:
         """Return from a detour to the game."""
@@ -434,6 +438,7 @@ class WebSession:
             self._second.set_goal(self._second_goal() if self.watchers else None, self.game)
         except AlphaZeroError as error:
             self._fail(str(error))
+            self._first.cancel()
             self._second.cancel()
         self.notify("view")
 

@@ -10,6 +10,7 @@ from helpers.players import saved_player
 from helpers.web_client import SECONDS, Served, Visitor, serving
 
 from alphazero.frontends.search_pool import SearchPool, SearchRequest, SearchResponse
+from alphazero.frontends.web.sessions import session
 from alphazero.games import make_game
 from alphazero.players.levels import LevelSettings
 from alphazero.players.registry import parse_player
@@ -124,6 +125,19 @@ def test_the_better_line_is_played_on_the_board(served: Served) -> None:
         assert (view["ply"], view["detour"]["kind"]) == (2, "better")
         assert view["review"]["total"] == 6
         assert [move["name"] for move in visitor.do("return")["moves"]] == LOST.split()
+
+
+def test_a_better_line_that_is_too_long_ends_where_the_page_shows_it(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "MAX_POSITIONS", 0)
+    with served.begin("tic_tac_toe", HUMAN, HUMAN) as visitor:
+        visitor.do("paste", moves=LOST)
+        review(visitor)
+        status, answer = visitor.try_to("better", ply=2)
+        assert (status, "10 positions" in answer["error"]) == (400, True)
+        known = served.manager.sessions[visitor.id]
+        assert known._navigated_to is known.game_tree.current
 
 
 @pytest.mark.parametrize(
