@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum, auto
 from typing import Any, ClassVar, NamedTuple, Self
@@ -447,6 +447,14 @@ class Game(ABC):
     def from_text(self, line: str) -> State:
         """Return the position after the moves in a text that `split_moves` reads."""
         return self.from_moves(self.split_moves(line))
+
+    def action_names(self, state: State, actions: Iterable[int]) -> list[str]:
+        """Return the names of successive moves from `state`; raise GameError if one is illegal."""
+        names = []
+        for action in map(int, actions):
+            names.append(self.action_name(state, action))
+            state = self.play(state, action)
+        return names
 
     def split_moves(self, line: str) -> list[str]:
         """Split a text into names of moves at spaces.

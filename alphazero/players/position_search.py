@@ -36,11 +36,7 @@ class SearchedPosition:
 
     def names(self, line: list[int]) -> list[str]:
         """Return the names of moves that follow the position."""
-        names, state = [], self.state
-        for action in line:
-            names.append(self.game.action_name(state, action))
-            state = self.game.play(state, action)
-        return names
+        return self.game.action_names(self.state, line)
 
     def __str__(self) -> str:
         lines = [f"value {self.value:+.3f} after {self.simulations:,} simulations"]

@@ -85,11 +85,7 @@ class GameRecord:
 
     def moves(self, game: Game) -> list[str]:
         """Return the moves in the game's notation."""
-        names, state = [], self.variant(game).initial_state()
-        for action in self.actions:
-            names.append(game.action_name(state, int(action)))
-            state = game.play(state, int(action))
-        return names
+        return game.action_names(self.variant(game).initial_state(), self.actions)
 
     def describe(self, game: Game) -> str:
         """Return the result, the moves and the last position as text."""

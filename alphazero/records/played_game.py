@@ -67,8 +67,7 @@ class PlayedGame:
 
     def moves(self) -> list[str]:
         """Return the moves in the game's notation."""
-        pairs = zip(self.states(), self.actions, strict=False)
-        return [self.game.action_name(state, action) for state, action in pairs]
+        return self.game.action_names(self.game.initial_state(), self.actions)
 
     def to_line(self) -> str:
         content = {

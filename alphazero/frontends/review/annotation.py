@@ -24,18 +24,9 @@ SEPARATOR: Final = " // "
 """Stands between our comment and that of the file."""
 
 
-def line_names(game: Game, state: State, actions: Sequence[int]) -> list[str]:
-    """Return the names of successive moves from `state`."""
-    names = []
-    for action in actions:
-        names.append(game.action_name(state, action))
-        state = game.play(state, action)
-    return names
-
-
 def better_line(game: Game, state: State, evaluation: Evaluation) -> str:
     """Return the better move in `state`, with its line and the end that a solver knows."""
-    names = line_names(game, state, evaluation.line)
+    names = game.action_names(state, evaluation.line)
     words = names[0] + (f" ({' '.join(names)})" if len(names) > 1 else "")
     if not evaluation.is_exact:
         return words

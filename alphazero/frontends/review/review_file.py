@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from alphazero.errors import GameError, PlayerError
-from alphazero.frontends.review.annotation import line_names
 from alphazero.frontends.review.judgement import Evaluation
 from alphazero.games.game import Game, State
 from alphazero.games.registry import write_game
@@ -106,7 +105,7 @@ def _write(game: Game, states: list[State], ply: int, evaluation: Evaluation) ->
         "exact": evaluation.is_exact,
         "end": evaluation.end,
         "best": [game.action_name(state, action) for action in evaluation.best],
-        "line": line_names(game, state, evaluation.line),
+        "line": game.action_names(state, evaluation.line),
     }
 
 
