@@ -94,17 +94,13 @@ class Analyzer:
         self.has_fixed_simulations = other.has_fixed_simulations
         self.max_visits = other.max_visits
 
-    def play_at(self, level: Level) -> None:
-        """Play at a level for people."""
-        self._set_strength(level.settings.simulations, None, level)
-
-    def think_for(self, simulations: int | None, seconds: float | None) -> None:
-        """Play at full strength with another budget; with both limits, the first ends a search."""
-        self._set_strength(simulations, seconds, None)
-
-    def _set_strength(
-        self, simulations: int | None, seconds: float | None, level: Level | None
+    def think_for(
+        self, simulations: int | None, seconds: float | None, level: Level | None = None
     ) -> None:
+        """Play with another budget, at full strength or at a level for people.
+
+        With both limits, the first ends a search.
+        """
         assert isinstance(self.player, SearchPlayer), "it has no tree search"
         self.simulations, self.seconds = simulations, seconds
         self.level = level.number if level else None
@@ -146,10 +142,8 @@ class Analyzer:
             self.player.advance(self.slot, np.array([action]))
         self.moves = list(moves)
 
-    def choose(
-        self, seconds: float | None, watch: Callable[[], object] = do_nothing
-    ) -> tuple[int | None, float]:
-        """Return a move (None to resign) and the position's value; `watch` is called between steps.
+    def choose(self, seconds: float | None, watch: Callable[[], object] = do_nothing) -> int | None:
+        """Return a move, or None to resign; `watch` is called between steps.
 
         `seconds` replaces the player's own budget, unless the user set `simulations`.
 
@@ -165,12 +159,12 @@ class Analyzer:
             for _, fault in self.player.forfeits():
                 if fault:
                     raise PlayerError(f"no move: {fault}")
-                return None, -1.0
+                return None
             self.player.step()
             watch()
-        return int(decisions.actions[0]), float(decisions.values[0])
+        return int(decisions.actions[0])
 
-    def _search(self, seconds: float | None, watch: Callable[[], object]) -> tuple[int, float]:
+    def _search(self, seconds: float | None, watch: Callable[[], object]) -> int:
         simulations = self.simulations
         if seconds is None:
             seconds = self.seconds
@@ -187,8 +181,7 @@ class Analyzer:
             watch()
             if time.monotonic() > deadline:
                 self.stop()
-        decisions = self.player.take_decisions()
-        return int(decisions.actions[0]), float(decisions.values[0])
+        return int(self.player.take_decisions().actions[0])
 
     def begin(self, simulations: int | None = None) -> None:
         """Start a search; None for no simulation limit."""

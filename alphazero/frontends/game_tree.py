@@ -1,10 +1,10 @@
-"""A game under play or analysis, as a tree of moves with undo, redo and branches.
+"""A game under play or analysis, as a tree of moves.
 
-Undo deletes nothing: each position remembers the child visited last.
+Going back deletes nothing: each position remembers the child visited last.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -137,12 +137,7 @@ class Resignation(NamedTuple):
 class GameTree:
     """A tree of moves and its current position."""
 
-    def __init__(self, game: Game, actions: Sequence[int] = ()) -> None:
-        """Start with `actions` played.
-
-        Raises:
-            GameError: at the first illegal one.
-        """
+    def __init__(self, game: Game) -> None:
         self.game = game
         self.size = 1
         """Number of positions."""
@@ -151,8 +146,6 @@ class GameTree:
         self._read: PlayedGame | None = None
         """the game loaded from a file, if any"""
         self._read_end = self.root
-        for action in actions:
-            self.make(action)
 
     @classmethod
     def of(cls, played: PlayedGame) -> "GameTree":
@@ -252,14 +245,6 @@ class GameTree:
     def resign(self, player: int, fault: str = "") -> None:
         """Record a resignation here, or a loss by the error `fault`."""
         self.resignation = Resignation(self.current, player, fault)
-
-    def undo(self) -> bool:
-        """Go back one move; return whether there was one."""
-        return self.go_to(self.current.ply - 1)
-
-    def redo(self) -> bool:
-        """Go forward one move along `line`; return whether there was one."""
-        return self.go_to(self.current.ply + 1)
 
     def go_to(self, ply: int) -> bool:
         """Go to position `ply` of `line`; return whether it exists."""

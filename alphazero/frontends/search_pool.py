@@ -225,13 +225,13 @@ class SearchPool:
 
     def _create_player(self) -> Player:
         """Create the player, and an analyzer per slot."""
-        unlimited, options = without_limit(self.spec), self.spec.options
+        options = self.spec.options
         if not isinstance(options, CheckpointOptions):
-            player = unlimited.create(self.game, SLOTS)
+            player = without_limit(self.spec).create(self.game, SLOTS)
         elif self.is_sequential:
             player = options.saved.create(SLOTS, simulations=SEQUENTIAL_BELOW, leaves=1)
         else:
-            player = unlimited.options.saved.create(SLOTS, seconds=1.0, leaves=LEAVES_PER_BATCH)  # type: ignore[attr-defined]
+            player = options.saved.create(SLOTS, seconds=1.0, leaves=LEAVES_PER_BATCH)
         self._slots = [
             _Slot(Analyzer(self.spec, self.game, player, index)) for index in range(SLOTS)
         ]

@@ -17,45 +17,50 @@ from alphazero.records.played_game import PlayedGame
 GAME = make_game("tic_tac_toe")
 
 
+def tree_of(*actions: int) -> GameTree:
+    """Return a tree with these moves played."""
+    game_tree = GameTree(GAME)
+    for action in actions:
+        game_tree.make(action)
+    return game_tree
+
+
 def test_moves_lead_to_the_position_that_the_rules_say() -> None:
-    game_tree = GameTree(GAME, [4, 0, 8])
+    game_tree = tree_of(4, 0, 8)
     assert game_tree.moves == [4, 0, 8]
     assert (game_tree.state == GAME.play(GAME.initial_state(), 4, 0, 8)).all()
     assert game_tree.to_play == 1
 
 
-def test_undo_and_redo_walk_along_one_line() -> None:
-    game_tree = GameTree(GAME, [4, 0, 8])
-    assert game_tree.undo()
-    assert game_tree.undo()
+def test_one_goes_back_and_forth_along_one_line() -> None:
+    game_tree = tree_of(4, 0, 8)
+    assert game_tree.go_to(1)
     assert game_tree.moves == [4]
-    assert game_tree.redo()
-    assert game_tree.redo()
+    assert game_tree.go_to(3)
     assert game_tree.moves == [4, 0, 8]
-    assert not game_tree.redo()
 
 
 def test_there_is_nothing_before_the_first_position() -> None:
     game_tree = GameTree(GAME)
-    assert not game_tree.undo()
+    assert not game_tree.go_to(-1)
     assert game_tree.moves == []
 
 
 def test_another_move_begins_a_branch_and_loses_nothing() -> None:
-    game_tree = GameTree(GAME, [4, 0, 8])
+    game_tree = tree_of(4, 0, 8)
     game_tree.go_to(1)
     game_tree.make(2)
     assert game_tree.moves == [4, 2]
     assert [node.action for node in game_tree.root.children[0].children] == [0, 2]
-    assert not game_tree.redo()  # the new branch ends here
-    game_tree.undo()
+    assert not game_tree.go_to(3)  # the new branch ends here
+    game_tree.go_to(1)
     game_tree.make(0)
-    assert game_tree.redo()
+    assert game_tree.go_to(3)
     assert game_tree.moves == [4, 0, 8]
 
 
 def test_the_line_goes_on_after_the_position_that_is_looked_at() -> None:
-    game_tree = GameTree(GAME, [4, 0, 8])
+    game_tree = tree_of(4, 0, 8)
     game_tree.go_to(1)
     assert [node.action for node in game_tree.line] == [None, 4, 0, 8]
     assert [node.action for node in game_tree.path] == [None, 4]
@@ -64,7 +69,7 @@ def test_the_line_goes_on_after_the_position_that_is_looked_at() -> None:
 
 
 def test_an_illegal_move_changes_nothing() -> None:
-    game_tree = GameTree(GAME, [4])
+    game_tree = tree_of(4)
     with pytest.raises(GameError):
         game_tree.make(4)
     assert game_tree.moves == [4]
@@ -80,16 +85,16 @@ def test_the_game_is_written_whole_with_what_is_said_of_its_moves() -> None:
     assert played.actions == (0, 3, 1, 4, 2)
     assert played.outcome == 1
     assert played.comments == ("", "dull", "", "", "wins")
-    assert GameTree(GAME, [4]).played(("A", "B")).outcome == ONGOING
+    assert tree_of(4).played(("A", "B")).outcome == ONGOING
 
 
 def test_a_game_that_was_given_up_is_lost_there_only_and_comes_back_so() -> None:
-    game_tree = GameTree(GAME, [4, 0])
+    game_tree = tree_of(4, 0)
     game_tree.resign(0)
     assert (game_tree.outcome, game_tree.loser, game_tree.is_over) == (-1, 0, True)
     played = game_tree.played(("A", "B"))
     assert (played.outcome, played.resigned, played.forfeit_reason) == (-1, True, "")
-    game_tree.undo()
+    game_tree.go_to(1)
     assert (game_tree.outcome, game_tree.loser) == (ONGOING, None)
     assert game_tree.played(("A", "B")).resigned, "it ends the line, wherever one looks"
     game_tree.make(8)
@@ -104,7 +109,7 @@ def test_a_game_that_was_given_up_is_lost_there_only_and_comes_back_so() -> None
 
 
 def test_the_value_of_a_position_is_the_first_players_and_the_best_that_is_known() -> None:
-    game_tree = GameTree(GAME, [0, 3, 1])
+    game_tree = tree_of(0, 3, 1)
     first, middle, here = game_tree.path[1:]
     assert game_tree.name(here) == GAME.action_name(middle.state, 1)
     assert [game_tree.value(node) for node in game_tree.line] == [None] * 4
@@ -152,7 +157,7 @@ def test_a_game_from_a_file_is_its_players_until_it_is_gone_on_with_otherwise() 
 
 
 def test_a_thought_tells_what_the_search_has_found() -> None:
-    game_tree = GameTree(GAME, [0, 3, 1, 4])
+    game_tree = tree_of(0, 3, 1, 4)
     analyzer = Analyzer(parse_player("uct:simulations=300"), GAME)
     analyzer.set_position(game_tree.moves)
     assert SearchResult.of(analyzer, game_tree.state) is None

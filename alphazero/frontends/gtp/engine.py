@@ -127,7 +127,7 @@ class Engine:
                     raise GtpError("stopped: the input has ended")
                 self.analyzer.stop()
 
-        return self.analyzer.choose(seconds, watch_and_stop)[0]
+        return self.analyzer.choose(seconds, watch_and_stop)
 
     def make(self, step: tuple[int, ...] | None) -> str:
         """Play the result of `choose`; return its GTP name."""

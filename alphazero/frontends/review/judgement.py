@@ -55,7 +55,7 @@ class Judgement(Enum):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The judgement of a position."""
+    """The value of a position, and its best moves."""
 
     value: float
     """in [-1, 1], for the player to move"""

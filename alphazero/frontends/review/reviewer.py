@@ -4,18 +4,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from alphazero.errors import PlayerError
+from alphazero.errors import GameError, PlayerError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.game_tree import SearchResult
 from alphazero.frontends.review.judgement import Evaluation
-from alphazero.games.game import ONGOING, Game, State, to_play, value_of
+from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
 from alphazero.players.candidates import LONGEST_LINE
 from alphazero.players.registry import PlayerSpec
-from alphazero.solvers.exact import ExactResult, solver_for
+from alphazero.solvers.exact import ExactResult, solve_position, solver_for
 from alphazero.utils.progress import do_nothing
 
 SOLVER_SHARE = 50
-"""The solver may search this part of its default number of positions: for about half a second."""
+"""The solver may search a 50th of its default number of positions, for about half a second."""
 
 
 class PositionSolver:
@@ -32,7 +32,7 @@ class PositionSolver:
         outcome = self.game.outcome(state)
         if outcome != ONGOING:
             return Evaluation(float(value_of(outcome, to_play(state))), is_exact=True)
-        ply = int(state[0])
+        ply = int(state[PLY])
         if ply <= self.unsolved:
             return None
         found = self._solve(state, watch)
@@ -45,15 +45,11 @@ class PositionSolver:
         return Evaluation(float(found.value), True, found.end, best, line, choices)
 
     def _solve(self, state: State, watch: Callable[[], object]) -> ExactResult | None:
-        limit = max(self._solver.default_node_limit // SOLVER_SHARE, 1)
-        steps, last = self._solver.solve_in_slices(state), self._solver.nodes + limit
-        while self._solver.nodes <= last:
-            watch()
-            try:
-                next(steps)
-            except StopIteration as done:
-                return done.value  # type: ignore[no-any-return]
-        return None
+        limit = self._solver.default_node_limit // SOLVER_SHARE
+        try:
+            return solve_position(self._solver, state, limit + 1, lambda _: watch())
+        except GameError:
+            return None
 
     def _line(self, state: State, action: int, watch: Callable[[], object]) -> tuple[int, ...]:
         """Return best play of both sides after `action`, as far as it is solved."""
@@ -103,22 +99,20 @@ class Reviewer:
         self._spec = spec
         self._analyzer: Analyzer | None = None
 
-    def evaluate(
-        self, moves: Sequence[int], watch: Callable[[], object] = do_nothing
-    ) -> Evaluation:
-        """Return the evaluation of the position after `moves`; `watch` is called between steps.
+    def evaluate(self, moves: Sequence[int]) -> Evaluation:
+        """Return the evaluation of the position after `moves`.
 
         Call it for a game's positions from the last to the first, as the solver needs.
         """
         state = self.game.play(self.game.initial_state(), *moves)
-        exact = self.solver.evaluate(state, watch)
+        exact = self.solver.evaluate(state)
         if exact is not None:
             return exact
         if self._analyzer is None:
             self._analyzer = Analyzer(self._spec, self.game)
         analyzer = self._analyzer
         analyzer.set_position(list(moves))
-        analyzer.choose(None, watch)
+        analyzer.choose(None)
         result = SearchResult.of(analyzer, state, lines=1)
         assert result is not None, "it was searched"
         return evaluation_of(result, int(self.game.legal_action_mask(state).sum()))

@@ -13,7 +13,13 @@ from alphazero.errors import PlayerError, did_you_mean
 from alphazero.frontends.terminal import live_analysis, views
 from alphazero.frontends.terminal.live_analysis import CommandContext
 from alphazero.frontends.terminal.session import TerminalSession
-from alphazero.frontends.terminal.strength import Budget
+from alphazero.frontends.terminal.strength import (
+    Budget,
+    describe_budget,
+    ladder_of,
+    set_budget,
+    set_level,
+)
 from alphazero.players.levels import describe_ladder
 from alphazero.records.game_files import check_savable, save_played
 from alphazero.utils.files import printable
@@ -84,21 +90,26 @@ def _moves(context: CommandContext, _: str) -> None:
 
 
 def _level(context: CommandContext, text: str) -> None:
-    session = context.session
+    spec, opponent = context.session.spec, context.session.opponent
+    ladder = ladder_of(spec)
     if text:
-        session.set_level(text)
+        set_level(opponent, ladder, text)
     else:
-        context.console.print("\n".join(f"  {line}" for line in describe_ladder(session.ladder)))
-    level, name = session.level, printable(session.spec.name)
-    now = f"level {level.number}, {level.name}, {level.strength}" if level else session.budget
-    context.console.print(f"  {name}: {now}")
+        context.console.print("\n".join(f"  {line}" for line in describe_ladder(ladder)))
+    if opponent.level is None:
+        now = describe_budget(opponent)
+    else:
+        level = ladder.level(opponent.level)
+        now = f"level {level.number}, {level.name}, {level.strength}"
+    context.console.print(f"  {printable(spec.name)}: {now}")
 
 
 def _budget(context: CommandContext, text: str) -> None:
     session = context.session
     if text:
-        session.set_budget(text)
-    context.console.print(f"  {printable(session.spec.name)}: {session.budget}")
+        set_budget(session.opponent, text, least=0 if session.has_network else 1)
+    budget = describe_budget(session.opponent)
+    context.console.print(f"  {printable(session.spec.name)}: {budget}")
 
 
 SIDES: Final = {

@@ -10,17 +10,9 @@ from pathlib import Path
 from alphazero.errors import PlayerError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.game_tree import PERSON, GameTree, SearchResult
-from alphazero.frontends.terminal.strength import (
-    Budget,
-    budget_of,
-    describe_budget,
-    ladder_of,
-    set_budget,
-    set_level,
-)
+from alphazero.frontends.terminal.strength import Budget, budget_of
 from alphazero.games.game import Game, win_rate
 from alphazero.players.end_prediction import EndPrediction
-from alphazero.players.levels import Ladder, Level
 from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec
 from alphazero.records.game_files import load_start_position
@@ -45,7 +37,7 @@ class TerminalSession:
         self.games: list[PlayedGame] = []
         """Games before the current one."""
         self.game_tree = GameTree.of(opening) if opening else GameTree(game)
-        self._opponent = Analyzer(spec, game)
+        self.opponent = Analyzer(spec, game)
         self._hint_analyzer: Analyzer | None = None
 
     # --- the current game ---
@@ -103,11 +95,11 @@ class TerminalSession:
 
         `watch` is called during the search. A resignation or an error loses the game.
         """
-        game_tree, here, analyzer = self.game_tree, self.game_tree.current, self._opponent
+        game_tree, here, analyzer = self.game_tree, self.game_tree.current, self.opponent
         analyzer.sync(game_tree.moves)
         fault = ""
         try:
-            action, _ = analyzer.choose(None, watch)
+            action = analyzer.choose(None, watch)
         except PlayerError as error:
             action, fault = None, str(error)
         if action is None:
@@ -121,39 +113,7 @@ class TerminalSession:
         return name, result
 
     def close(self) -> None:
-        self._opponent.player.close()
-
-    @property
-    def ladder(self) -> Ladder:
-        """The opponent's levels.
-
-        Raises:
-            PlayerError: when it has none.
-        """
-        return ladder_of(self.spec)
-
-    @property
-    def level(self) -> Level | None:
-        """The opponent's level; None if its budget alone sets its strength."""
-        number = self._opponent.level
-        return None if number is None else self.ladder.level(number)
-
-    def set_level(self, text: str) -> None:
-        """Set the opponent's level; raise PlayerError when there is none."""
-        set_level(self._opponent, self.ladder, text)
-
-    @property
-    def budget(self) -> str:
-        """The opponent's budget, in words; raise PlayerError when it has none."""
-        return describe_budget(self._opponent)
-
-    def set_budget(self, text: str) -> None:
-        """Set the opponent's budget, at full strength.
-
-        Raises:
-            PlayerError: for an invalid budget, or a player without one.
-        """
-        set_budget(self._opponent, text, least=0 if self.has_network else 1)
+        self.opponent.player.close()
 
     # --- the user's analysis ---
 
@@ -167,7 +127,7 @@ class TerminalSession:
         Raises:
             PlayerError: when the player has no tree search, or the game is over.
         """
-        if not self._opponent.searches:
+        if not self.opponent.searches:
             raise PlayerError("this player gives no hints: it does not search a tree")
         if self.game_tree.is_over:
             raise PlayerError("the game is over: there is no move to search for")
@@ -195,9 +155,9 @@ class TerminalSession:
     def _hint_budget(self) -> Budget:
         """Return the opponent's budget; at a level for people, that of training."""
         options = self.spec.options
-        if self._opponent.level is not None and isinstance(options, CheckpointOptions):
+        if self.opponent.level is not None and isinstance(options, CheckpointOptions):
             return Budget(options.saved.settings.simulations)
-        return budget_of(self._opponent)
+        return budget_of(self.opponent)
 
     def search(self, budget: Budget, is_wanted: Callable[[], bool] = lambda: True) -> SearchResult:
         """Continue the search while `is_wanted()`; return the result.
@@ -224,7 +184,7 @@ class TerminalSession:
 
     def predict_end(self) -> EndPrediction:
         """Return how the game will end, by the rules or by the player's network."""
-        return self._opponent.predict_end(self.game_tree.state)
+        return self.opponent.predict_end(self.game_tree.state)
 
     def rates(self) -> list[float | None]:
         """Return the first player's win rate after each move, in [0, 1]; None if unknown.

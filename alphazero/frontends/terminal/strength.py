@@ -68,7 +68,8 @@ def set_level(analyzer: Analyzer, ladder: Ladder, text: str) -> None:
             f"expected a level from 1 to {count}, got {text[:20]!r}; budget sets simulations or "
             "seconds"
         )
-    analyzer.play_at(ladder.level(int(text)))
+    level = ladder.level(int(text))
+    analyzer.think_for(level.settings.simulations, None, level)
 
 
 def describe_budget(analyzer: Analyzer) -> str:
