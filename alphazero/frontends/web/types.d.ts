@@ -91,13 +91,12 @@ export interface Move {
   review: MoveReview | null;
 }
 
-/** How a review judges a move; the better move is told only of a bad one. */
+/** How a review judges a move; only a bad move has a better one. */
 export interface MoveReview {
   judgement: string;
   sign: string;
   before: number;
   after: number;
-  forced: boolean;
   better: { name: string; end: string | null } | null;
 }
 
@@ -211,9 +210,7 @@ export interface Budget {
   label: string;
   simulations: number | null;
   seconds: number | null;
-  elo: number | null;
-  elo_low: number | null;
-  elo_high: number | null;
+  /** ratings; a null end of an interval is open */
   by_game: Record<string, { elo: number; low: number | null; high: number | null }>;
 }
 
@@ -232,6 +229,22 @@ export interface Player {
   about: string[];
 }
 
+/** A run, or a file of games, of which only the first fields are known. */
+export interface Run {
+  name: string;
+  game: string;
+  /** its best player, if the page offers it */
+  player: string | null;
+  /** how often this player was loaded anew */
+  loads: number;
+  iteration?: number;
+  games?: number;
+  positions?: number;
+  best_step?: number;
+  /** share of the budget, in [0, 1] */
+  budget_spent?: number;
+}
+
 export interface Setup {
   version: string;
   games: {
@@ -242,5 +255,5 @@ export interface Setup {
     options: Record<string, number>;
   }[];
   players: Player[];
-  runs: { name: string; game: string }[];
+  runs: Run[];
 }

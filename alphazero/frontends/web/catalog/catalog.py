@@ -44,18 +44,12 @@ class Budget:
     ratings: tuple[tuple[str, Rating], ...] = ()
     """by the game of the measurement"""
 
-    def json(self, game: Game | None) -> dict[str, Any]:
-        """Return the JSON for the page; `game` is the player's only game, if any."""
-        by_game = dict(self.ratings)
-        rating = by_game.get(write_game(game)) if game else None
+    def json(self) -> dict[str, Any]:
         return {
             "label": self.label,
             "simulations": self.simulations,
             "seconds": self.seconds,
-            "elo": rating.elo if rating else None,
-            "elo_low": rating.low if rating else None,
-            "elo_high": rating.high if rating else None,
-            "by_game": {name: dataclasses.asdict(each) for name, each in by_game.items()},
+            "by_game": {name: dataclasses.asdict(each) for name, each in self.ratings},
         }
 
 
@@ -92,7 +86,7 @@ class PlayerOption:
             "game": write_game(game) if game else None,
             "free_options": [*game.observation_options, *game.variable_options] if game else [],
             "searches": self.searches,
-            "budgets": [budget.json(game) for budget in self.budgets],
+            "budgets": [budget.json() for budget in self.budgets],
             "default_budget": self.budgets.index(self.default_budget),
             "ladder": [
                 {"number": each.number, "name": each.name, "strength": each.strength}
@@ -197,13 +191,6 @@ class Catalog:
             ],
             "players": [player.json() for player in self.players.values()],
         }
-
-    def runs_json(self) -> list[dict[str, Any]]:
-        """Return each run's name, game, and player if it has one."""
-        return [
-            {"name": name, "game": write_game(archive.game), "player": self.run_players.get(name)}
-            for name, archive in self.archives.items()
-        ]
 
     def _make_option(self, name: str, spec: PlayerSpec) -> PlayerOption:
         """Return a player with its budgets.

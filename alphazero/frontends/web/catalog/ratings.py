@@ -46,7 +46,7 @@ class _Row(NamedTuple):
 
 
 class RatingTable:
-    """Ratings of players by level."""
+    """Ratings of players by budget."""
 
     def __init__(self, paths: Sequence[Path] = ()) -> None:
         """Load folders of `alphazero rate --folder` and tables of `--csv`.
@@ -60,7 +60,9 @@ class RatingTable:
             self._rows += _from_games(file) if file.name == GAMES_FILE else _from_csv(file)
 
     def of(self, spec: PlayerSpec, simulations: int | None) -> tuple[tuple[str, Rating], ...]:
-        """Return a player's ratings at a level, by game; None for the level of its spec.
+        """Return a player's ratings with a number of simulations, by game.
+
+        `simulations` is None for the budget of its spec.
 
         A checkpoint is identified by its hash if the games hold it, else by its path.
         """

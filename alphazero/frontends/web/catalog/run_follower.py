@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from alphazero.errors import AlphaZeroError
 from alphazero.frontends.web.catalog.catalog import Catalog, PlayerOption
+from alphazero.games.registry import write_game
 
 Stamps = tuple[Hashable, Hashable]
 
@@ -33,7 +34,7 @@ class RunFollower:
         self.apply(self.look())
 
     def look(self) -> list[Change]:
-        """Return the news of all runs, also from another thread; skip a run that cannot be read."""
+        """Return what runs have published; may run on any thread. Unreadable runs are skipped."""
         changes = []
         for name, archive in self._catalog.archives.items():
             stamps, before = archive.stamps(), self._stamps[name]
@@ -48,7 +49,7 @@ class RunFollower:
         return changes
 
     def apply(self, changes: list[Change]) -> None:
-        """Take over the news; on the server's thread."""
+        """Apply these changes; on the server's thread."""
         for change in changes:
             self._stamps[change.run] = change.stamps
             self._status[change.run] = change.status
@@ -57,8 +58,14 @@ class RunFollower:
                 self._loads[change.run] += 1
 
     def json(self) -> list[dict[str, Any]]:
-        """Return the runs, their status, and a number that grows with each new best player."""
+        """Return the runs, their players and status, and how often a player was loaded anew."""
         return [
-            {**run, **self._status[run["name"]], "loads": self._loads[run["name"]]}
-            for run in self._catalog.runs_json()
+            {
+                "name": name,
+                "game": write_game(archive.game),
+                "player": self._catalog.run_players.get(name),
+                **self._status[name],
+                "loads": self._loads[name],
+            }
+            for name, archive in self._catalog.archives.items()
         ]

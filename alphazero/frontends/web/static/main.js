@@ -135,9 +135,7 @@ class Page {
       return false;
     }
     const moves = link.moves.split(" ").filter(Boolean).map((name) => ({ name }));
-    const isOpen = await this.begin(link.game, { moves, ply: moves.length });
-    if (!isOpen) history.replaceState(null, "", location.pathname);
-    return isOpen;
+    return this.begin(link.game, { moves, ply: moves.length });
   }
 
   /** Open a session; `before` is the view of a lost session, whose moves are replayed. */

@@ -4,7 +4,7 @@
 const LEAST = 6;
 
 export class Drag {
-  /** `board` is a `Board`; a press without a drag is its own business. */
+  /** `board` is a `Board`; the board itself handles a press without a drag. */
   constructor(board) {
     this.board = board;
     /** The drag: {cell, x, y, moving}, or null. */

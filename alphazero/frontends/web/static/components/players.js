@@ -42,12 +42,11 @@ export function defaultSide(player) {
   return { player: player.name, simulations: simulations ?? null, seconds: seconds ?? null };
 }
 
-/** Format a budget, with its rating if measured: "64 simulations · Elo 812 (790 to 834)"; a null end
- * of the interval is open. */
-export function budgetText({ label, elo, elo_low, elo_high, by_game }, game) {
-  // Players that can play several games have a rating for each.
-  const rating = by_game?.[game] ?? { elo, low: elo_low, high: elo_high };
-  if (typeof rating.elo !== "number") return label;
+/** Format a budget, with its rating if measured, in `game` or else in the player's own game:
+ * "64 simulations · Elo 812 (790 to 834)"; a null end of the interval is open. */
+export function budgetText({ label, by_game }, game, own) {
+  const rating = by_game[game] ?? by_game[own];
+  if (!rating) return label;
   const low = rating.low === null ? "−∞" : Math.round(rating.low);
   const high = rating.high === null ? "∞" : Math.round(rating.high);
   return `${label} · Elo ${Math.round(rating.elo)} (${low} to ${high})`;
@@ -87,10 +86,10 @@ class SideControls {
     this.sign.textContent = name;
     const names = players.map(({ name }) => [name, name]);
     setOptions(this.player, [[PERSON, "Person"], ...names], side.player);
-    const { budgets = [], ladder = [], searches, about = [] } = this.chosen ?? {};
+    const { budgets = [], ladder = [], searches, about = [], game: own } = this.chosen ?? {};
     this.showLadder(ladder);
     this.player.title = about.join("\n");
-    const pairs = budgets.map((budget, index) => [String(index), budgetText(budget, game)]);
+    const pairs = budgets.map((budget, index) => [String(index), budgetText(budget, game, own)]);
     if (ladder.length > 0) pairs.unshift([LADDER, strengthOf(ladder[(side.level ?? 0) - 1])]);
     if (searches) pairs.push(...Object.keys(CUSTOM).map((unit) => [unit, CUSTOM[unit]]));
     const unit = side.seconds ? "seconds" : "simulations";

@@ -1,19 +1,17 @@
 // The server API: queries, session commands and event streams.
 
-/** An error with a one-line message for the user. */
-export class ApiError extends Error {}
-
+/** Send a request; errors have a one-line message for the user. */
 async function request(method, path, body) {
   let response;
   try {
     const headers = body ? { "Content-Type": "application/json" } : {};
     response = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
   } catch {
-    throw new ApiError("The server does not respond. Is it still running?");
+    throw new Error("The server does not respond. Is it still running?");
   }
   if (response.ok) return response;
   const { error } = await response.json().catch(() => ({}));
-  throw new ApiError(error ?? `The server answered ${response.status} ${response.statusText}.`);
+  throw new Error(error ?? `The server answered ${response.status} ${response.statusText}.`);
 }
 
 const requestJson = async (...query) => (await request(...query)).json();

@@ -1,4 +1,4 @@
-// Helpers that create and change elements and format numbers.
+// Helpers that create and change elements, store choices and format numbers.
 
 /** The end of the names of options in half points; people see points. */
 export const HALF_POINTS = "_half_points";
@@ -86,6 +86,21 @@ export function setOptions(select, pairs, chosen) {
     select.replaceChildren(...pairs.map(([value, text]) => make("option", { value }, text)));
   }
   if (chosen !== undefined && select.value !== chosen) select.value = chosen;
+}
+
+/**
+ * Store a choice if `value` is given, and return the stored one, or null. Without storage, as in some
+ * private windows, a choice lasts for the page.
+ * @param {string} key
+ * @param {string} [value]
+ */
+export function stored(key, value) {
+  try {
+    if (value !== undefined) localStorage.setItem(key, value);
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
 }
 
 /** Format a share in [0, 1] as "43 %". */

@@ -1,23 +1,15 @@
 // A short click for each move, off until the user turns it on.
 
+import { stored } from "./dom.js";
+
 const STORAGE_KEY = "alphazero-sound";
 const ON = "M3 8v4h3l4 4V4L6 8zm9.5-1 .8-1.3a5 5 0 0 1 0 8.6l-.8-1.3a3.5 3.5 0 0 0 0-6z";
 const OFF = "M3 8v4h3l4 4V4L6 8zm9 0 1-1 1.5 1.5L16 7l1 1-1.5 1.5L17 11l-1 1-1.5-1.5L13 12l-1-1 1.5-1.5z";
 
-/** @param {string} [value] */
-function stored(value) {
-  try {
-    if (value !== undefined) localStorage.setItem(STORAGE_KEY, value);
-    return localStorage.getItem(STORAGE_KEY);
-  } catch {
-    return null;
-  }
-}
-
 export class Sound {
   /** Make `button` the switch. */
   constructor(button, makeIcon) {
-    this.isOn = stored() === "on";
+    this.isOn = stored(STORAGE_KEY) === "on";
     /** @type {AudioContext} made with the first click */
     this.context = undefined;
     const show = () => {
@@ -28,7 +20,7 @@ export class Sound {
     };
     button.addEventListener("click", () => {
       this.isOn = !this.isOn;
-      stored(this.isOn ? "on" : "off");
+      stored(STORAGE_KEY, this.isOn ? "on" : "off");
       show();
       this.click();
     });
