@@ -60,6 +60,10 @@ class Served:
         connection.close()
         return answer.status, text, (answer.getheader("Content-Type") or "").partition(";")[0]
 
+    def close_session(self, session_id: str) -> None:
+        """End a session, on the server's thread, as when it was idle for long."""
+        self.manager._post(lambda: self.manager.close_session(session_id))
+
     def begin(self, game: str, *sides: Json, client: str = "127.0.0.1") -> "Visitor":
         """Create a session and open its event stream."""
         body = {"game": game, **({"sides": list(sides)} if sides else {})}

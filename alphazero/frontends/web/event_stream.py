@@ -8,7 +8,8 @@ import contextlib
 import json
 from typing import Any, Final
 
-from starlette.types import Receive, Send
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from alphazero.frontends.web.sessions.session import WebSession
 from alphazero.frontends.web.views.view import search_json, view_of
@@ -17,17 +18,19 @@ HEARTBEAT: Final = 15.0
 """Seconds between heartbeats, which detect disconnected pages."""
 
 
-class EventStream:
+class EventStream(Response):
     """The event stream of one page."""
 
     def __init__(self, session: WebSession) -> None:
+        super().__init__()
         self.session = session
         self._pending: set[str] = {"view", "runs"}
         self._has_events = asyncio.Event()
         self._ended = False
 
-    async def run(self, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events until the page disconnects or the session ends."""
+        del scope
         await send(
             {
                 "type": "http.response.start",

@@ -6,8 +6,8 @@ import logging
 import socket
 import webbrowser
 from collections.abc import Awaitable, Callable
-from importlib import resources
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Final
 
 import uvicorn
@@ -15,7 +15,6 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from alphazero.errors import AlphaZeroError, GameError, RunError
 from alphazero.frontends.web.catalog.catalog import Catalog
@@ -33,7 +32,6 @@ from alphazero.frontends.web.sessions.commands import (
     COMMANDS,
     SLOW_COMMANDS,
     Fields,
-    prepare_command,
     read_sides,
 )
 from alphazero.frontends.web.sessions.session import Side, WebSession
@@ -73,20 +71,12 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 def page_files() -> dict[str, bytes]:
     """Return all files of the page by path below `static/`, read once."""
-    files: dict[str, bytes] = {}
-    folders = {"": resources.files("alphazero.frontends.web") / "static"}
-    while folders:
-        prefix, folder = folders.popitem()
-        for each in folder.iterdir():
-            if each.is_dir():
-                folders[f"{prefix}{each.name}/"] = each
-            elif _suffix(each.name) in MEDIA_TYPES:
-                files[prefix + each.name] = each.read_bytes()
-    return files
-
-
-def _suffix(name: str) -> str:
-    return name[name.rfind(".") :]
+    folder = Path(__file__).parent / "static"
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.suffix in MEDIA_TYPES
+    }
 
 
 class WebApp:
@@ -104,8 +94,6 @@ class WebApp:
             ("GET", "/static/{name:path}", self.get_file),
             ("GET", "/api/setup", self.get_setup),
             ("POST", "/api/sessions", self.create_session),
-            ("GET", session, self.get_session),
-            ("DELETE", session, self.close_session),
             ("GET", f"{session}/events", self.stream_events),
             ("GET", f"{session}/save", self.save_game),
             ("GET", f"{session}/openings", self.get_openings),
@@ -114,13 +102,11 @@ class WebApp:
             ("GET", "/api/runs/{name}/charts", self.get_charts),
             ("GET", "/api/runs/{name}/{iteration:int}", self.list_games),
         ]
-        routes = [
-            Route(path, _handle_errors(handler), methods=[method])
-            for method, path, handler in handlers
-        ]
+        routes = [Route(path, handler, methods=[method]) for method, path, handler in handlers]
         exception_handlers: dict[Any, Any] = {
             404: _error_handler(404, NOT_FOUND),
             405: _error_handler(405, "method not allowed"),
+            AlphaZeroError: _refuse,
             Exception: _error_handler(500, "internal error; see the server's terminal"),
         }
         starlette = Starlette(routes=routes, exception_handlers=exception_handlers)
@@ -131,7 +117,7 @@ class WebApp:
         name = request.path_params.get("name", "index.html")
         if name not in self.files:
             raise RefusedError(404, NOT_FOUND)
-        return Response(self.files[name], media_type=MEDIA_TYPES[_suffix(name)])
+        return Response(self.files[name], media_type=MEDIA_TYPES[Path(name).suffix])
 
     async def get_setup(self, _: Request) -> Response:
         """Send the catalog."""
@@ -147,23 +133,16 @@ class WebApp:
         session = self.manager.create_session(game, sides, client_key(request.client))
         return JSONResponse(view_of(session))
 
-    async def get_session(self, request: Request) -> Response:
-        return JSONResponse(view_of(self._session(request)))
-
-    async def close_session(self, request: Request) -> Response:
-        self.manager.close_session(self._session(request).id)
-        return JSONResponse({})
-
     async def run_command(self, request: Request) -> Response:
         session, command = self._session(request), request.path_params["command"]
         fields = Fields(await read_json(request))
         if command not in COMMANDS:
             raise RefusedError(404, "unknown command")
-        arguments = self.manager, session, command, fields
+        prepare, arguments = COMMANDS[command], (self.manager, session, fields)
         if command in SLOW_COMMANDS:
-            apply = await asyncio.to_thread(prepare_command, *arguments)
+            apply = await asyncio.to_thread(prepare, *arguments)
         else:
-            apply = prepare_command(*arguments)
+            apply = prepare(*arguments)
         if session.id not in self.manager.sessions:
             raise RefusedError(404, "this session has ended")
         apply()
@@ -189,7 +168,7 @@ class WebApp:
         session = self._session(request)
         if len(session.watchers) >= MAX_STREAMS:
             raise RefusedError(429, f"a session has at most {MAX_STREAMS} streams; close a page")
-        return _EventResponse(EventStream(session))
+        return EventStream(session)
 
     async def list_iterations(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -226,27 +205,10 @@ class WebApp:
         return session
 
 
-class _EventResponse(Response):
-    def __init__(self, stream: EventStream) -> None:
-        super().__init__()
-        self.stream = stream
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        del scope
-        await self.stream.run(receive, send)
-
-
-def _handle_errors(handler: Handler) -> Handler:
-    """Return a handler that converts an `AlphaZeroError` into an error response."""
-
-    async def handle(request: Request) -> Response:
-        try:
-            return await handler(request)
-        except AlphaZeroError as error:
-            status = error.status if isinstance(error, RefusedError) else 400
-            return error_response(status, str(error))
-
-    return handle
+async def _refuse(_: Request, error: AlphaZeroError) -> Response:
+    """Convert an error into an error response."""
+    status = error.status if isinstance(error, RefusedError) else 400
+    return error_response(status, str(error))
 
 
 def _error_handler(status: int, text: str) -> Callable[[Request, Exception], Response]:

@@ -606,7 +606,7 @@ def test_a_lost_session_is_restored_where_it_was(visit: Any, served: Served) -> 
     paste(page, "b2 a1")
     ply(page, 2)
     known = page.evaluate("sessionStorage.getItem('alphazero-session')")
-    assert served.ask("DELETE", f"/api/sessions/{known}")[0] == 200
+    served.close_session(known)
     page.wait_for_function("id => sessionStorage.getItem('alphazero-session') !== id", arg=known)
     ply(page, 2)
     cell(page, "c3").click()

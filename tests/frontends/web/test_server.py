@@ -159,7 +159,7 @@ def test_a_move_is_refused_while_the_other_side_thinks(served: Served) -> None:
         status, told = page.try_to("move", action=0)
         assert status == 400
         assert "thinking" in told["error"]
-        view = page.do("stop")
+        view = page.do("pause", on=True)
         assert view["paused"]
         assert not view["thinking"]
         assert page.do("move", action=0)["ply"] == 1
@@ -572,7 +572,7 @@ def test_a_paused_game_is_watched_step_by_step(served: Served) -> None:
 def test_of_two_views_the_newer_has_the_higher_number(served: Served) -> None:
     with served.begin("tic_tac_toe") as page:
         first = page.wait(lambda view: True)
-        numbers = [page.do(word)["serial"] for word in ("undo", "hint", "stop")]
+        numbers = [page.do(word)["serial"] for word in ("undo", "hint", "redo")]
         assert first["serial"] < numbers[0] < numbers[1] < numbers[2]
         assert page.wait(lambda view: view["serial"] >= numbers[2])["ply"] == 0
 
@@ -588,8 +588,8 @@ def test_another_program_plays_a_side(fault: str, said: str) -> None:
         page.do("move", action=4)
         assert page.wait(lambda view: view["ply"] == 2)["moves"][1]["name"] == "a3"
         page.do("move", action=8)
-        view = page.wait(lambda view: view["ply"] == 4 or view["resigned"] or view["message"])
-        assert (view["resigned"] == 1) == (fault == "resign")
+        view = page.wait(lambda view: view["ply"] == 4 or view["over"] or view["message"])
+        assert (view["status"] == "O resigned: X wins") == (fault == "resign")
         assert said in view["message"]
         assert bool(view["message"]) == bool(said)
 
@@ -649,14 +649,13 @@ def test_a_person_resigns_and_takes_it_back(served: Served) -> None:
     with served.begin("tic_tac_toe", RANDOM, HUMAN) as page:
         page.wait(lambda view: view["ply"] == 1)
         view = page.do("resign")
-        assert (view["over"], view["resigned"]) == (True, 1)
-        assert view["status"] == "O resigned: X wins"
+        assert (view["over"], view["status"]) == (True, "O resigned: X wins")
         text = saved(page, "json")
         played = read_line(text.encode())
         assert (played.resigned, played.outcome) == (True, 1)
         assert from_sgf(read_sgf(saved(page, "sgf"))).resigned
         assert page.do("undo")["over"] is False
-        assert page.do("load", text=text)["resigned"] == 1
+        assert page.do("load", text=text)["status"] == "O resigned: X wins"
 
 
 def saved(page: Visitor, kind: str) -> str:
@@ -843,12 +842,11 @@ def test_a_body_that_is_too_long_is_refused_unread(served: Served) -> None:
 def test_unknown_sessions_runs_and_requests_are_not_found(served: Served) -> None:
     with served.begin("tic_tac_toe") as page:
         for method, path in (
-            ("GET", "/api/sessions/nobody"),
+            ("GET", "/api/sessions/nobody/save"),
             ("GET", "/api/sessions/nobody/events"),
             ("POST", "/api/sessions/nobody/move"),
-            ("DELETE", "/api/sessions/nobody"),
             ("POST", f"/api/sessions/{page.id}/explode"),
-            ("GET", f"/api/sessions/{page.id[:-1]}"),
+            ("GET", f"/api/sessions/{page.id[:-1]}/save"),
         ):
             assert served.ask(method, path, {} if method == "POST" else None)[0] == 404
         assert served.ask("GET", "/api/runs/..")[0] in (400, 404)
@@ -964,8 +962,8 @@ def test_there_is_room_for_so_many_sessions_and_idle_ones_make_way(
         assert running.ask("POST", "/api/sessions", {"game": "nim"})[0] == 429
         monkeypatch.setattr(session_manager, "IDLE_SECONDS_WHEN_FULL", 0.0)
         third = running.begin("nim")
-        assert running.ask("GET", f"/api/sessions/{pages[0].id}")[0] == 404
-        assert running.ask("DELETE", f"/api/sessions/{third.id}")[0] == 200
+        assert running.ask("GET", f"/api/sessions/{pages[0].id}/save")[0] == 404
+        running.close_session(third.id)
         assert not list(third.events())[1:]
         third.leave()
         pages[1].leave()

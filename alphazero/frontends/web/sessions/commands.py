@@ -80,8 +80,7 @@ def _read_side(manager: SessionManager, game: Game, fields: Fields) -> Side:
         return Side(player, level=fields.integer("level", 1, len(player.ladder)))
     if fields.has("simulations"):
         simulations = fields.integer("simulations", 0, MAX_SIMULATIONS)
-        has_network = player.spec.game is not None or player.default_budget.simulations == 0
-        if simulations == 0 and not has_network:
+        if simulations == 0 and player.spec.game is None:
             raise GameError(f"{name} has no network, so it needs at least 1 simulation")
     if fields.has("seconds"):
         value = fields.content["seconds"]
@@ -89,7 +88,7 @@ def _read_side(manager: SessionManager, game: Game, fields: Fields) -> Side:
             raise GameError(f"seconds: expected a number above 0, at most {MAX_SECONDS:g}")
         seconds = float(value)
     own_level = getattr(player.spec.options, "level", None)
-    if simulations is None and seconds is None and own_level and player.ladder:
+    if simulations is None and seconds is None and own_level:
         return Side(player, level=own_level)
     if simulations is None and seconds is None:
         return Side(player, player.default_budget.simulations, player.default_budget.seconds)
@@ -101,20 +100,10 @@ def _read_side(manager: SessionManager, game: Game, fields: Fields) -> Side:
 
 
 Apply = Callable[[], None]
+"""Applies a command to its session; runs on the server's thread."""
 
-
-def prepare_command(
-    manager: SessionManager, session: WebSession, command: str, fields: Fields
-) -> Apply:
-    """Parse a command and do its slow work; return a function that applies it to the session.
-
-    This may run on any thread; the returned function must run on the server's.
-
-    Raises:
-        KeyError: for an unknown command.
-        AlphaZeroError: for an invalid one.
-    """
-    return _PREPARE[command](manager, session, fields)
+Prepare = Callable[[SessionManager, WebSession, Fields], Apply]
+"""Parses a command and does its slow work, on any thread; raises AlphaZeroError for a wrong one."""
 
 
 def _paste(_: SessionManager, session: WebSession, fields: Fields) -> Apply:
@@ -179,15 +168,12 @@ def _analyze(manager: SessionManager, session: WebSession, fields: Fields) -> Ap
     return lambda: session.analyze(on, player, second)
 
 
-Prepare = Callable[[SessionManager, WebSession, Fields], Apply]
-
-
 def _immediate(run: Callable[[WebSession, Fields], None]) -> Prepare:
     """Wrap a command that needs no preparation."""
     return lambda _, session, fields: lambda: run(session, fields)
 
 
-_PREPARE: Final[dict[str, Prepare]] = {
+COMMANDS: Final[dict[str, Prepare]] = {
     "move": _immediate(lambda session, fields: session.move(fields.integer("action"))),
     "paste": _paste,
     "undo": _immediate(lambda session, _: session.undo()),
@@ -201,7 +187,6 @@ _PREPARE: Final[dict[str, Prepare]] = {
     "resign": _immediate(lambda session, _: session.resign()),
     "hint": _immediate(lambda session, _: session.hint()),
     "analyze": _analyze,
-    "stop": _immediate(lambda session, _: session.stop()),
     "pause": _immediate(lambda session, fields: session.pause(fields.boolean("on"))),
     "step": _immediate(lambda session, _: session.step()),
     "review": _immediate(lambda session, fields: session.start_review(fields.boolean("on"))),
@@ -216,5 +201,3 @@ _PREPARE: Final[dict[str, Prepare]] = {
 
 SLOW_COMMANDS: Final = {"paste", "load", "open", "new"}
 """Commands to prepare on a worker thread."""
-
-COMMANDS: Final = frozenset(_PREPARE)

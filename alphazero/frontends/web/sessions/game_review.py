@@ -1,4 +1,4 @@
-"""The review of a session's game: the judgement of its positions, and the better lines shown.
+"""The review of a session's game: the evaluations of its positions, and the better lines shown.
 
 A solver evaluates the last positions on a worker thread, the session's search pool the others.
 """

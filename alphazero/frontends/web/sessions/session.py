@@ -9,14 +9,14 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from alphazero.errors import AlphaZeroError, GameError
 from alphazero.frontends.game_tree import PERSON, GameNode, GameTree, SearchResult
 from alphazero.frontends.review.annotation import annotated_sgf
 from alphazero.frontends.review.reviewer import PositionSolver, evaluation_of
-from alphazero.frontends.search_pool import SearchPool, SearchProgress, SearchResponse
-from alphazero.frontends.web.catalog.catalog import Catalog, PlayerOption
+from alphazero.frontends.search_pool import SearchProgress, SearchResponse
+from alphazero.frontends.web.catalog.catalog import PlayerOption
 from alphazero.frontends.web.sessions.game_review import (
     BETTER,
     RETRY,
@@ -40,27 +40,14 @@ from alphazero.players.levels import LevelSettings
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import has_sgf, to_sgf
 
+if TYPE_CHECKING:
+    from alphazero.frontends.web.sessions.session_manager import SessionManager
+
 MAX_STATE_BYTES: Final = 1 << 24
 """Maximum bytes of the states of a game tree, without comments and search results."""
 
 MAX_POSITIONS: Final = 4096
 """Maximum positions of a game tree, unless the game itself can be longer."""
-
-
-class Host(Protocol):
-    """The owner of the sessions: `session_manager.SessionManager`."""
-
-    catalog: Catalog
-    min_move_seconds: float
-    """minimum seconds per move when players play each other"""
-    solver_turn: asyncio.Semaphore
-    """held by the only review that may use a solver now"""
-
-    def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
-        """Return the search pool of a player and a game; `is_sequential` as in `SearchPool`."""
-
-    def runs(self) -> list[dict[str, Any]]:
-        """Return the JSON of the runs and their progress."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +93,10 @@ class Side:
 class WebSession:
     """A game tree, two sides, and at most one search."""
 
-    def __init__(self, host: Host, game: Game, sides: list[Side], client: str = "") -> None:
-        """`client` is the key of the client that created it."""
+    def __init__(
+        self, host: "SessionManager", game: Game, sides: list[Side], client: str = ""
+    ) -> None:
+        """`host` owns the session; `client` is the key of the client that created it."""
         self.id = secrets.token_urlsafe(16)
         self.host = host
         self.client = client
@@ -186,7 +175,7 @@ class WebSession:
 
     @property
     def hides_search(self) -> bool:
-        """Whether the user looks for a better move here, which the search would tell."""
+        """Whether the user looks for a better move here, which a search would show."""
         detour = self.detour
         return (
             detour is not None
@@ -340,14 +329,6 @@ class WebSession:
         self.detour = None
         self._stay()
 
-    def stop(self) -> None:
-        """Stop the search; players are paused."""
-        self.paused = self.paused or (self.search is not None and self.search.goal.purpose == MOVE)
-        self.analyzing, self._hint, self._step = False, None, None
-        if self.review is not None:
-            self.review.running = False
-        self._update()
-
     def pause(self, on: bool) -> None:
         self.paused = on
         if not on:
@@ -363,7 +344,6 @@ class WebSession:
 
     def load(self, played: PlayedGame, recorded: list[dict[str, Any]] | None = None) -> None:
         """Load a game, with the recorded data of a run for the positions of its line, if any."""
-        self._check_size(played.game, len(played.actions))
         self._set_tree(GameTree.of(played))
         self.recorded = dict(zip(self.game_tree.line, recorded or [], strict=False))
         self.sides = [
@@ -574,19 +554,16 @@ class WebSession:
 
     def _play(self, action: int, comment: str = "") -> None:
         is_known = any(child.action == action for child in self.game_tree.current.children)
-        self._check_size(self.game, self.game_tree.size + (not is_known))
+        limit = min(MAX_POSITIONS, MAX_STATE_BYTES // (8 * self.game.state_size))
+        limit = max(self.game.max_moves + 1, limit)
+        if self.game_tree.size + (not is_known) > limit:
+            raise GameError(f"a game tree has at most {limit:,} positions; save it and start anew")
         self.game_tree.make(action, comment)
 
     def _is_user_turn(self, ply: int) -> bool:
         """Whether undo and redo stop here: on every ply, or on the turns of a single user side."""
         user = self._user_sides
         return len(user) != 1 or ply % 2 == user[0]
-
-    def _check_size(self, game: Game, positions: int) -> None:
-        limit = min(MAX_POSITIONS, MAX_STATE_BYTES // (8 * game.state_size))
-        limit = max(game.max_moves + 1, limit)
-        if positions > limit:
-            raise GameError(f"a game tree has at most {limit:,} positions; save it and start anew")
 
     def _set_tree(self, game_tree: GameTree) -> None:
         if game_tree.game != self.game:

@@ -70,9 +70,11 @@ class SessionManager:
     ) -> None:
         self.catalog = catalog
         self.min_move_seconds = min_move_seconds
+        """Minimum seconds per move when players play each other."""
         self.max_sessions = max_sessions
         self.sessions: dict[str, WebSession] = {}
         self.solver_turn = asyncio.Semaphore(1)
+        """Held by the only review that may use a solver now."""
         self._pools: dict[tuple[PlayerOption, Game, bool], SearchPool] = {}
         self._follower = RunFollower(catalog)
         self._following: asyncio.Task[None] | None = None
@@ -173,7 +175,7 @@ class SessionManager:
         return self._follower.json()
 
     def follow_runs(self) -> None:
-        """Look, beside other work, whether runs have published something; tell the pages."""
+        """Check on a worker thread whether runs have published something; notify the pages."""
         if self.catalog.archives and (self._following is None or self._following.done()):
             self._following = asyncio.create_task(self._follow_runs())
 

@@ -93,7 +93,7 @@ class SearchSlot:
             self.search = None
 
     def close(self) -> None:
-        """End the search, and release its places in the pools."""
+        """End the search, and release its slots in the pools."""
         self.cancel()
         for client, pool in self._pools.items():
             pool.release((self._session, client))

@@ -20,6 +20,7 @@ PICTURE_CELL: Final = 64
 def board_json(game: Game, node: GameNode) -> Json:
     """Return a position's board, its cells row by row."""
     geometry, labels = geometry_of(game), cell_labels(game)
+    is_over = game.outcome(node.state) != ONGOING
     return {
         "field": field_svg(game),
         "width": geometry.width,
@@ -35,7 +36,7 @@ def board_json(game: Game, node: GameNode) -> Json:
                 strict=True,
             )
         ],
-        "winning": list(game.winning_cells(node.state)) if _is_over(game, node.state) else [],
+        "winning": list(game.winning_cells(node.state)) if is_over else [],
         **_last_move(game, node),
     }
 
@@ -54,9 +55,7 @@ def picture_of(game: Game, node: GameNode, kind: str) -> bytes:
 
 def legal_actions(game: Game, state: State) -> list[int]:
     """Return the legal actions; none when the game is over."""
-    if _is_over(game, state):
-        return []
-    return [int(action) for action in np.flatnonzero(game.legal_action_mask(state))]
+    return np.flatnonzero(game.legal_action_mask(state)).tolist()
 
 
 def captures(game: Game, line: list[GameNode]) -> list[int]:
@@ -116,7 +115,3 @@ def _stones(game: Game, state: State) -> list[int]:
     first, second = stones_by_player(game, state).astype(int)
     both: list[int] = (first + 2 * second).tolist()
     return both
-
-
-def _is_over(game: Game, state: State) -> bool:
-    return game.outcome(state) != ONGOING

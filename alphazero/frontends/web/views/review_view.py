@@ -45,7 +45,6 @@ def judgement_json(session: WebSession, node: GameNode, move: MoveReview | None)
         "sign": move.judgement.sign,
         "before": move.before,
         "after": move.after,
-        "forced": move.is_forced,
         "better": better,
     }
 

@@ -57,7 +57,6 @@ def view_of(session: WebSession) -> Json:
         "end": _end(game, predict_end(game, here.state)),
         "now": _end(game, end_now(game, here.state)) if game.stones_can_be_dead else None,
         "over": game_tree.is_over,
-        "resigned": game_tree.loser,
         "start_value": _value(session, game_tree.root),
         "moves": _moves(session, review),
         "review": review_json(session),
