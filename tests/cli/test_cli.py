@@ -822,39 +822,34 @@ def test_ctrl_c_at_the_prompt_leaves_with_130(
     assert capsys.readouterr().err == "\nstopped\n"
 
 
-# --- processes -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("stdin", ["closed", "empty"])
-def test_play_without_a_terminal_is_one_line(player: Path, stdin: str) -> None:
-    if stdin == "closed":
-        done = process("play", player, preexec_fn=functools.partial(os.close, 0))
-    else:
-        done = process("play", player, stdin=subprocess.DEVNULL)
-    assert done.returncode == 2
-    assert done.stderr.splitlines() == [
+@pytest.mark.parametrize("stdin", [None, io.StringIO()], ids=["closed", "empty"])
+def test_play_without_a_terminal_is_one_line(
+    player: Path, monkeypatch: Patch, only_line: OnlyLine, stdin: io.StringIO | None
+) -> None:
+    monkeypatch.setattr("sys.stdin", stdin)
+    assert only_line("play", player) == (
         "error: no more input: type moves in a terminal, or pipe them in, one per line, with "
         "'quit' at the end"
-    ]
-
-
-def test_bytes_that_are_no_text_are_answered_like_any_rubbish(player: Path) -> None:
-    done = process(
-        "play",
-        player,
-        input=b"\xff\xfe\n",
-        text=False,
-        env={**os.environ, "PYTHONUTF8": "0", "PYTHONIOENCODING": "utf-8:strict"},
     )
-    assert done.returncode == 2
-    assert b"is no cell" in done.stdout
-    assert len(done.stderr.splitlines()) == 1
+
+
+def test_bytes_that_are_no_text_are_answered_like_any_rubbish(
+    player: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe\n"), "utf-8"))
+    assert exit_code("play", player) == 2
+    captured = capsys.readouterr()
+    assert "is no cell" in captured.out
+    assert len(captured.err.splitlines()) == 1
+
+
+# --- processes -----------------------------------------------------------------------------------
 
 
 BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
 
-@pytest.mark.parametrize("arguments", [["games"], ["--help"], ["train", "--help"]])
+@pytest.mark.parametrize("arguments", [["games"], ["--help"]])
 def test_output_that_nobody_reads_ends_the_command_in_silence(arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)

@@ -1,13 +1,12 @@
 """What a training prints: text, nothing, or one JSON object a line."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from cli.test_shared import documented_keys, objects
 from helpers.commands import exit_code
+from helpers.terminal_client import Stream
 from helpers.tiny_run import YAML
 
 from alphazero.diagnostics.runs.run_history import read_curves
@@ -67,26 +66,13 @@ def test_a_quiet_training_prints_its_last_line_alone_and_errors(capsys: Capture)
     assert captured.err.startswith("error: ")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="has no such terminals")
-def test_a_terminal_shows_the_stage_under_way() -> None:
-    import os
-    import pty
-    import termios
-
-    main, other = pty.openpty()
-    termios.tcsetwinsize(other, (24, 80))
-    command = [sys.executable, "-m", "alphazero", "train", "tiny.yaml", "budget.iterations=2"]
-    with os.fdopen(main, "rb", buffering=0) as screen:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=other)
-        os.close(other)
-        shown = b""
-        try:
-            while part := screen.read(1 << 16):
-                shown += part
-        except OSError:  # the end, as Linux tells it
-            pass
-        assert process.wait() == 0
-    lines = [each.rstrip() for each in shown.decode().replace("\n", "\r").split("\r")]
+def test_a_terminal_shows_the_stage_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Stream(is_terminal=True)
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "24")
+    assert exit_code("train", "tiny.yaml", "budget.iterations=2") == 0
+    lines = [each.rstrip() for each in screen.text.replace("\n", "\r").split("\r")]
     assert any(line.startswith("iteration 2 play 0/6 ") for line in lines)
     assert any(line.startswith("iteration 2 save 0/1 ") for line in lines)
     assert any("budget 0:0" in line and line.endswith(" left") for line in lines)

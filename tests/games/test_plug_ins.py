@@ -1,17 +1,22 @@
 """Games of other packages: one that is broken costs its own games and nothing else.
 
-Each test starts Python on two installed packages: a sound one, and one whose module is broken.
+Packages lie in a folder that is on Python's path, as installed ones do. A file among our own games
+is tried in a copy of the package, by another process.
 """
 
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from helpers.commands import exit_code
 
 import alphazero
+from alphazero.games import registry
 
 SOUND = """
 from alphazero.games import register
@@ -76,19 +81,37 @@ def install(folder: Path, package: str, name: str, source: str, attribute: str =
     (told / "entry_points.txt").write_text(f"[alphazero.games]\n{name} = {package}{attribute}\n")
 
 
-def ask(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    """Run a command where the packages of `folder` are installed."""
-    home = Path(alphazero.__file__).parents[1]
-    paths = [str(folder), str(home), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return subprocess.run(
-        [sys.executable, "-m", "alphazero", *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+class Answer(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+Ask = Callable[..., Answer]
+
+
+@pytest.fixture
+def ask(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    temporary_games: None,
+) -> Iterator[Ask]:
+    """Run commands where the packages of `tmp_path` are installed."""
+
+    def run(*words: str) -> Answer:
+        capsys.readouterr()
+        return Answer(exit_code(*words), *capsys.readouterr())
+
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(registry, "_broken", {})
+    registry._import_plug_ins.cache_clear()
+    yield run
+    registry._import_plug_ins.cache_clear()
+    for package in ("broken_games", "sound_games"):
+        sys.modules.pop(package, None)
 
 
 @pytest.mark.parametrize(
@@ -111,38 +134,45 @@ def ask(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     ids=["import", "syntax", "exception", "exit", "typing", "object", "register", "taken"],
 )
 def test_a_broken_plug_in_costs_its_own_games_alone(
-    source: str, attribute: str, line: str, reason: str, tmp_path: Path
+    source: str, attribute: str, line: str, reason: str, tmp_path: Path, ask: Ask
 ) -> None:
     install(tmp_path, "broken_games", "broken", source, attribute)
     install(tmp_path, "sound_games", "sound", SOUND)
-    done = ask(tmp_path, "games")
-    assert done.returncode == 0, done.stderr
-    (said,) = done.stderr.splitlines()
+    done = ask("games")
+    assert done.code == 0, done.err
+    (said,) = done.err.splitlines()
     where = f"{tmp_path}/broken_games.py{line}" if line else "broken_games:thing"
     assert said.startswith("skipped game 'broken' of package broken_games 1.5, ")
     assert where in said
     assert reason in said
-    listed = [row.split()[0] for row in done.stdout.splitlines()]
+    listed = [row.split()[0] for row in done.out.splitlines()]
     assert {"sound", "connect_four", "mnk", "go"} <= set(listed)
     assert not {"broken", "half"} & set(listed)
-    done = ask(tmp_path, "solve", "broken")
-    assert done.returncode == 2
-    _, error = done.stderr.splitlines()
+    done = ask("solve", "broken")
+    assert done.code == 2
+    (error,) = done.err.splitlines()
     assert error.startswith("error: game 'broken' cannot be loaded: package broken_games 1.5, ")
     assert reason in error
 
 
 @pytest.mark.parametrize(
-    ("source", "line", "reason"),
+    ("command", "source", "line", "reason"),
     [
-        (b"x = 1\ndef broken(:\n", ":2: ", "SyntaxError: invalid syntax"),
-        (b"x = 1\n'\xff'\n", ":", "SyntaxError: (unicode error) 'utf-8' codec can't decode"),
+        ("check mine", b"x = 1\ndef broken(:\n", ":2: ", "SyntaxError: invalid syntax"),
         (
+            "solve mine",
+            b"x = 1\n'\xff'\n",
+            ":",
+            "SyntaxError: (unicode error) 'utf-8' codec can't decode",
+        ),
+        (
+            "games",
             b"from alphazero.games import register\n\nregister('nim')(3)\n",
             ":3: ",
             "GameError: register",
         ),
         (
+            "solve mine",
             b"import no_such_module\n",
             ":1: ",
             "ModuleNotFoundError: No module named 'no_such_module'",
@@ -151,27 +181,41 @@ def test_a_broken_plug_in_costs_its_own_games_alone(
     ids=["syntax", "encoding", "register", "import"],
 )
 def test_a_broken_file_among_our_games_is_told_in_one_line(
-    source: bytes, line: str, reason: str, tmp_path: Path
+    command: str, source: bytes, line: str, reason: str, tmp_path: Path
 ) -> None:
     games = tmp_path / "alphazero" / "games"
     shutil.copytree(Path(alphazero.__file__).parent, tmp_path / "alphazero")
     (games / "mine.py").write_bytes(source + b'@register("mine")\nclass Mine: pass\n')
-    for words in (["check", "mine"], ["solve", "mine"], ["games"]):
-        done = ask(tmp_path, *words)
-        assert done.returncode == 2
-        (error,) = done.stderr.splitlines()
-        assert error.startswith(f"error: game 'mine' cannot be loaded: {games}/mine.py{line}")
-        assert reason in error
-    assert ask(tmp_path, "games", "nim").returncode == 0
-
-
-def test_rules_that_do_not_compile_at_first_use_are_told_in_one_line(tmp_path: Path) -> None:
-    install(tmp_path, "broken_games", "broken", AT_FIRST_USE)
-    done = ask(tmp_path, "games")
-    assert (done.returncode, done.stderr) == (0, "")
-    done = ask(tmp_path, "solve", "broken")
+    done = start(tmp_path, *command.split())
     assert done.returncode == 2
     (error,) = done.stderr.splitlines()
+    assert error.startswith(f"error: game 'mine' cannot be loaded: {games}/mine.py{line}")
+    assert reason in error
+    assert start(tmp_path, "games", "nim").returncode == 0
+
+
+def start(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command of the package that lies in `folder`."""
+    return subprocess.run(
+        [sys.executable, "-m", "alphazero", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_rules_that_do_not_compile_at_first_use_are_told_in_one_line(
+    tmp_path: Path, ask: Ask
+) -> None:
+    install(tmp_path, "broken_games", "broken", AT_FIRST_USE)
+    done = ask("games")
+    assert (done.code, done.err) == (0, "")
+    done = ask("solve", "broken")
+    assert done.code == 2
+    (error,) = done.err.splitlines()
     assert error.startswith("error: the rules of broken cannot be compiled: ")
     assert f"{tmp_path}/broken_games.py" in error
-    assert ask(tmp_path, "solve", "nim").returncode == 0
+    assert ask("solve", "nim").code == 0

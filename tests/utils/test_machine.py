@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.paths import ROOT
+from helpers.commands import exit_code
+from helpers.paths import CONFIGS
 
 from alphazero.utils import machine
 from alphazero.utils.machine import instruction_sets, processor, usable_cores
@@ -41,23 +42,15 @@ def test_without_a_mask_all_cores_count_and_python_knows_better(
 
 
 @pytest.mark.integration
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity masks here")
-def test_commands_play_on_the_cores_that_they_may_use() -> None:
+def test_commands_play_on_the_cores_that_they_may_use(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The workers of a benchmark are a line of its output, and on a CPU one for each core."""
-    told = subprocess.run(
-        [
-            *(sys.executable, "-c"),
-            "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-            "from alphazero.cli.main import main\n"
-            "main(['bench', 'configs/tic_tac_toe.yaml', 'inference.device=cpu', "
-            "'--seconds', '1', 'selfplay.parallel_games=8'])",
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
-    assert "workers             1" in told.stdout.splitlines()
+    monkeypatch.delattr(os, "process_cpu_count", raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
+    words = ["inference.device=cpu", "--seconds", "0.2", "selfplay.parallel_games=8"]
+    assert exit_code("bench", CONFIGS / "tic_tac_toe.yaml", *words) == 0
+    assert "workers             1" in capsys.readouterr().out.splitlines()
 
 
 SAPPHIRE = """\

@@ -2,10 +2,7 @@
 
 import contextlib
 import io
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,18 +109,3 @@ def test_a_run_is_trained_and_examined_in_a_folder_of_any_name(folder: Path) -> 
     )
     assert "iteration 1: " in written
     assert "Zoe ? koln/tiny" in written
-
-
-@pytest.mark.integration
-def test_a_process_in_the_c_locale_writes_readable_text(game: Path) -> None:
-    environment = {
-        **os.environ,
-        "LC_ALL": "C",
-        "PYTHONCOERCECLOCALE": "0",
-        "PYTHONUTF8": "0",
-        "PYTHONIOENCODING": "ascii",
-    }
-    words = [sys.executable, "-m", "alphazero", "replay", str(game)]
-    done = subprocess.run(words, env=environment, capture_output=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    assert b"Zoe against Muller" in done.stdout
