@@ -239,11 +239,12 @@ def colour_of(page: Page, name: str) -> tuple[int, ...]:
     return tuple(map(round, page.evaluate(read, name)))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_stone_beside_words_lies_on_the_colour_of_the_board(visit: Any, theme: str) -> None:
+def test_a_stone_beside_words_lies_on_the_colour_of_the_board(visit: Any) -> None:
     # On the page's own ground, a black stone in the dark and a white one in the light are rings.
-    page = visit("gomoku", color_scheme=theme)
-    for side in ("first", "second"):
+    page = visit("gomoku")
+    for theme, side in itertools.product(("light", "dark"), ("first", "second")):
+        page.emulate_media(color_scheme=theme)
+        expect(page.locator("html")).to_have_attribute("data-theme", theme)
         for stone in page.locator(f".seat .stone.{side}, #sides .stone.{side}").all():
             picture = Image.open(io.BytesIO(stone.screenshot())).convert("RGB")
             width, height = picture.size
@@ -308,11 +309,12 @@ DRAW_SHARES = """async (layer) => {
 """Marks moves of a large share, a tiny one and none; returns place and fill of small marks."""
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_move_of_a_small_share_is_not_taken_for_a_star_point(visit: Any, theme: str) -> None:
-    page = visit("go", color_scheme=theme)
-    field = f"rgb{colour_of(page, 'ground')}"
-    for layer in ("visits", "prior"):
+def test_a_move_of_a_small_share_is_not_taken_for_a_star_point(visit: Any) -> None:
+    page = visit("go")
+    for theme, layer in itertools.product(("light", "dark"), ("visits", "prior")):
+        page.emulate_media(color_scheme=theme)
+        expect(page.locator("html")).to_have_attribute("data-theme", theme)
+        field = f"rgb{colour_of(page, 'ground')}"
         # A star point is a filled dot: this is a hollow one, and a move without any share has none.
         assert page.evaluate(DRAW_SHARES, layer) == [[30, field]]
     assert page.evaluate(DRAW_SHARES, "value") == []  # small or not, a value is a number
@@ -567,26 +569,19 @@ def test_several_moves_on_one_cell_are_a_small_choice(visit: Any) -> None:
     assert page.evaluate("() => window.chosen") == 5
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ("", {"level": 4}),
-        (":level=7", {"level": 7}),
-        (":simulations=5", {"simulations": 5, "seconds": None}),
-        (":seconds=2", {"simulations": None, "seconds": 2}),
-    ],
-)
-def test_a_player_begins_as_the_command_line_gives_it(
-    browser: Any, options: str, expected: dict[str, Any]
-) -> None:
+def test_a_player_begins_as_the_command_line_gives_it(visit: Any) -> None:
+    page, player = visit("tic_tac_toe"), CHECKPOINTS / "tic_tac_toe.safetensors"
     read = """(setup) => import("/static/components/players.js").then((all) =>
         all.defaultSides(setup, "tic_tac_toe")[1])"""
-    with serving([parse_player(f"{CHECKPOINTS / 'tic_tac_toe.safetensors'}{options}")]) as running:
-        page = browser.new_page()
-        page.goto(f"http://127.0.0.1:{running.port}/")
-        found = page.evaluate(read, running.ask("GET", "/api/setup")[1])
-        page.close()
-    assert {**found, "player": None} == {"player": None, **expected}
+    for options, expected in {
+        "": {"level": 4},
+        ":level=7": {"level": 7},
+        ":simulations=5": {"simulations": 5, "seconds": None},
+        ":seconds=2": {"simulations": None, "seconds": 2},
+    }.items():
+        with serving([parse_player(f"{player}{options}")]) as running:
+            found = page.evaluate(read, running.ask("GET", "/api/setup")[1])
+        assert {**found, "player": None} == {"player": None, **expected}
 
 
 def test_a_level_shows_its_rating_and_the_open_ends_of_its_interval(visit: Any) -> None:
@@ -613,18 +608,16 @@ def test_a_lost_session_is_restored_where_it_was(visit: Any, served: Served) -> 
     ply(page, 3)
 
 
-@pytest.mark.parametrize("game", ["connect_four", "go", "hex", "nim"])
-def test_a_phone_scrolls_down_but_not_sideways(visit: Any, game: str) -> None:
-    page = visit(game, viewport=PHONE, has_touch=True, color_scheme="dark")
+def test_a_phone_scrolls_down_but_not_sideways(visit: Any) -> None:
+    page = visit("hex", viewport=PHONE, has_touch=True, color_scheme="dark")
     widths = "[document.documentElement.scrollWidth, innerWidth]"
     scroll, window = page.evaluate(widths)
     assert scroll == window == PHONE["width"]
     box = page.locator("#board").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= PHONE["width"]
-    if game != "nim":
-        page.locator("#board button[aria-disabled=false]").first.tap()
-        ply(page, 1)
+    page.locator("#board button[aria-disabled=false]").first.tap()
+    ply(page, 1)
 
 
 MATERIALS = [material.name.lower() for material in Material]

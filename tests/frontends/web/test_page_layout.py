@@ -64,6 +64,9 @@ NEEDED = (
 )
 """What one needs to play; the last only with moves that have no cell."""
 
+READ_LOOKS = """() => ["material", "first", "second"].map(
+    (name) => document.documentElement.dataset[name])"""
+
 Box = dict[str, float]
 
 
@@ -86,28 +89,41 @@ def overlap(one: Box, other: Box) -> bool:
     return across > 1 and down > 1
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_every_game_is_played_without_scrolling(visit: Visitor, size: str) -> None:
-    viewport = SIZES[size]
+@pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
+def test_every_game_is_played_without_scrolling(visit: Visitor, touch: bool) -> None:
+    """In colours of its own: the board's material is one of ours, and the sides differ."""
+    sizes = [size for name, size in SIZES.items() if ("phone" in name) is touch]
+    theme = "dark" if touch else "light"
     for game, moves in GAMES.items():
-        page = visit(game, viewport=viewport, has_touch="phone" in size)
+        page = visit(game, viewport=sizes[0], has_touch=touch, color_scheme=theme)
         paste(page, moves)
         expect_ply(page, len(moves.split()))
-        page.evaluate("scrollTo(0, 0)")  # "Load or paste" is further down
-        boxes = playing(page)
-        assert {*NEEDED[:-1]} <= {*boxes}
-        for name, box in boxes.items():
-            where = (game, name, box)
-            assert box["x"] >= 0, where
-            assert box["y"] >= 0, where
-            assert box["x"] + box["width"] <= viewport["width"], where
-            assert box["y"] + box["height"] <= viewport["height"], where
-        for (name, one), (other_name, other) in itertools.combinations(boxes.items(), 2):
-            assert not overlap(one, other), (game, name, other_name)
-        assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"], game
-        if make_sizes(game)[0] > 1:
-            shorter = min(viewport["width"], viewport["height"])
-            assert max(boxes["#board"]["width"], boxes["#board"]["height"]) >= 0.55 * shorter, game
+        material, first, second = page.evaluate(READ_LOOKS)
+        assert material in ("wood", "felt", "plastic", "paper")
+        assert first != second
+        fills = page.locator(".piece circle[fill^=url]").evaluate_all(
+            "all => all.map((one) => document.querySelector(one.getAttribute('fill').slice(4, -1))"
+            "?.localName)"
+        )
+        assert {*fills} <= {"radialGradient"}, game
+        for viewport in sizes:
+            page.set_viewport_size(viewport)
+            page.evaluate("scrollTo(0, 0)")  # "Load or paste" is further down
+            boxes = playing(page)
+            assert {*NEEDED[:-1]} <= {*boxes}
+            for name, box in boxes.items():
+                where = (game, viewport, name, box)
+                assert box["x"] >= 0, where
+                assert box["y"] >= 0, where
+                assert box["x"] + box["width"] <= viewport["width"], where
+                assert box["y"] + box["height"] <= viewport["height"], where
+            for (name, one), (other_name, other) in itertools.combinations(boxes.items(), 2):
+                assert not overlap(one, other), (game, viewport, name, other_name)
+            width = page.evaluate("document.documentElement.scrollWidth")
+            assert width == viewport["width"], game
+            if make_sizes(game)[0] > 1:
+                shorter, board = min(viewport.values()), boxes["#board"]
+                assert max(board["width"], board["height"]) >= 0.55 * shorter, (game, viewport)
         page.context.close()
 
 
@@ -131,26 +147,6 @@ def test_a_finger_hits_every_control(visit: Visitor, size: str) -> None:
         box, html = each.bounding_box(), each.evaluate("one => one.outerHTML.slice(0, 80)")
         assert round(box["height"]) >= FINGER, html
         assert round(box["width"]) >= FINGER, html
-
-
-def test_a_board_without_stones_has_its_colours_and_marks_in_both_themes(visit: Visitor) -> None:
-    """Each material's field differs from the page, and stones of both sides from the field."""
-    for theme, game in itertools.product(("light", "dark"), GAMES):
-        page = visit(game, color_scheme=theme)
-        read = """() => {
-            const style = getComputedStyle(document.documentElement);
-            return ["material", "first", "second"].map(
-                (name) => document.documentElement.dataset[name]);
-        }"""
-        material, first, second = page.evaluate(read)
-        assert material in ("wood", "felt", "plastic", "paper")
-        assert first != second
-        fills = page.locator(".piece circle[fill^=url]").evaluate_all(
-            "all => all.map((one) => document.querySelector(one.getAttribute('fill').slice(4, -1))"
-            "?.localName)"
-        )
-        assert {*fills} <= {"radialGradient"}, game
-        page.context.close()
 
 
 @pytest.mark.parametrize("by", ["click", "drag", "keyboard"])
