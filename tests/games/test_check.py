@@ -601,7 +601,9 @@ BROKEN = {
 """A game, the promise that it breaks, and words of what is said about it."""
 
 
-@pytest.mark.parametrize("effort", [FULL, SHORT], ids=["full", "short"])
+@pytest.mark.parametrize(
+    "effort", [pytest.param(FULL, marks=pytest.mark.slow), SHORT], ids=["full", "short"]
+)
 @pytest.mark.parametrize("bug", BROKEN)
 def test_the_check_names_exactly_the_bug(bug: str, effort: Effort) -> None:
     game, promise, words = BROKEN[bug]

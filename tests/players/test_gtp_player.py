@@ -15,6 +15,7 @@ from alphazero.arena.openings import paired_openings
 from alphazero.cli import main as cli
 from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING
+from alphazero.players import gtp_process
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.gtp_player import GtpPlayer
 from alphazero.players.gtp_process import GtpProcess, ProgramError
@@ -73,7 +74,11 @@ def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own() -> None
         ("flood", "output exceeds its limits"),
     ],
 )
-def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(fault: str, said: str) -> None:
+def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(
+    fault: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if fault == "hang":
+        monkeypatch.setattr(gtp_process, "EXIT_TIMEOUT", 0.1)
     # Each process misbehaves at its second move: some games end before it.
     records = play_match(fake(fault, 2), move_timeout=0.5 if fault == "hang" else 20.0)
     assert len(records) == GAMES
@@ -107,8 +112,10 @@ def test_a_program_that_resigns_has_lost_and_its_process_plays_on() -> None:
     ],
 )
 def test_a_program_that_cannot_play_is_told_in_one_line_before_any_game(
-    command: str, said: str
+    command: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if "mute" in command:
+        monkeypatch.setattr(gtp_process, "EXIT_TIMEOUT", 0.1)
     with pytest.raises(PlayerError) as caught:
         play_match(command, move_timeout=0.5 if "mute" in command else 20.0)
     assert said in str(caught.value)
@@ -132,7 +139,10 @@ def test_no_process_is_left_when_a_player_is_closed_or_forgotten() -> None:
     assert [process.poll() is None for process in programs] == [False] * 3
 
 
-def test_a_program_that_ignores_quit_is_killed_with_what_it_started() -> None:
+def test_a_program_that_ignores_quit_is_killed_with_what_it_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gtp_process, "EXIT_TIMEOUT", 0.1)
     program = GtpProcess(fake("mute"))
     program.close()
     assert not program.is_running

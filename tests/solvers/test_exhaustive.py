@@ -86,6 +86,7 @@ def test_every_unfinished_position_is_there_once_for_each_last_move(solution: So
     assert len(seen) == 4520  # 5478 boards, of which 958 are finished
 
 
+@pytest.mark.slow
 def test_the_first_player_wins_three_in_a_line_on_three_rows_of_four():
     answer = solve_all_positions(make_game("mnk", rows=3, columns=4, length=3))
     assert answer.values[0] == 1

@@ -112,10 +112,9 @@ def kernels_folder(house: House) -> Path:
     return folder
 
 
-def test_more_starts_leave_as_many_files_as_one(house: House) -> None:
+def test_another_start_leaves_as_many_files_as_one(house: House) -> None:
     before = house.cached()
-    for _ in range(3):
-        assert house.start(code="import alphazero.games.connect_four") == ("", [])
+    assert house.start(code="import alphazero.games.connect_four") == ("", [])
     assert house.cached() == before
 
 
@@ -137,24 +136,8 @@ def test_an_edited_callee_in_another_file_is_never_served_stale(house: House) ->
     assert house.cached() == kept
 
 
-def truncated(data: bytes) -> bytes:
-    return data[: len(data) // 2]
-
-
-def garbage(data: bytes) -> bytes:
-    return b"\x9c\xff(" * (len(data) // 3)
-
-
 def emptied(data: bytes) -> bytes:
     return b""
-
-
-def flipped(data: bytes) -> bytes:
-    """Return `data` with a bit flipped in each of a hundred places, the first and last included."""
-    damaged = bytearray(data)
-    for place in {len(data) * number // 99 - (number == 99) for number in range(100)}:
-        damaged[place] ^= 0x10
-    return bytes(damaged)
 
 
 def one_bit(data: bytes) -> bytes:
@@ -163,17 +146,7 @@ def one_bit(data: bytes) -> bytes:
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
 
 
-@pytest.mark.parametrize(
-    ("kind", "damage"),
-    [
-        ("nbi", truncated),
-        ("nbi", garbage),
-        ("nbi", one_bit),
-        ("nbc", garbage),
-        ("nbc", emptied),
-        ("nbc", one_bit),
-    ],
-)
+@pytest.mark.parametrize(("kind", "damage"), [("nbi", emptied), ("nbc", one_bit)])
 def test_a_damaged_cache_file_is_dropped_with_one_warning(
     house: House, kind: str, damage: Callable[[bytes], bytes]
 ) -> None:
@@ -190,20 +163,21 @@ def test_a_damaged_cache_file_is_dropped_with_one_warning(
     assert set(left) <= set(names)
 
 
-@pytest.mark.parametrize("damage", [flipped, one_bit])
-def test_flipped_bits_in_every_file_cost_one_warning(
-    house: House, damage: Callable[[bytes], bytes]
+def test_a_flipped_bit_in_every_file_costs_one_warning_and_the_next_start_is_quiet(
+    house: House,
 ) -> None:
     names = [path.name for path in house.files()]
     for victim in house.files("*.nb?"):
-        victim.write_bytes(damage(victim.read_bytes()))
+        victim.write_bytes(one_bit(victim.read_bytes()))
     printed, warned = house.start()
     assert printed == WIN
     assert len(warned) == 1
     assert "could not be read" in warned[0]
     assert "does not match" in warned[0]
     assert [path.name for path in house.files()] == names
+    kept = house.cached()
     assert house.start() == (WIN, [])
+    assert house.cached() == kept
 
 
 @pytest.mark.slow
@@ -213,17 +187,6 @@ def test_a_flipped_bit_in_any_one_file_costs_one_warning(house: House) -> None:
         victim.write_bytes(one_bit(victim.read_bytes()))
         printed, warned = house.start()
         assert (printed, len(warned)) == (WIN, 1), name
-
-
-def test_a_start_after_a_damaged_one_is_quiet(house: House) -> None:
-    for victim in house.files("*.nb?"):
-        victim.write_bytes(truncated(victim.read_bytes()))
-    printed, warned = house.start()
-    assert (printed, len(warned)) == (WIN, 1)
-    house.start()
-    kept = house.cached()
-    assert house.start() == (WIN, [])
-    assert house.cached() == kept
 
 
 def test_a_cache_folder_open_to_others_is_not_used(house: House) -> None:
@@ -293,7 +256,6 @@ def test_compiling_is_told_on_a_terminal_and_a_warm_start_is_silent(house: House
     text = told()
     assert b"first start: compiling kernel 1 for later starts too, " in text
     assert b" [00:0" in text
-    assert told() == b""
 
 
 # The choice of the folder, asked in this process.

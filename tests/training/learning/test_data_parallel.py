@@ -81,7 +81,6 @@ torch.distributed.destroy_process_group()
 @pytest.mark.parametrize(
     ("optimizer", "auxiliary"),
     [
-        ("sgd", ()),
         ("sgd", AUXILIARY_HEADS),
         pytest.param("adamw", ("reply",), marks=pytest.mark.slow),
         pytest.param("muon", (), marks=pytest.mark.slow),
