@@ -106,13 +106,13 @@ def test_a_benchmark_and_a_forecast_as_objects(tmp_path: Path, capsys: Capture) 
     (found,) = objects(capsys, "bench", tmp_path / "tiny.yaml", *FAST)
     assert found.keys() == documented_keys("bench")
     assert found["efficiency"] == pytest.approx(found["evaluations"] / found["network_only"])
-    (found,) = objects(capsys, "plan", tmp_path / "tiny.yaml", "--seconds", 1)
+    (found,) = objects(capsys, "plan", tmp_path / "tiny.yaml", *FAST)
     assert found.keys() == documented_keys("plan")
     assert list(found["games_are"]) == ["shorter", "as random", "longest"]
     for each in found["games_are"].values():
         assert all(f"`{key}`" in documented("plan") for key in each)
     run = train(tiny_config(tmp_path, "budget.iterations=1"))
-    (found,) = objects(capsys, "plan", "--against", run, "--seconds", 1)
+    (found,) = objects(capsys, "plan", "--against", run, *FAST)
     told = README.partition("With `--against` the keys are ")[2].partition("\n\n")[0]
     assert all(f"`{key}`" in told for key in found)
     assert found["iterations"] == 1

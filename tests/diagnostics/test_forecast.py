@@ -295,7 +295,7 @@ def test_a_plan_is_held_against_a_real_run(finished_run: Path, capsys: Capture) 
     assert "seconds/measure" not in curves
     assert plan.seconds["measure"] == 0
     capsys.readouterr()
-    assert main(["plan", "--against", str(finished_run), "--seconds", "1"]) == 0
+    assert main(["plan", "--against", str(finished_run), "--seconds", "0.2"]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert rows[1].split() == ["the", "run", "forecast", "error", "length", "known", "error"]
     assert all("%" in row for row in rows[2:])
@@ -303,7 +303,7 @@ def test_a_plan_is_held_against_a_real_run(finished_run: Path, capsys: Capture) 
 
 def test_a_plan_names_what_was_asked_for(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "tiny.yaml").write_text(YAML)
-    assert main(["plan", str(tmp_path / "tiny.yaml"), "--seconds", "1"]) == 0
+    assert main(["plan", str(tmp_path / "tiny.yaml"), "--seconds", "0.2"]) == 0
     told = capsys.readouterr().out
     for word in ("evaluations/h", "games/h", "iterations/h", "minutes", "memory", "disk"):
         assert word in told

@@ -1,9 +1,9 @@
 """Damaged and hostile files, and a program that reads them all.
 
-    python file_damage.py checkpoint 10000 1 FOLDER
-    python file_damage.py shard 10000 1 FOLDER
+    python file_damage.py 10000 1 FOLDER
 
-It prints a JSON object: how many files were tried, how many were noticed, and what else happened.
+It prints a JSON object. For checkpoints and for shards it tells how many were tried, how many were
+noticed, and what else happened.
 A *damaged* file has randomly changed bytes; a *hostile* one also has matching hashes.
 """
 
@@ -389,10 +389,11 @@ def try_shards(trial: Trial, count: int, choice: random.Random, place: Path) -> 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    what, number, seed, folder = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
-    folder.mkdir()
-    on_trial = Trial()
-    {"checkpoint": try_checkpoints, "shard": try_shards}[what](
-        on_trial, number, random.Random(seed), folder
-    )
-    print(json.dumps(on_trial.figures(folder)))
+    number, seed, folder, found = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), {}
+    for what, try_files in (("checkpoint", try_checkpoints), ("shard", try_shards)):
+        place = folder / what
+        place.mkdir(parents=True)
+        on_trial = Trial()
+        try_files(on_trial, number, random.Random(seed), place)
+        found[what] = on_trial.figures(place)
+    print(json.dumps(found))

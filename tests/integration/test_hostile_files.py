@@ -34,48 +34,36 @@ Capture = pytest.CaptureFixture[str]
 # --- checkpoints and shards ----------------------------------------------------------------------
 
 
-def tried(what: str, count: int, place: Path) -> dict[str, Any]:
-    """Let another process read `count` damaged files; return its figures."""
+@pytest.mark.parametrize("count", [150, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_mutated_files_are_all_noticed_in_one_line_in_little_memory_and_run_no_code(
+    tmp_path: Path, count: int
+) -> None:
+    program = str(TESTS / "helpers" / "file_damage.py")
     done = subprocess.run(
-        [
-            sys.executable,
-            str(TESTS / "helpers" / "file_damage.py"),
-            what,
-            str(count),
-            "2017",
-            str(place / "trial"),
-        ],
+        [sys.executable, program, str(count), "2017", str(tmp_path / "trial")],
         capture_output=True,
         text=True,
         check=False,
         env={**os.environ, "PYTHONPATH": str(TESTS)},
     )
     assert done.returncode == 0, done.stderr
-    figures: dict[str, Any] = json.loads(done.stdout)
-    return figures
-
-
-@pytest.mark.parametrize("count", [150, pytest.param(10_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("what", ["checkpoint", "shard"])
-def test_mutated_files_are_all_noticed_in_one_line_in_little_memory_and_run_no_code(
-    tmp_path: Path, what: str, count: int
-) -> None:
-    figures = tried(what, count, tmp_path)
-    assert figures["odd"] == []
-    assert figures["tried"] == count
-    assert figures["noticed"] == count
-    assert figures["events"] == {}, "nothing was imported, executed, started or connected to"
-    assert figures["excess"] < SMALL_CHANGE
-    assert set(figures["traces"]) <= {"sound", "made", "mutant", "replay"}
-    hostile = ""
-    if what == "shard":
-        assert figures["hostile_noticed"] == figures["hostile"] > count / 3
-        hostile = f", {figures['hostile']:,} of {figures['hostile']:,} hostile ones without a hash"
-    print(
-        f"{figures['noticed']:,} of {figures['tried']:,} mutated {what}s noticed{hostile}; "
-        f"0 tracebacks, 0 pieces of code run, memory twice the file and at most "
-        f"{max(figures['excess'], 0) / (1 << 20):.1f} MiB"
-    )
+    for what, figures in json.loads(done.stdout).items():
+        assert figures["odd"] == [], what
+        assert figures["tried"] == count
+        assert figures["noticed"] == count
+        assert figures["events"] == {}, "nothing was imported, executed, started or connected to"
+        assert figures["excess"] < SMALL_CHANGE
+        assert set(figures["traces"]) <= {"sound", "made", "mutant", "replay"}
+        hostile = ""
+        if what == "shard":
+            made = figures["hostile"]
+            assert figures["hostile_noticed"] == made > count / 3
+            hostile = f", {made:,} of {made:,} hostile ones without a hash"
+        print(
+            f"{figures['noticed']:,} of {figures['tried']:,} mutated {what}s noticed{hostile}; "
+            f"0 tracebacks, 0 pieces of code run, memory twice the file and at most "
+            f"{max(figures['excess'], 0) / (1 << 20):.1f} MiB"
+        )
 
 
 def test_a_large_damaged_checkpoint_takes_at_most_twice_its_size(tmp_path: Path) -> None:

@@ -39,10 +39,11 @@ LONGEST = 250
 
 TINY = [
     "budget.iterations=1",
-    "selfplay.games_per_iteration=20",
-    "selfplay.parallel_games=10",
+    "selfplay.games_per_iteration=8",
+    "selfplay.parallel_games=8",
     "search.simulations=4",
     "replay.ratio=1",
+    "learner.batch_size=16",
     "gate.games=2",
     "network.blocks=1",
     "network.filters=24",
@@ -53,9 +54,9 @@ TINY = [
 SHORT = {
     "match": ["--games=2"],
     "rate": ["--games=2"],
-    "bench": ["--seconds=2"],
+    "bench": ["--seconds=0.3"],
     "serve": ["--port=0"],
-    "plan": ["--seconds=2"],
+    "plan": ["--seconds=0.5"],
     "foundations": ["--episodes=20000"],
 }
 """What makes other commands end soon."""
@@ -338,20 +339,28 @@ def run_briefly(command: list[str], again: list[str]) -> None:
 def test_the_commands_run_in_a_fresh_clone(
     is_main: bool, clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In their order, but that runs are resumed at the end."""
+    """In their order, but that runs are resumed at the end.
+
+    Commands of other READMEs that the main one has word for word are not run again.
+    """
     monkeypatch.setattr("builtins.input", lambda _: "quit")
     monkeypatch.setattr(server, "make_server", announced)
-    chosen = [block for block in BLOCKS if block.runs_here and (block.path == MAIN) is is_main]
+    of_main = [block for block in BLOCKS if block.runs_here and block.path == MAIN]
+    others = [block for block in BLOCKS if block.runs_here and block.path != MAIN]
+    done = [] if is_main else [command for block in of_main for command in block.commands]
+    resumed: list[list[str]] = []
     met: list[list[str]] = []
-    for block in chosen:
+    for block in of_main if is_main else others:
         for command in block.needed:
             if command not in met:
                 met.append(command)
                 run_briefly(command, [])
-        for command in block.commands:
-            if "--resume" not in command:
+        for command in (each for each in block.commands if each not in done):
+            if "--resume" in command:
+                resumed.append(command)
+            else:
                 run_briefly(command, [])
-    for command in (each for block in chosen for each in block.commands if "--resume" in each):
+    for command in resumed:
         run_briefly(command, ["budget.iterations=2"])
     told = capsys.readouterr().out
     if is_main:

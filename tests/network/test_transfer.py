@@ -138,7 +138,7 @@ LARGER = (
 def test_a_run_goes_on_from_a_smaller_board_and_resumes_as_any_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    small = train(tiny_config(tmp_path / "small", *HEADS))
+    small = train(tiny_config(tmp_path / "small", *HEADS, "budget.iterations=1"))
     options = (*HEADS, *LARGER, f"network.initial={small}")
     whole = train(tiny_config(tmp_path / "whole", *options))
     said = capsys.readouterr().out

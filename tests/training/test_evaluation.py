@@ -30,7 +30,6 @@ from alphazero.utils.arrays import Float32Array
 ANCHORS = ("random", "uct:20", "minimax:2")
 NAMES = "[" + ", ".join(f'"{name}"' for name in ANCHORS) + "]"
 NIM = make_game("nim")
-Capture = pytest.CaptureFixture[str]
 
 
 class KnowsNim:
