@@ -3,6 +3,7 @@
 Fixtures import the package themselves, so that each test compiles no more than it needs.
 """
 
+import importlib
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +24,27 @@ INTEGRATION = (
     *("foundations/test_demos.py", "training/test_loop.py"),
 )
 """Folders and files whose tests take seconds each, or many together; single tests have the mark."""
+
+
+COMPILED_LATE = (
+    "mcts.kernels.simulation",
+    "solvers.alphabeta",
+    "solvers.connect_four",
+    "games.hex",
+)
+"""Modules whose kernels the tests, in their order, need long after those of other games."""
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let the second worker of a whole run import `COMPILED_LATE` first.
+
+    Workers import the test modules in the same order. Where no kernels are cached, two would
+    compile the same ones side by side, for more than a minute each.
+    """
+    whole = [Path(each).resolve() for each in session.config.args] == [TESTS]
+    if whole and os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
+        for name in COMPILED_LATE:
+            importlib.import_module(f"alphazero.{name}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
