@@ -146,7 +146,10 @@ def test_policy_shows_the_priors_beside_the_shares_of_the_visits() -> None:
     assert rows["c1"][4].count("#") > rows["c1"][2].count("#") > 0
 
 
-def test_the_tree_shows_the_most_visited_lines_with_the_win_rate_of_who_moves() -> None:
+def test_the_tree_shows_the_most_visited_lines_with_the_win_rate_of_who_moves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LINES", "24")
     talk = Talk("tic_tac_toe", BOTH, ["a1", "a3", "b1", "tree 2", "hint", "quit"], 400).run()
     (told,) = answers(talk, "move +visits +wins")
     found = [
