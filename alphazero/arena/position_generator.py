@@ -14,11 +14,7 @@ from alphazero.utils.progress import Progress, no_progress
 
 
 def make_positions(
-    game: Game,
-    each: int,
-    seed: int,
-    first_ply: int = 0,
-    show: Progress = no_progress,
+    game: Game, each: int, seed: int, first_ply: int = 0, show: Progress = no_progress
 ) -> str:
     """Return the text of a file of solved positions: `each` per stage, from `first_ply` on.
 

@@ -117,11 +117,7 @@ class Tournament:
         return [each for each in self.played if names.issuperset(each.players)]
 
     def _play_pairs(
-        self,
-        pairing: tuple[int, int],
-        pairs: Sequence[int],
-        workers: int,
-        show: Progress,
+        self, pairing: tuple[int, int], pairs: Sequence[int], workers: int, show: Progress
     ) -> Iterator[PlayedGame]:
         """Play the pairs of games with these numbers."""
         players = [self.specs[index] for index in pairing]

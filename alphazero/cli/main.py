@@ -319,8 +319,7 @@ def _renamed(words: Sequence[str]) -> list[str]:
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; it sets `run` to the command's function."""
     whole = Parser(
-        prog="alphazero",
-        description="From a game's rules to a strong player, by self-play.",
+        prog="alphazero", description="From a game's rules to a strong player, by self-play."
     )
     whole.add_argument("--version", action="version", version=f"alphazero {version('alphazero')}")
     added = whole.add_subparsers(metavar="COMMAND", required=True)

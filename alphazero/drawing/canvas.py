@@ -170,13 +170,7 @@ class Canvas:
         self._shapes.append(shape)
 
     def write(
-        self,
-        x: float,
-        y: float,
-        text: str,
-        size: int,
-        anchor: str = "la",
-        colour: Paint = INK,
+        self, x: float, y: float, text: str, size: int, anchor: str = "la", colour: Paint = INK
     ) -> float:
         """Write a line of text and return its width.
 

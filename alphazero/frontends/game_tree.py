@@ -46,12 +46,7 @@ class SearchResult:
 
     @classmethod
     def of(
-        cls,
-        analyzer: Analyzer,
-        state: State,
-        lines: int = ALL_LINES,
-        *,
-        line_visits: bool = False,
+        cls, analyzer: Analyzer, state: State, lines: int = ALL_LINES, *, line_visits: bool = False
     ) -> "SearchResult | None":
         """Return the analyzer's result for `state`, its position; None if it was never searched.
 

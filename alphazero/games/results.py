@@ -59,10 +59,7 @@ def title_of(game: Game) -> str:
 
 
 def describe_result(
-    outcome: int,
-    resigned: bool = False,
-    forfeit_reason: str = "",
-    words: Mapping[int, str] = WORDS,
+    outcome: int, resigned: bool = False, forfeit_reason: str = "", words: Mapping[int, str] = WORDS
 ) -> str:
     """Return a result such as `the first player won by resignation`; `words` are by outcome."""
     how = " by resignation" if resigned else ""

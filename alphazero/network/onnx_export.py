@@ -91,10 +91,7 @@ class OnnxModel(NamedTuple):
 
 
 def export_model(
-    checkpoint: Checkpoint,
-    sha256: str,
-    precision: str = "float32",
-    positions: int = POSITIONS,
+    checkpoint: Checkpoint, sha256: str, precision: str = "float32", positions: int = POSITIONS
 ) -> OnnxModel:
     """Return a player's network as an ONNX model; `sha256` is that of the player's file.
 

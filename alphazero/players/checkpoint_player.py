@@ -25,13 +25,7 @@ from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_check
 from alphazero.network.header import find_checkpoint
 from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.inference.batched_evaluator import rows_in_match
-from alphazero.players.levels import (
-    Ladder,
-    LevelSettings,
-    default_ladder,
-    ladder_file,
-    load_ladder,
-)
+from alphazero.players.levels import Ladder, LevelSettings, default_ladder, ladder_file, load_ladder
 from alphazero.players.options import CheckpointOptions
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.files import printable, sha256_of

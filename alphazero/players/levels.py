@@ -70,12 +70,7 @@ class LevelSettings:
     """share of moves that are any legal move, in [0, 1]"""
 
     def choose(
-        self,
-        game: Game,
-        state: State,
-        action: int,
-        priors: Float64Array,
-        rng: np.random.Generator,
+        self, game: Game, state: State, action: int, priors: Float64Array, rng: np.random.Generator
     ) -> int:
         """Return this level's move in `state`, where the search plays `action`.
 

@@ -114,12 +114,7 @@ class SolverPlayer(SequentialPlayer):
     """
 
     def __init__(
-        self,
-        game: Game,
-        slots: int,
-        rng: np.random.Generator,
-        *,
-        positions: int = SOLVER_POSITIONS,
+        self, game: Game, slots: int, rng: np.random.Generator, *, positions: int = SOLVER_POSITIONS
     ) -> None:
         super().__init__(game, slots, rng)
         self.positions = positions

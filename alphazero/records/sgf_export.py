@@ -12,13 +12,7 @@ from alphazero.games.registry import name_of
 from alphazero.records.game_record import GameRecord
 from alphazero.records.gtp_notation import COLOURS
 from alphazero.records.played_game import PlayedGame
-from alphazero.records.sgf import (
-    NO_NOTES,
-    NUMBERS,
-    MoveNote,
-    SgfGame,
-    write_sgf,
-)
+from alphazero.records.sgf import NO_NOTES, NUMBERS, MoveNote, SgfGame, write_sgf
 from alphazero.records.sgf_import import game_of, steps_of
 
 REMARK: Final = (

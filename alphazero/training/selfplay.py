@@ -180,10 +180,7 @@ def make_selfplay_match(
 
 
 def _pairings(
-    game: Game,
-    settings: SelfplayConfig,
-    openings: Iterator[Pairing],
-    rng: np.random.Generator,
+    game: Game, settings: SelfplayConfig, openings: Iterator[Pairing], rng: np.random.Generator
 ) -> Iterator[Pairing]:
     resigning, opened = settings.resign_enabled_fraction, settings.random_opening_probability
     while True:

@@ -98,11 +98,7 @@ def test_the_result_turns_round_when_the_players_change_places():
         pairs = rng.integers(-1, 2, (int(rng.integers(1, 30)), 2))
         games = match(*[tuple(map(int, pair)) for pair in pairs])
         result, other = match_result(games), match_result(swapped(games))
-        assert (other.wins, other.draws, other.losses) == (
-            result.losses,
-            result.draws,
-            result.wins,
-        )
+        assert (other.wins, other.draws, other.losses) == (result.losses, result.draws, result.wins)
         assert other.distinct == result.distinct
         assert other.elo == pytest.approx(-result.elo)
         assert other.elo_low == pytest.approx(-result.elo_high)

@@ -168,9 +168,7 @@ def test_hundreds_of_tables_play_the_same_game_as_one():
     assert {repr(as_text(record)) for record in records} == {repr(as_text(alone))}
 
 
-def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(
-    monkeypatch: pytest.MonkeyPatch,
-):
+def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(player_module, "STEPS_PER_POLL", 1)
     # Without trees kept between moves a search depends on its position alone.
     settings = SearchConfig(simulations=12, reuse_tree=False)

@@ -9,14 +9,7 @@ import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 
-from alphazero.arena.tournament import (
-    GAMES_FILE,
-    Standing,
-    Tournament,
-    save_csv,
-    standings,
-    table,
-)
+from alphazero.arena.tournament import GAMES_FILE, Standing, Tournament, save_csv, standings, table
 from alphazero.config.fields import config_field
 from alphazero.errors import AlphaZeroError, PlayerError, RunError
 from alphazero.games import State
@@ -66,9 +59,7 @@ def build(game: object, options: Skill, tables: int, rng: np.random.Generator) -
 @pytest.fixture(autouse=True)
 def sharp(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        registry,
-        "PLAYER_KINDS",
-        registry.PLAYER_KINDS | {"sharp": PlayerKind(Skill, build)},
+        registry, "PLAYER_KINDS", registry.PLAYER_KINDS | {"sharp": PlayerKind(Skill, build)}
     )
 
 

@@ -607,11 +607,7 @@ def make_folder(path: Path) -> None:
     ],
 )
 def test_a_file_that_is_no_player_is_refused_in_one_line(
-    player: Path,
-    only_line: OnlyLine,
-    command: str,
-    damage: Callable[[Path], object],
-    said: str,
+    player: Path, only_line: OnlyLine, command: str, damage: Callable[[Path], object], said: str
 ) -> None:
     damage(player)
     told = only_line(command, player)

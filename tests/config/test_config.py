@@ -285,14 +285,8 @@ def test_settings_that_cannot_work_together_are_told(section: str, error: str) -
 @pytest.mark.parametrize(
     ("heads", "error"),
     [
-        (
-            "[ownership]",
-            "'ownership' needs the rule `owners`, which the game connect_four lacks",
-        ),
-        (
-            "[reply, margin]",
-            "'margin' needs the rule `margin`, which the game connect_four lacks",
-        ),
+        ("[ownership]", "'ownership' needs the rule `owners`, which the game connect_four lacks"),
+        ("[reply, margin]", "'margin' needs the rule `margin`, which the game connect_four lacks"),
         ("[reply, reply]", "'reply' appears twice"),
         (
             "[replies]",

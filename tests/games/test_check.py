@@ -611,10 +611,7 @@ def test_the_check_names_exactly_the_bug(bug: str, effort: Effort) -> None:
     assert faults, bug
     assert (faults[0].promise, words in faults[0].text) == (promise, True), faults[0]
     consequences: dict[str, set[str]] = {
-        "planes by colour": {
-            "marks_moves_on_the_cells_of_their_stones",
-            "marks_what_has_won",
-        },
+        "planes by colour": {"marks_moves_on_the_cells_of_their_stones", "marks_what_has_won"},
         "mask of taken cells": {"reads_its_own_drawings"},
         "symmetries that do not commute with play": {"lays_its_actions_on_cells"},
         "names that read back as others": {"replays_a_game_from_its_move_names"},

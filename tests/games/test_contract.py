@@ -13,14 +13,7 @@ from helpers.position_counter import positions_by_ply
 from helpers.reference_rules import LineTwin
 
 from alphazero.errors import GameError
-from alphazero.games import (
-    ONGOING,
-    game_names,
-    game_options,
-    make_game,
-    register,
-    value_of,
-)
+from alphazero.games import ONGOING, game_names, game_options, make_game, register, value_of
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.contract.check import check_game
 from alphazero.games.game import (

@@ -49,12 +49,7 @@ def after(game: Go, state: State, moves: str) -> State:
 def check_against_twin(game: Go, seed: int) -> None:
     """Play a random game and compare everything at every move."""
     twin = GoTwin(
-        game.rows,
-        game.columns,
-        game.komi_half_points,
-        game.superko,
-        game.suicide,
-        game.max_moves,
+        game.rows, game.columns, game.komi_half_points, game.superko, game.suicide, game.max_moves
     )
     state, dice = game.initial_state(), random.Random(seed)
     while True:

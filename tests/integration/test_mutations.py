@@ -18,17 +18,7 @@ from helpers.paths import ROOT
 
 from alphazero.utils.jit import kernel_hash
 
-PARTS = (
-    "arena",
-    "games",
-    "mcts",
-    "network",
-    "players",
-    "records",
-    "solvers",
-    "training",
-    "utils",
-)
+PARTS = ("arena", "games", "mcts", "network", "players", "records", "solvers", "training", "utils")
 LIMIT = 600
 """Seconds after which a run of tests is thought to hang, which notices a bug too."""
 

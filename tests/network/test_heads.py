@@ -163,11 +163,7 @@ def test_no_weight_knows_the_size_of_the_board(name: str) -> None:
 @pytest.mark.parametrize("size", [5, 19])
 def test_an_untrained_network_is_nearly_uniform_and_nearly_indifferent(size: int) -> None:
     settings = NetworkConfig(
-        blocks=5,
-        filters=32,
-        policy_filters=16,
-        value_filters=16,
-        heads="convolutional",
+        blocks=5, filters=32, policy_filters=16, value_filters=16, heads="convolutional"
     )
     uniform = 1 / (size * size + 1)
     for seed in range(3):

@@ -25,10 +25,7 @@ from alphazero.utils.jobs import threads_per_evaluation
 
 SHAPE, ACTIONS = (3, 6, 7), 7
 SETTINGS = NetworkConfig(blocks=3, filters=16, policy_filters=2, value_filters=3, value_hidden=20)
-OPTIONS = {
-    "plain": SETTINGS,
-    "global_pooling": replace(SETTINGS, global_pooling=6),
-}
+OPTIONS = {"plain": SETTINGS, "global_pooling": replace(SETTINGS, global_pooling=6)}
 each_option = pytest.mark.parametrize("settings", OPTIONS.values(), ids=OPTIONS)
 
 

@@ -166,10 +166,7 @@ def test_a_run_goes_on_from_a_smaller_board_and_resumes_as_any_other(
 
 @pytest.mark.parametrize(
     ("initial", "words"),
-    [
-        ("missing.safetensors", "missing.safetensors"),
-        (".", "holds no best.safetensors"),
-    ],
+    [("missing.safetensors", "missing.safetensors"), (".", "holds no best.safetensors")],
 )
 def test_an_initial_checkpoint_that_cannot_be_read_stops_the_run_before_it_writes(
     initial: str, words: str, tmp_path: Path, only_line: OnlyLine

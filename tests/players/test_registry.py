@@ -148,8 +148,7 @@ def test_a_path_that_does_not_exist_is_named_without_its_options(text: str) -> N
 
 
 @pytest.mark.parametrize(
-    "typed",
-    ["checkpoints/drop_for.safetensors", "checkpoints/drop_four", "drop_four.safetensors"],
+    "typed", ["checkpoints/drop_for.safetensors", "checkpoints/drop_four", "drop_four.safetensors"]
 )
 def test_a_path_that_is_nearly_a_checkpoint_is_told_it(
     typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

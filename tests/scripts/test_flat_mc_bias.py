@@ -6,14 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flat_mc_bias import (
-    LEAVES,
-    TwoPlyTree,
-    draw,
-    estimate,
-    minimax_percentages,
-    table,
-)
+from flat_mc_bias import LEAVES, TwoPlyTree, draw, estimate, minimax_percentages, table
 from helpers.paths import ROOT
 
 from alphazero.drawing.figures import to_bytes

@@ -10,13 +10,7 @@ from helpers.searches import HashedEvaluator
 from helpers.selfplay import chosen_most_visited, make_config
 from helpers.uniform_evaluator import UniformEvaluator
 
-from alphazero.config.schema import (
-    Config,
-    GameConfig,
-    GateConfig,
-    SearchConfig,
-    SelfplayConfig,
-)
+from alphazero.config.schema import Config, GameConfig, GateConfig, SearchConfig, SelfplayConfig
 from alphazero.games import make_game
 from alphazero.network.inference import backend
 from alphazero.records.game_record import Pairing

@@ -30,12 +30,7 @@ def test_a_table_comes_back_from_its_file(tmp_path: Path) -> None:
     save_csv(path, ["run", "a key"], [["one, two", "[1, 2]"], ['"', 3.0], ["x", 0.1 + 0.2]])
     with path.open(newline="") as file:
         rows = list(csv.reader(file))
-    assert rows == [
-        ["run", "a key"],
-        ["one, two", "[1, 2]"],
-        ['"', "3"],
-        ["x", repr(0.1 + 0.2)],
-    ]
+    assert rows == [["run", "a key"], ["one, two", "[1, 2]"], ['"', "3"], ["x", repr(0.1 + 0.2)]]
 
 
 def test_only_a_table_with_the_same_first_column_is_replaced(tmp_path: Path) -> None:

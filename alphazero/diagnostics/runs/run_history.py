@@ -24,9 +24,7 @@ class CurveReader:
 
     def read(self) -> dict[str, Curve]:
         """Return the curves by name; without curves that a resumed run purged completely."""
-        from tensorboard.backend.event_processing.event_accumulator import (  # type: ignore[import-untyped]
-            EventAccumulator,
-        )
+        from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-untyped]
 
         if not is_folder(self._folder):
             return {}

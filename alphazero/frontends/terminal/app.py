@@ -14,13 +14,7 @@ from rich.segment import ControlType
 from rich.text import Text
 
 from alphazero.errors import AlphaZeroError, GameError, did_you_mean
-from alphazero.frontends.terminal.commands import (
-    COMMANDS,
-    CommandResult,
-    describe_sides,
-    draw,
-    run,
-)
+from alphazero.frontends.terminal.commands import COMMANDS, CommandResult, describe_sides, draw, run
 from alphazero.frontends.terminal.live_analysis import CommandContext
 from alphazero.frontends.terminal.screen import PLAYERS, PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession

@@ -28,12 +28,7 @@ from alphazero.frontends.web.security import (
     error_response,
     read_json,
 )
-from alphazero.frontends.web.sessions.commands import (
-    COMMANDS,
-    SLOW_COMMANDS,
-    Fields,
-    read_sides,
-)
+from alphazero.frontends.web.sessions.commands import COMMANDS, SLOW_COMMANDS, Fields, read_sides
 from alphazero.frontends.web.sessions.session import Side, WebSession
 from alphazero.frontends.web.sessions.session_manager import SessionManager
 from alphazero.frontends.web.views.board_view import picture_of

@@ -3,12 +3,7 @@
 import numpy as np
 
 from alphazero.mcts.kernels.edges import create_next, edge_at, is_complete
-from alphazero.mcts.kernels.equations import (
-    SelectionParams,
-    first_play_value,
-    puct,
-    puct_constant,
-)
+from alphazero.mcts.kernels.equations import SelectionParams, first_play_value, puct, puct_constant
 from alphazero.mcts.kernels.proofs import is_lost
 from alphazero.mcts.kernels.tree import Trees
 from alphazero.utils.jit import inline_kernel

@@ -467,11 +467,7 @@ def _select(
     )
 )
 def select_leaves(
-    rules: Any,
-    context: Any,
-    slots: Int64Array,
-    observations: Float32Array,
-    words: UInt32Array,
+    rules: Any, context: Any, slots: Int64Array, observations: Float32Array, words: UInt32Array
 ) -> int:
     """Run simulations in each of `slots` until it waits for an evaluation.
 

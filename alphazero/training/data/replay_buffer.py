@@ -164,11 +164,7 @@ class ReplayBuffer:
     """The newest games, one shard per iteration, and the replay window over their positions."""
 
     def __init__(
-        self,
-        game: Game,
-        settings: ReplayConfig,
-        auxiliary: Sequence[str] = (),
-        share: float = 1.0,
+        self, game: Game, settings: ReplayConfig, auxiliary: Sequence[str] = (), share: float = 1.0
     ) -> None:
         self.game = game
         self.share = share

@@ -26,8 +26,7 @@ METRICS: Mapping[str, Metric] = {
         "nats", "cross-entropy of the head `ownership`, mean over cells; of games played to the end"
     ),
     "auxiliary/margin": Metric(
-        "nats",
-        "-log density of the head `margin` at the margin; of games played to the end",
+        "nats", "-log density of the head `margin` at the margin; of games played to the end"
     ),
     "auxiliary/reply": Metric(
         "nats", "cross-entropy of the head `reply`; of positions whose next one was searched fully"

@@ -151,10 +151,7 @@ def _settings_summary(settings: Settings) -> Any:
     """
     from tensorboard.compat.proto.summary_pb2 import Summary
     from tensorboard.plugins.hparams import metadata  # type: ignore[import-untyped]
-    from tensorboard.plugins.hparams.plugin_data_pb2 import (  # type: ignore[import-untyped]
-        HParamsPluginData,
-        SessionStartInfo,
-    )
+    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionStartInfo  # type: ignore[import-untyped]
 
     start = SessionStartInfo(start_time_secs=time.time())
     for name, value in settings.items():

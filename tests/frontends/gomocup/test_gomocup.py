@@ -392,10 +392,7 @@ def test_every_line_is_answered_as_its_kind_wants_it_whatever_it_is() -> None:
 def test_a_line_too_long_ends_nothing_badly() -> None:
     talk = Talk("random", given=["x" * 100_000, "START " + "9" * 100_000, "START 5", "BEGIN"])
     talk.session.run()
-    assert re.fullmatch(
-        r"UNKNOWN 'X{20}'\nERROR the board's size .*\nOK\n\d,\d\n",
-        talk.said,
-    )
+    assert re.fullmatch(r"UNKNOWN 'X{20}'\nERROR the board's size .*\nOK\n\d,\d\n", talk.said)
 
 
 @pytest.mark.integration

@@ -72,10 +72,7 @@ def test_another_move_after_undo_keeps_the_old_line() -> None:
     assert talk.moves == ["a1", "b2", "c3"]
     first, second = answers(talk, "you also tried")
     assert first.split("\n") == ["  1 X a1  [2 O c1]", "  after move 1 you also tried b2"]
-    assert second.split("\n") == [
-        "  1 X a1   2 O b2  [3 X c3]",
-        "  after move 1 you also tried c1",
-    ]
+    assert second.split("\n") == ["  1 X a1   2 O b2  [3 X c3]", "  after move 1 you also tried c1"]
 
 
 def test_a_finished_game_can_be_gone_back_into() -> None:

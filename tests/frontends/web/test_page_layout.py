@@ -52,16 +52,7 @@ GAMES = {
 FINGER = 44
 """Pixels that a finger needs: WCAG 2.2, 2.5.5."""
 
-NEEDED = (
-    "#status",
-    "#win-bar",
-    "#board",
-    "#undo",
-    "#hint",
-    "#resign",
-    "#new-game",
-    "#offboard",
-)
+NEEDED = ("#status", "#win-bar", "#board", "#undo", "#hint", "#resign", "#new-game", "#offboard")
 """What one needs to play; the last only with moves that have no cell."""
 
 READ_LOOKS = """() => ["material", "first", "second"].map(

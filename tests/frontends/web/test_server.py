@@ -410,9 +410,7 @@ def eventually(holds: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(
-    served: Served,
-) -> None:
+def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(served: Served) -> None:
     page = served.begin("connect_four")
     page.do("analyze", on=True, player="uct")
     session = served.manager.sessions[page.id]
@@ -1256,10 +1254,7 @@ def test_the_command_says_where_it_is_and_ends_by_a_signal(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("named", [False, True])
 def test_a_file_of_the_folder_that_is_no_player_is_left_out_with_one_line(
-    named: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     offered: list[str] = []
     monkeypatch.setattr(server, "serve", lambda catalog, *_, **__: offered.extend(catalog.players))

@@ -36,20 +36,14 @@ def alive_in(game: Go, diagram: str) -> list[str]:
 
 
 LIFE = {
-    "two eyes, one beside a stone cut off": (
-        "X . X . .\n. X X X .\n. . . . .\n. . . . .",
-        None,
-    ),
+    "two eyes, one beside a stone cut off": ("X . X . .\n. X X X .\n. . . . .\n. . . . .", None),
     "two eyes in the corner": (
         ". X . X .\nX X X X .\n. . . . .\n. . . . .",
         ["bXbX.", "XXXX.", ".....", "....."],
     ),
     "one eye": (". X . . .\nX X . . .\n. . . . .\n. . . . .", None),
     "a false eye": (". X . X .\nX X O . X\n. O X X X\n. . . . .", None),
-    "two chains that share two eyes": (
-        ". X . . .\nX . X . .\n. X X . .\n. . . . .",
-        None,
-    ),
+    "two chains that share two eyes": (". X . . .\nX . X . .\n. X X . .\n. . . . .", None),
     "an eye with an opponent's stone": (
         ". X O . X\nX X X X X\n. . . . .\n. . . . .",
         ["bXbbX", "XXXXX", ".....", "....."],
@@ -62,10 +56,7 @@ LIFE = {
         ". . . . . . . . . . . .\n" * 2 + ". . . . . . . . X X X X\n. . . . . . . . X . X .",
         ["............"] * 2 + ["........XXXX", "........XbXb"],
     ),
-    "White's": (
-        "X . . . .\n. . . . .\n. O O O O\n. O . O .",
-        [".....", ".....", ".OOOO", ".OwOw"],
-    ),
+    "White's": ("X . . . .\n. . . . .\n. O O O O\n. O . O .", [".....", ".....", ".OOOO", ".OwOw"]),
 }
 
 

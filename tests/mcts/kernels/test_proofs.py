@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 from helpers.games import GAMES
-from helpers.searches import (
-    FIRST,
-    HashedEvaluator,
-    edges_of,
-    exact_value,
-    finish,
-    random_position,
-)
+from helpers.searches import FIRST, HashedEvaluator, edges_of, exact_value, finish, random_position
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import SearchConfig

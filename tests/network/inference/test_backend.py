@@ -119,12 +119,7 @@ def test_an_unknown_name_in_the_variable_is_one_clear_line(monkeypatch: pytest.M
     ],
 )
 def test_int8_where_openvino_does_not_compute_is_left_out_and_told_in_one_line(
-    monkeypatch: pytest.MonkeyPatch,
-    chosen: str,
-    device: str,
-    openvino: bool,
-    onnx: bool,
-    told: str,
+    monkeypatch: pytest.MonkeyPatch, chosen: str, device: str, openvino: bool, onnx: bool, told: str
 ) -> None:
     install(monkeypatch, openvino, onnx)
     monkeypatch.setattr(backend, "resolve_device", lambda _: device)

@@ -56,10 +56,7 @@ def test_the_auxiliary_losses_are_those_computed_by_hand():
         "ownership": (np.array([[1.0, 0.0, -1.0], [1.0, 1.0, 1.0]]), np.array([1.0, 0.0])),
         "margin": (np.array([7.0, 50.0]), np.array([1.0, 0.0])),
         "reply": (np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]), np.array([1.0, 0.0])),
-        "short_term_value": (
-            np.array([[0.5, 1.0, -1.0], [0.0, 0.5, -1.0]]),
-            np.array([1.0, 1.0]),
-        ),
+        "short_term_value": (np.array([[0.5, 1.0, -1.0], [0.0, 0.5, -1.0]]), np.array([1.0, 1.0])),
     }
     found = auxiliary_losses(
         {head: torch.from_numpy(output) for head, output in outputs.items()},

@@ -62,11 +62,7 @@ class SessionManager:
     """
 
     def __init__(
-        self,
-        catalog: Catalog,
-        *,
-        min_move_seconds: float = 0.5,
-        max_sessions: int = MAX_SESSIONS,
+        self, catalog: Catalog, *, min_move_seconds: float = 0.5, max_sessions: int = MAX_SESSIONS
     ) -> None:
         self.catalog = catalog
         self.min_move_seconds = min_move_seconds
