@@ -59,6 +59,7 @@ def draw_runs(runs: Sequence[RunCurves], names: Sequence[str], over: Sequence[st
     """Return the figure; raise RunError without matplotlib."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
+    from matplotlib.lines import Line2D
 
     charts = compared_curves(runs)
     cells = [(name, each) for name in names if name in charts for each in over]
@@ -69,41 +70,37 @@ def draw_runs(runs: Sequence[RunCurves], names: Sequence[str], over: Sequence[st
     height = head + ROW * rows
     below = ConstrainedLayoutEngine(rect=(0, 0, 1, 1 - head / height))
     figure = Figure(figsize=(WIDTH, height), layout=below)
-    lines: list[Any] = []
     for number, (name, each) in enumerate(cells, 1):
         axes = figure.add_subplot(rows, columns, number)
-        lines = _draw_curve(axes, runs, name, each, charts[name].unit)
+        _draw_curve(axes, runs, name, each, charts[name].unit)
         if each == over[0]:
             axes.set_title(name)
         axes.set_xlabel(SPENT[each] if each == "hours" else each)
         axes.set_ylabel(charts[name].unit.partition(",")[0].partition(";")[0])
+    lines = [Line2D((), (), **_style(number)) for number in range(len(runs))]
     figure.legend(lines, legend, loc="upper left", bbox_to_anchor=(0.005, 1 - 0.05 / height))
     return figure
 
 
-def _draw_curve(axes: Any, runs: Sequence[RunCurves], name: str, over: str, unit: str) -> list[Any]:
+def _style(number: int) -> dict[str, Any]:
+    """Return how matplotlib draws the curves of a run."""
+    return dict(zip(("color", "linestyle", "marker"), LINES[number], strict=True))
+
+
+def _draw_curve(axes: Any, runs: Sequence[RunCurves], name: str, over: str, unit: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    lines: list[Any] = []
     values: list[float] = []
-    for run, (colour, dashes, mark) in zip(runs, LINES, strict=False):
+    for number, run in enumerate(runs):
         points = run.points(name, over)
         x, y = zip(*points, strict=True) if points else ((), ())
         values += y
-        lines += axes.plot(
-            x,
-            y,
-            color=colour,
-            linestyle=dashes,
-            marker=mark,
-            markevery=max(1, len(points) // MARKED),
-        )
+        axes.plot(x, y, **_style(number), markevery=max(1, len(points) // MARKED))
     if values:
         fit_from_zero(axes, values, unit)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.9g}")
     axes.xaxis.set_major_locator(MaxNLocator(4, integer=over == "iterations"))
     axes.yaxis.set_major_formatter("{x:,.9g}")
-    return lines
 
 
 def _legend(runs: Sequence[RunCurves]) -> list[str]:

@@ -55,6 +55,14 @@ def test_each_chart_has_a_line_for_each_run(runs: list[Path]) -> None:
     ]
 
 
+def test_runs_without_a_curve_still_have_their_legend(runs: list[Path]) -> None:
+    figure = draw_runs(read_runs(runs), ["loss/value"], ["iterations"])
+    assert not figure.axes
+    (legend,) = figure.legends
+    looks = {(line.get_linestyle(), line.get_marker()) for line in legend.get_lines()}
+    assert len(looks) == len(legend.get_texts()) == 2
+
+
 def test_the_legend_stands_above_the_charts(runs: list[Path]) -> None:
     keys = ("search.c_puct", "selfplay.dirichlet_alpha", "replay.ratio", "learner.learning_rate")
     for number, run in enumerate(runs, 1):
