@@ -9,14 +9,14 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from alphazero.errors import AlphaZeroError, GameError
 from alphazero.frontends.game_tree import PERSON, GameNode, GameTree, SearchResult
 from alphazero.frontends.review.annotation import annotated_sgf
 from alphazero.frontends.review.reviewer import PositionSolver, evaluation_of
-from alphazero.frontends.search_pool import SearchProgress, SearchResponse
-from alphazero.frontends.web.catalog.catalog import PlayerOption
+from alphazero.frontends.search_pool import SearchPool, SearchProgress, SearchResponse
+from alphazero.frontends.web.catalog.catalog import Catalog, PlayerOption
 from alphazero.frontends.web.sessions.game_review import (
     BETTER,
     RETRY,
@@ -40,14 +40,27 @@ from alphazero.players.levels import LevelSettings
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import has_sgf, to_sgf
 
-if TYPE_CHECKING:
-    from alphazero.frontends.web.sessions.session_manager import SessionManager
-
 MAX_STATE_BYTES: Final = 1 << 24
 """Maximum bytes of the states of a game tree, without comments and search results."""
 
 MAX_POSITIONS: Final = 4096
 """Maximum positions of a game tree, unless the game itself can be longer."""
+
+
+class Host(Protocol):
+    """The owner of the sessions: `session_manager.SessionManager`."""
+
+    catalog: Catalog
+    min_move_seconds: float
+    """minimum seconds per move when players play each other"""
+    solver_turn: asyncio.Semaphore
+    """held by the only review that may use a solver now"""
+
+    def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
+        """Return the search pool of a player and a game; `is_sequential` as in `SearchPool`."""
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Return the JSON of the runs and their progress."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +106,8 @@ class Side:
 class WebSession:
     """A game tree, two sides, and at most one search."""
 
-    def __init__(
-        self, host: "SessionManager", game: Game, sides: list[Side], client: str = ""
-    ) -> None:
-        """`host` owns the session; `client` is the key of the client that created it."""
+    def __init__(self, host: Host, game: Game, sides: list[Side], client: str = "") -> None:
+        """`client` is the key of the client that created it."""
         self.id = secrets.token_urlsafe(16)
         self.host = host
         self.client = client
