@@ -37,7 +37,7 @@ def test_the_outputs_are_those_of_the_smaller_network(
     game = make_game("go", rows=5, columns=5)
     settings = dataclasses.replace(SETTINGS, **own)
     generator = torch.Generator().manual_seed(3)
-    small = ResNet.of(game, settings, generator)
+    small = ResNet.of(game, settings, 6)
     for name, tensor in small.state_dict().items():
         if tensor.is_floating_point():
             least = 0.5 if name.endswith("running_var") else -0.5
