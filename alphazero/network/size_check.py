@@ -10,7 +10,7 @@ from alphazero.network.resnet import ResNet
 from alphazero.utils.machine import total_memory
 
 COPIES: Final = 4
-"""Copies of the weights in memory while learning: weights, gradient, momentum and EMA."""
+"""Copies of the weights in memory while learning, about: weights, gradient, momentum and EMA."""
 
 
 def check_network_sizes(config: Config, game: Game) -> None:
