@@ -50,7 +50,7 @@ class Bench:
 
     def __init__(self, place: Path) -> None:
         self.root, self.sound, self.cache = place / "copy", place / "sound", place / "cache"
-        hidden = shutil.ignore_patterns(".*", "__pycache__", "runs", "*.egg-info")
+        hidden = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info")
         shutil.copytree(ROOT, self.root, ignore=hidden)
         self.package = self.root / "alphazero"
         self.rows: list[str] = []
