@@ -380,8 +380,6 @@ class Training:
         state = self.run.state
         result, records = challenge.result.result()
         rating = state.rating + result.elo
-        # An earlier iteration may have saved this player, without its rating.
-        state.hashes.pop(player_name(challenge.checkpoint.step), None)
         name = self.run.save_player(dataclasses.replace(challenge.checkpoint, rating=rating))
         if self.config.gate.accepts(result.score, result.verdict):
             self.best, state.best, state.rating = challenge.evaluator, name, rating

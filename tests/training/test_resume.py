@@ -841,7 +841,6 @@ def test_a_rating_is_the_best_player_s_plus_the_gate_s_difference(tmp_path: Path
         result: Future[Any] = Future()
         result.set_result((MatchResult(wins, 0, 4 - wins, 4, elo, elo - 10, elo + 10), []))
         challenge = loop.PendingGate(training._checkpoint(), training.best, result)
-        training.run.save_player(challenge.checkpoint)  # as while a gate of actors is under way
         training._end_gate(challenge)
         assert state.rating == best
         saved = load_checkpoint(training.run.folder / player_name(step))
