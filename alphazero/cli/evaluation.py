@@ -17,9 +17,9 @@ from alphazero.cli.argument_types import (
 from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     PLAYER,
-    budget_of,
     check_checkpoint_name,
     contest_arguments,
+    given_budget,
     json_argument,
     named_game,
     print_result,
@@ -163,7 +163,7 @@ def match(options: argparse.Namespace) -> None:
     from alphazero.utils.files import check_writable
 
     players = [
-        name_player(text, move_timeout=options.move_timeout, **budget_of(options))
+        name_player(text, move_timeout=options.move_timeout, **given_budget(options))
         for text in (options.first, options.second)
     ]
     if options.save:
@@ -298,7 +298,7 @@ def rate(options: argparse.Namespace) -> int:
 
     for text in options.players:
         if not is_folder(Path(text)):  # a run may have no best player yet
-            name_player(text, **budget_of(options))
+            name_player(text, **given_budget(options))
     if options.csv:
         check_csv(options.csv, "player")
     if options.plot:

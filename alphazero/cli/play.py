@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from alphazero.cli.argument_types import port, whole_number
 from alphazero.cli.shared import (
     PLAYER,
-    budget_of,
     game_argument,
     game_number_argument,
+    given_budget,
     json_argument,
     named_game,
     player_arguments,
@@ -65,7 +65,7 @@ def play(options: argparse.Namespace) -> None:
     from alphazero.players.registry import agree_on_game, name_player
     from alphazero.utils.files import check_readable, check_writable
 
-    player = name_player(options.player, **budget_of(options))
+    player = name_player(options.player, **given_budget(options))
     if options.after is not None and not options.begin:
         raise AlphaZeroError("--after counts the moves of a game that is given with --from")
     if options.begin:
@@ -203,7 +203,7 @@ def gtp(options: argparse.Namespace) -> None:
     """Serve a player over GTP."""
     from alphazero.players.registry import agree_on_game, name_player
 
-    player = name_player(options.player, **budget_of(options))
+    player = name_player(options.player, **given_budget(options))
     asked = named_game(options)
 
     from alphazero.frontends.gtp.session import serve
@@ -235,7 +235,7 @@ def analyze(options: argparse.Namespace) -> None:
     """Answer KataGo's JSON analysis queries."""
     from alphazero.players.registry import agree_on_game, name_player
 
-    player = name_player(options.player, **budget_of(options))
+    player = name_player(options.player, **given_budget(options))
     asked = named_game(options)
 
     from alphazero.frontends.katago.engine import serve
@@ -254,7 +254,7 @@ def gomocup(options: argparse.Namespace) -> None:
     """Serve a player over the Gomocup protocol."""
     from alphazero.players.registry import name_player
 
-    player = name_player(options.player, **budget_of(options))
+    player = name_player(options.player, **given_budget(options))
 
     from alphazero.frontends.gomocup.session import serve
 

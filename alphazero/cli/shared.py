@@ -119,7 +119,7 @@ def thinking_arguments(parser: argparse.ArgumentParser, *, levels: bool = False)
         )
 
 
-def budget_of(options: argparse.Namespace) -> dict[str, Any]:
+def given_budget(options: argparse.Namespace) -> dict[str, Any]:
     """Return the budget that `thinking_arguments` added, as `name_player` takes it."""
     return {name: getattr(options, name, None) for name in ("simulations", "seconds", "level")}
 
