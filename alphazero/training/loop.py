@@ -64,7 +64,7 @@ from alphazero.training.run_directory import RunDirectory
 from alphazero.training.run_lock import locked
 from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.files import printable
-from alphazero.utils.jobs import threads_per_evaluation
+from alphazero.utils.jobs import map_ahead, threads_per_evaluation
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Observer, Progress, no_observer, progress_bar, say
 
@@ -167,6 +167,10 @@ def _progress_of(run: RunDirectory) -> dict[str, Any]:
         "budget_spent": run.budget_share(),
         "seconds_left": run.seconds_left(),
     }
+
+
+DRAWING = 4
+"""The most threads that draw batches for a GPU: a few ahead are enough."""
 
 
 class PendingGate(NamedTuple):
@@ -322,8 +326,12 @@ class Training:
         """Do the steps that are due."""
         steps = self.schedule.take_due(positions_before, self.run.state.positions)
         early, self.early = self.early, []
-        with self._stage("learn", steps, "step") as bar, self._batches() as draw:
-            report = self.learner.train((draw() for _ in bar), early)
+        first = self.learner.step
+        with self._stage("learn", steps, "step") as bar, self._learning_threads():
+            # A GPU learns alone: meanwhile other cores draw the next batches.
+            threads = 0 if self.learner.device.type == "cpu" else min(self.cores - 1, DRAWING)
+            batches = map_ahead(self._batch, (first + index for index in bar), threads)
+            report = self.learner.train(batches, early)
         self.run.state.step = self.learner.step
         return report
 
@@ -331,20 +339,21 @@ class Training:
         """Do one step ahead of schedule, while games are missing; return False at the limit."""
         if not self.replay.window or not self.schedule.take_ahead():
             return False
-        with self._batches(self.learner.step) as draw:
-            self.early.append(self.learner.train_step(draw()))
+        with self._learning_threads():
+            self.early.append(self.learner.train_step(self._batch(self.learner.step)))
         return True
 
-    @contextlib.contextmanager
-    def _batches(self, *seed: int) -> Iterator[Callable[[], Batch]]:
-        """Set the learner's number of threads, and yield a function that draws batches."""
+    def _learning_threads(self) -> contextlib.AbstractContextManager[None]:
+        """Set the learner's number of threads."""
+        return threads_per_evaluation(min(self.cores, self.learner.useful_threads))
+
+    def _batch(self, step: int) -> Batch:
+        """Draw the batch of a step."""
         settings = self.config.learner
-        rng = np.random.default_rng([*self._seed(LEARN), *seed])
-        threads = min(self.cores, self.learner.useful_threads)
-        with threads_per_evaluation(threads):
-            yield lambda: self.replay.draw(rng).sample(
-                settings.batch_size, rng, settings.augment_symmetries, settings.search_value_weight
-            )
+        rng = np.random.default_rng([*self._seed(LEARN), step])
+        return self.replay.draw(rng).sample(
+            settings.batch_size, rng, settings.augment_symmetries, settings.search_value_weight
+        )
 
     def gate(self) -> MatchResult | None:
         """Start or finish a gate; without gates, the newest network always becomes the best."""

@@ -5,8 +5,9 @@ two threads inside one evaluation, which wait at every layer.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ import torch
 from alphazero.utils.interrupts import defer_interrupts
 from alphazero.utils.progress import Progress, no_progress
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 POLL_SECONDS = 0.5
@@ -72,6 +74,26 @@ def run_jobs(jobs: Sequence[Callable[[], Result]], progress: JobProgress) -> lis
         if error is not None and not isinstance(error, JobsStopped):
             raise error
     return [future.result() for future in futures]
+
+
+def map_ahead(
+    function: Callable[[Item], Result], items: Iterable[Item], threads: int
+) -> Iterator[Result]:
+    """Yield `function(item)` for each item in order, computed by `threads` threads ahead of time.
+
+    With 0 threads each is computed when it is asked for.
+    """
+    if not threads:
+        yield from map(function, items)
+        return
+    ahead: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for item in items:
+            ahead.append(pool.submit(function, item))
+            if len(ahead) > threads:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
 
 
 def split_evenly(total: int, workers: int) -> list[int]:

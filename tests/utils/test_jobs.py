@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from alphazero.utils.jobs import JobProgress, JobsStopped, run_jobs, split_evenly
+from alphazero.utils.jobs import JobProgress, JobsStopped, map_ahead, run_jobs, split_evenly
 
 PATIENCE = 20.0
 """Seconds after which a job that nobody stops fails, so that a bug ends the test."""
@@ -174,3 +174,26 @@ def test_shares_are_fair_whole_and_never_empty():
 
 def test_nothing_to_share_is_one_share_of_nothing():
     assert split_evenly(0, 4) == [0]
+
+
+def test_results_computed_ahead_come_in_order_and_only_a_few_are_ahead():
+    for threads in (0, 1, 3):
+        begun: list[int] = []
+
+        def square(item: int, begun: list[int] = begun) -> int:
+            begun.append(item)
+            return item * item
+
+        results = map_ahead(square, range(10), threads)
+        assert next(results) == 0
+        assert len(begun) <= threads + 1
+        assert list(results) == [item * item for item in range(1, 10)]
+        assert sorted(begun) == list(range(10))
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_a_failure_ahead_is_raised_in_its_turn(threads: int):
+    results = map_ahead(lambda item: 6 // item, [3, 2, 0, 1], threads)
+    assert [next(results), next(results)] == [2, 3]
+    with pytest.raises(ZeroDivisionError):
+        next(results)

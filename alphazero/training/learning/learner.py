@@ -16,14 +16,9 @@ from alphazero.network.inference.devices import resolve_device, resolve_precisio
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.replay_buffer import Batch
 from alphazero.training.learning.data_parallel import Group, share_normalisation
-from alphazero.training.learning.losses import (
-    Losses,
-    StepLosses,
-    auxiliary_losses,
-    losses,
-    squared_norm,
-)
+from alphazero.training.learning.losses import StepLosses, squared_norm
 from alphazero.training.learning.muon import Muon
+from alphazero.training.learning.objective import Objective, with_auxiliary
 
 SMALL_STEP = 10**9
 """Products in a forward pass below which a step stays on one core."""
@@ -78,7 +73,8 @@ class Learner:
         self.player = copy.deepcopy(network) if settings.ema_decay else network
         """The network that plays: the EMA of the weights, or the network itself."""
         self.step = 0
-        self._bfloat16 = resolve_precision(settings.precision, self.device.type) == "bfloat16"
+        bfloat16 = resolve_precision(settings.precision, self.device.type) == "bfloat16"
+        self._objective = Objective(self.network, settings, bfloat16, records=group is None)
         self._optimizers = self._make_optimizers()
 
     @property
@@ -148,39 +144,30 @@ class Learner:
     def _step_on(self, batch: Batch) -> StepLosses:
         """Do one optimizer step on a batch, or on this process's part of it."""
         settings = self.settings
-        observations, policies, outcomes, *others = (
-            torch.from_numpy(array).to(self.device) for array in batch.arrays()
-        )
-        pairs = zip(others[::2], others[1::2], strict=True)
-        targets = dict(zip(batch.auxiliary, pairs, strict=True))
-        observations = observations.contiguous(memory_format=torch.channels_last)
+        arrays = [torch.from_numpy(array).to(self.device) for array in batch.arrays()]
+        arrays[0] = arrays[0].contiguous(memory_format=torch.channels_last)
         self.network.train()
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bfloat16):
-            answers = self.network.forward_full(observations)
-        parts = losses(answers.policy_logits, answers.values, policies, outcomes)
-        extra = auxiliary_losses(answers.auxiliary, targets)
         l2 = torch.zeros((), device=self.device)
         if settings.l2_penalty > 0:
             l2 = settings.l2_penalty * squared_norm(self.network.parameters())
         self.network.zero_grad()
-        objective = self._with_auxiliary(parts.policy + parts.value, extra)
-        objective.backward()  # type: ignore[no-untyped-call]
-        parts = Losses(*(each.detach() for each in parts))
-        extra = {name: each.detach() for name, each in extra.items()}
+        loss, figures = self._objective(*arrays)
+        loss.backward()  # type: ignore[no-untyped-call]
         if self.group is not None:
             gradients = [each.grad for each in self.network.parameters() if each.grad is not None]
-            self.group.average([*gradients, *parts, *extra.values()])
+            self.group.average([*gradients, figures])
+        parts = dict(zip(self._objective.figures, figures.unbind(), strict=True))
         if settings.optimizer != "sgd" and settings.l2_penalty > 0:
             for each in self.network.parameters():
                 assert each.grad is not None
                 each.grad.add_(each.detach(), alpha=2 * settings.l2_penalty)
         limit = settings.max_grad_norm or float("inf")
         norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), limit)
-        total = self._with_auxiliary(parts.policy + parts.value + l2, extra)
+        total = with_auxiliary(parts["policy"] + parts["value"] + l2, parts, settings)
         if not bool(torch.isfinite(norm + total)):
             self._fail(
-                f"a loss of {total.item():g} (policy {parts.policy.item():g}, value "
-                f"{parts.value.item():g}) and a gradient of norm {norm.item():g}"
+                f"a loss of {total.item():g} (policy {parts['policy'].item():g}, value "
+                f"{parts['value'].item():g}) and a gradient of norm {norm.item():g}"
             )
         for optimizer in self._optimizers:
             for group in optimizer.param_groups:
@@ -188,22 +175,7 @@ class Learner:
             optimizer.step()
         self.step += 1
         self._update_average()
-        return {
-            "total": total,
-            "policy": parts.policy,
-            "value": parts.value,
-            "l2": l2,
-            "entropy": parts.entropy,
-            "error": parts.error,
-            "gradient_norm": norm,
-            **extra,
-        }
-
-    def _with_auxiliary(self, loss: Tensor, extra: StepLosses) -> Tensor:
-        """Add the losses of the auxiliary heads to a loss, times their weights."""
-        for head in self.network.settings.auxiliary:
-            loss = loss + self.settings.weight_of(head) * extra[f"{head}_loss"]
-        return loss
+        return {"total": total, **parts, "l2": l2, "gradient_norm": norm}
 
     @torch.no_grad()
     def _update_average(self) -> None:
@@ -260,20 +232,23 @@ class Learner:
         """Load the tensors that `state` returned."""
         weights: dict[str, dict[str, Tensor]] = {"network": {}, "player": {}}
         moments: dict[int, dict[str, Tensor]] = {}
+        groups = (group for optimizer in self._optimizers for group in optimizer.param_groups)
+        parameters = [each for group in groups for each in group["params"]]
         for name, tensor in tensors.items():
             kind, rest = name.split(".", 1)
             if kind in weights:
                 weights[kind][rest] = tensor
             else:
                 index, part = rest.split(".")
-                moments.setdefault(int(index), {})[part] = tensor.clone()
+                copied = _arranged_as(parameters[int(index)], tensor)
+                moments.setdefault(int(index), {})[part] = copied
         self.network.load_state_dict(weights["network"])
         if self.player is not self.network:
             self.player.load_state_dict(weights["player"] or weights["network"])
         for optimizer, numbers in self._numbered():
-            groups = optimizer.state_dict()["param_groups"]
+            settings = optimizer.state_dict()["param_groups"]
             own = {index: moments[each] for index, each in enumerate(numbers) if each in moments}
-            optimizer.load_state_dict({"state": own, "param_groups": groups})
+            optimizer.load_state_dict({"state": own, "param_groups": settings})
         self.step = step
 
     def _numbered(self) -> Iterator[tuple[torch.optim.Optimizer, range]]:
@@ -289,3 +264,10 @@ class Learner:
             f"training stopped at step {self.step}: found {what}; lower learner.learning_rate "
             "or learner.max_grad_norm and resume, the last saved iteration is whole"
         )
+
+
+def _arranged_as(parameter: Tensor, moment: Tensor) -> Tensor:
+    """Return a copy of a moment in its parameter's memory format: steps on two formats are slow."""
+    if moment.shape != parameter.shape:
+        return moment.clone()
+    return torch.empty_like(parameter).copy_(moment)

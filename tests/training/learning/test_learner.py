@@ -390,6 +390,16 @@ def test_a_restored_learner_goes_on_to_the_very_same_bits(
     assert other.step == learner.step == 8
 
 
+def test_a_restored_learner_has_the_moments_in_the_memory_format_of_the_weights():
+    learner = make_learner(optimizer="adamw")
+    learner.train([make_batch()])
+    learner.restore(learner.state(), 1)
+    for optimizer in learner._optimizers:
+        for parameter, moments in optimizer.state.items():
+            assert moments["exp_avg"].stride() == parameter.stride()
+            assert moments["exp_avg_sq"].stride() == parameter.stride()
+
+
 @pytest.mark.parametrize("optimizer", ["sgd", "adamw", "muon"])
 def test_a_state_is_a_copy_that_later_steps_leave_alone(optimizer: str):
     learner = make_learner(optimizer=optimizer, momentum=0.9)

@@ -1,0 +1,87 @@
+"""The pass of a step recorded as CUDA graphs, where torch can record and where it cannot."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import torch
+from helpers.learners import NETWORK, PLAIN, make_batch, make_network, with_targets
+from torch import Tensor, nn
+
+from alphazero.config.schema import AUXILIARY_HEADS
+from alphazero.training.learning.learner import Learner
+from alphazero.training.learning.objective import Objective
+
+HEADS = dataclasses.replace(NETWORK, auxiliary=AUXILIARY_HEADS, global_pooling=2, blocks=2)
+
+
+@contextmanager
+def recording_by(monkeypatch: pytest.MonkeyPatch, record: Callable[..., nn.Module]) -> Iterator:
+    """Let `record` stand for torch's recorder, in an objective that believes in a GPU."""
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.cuda, "make_graphed_callables", record)
+        patch.setattr(Tensor, "is_cuda", True)
+        yield
+
+
+def arrays(seed: int = 0, size: int = 8) -> list[Tensor]:
+    return [torch.from_numpy(each) for each in with_targets(make_batch(size, seed)).arrays()]
+
+
+def test_recording_leaves_the_network_as_it_was(monkeypatch: pytest.MonkeyPatch):
+    shapes = []
+
+    def record(module: nn.Module, examples: tuple[Tensor, ...]) -> nn.Module:
+        shapes.append(len(examples[0]))
+        for _ in range(3):
+            module(*(torch.randn_like(each) for each in examples))
+        return module
+
+    network, twin = make_network(settings=HEADS).train(), make_network(settings=HEADS).train()
+    with recording_by(monkeypatch, record):
+        recorded = Objective(network, PLAIN, False, records=True)
+    eager = Objective(twin, PLAIN, False, records=False)
+    with recording_by(monkeypatch, record):
+        answers = [recorded(*arrays(seed, size)) for seed, size in [(0, 8), (1, 8), (2, 4)]]
+    expected = [eager(*arrays(seed, size)) for seed, size in [(0, 8), (1, 8), (2, 4)]]
+    assert shapes == [8, 4], "once for each shape"
+    for found, other in zip(answers, expected, strict=True):
+        torch.testing.assert_close(found, other, rtol=0, atol=0)
+        assert not found[1].requires_grad
+    buffers = zip(network.named_buffers(), twin.named_buffers(), strict=True)
+    assert all(torch.equal(mine, others) for (_, mine), (_, others) in buffers)
+
+
+def test_where_torch_cannot_record_it_learns_without_and_says_so_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def refuse(*_: object) -> nn.Module:
+        raise RuntimeError("no graphs here\nat all")
+
+    network = make_network(settings=HEADS).train()
+    with recording_by(monkeypatch, refuse):
+        objective = Objective(network, PLAIN, False, records=True)
+        losses = [objective(*arrays())[0].item() for _ in range(2)]
+    assert np.isfinite(losses).all()
+    said = "CUDA graphs cannot be used (no graphs here); learning will be slower\n"
+    assert capsys.readouterr().out == said
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw", "muon"])
+def test_a_gpu_learns_as_the_processor_does(optimizer: str):
+    settings = dataclasses.replace(PLAIN, optimizer=optimizer, ema_decay=0.9)
+    learners = [
+        Learner(make_network(settings=HEADS), settings, device) for device in ("cpu", "cuda")
+    ]
+    for step in range(5):
+        batch = with_targets(make_batch(8, step), step)
+        steps = [learner.train_step(batch) for learner in learners]
+        for name, figure in steps[0].items():
+            assert float(steps[1][name]) == pytest.approx(float(figure), rel=0.02, abs=1e-3), name
+    assert learners[1]._objective._recorded
+    for name, expected in learners[0].state().items():
+        found = learners[1].state()[name]
+        torch.testing.assert_close(found, expected, rtol=0.05, atol=5e-3, msg=name)
