@@ -112,7 +112,7 @@ class CheckpointPlayer:
             slots=num_games,
             nodes=max(fresh, min(NODES_PER_SIMULATION * simulations + 1, limit)),
             leaves=leaves,
-            rows=rows_in_match(num_games) if leaves == 1 else None,
+            rows=rows_in_match(num_games, evaluator) if leaves == 1 else None,
             rng=rng,
         )
         player = SearchPlayer(search, seconds=seconds)

@@ -31,7 +31,7 @@ def make_player(
     """
     if simulations is not None:
         search = dataclasses.replace(search, simulations=simulations)
-    rows = rows_in_match(num_games)
+    rows = rows_in_match(num_games, evaluator)
     return SearchPlayer(NetworkSearch(game, evaluator, search, slots=num_games, rows=rows))
 
 

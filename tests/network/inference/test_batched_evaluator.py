@@ -8,7 +8,7 @@ from helpers.networks import boards, needs_onnx, needs_openvino, scrambled
 from alphazero.config.schema import InferenceConfig
 from alphazero.errors import RunError
 from alphazero.network.inference.backend import make_evaluator
-from alphazero.network.inference.batched_evaluator import BatchedEvaluator
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator, rows_in_match
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 
@@ -63,3 +63,10 @@ def test_int8_has_margins_too() -> None:
     np.testing.assert_allclose(found[:, 0], values, atol=1e-5)
     assert np.abs(found - expected).max(axis=0) == pytest.approx([0, 0], abs=0.1)
     assert (found != expected).any()
+
+
+def test_a_batch_of_a_match_is_always_full_except_on_a_gpu_where_padding_is_free() -> None:
+    evaluator = evaluator_of(scrambled(), "torch")
+    assert [rows_in_match(games, evaluator) for games in (1, 20, 40, 256)] == [1, 4, 8, 96]
+    evaluator.device = "cuda"
+    assert [rows_in_match(games, evaluator) for games in (1, 20, 40, 256)] == [1, 20, 40, 256]
