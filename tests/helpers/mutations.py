@@ -331,6 +331,13 @@ TRAINING = (
         ("training/learning/test_losses.py::test_the_auxiliary_losses_are_those_computed_by_hand",),
     ),
     Mutation(
+        "training/learning/objective.py",
+        "each.copy_(before[name])",
+        "pass",
+        "recording a step on a GPU changes the statistics of normalisation",
+        ("training/learning/test_objective.py::test_recording_leaves_the_network_as_it_was",),
+    ),
+    Mutation(
         "training/data/auxiliary_targets.py",
         "signs = np.array([value_of(1, 0), value_of(1, 1)], np.float32)",
         "signs = np.array([value_of(1, 0), value_of(1, 0)], np.float32)",
@@ -464,8 +471,8 @@ TRAINING = (
     ),
     Mutation(
         "training/learning/learner.py",
-        "moments.setdefault(int(index), {})[part] = tensor.clone()",
-        "moments.setdefault(0, {})[part] = tensor.clone()",
+        "moments.setdefault(int(index), {})[part] = copied",
+        "moments.setdefault(0, {})[part] = copied",
         "a restored optimizer has the moments of the first weights alone",
         (
             "training/learning/test_learner.py::test_a_restored_learner_goes_on_to_the_very_same_bits",
