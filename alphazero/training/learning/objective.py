@@ -5,6 +5,7 @@ kernels one by one would take longer than running them.
 """
 
 import contextlib
+import copy
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, cast
 
@@ -53,8 +54,7 @@ class Objective:
             *(f"{head}_{figure}" for head in heads for figure in ("loss", "known")),
         ]
         """The names of the parts, as in `Losses` and `auxiliary_losses`."""
-        self._make: Callable[[], nn.Module] = lambda: _Pass(network, settings, bfloat16)
-        self._eager = self._make()
+        self._eager = _Pass(network, settings, bfloat16)
         self._records = records and next(network.parameters()).is_cuda
         self._recorded: dict[torch.Size, Pass] = {}
         """by the shape of the observations, which differs between boards"""
@@ -67,7 +67,7 @@ class Objective:
         shape = arrays[0].shape
         if self._records and shape not in self._recorded:
             try:
-                self._recorded[shape] = _record(self._make(), arrays)
+                self._recorded[shape] = _record(copy.copy(self._eager), arrays)
             except RuntimeError as error:
                 self._records = False
                 message = str(error).splitlines()[0]
@@ -98,7 +98,6 @@ def _record(objective: nn.Module, arrays: tuple[Tensor, ...]) -> Pass:
 def with_auxiliary(loss: Tensor, parts: Mapping[str, Tensor], settings: LearnerConfig) -> Tensor:
     """Add the losses of the auxiliary heads among `parts` to a loss, times their weights."""
     for name, part in parts.items():
-        head, _, figure = name.rpartition("_")
-        if figure == "loss":
-            loss = loss + settings.weight_of(head) * part
+        if name.endswith("_loss"):
+            loss = loss + settings.weight_of(name.removesuffix("_loss")) * part
     return loss
