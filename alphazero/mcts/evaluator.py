@@ -77,15 +77,13 @@ class SymmetricEvaluator:
 
     def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return logits [R, A] and values [R]; logits are for the untransformed positions."""
+        positions, kinds = len(observations), len(self._actions)
         if self.rng is not None:
-            drawn = self.rng.integers(len(self._actions), size=len(observations))
+            drawn = self.rng.integers(kinds, size=positions)
             return self._evaluate_transformed(observations, drawn)
-        answers = [
-            self._evaluate_transformed(observations, np.full(len(observations), symmetry))
-            for symmetry in range(len(self._actions))
-        ]
-        logits, values = zip(*answers, strict=True)
-        return np.mean(logits, axis=0, dtype=np.float32), np.mean(values, axis=0, dtype=np.float32)
+        repeated, symmetries = np.tile(observations, (kinds, 1, 1, 1)), np.arange(kinds)
+        logits, values = self._evaluate_transformed(repeated, symmetries.repeat(positions))
+        return _mean_over(kinds, logits), _mean_over(kinds, values)
 
     def _evaluate_transformed(
         self, observations: Float32Array, symmetries: npt.NDArray[np.int64]
@@ -95,6 +93,12 @@ class SymmetricEvaluator:
         transformed = np.take_along_axis(flat, self._cells[symmetries][:, None, :], axis=2)
         logits, values = self.evaluator.evaluate(transformed.reshape(observations.shape))
         return np.take_along_axis(logits, self._actions[symmetries], axis=1), values
+
+
+def _mean_over(kinds: int, answers: Float32Array) -> Float32Array:
+    """Return the mean [R, ...] of answers [kinds * R, ...]."""
+    means: Float32Array = answers.reshape(kinds, -1, *answers.shape[1:]).mean(0, np.float32)
+    return means
 
 
 def innermost(evaluator: Evaluator) -> Evaluator:

@@ -98,7 +98,10 @@ class CheckpointPlayer:
             leaves = 1
         else:
             leaves = leaves or (LEAVES_PER_BATCH if simulations > SEQUENTIAL_BELOW else 1)
-            evaluator = FixedBatches(evaluator, leaves)
+            views = 1
+            if settings.leaf_symmetry == "average":
+                views = len(self.game.symmetries().actions)
+            evaluator = FixedBatches(evaluator, leaves * views)
         if seconds is not None:
             # Warm up, so that the first use of the evaluator does not count against `seconds`.
             for size in (1, 8):
@@ -262,7 +265,8 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
             f"{checkpoint.step:,} steps, {checkpoint.iteration:,} iterations{start}",
             f"search    {search.simulations} simulations a move by {search.selection}"
             f"{' in a graph' * search.transpositions}, c_puct {search.c_puct}"
-            + (f", margin weight {search.margin_weight:g}" if search.margin_weight else ""),
+            + (f", margin weight {search.margin_weight:g}" if search.margin_weight else "")
+            + (f", {search.leaf_symmetry} symmetry" if search.leaf_symmetry != "none" else ""),
             f"strength  {rating}",
             *(f"graded    {line}" for line in grades_of(checkpoint)),
         ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from alphazero.config.fields import REQUIRED, config_field
-from alphazero.config.schema import SELECTIONS
+from alphazero.config.schema import SELECTIONS, SYMMETRIES
 from alphazero.errors import CheckpointError, PlayerError
 from alphazero.mcts.rollout_methods import FINAL_MOVES, RolloutConfig
 from alphazero.network.header import check_checkpoint, find_checkpoint
@@ -64,7 +64,7 @@ class Options:
 
 SEARCH_KEYS = (
     *("selection", "transpositions", "backup_value_weighting"),
-    *("mcts_solver", "margin_weight"),
+    *("mcts_solver", "margin_weight", "leaf_symmetry"),
 )
 """Search settings that a spec may override."""
 
@@ -101,6 +101,9 @@ class CheckpointOptions(Options):
         "how much a larger margin counts, where not as in training; needs mcts_solver=false",
         at_least=0,
         at_most=1,
+    )
+    leaf_symmetry: str | None = config_field(
+        None, "how the network sees a leaf, where not as in training", choices=SYMMETRIES
     )
     level: int | None = config_field(
         None, "a level for people, from the weakest to the strongest", at_least=1, at_most=10
@@ -197,6 +200,7 @@ class NetworkOptions(CheckpointOptions):
     backup_value_weighting: float | None = None
     mcts_solver: bool | None = None
     margin_weight: float | None = None
+    leaf_symmetry: str | None = None
     level: int | None = None
 
 

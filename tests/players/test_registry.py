@@ -14,9 +14,11 @@ from alphazero.config.fields import config_field
 from alphazero.errors import CheckpointError, PlayerError
 from alphazero.games import ONGOING, make_game
 from alphazero.games.registry import read_game
+from alphazero.mcts.evaluator import FixedBatches, SymmetricEvaluator
 from alphazero.mcts.network_search import network_statistics
 from alphazero.players import registry
 from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
 from alphazero.players.options import CheckpointOptions, Options
 from alphazero.players.registry import PlayerKind, common_game, parse_player, usage
 from alphazero.players.search_player import SearchPlayer
@@ -182,8 +184,23 @@ def test_each_spelling_seats_the_player_that_it_says(tmp_path: Path) -> None:
     changed = seated(f"{path}:3,transpositions=true,backup_value_weighting=2").search.settings
     assert (changed.transpositions, changed.backup_value_weighting) == (True, 2.0)
     assert changed.selection == seated(f"{path}").search.settings.selection
+    assert seated(f"{path}:leaf_symmetry=random").search.settings.leaf_symmetry == "random"
+    with pytest.raises(PlayerError, match="leaf_symmetry: must be one of none, random, average"):
+        parse_player(f"{path}:leaf_symmetry=all")
     assert seated(f"network:{path}", simulations=5).search.settings.simulations == 0
     assert isinstance(parse_player("random", seconds=3).create(TIC_TAC_TOE), RandomPlayer)
+
+
+def test_one_game_evaluates_all_symmetries_of_its_leaves_in_one_batch(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "player.safetensors")
+    spec = parse_player(f"{path}:simulations=64,leaf_symmetry=average")
+    player = spec.create(TIC_TAC_TOE)
+    assert isinstance(player, SearchPlayer)
+    averaged = player.search.evaluator
+    assert isinstance(averaged, SymmetricEvaluator)
+    assert isinstance(averaged.evaluator, FixedBatches)
+    assert averaged.evaluator.size == LEAVES_PER_BATCH * 8
+    assert 0 <= player.choose(TIC_TAC_TOE.initial_state()) < 9
 
 
 def test_a_player_for_margins_needs_their_head_and_no_proofs(tmp_path: Path) -> None:
