@@ -31,7 +31,7 @@ HEADS = ("dense", "convolutional")
 TRACKERS = ("wandb", "mlflow")
 AUXILIARY_HEADS = ("ownership", "margin", "reply", "short_term_value")
 SELECTIONS = ("puct", "gumbel", "gumbel_root")
-SYMMETRIES = ("none", "random", "average")
+LEAF_SYMMETRIES = ("none", "random", "average")
 
 
 def check_names(names: Any, noun: str, choices: tuple[str, ...]) -> tuple[str, ...]:
@@ -305,7 +305,7 @@ class SearchConfig:
         "none",
         "symmetry under which the network evaluates a leaf: `none`, a `random` symmetry of the "
         "game, or the `average` over all of them",
-        choices=SYMMETRIES,
+        choices=LEAF_SYMMETRIES,
         source="AGZ, Methods, Search algorithm, Expand: random",
         formerly="symmetry",
     )

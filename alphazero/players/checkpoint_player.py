@@ -98,7 +98,7 @@ class CheckpointPlayer:
             leaves = 1
         else:
             leaves = leaves or (LEAVES_PER_BATCH if simulations > SEQUENTIAL_BELOW else 1)
-            views = 1
+            views = 1  # of a leaf, all in one batch
             if settings.leaf_symmetry == "average":
                 views = len(self.game.symmetries().actions)
             evaluator = FixedBatches(evaluator, leaves * views)
@@ -266,7 +266,7 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
             f"search    {search.simulations} simulations a move by {search.selection}"
             f"{' in a graph' * search.transpositions}, c_puct {search.c_puct}"
             + (f", margin weight {search.margin_weight:g}" if search.margin_weight else "")
-            + (f", {search.leaf_symmetry} symmetry" if search.leaf_symmetry != "none" else ""),
+            + f", leaf symmetry {search.leaf_symmetry}" * (search.leaf_symmetry != "none"),
             f"strength  {rating}",
             *(f"graded    {line}" for line in grades_of(checkpoint)),
         ]

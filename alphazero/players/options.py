@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from alphazero.config.fields import REQUIRED, config_field
-from alphazero.config.schema import SELECTIONS, SYMMETRIES
+from alphazero.config.schema import LEAF_SYMMETRIES, SELECTIONS
 from alphazero.errors import CheckpointError, PlayerError
 from alphazero.mcts.rollout_methods import FINAL_MOVES, RolloutConfig
 from alphazero.network.header import check_checkpoint, find_checkpoint
@@ -103,7 +103,9 @@ class CheckpointOptions(Options):
         at_most=1,
     )
     leaf_symmetry: str | None = config_field(
-        None, "how the network sees a leaf, where not as in training", choices=SYMMETRIES
+        None,
+        "symmetries under which the network evaluates leaves, where not as in training",
+        choices=LEAF_SYMMETRIES,
     )
     level: int | None = config_field(
         None, "a level for people, from the weakest to the strongest", at_least=1, at_most=10

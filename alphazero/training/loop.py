@@ -68,6 +68,9 @@ from alphazero.utils.jobs import map_ahead, threads_per_evaluation
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Observer, Progress, no_observer, progress_bar, say
 
+DRAWING = 4
+"""The most threads that draw batches for a GPU; each holds one batch ahead."""
+
 
 def train(config: Config | Mapping[str, Any] | Path | str, observe: Observer = no_observer) -> Path:
     """Train a new run until its budget is spent; return its folder.
@@ -167,10 +170,6 @@ def _progress_of(run: RunDirectory) -> dict[str, Any]:
         "budget_spent": run.budget_share(),
         "seconds_left": run.seconds_left(),
     }
-
-
-DRAWING = 4
-"""The most threads that draw batches for a GPU: a few ahead are enough."""
 
 
 class PendingGate(NamedTuple):
@@ -330,8 +329,8 @@ class Training:
         with self._stage("learn", steps, "step") as bar, self._learning_threads():
             # A GPU learns alone: meanwhile other cores draw the next batches.
             threads = 0 if self.learner.device.type == "cpu" else min(self.cores - 1, DRAWING)
-            batches = map_ahead(self._batch, (first + index for index in bar), threads)
-            report = self.learner.train(batches, early)
+            bar.iterable = map_ahead(self._batch, range(first, first + steps), threads)
+            report = self.learner.train(bar, early)
         self.run.state.step = self.learner.step
         return report
 
@@ -519,12 +518,7 @@ class Training:
         title = f"iteration {self.run.state.iteration:,} {name}"
         self.time_left.begin(name)
         with progress_bar(
-            total,
-            unit,
-            iterable=range(total),
-            desc=title,
-            factory=StageBar,
-            time_left=self.time_left,
+            total, unit, desc=title, factory=StageBar, time_left=self.time_left
         ) as bar:
             yield bar
         self.seconds[name] = time.monotonic() - begin

@@ -89,7 +89,8 @@ def map_ahead(
     ahead: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         for item in items:
-            ahead.append(pool.submit(function, item))
+            with defer_interrupts():
+                ahead.append(pool.submit(function, item))
             if len(ahead) > threads:
                 yield ahead.popleft().result()
         while ahead:

@@ -191,6 +191,16 @@ def test_results_computed_ahead_come_in_order_and_only_a_few_are_ahead():
         assert sorted(begun) == list(range(10))
 
 
+def test_results_are_computed_side_by_side():
+    meeting = threading.Barrier(2)
+
+    def meet(item: int) -> int:
+        meeting.wait(PATIENCE)
+        return item
+
+    assert list(map_ahead(meet, range(4), 2)) == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize("threads", [0, 2])
 def test_a_failure_ahead_is_raised_in_its_turn(threads: int):
     results = map_ahead(lambda item: 6 // item, [3, 2, 0, 1], threads)

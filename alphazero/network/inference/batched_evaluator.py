@@ -40,8 +40,8 @@ def rows_in_match(num_games: int, evaluator: object) -> int:
     """Return the batch size for a player that is to move in about half of `num_games` games.
 
     The largest of `BATCH_SIZES` up to three eighths: of two players one can then always fill its
-    batch, so hardly any is padded until the last games end. A GPU takes hardly longer for a padded
-    batch than for a small one, so there it is all games.
+    batch, so hardly any is padded until the last games end. On a GPU it is all games: a padded
+    batch takes hardly longer than a small one.
     """
     if isinstance(evaluator, BatchedEvaluator) and evaluator.device != "cpu":
         return num_games

@@ -74,6 +74,7 @@ class Learner:
         """The network that plays: the EMA of the weights, or the network itself."""
         self.step = 0
         bfloat16 = resolve_precision(settings.precision, self.device.type) == "bfloat16"
+        # In a group the pass waits for the other processes, which cannot be recorded.
         self._objective = Objective(self.network, settings, bfloat16, records=group is None)
         self._optimizers = self._make_optimizers()
 
@@ -156,7 +157,7 @@ class Learner:
         if self.group is not None:
             gradients = [each.grad for each in self.network.parameters() if each.grad is not None]
             self.group.average([*gradients, figures])
-        parts = dict(zip(self._objective.figures, figures.unbind(), strict=True))
+        parts = dict(zip(self._objective.part_names, figures.unbind(), strict=True))
         if settings.optimizer != "sgd" and settings.l2_penalty > 0:
             for each in self.network.parameters():
                 assert each.grad is not None
@@ -232,8 +233,12 @@ class Learner:
         """Load the tensors that `state` returned."""
         weights: dict[str, dict[str, Tensor]] = {"network": {}, "player": {}}
         moments: dict[int, dict[str, Tensor]] = {}
-        groups = (group for optimizer in self._optimizers for group in optimizer.param_groups)
-        parameters = [each for group in groups for each in group["params"]]
+        parameters = [
+            each
+            for optimizer in self._optimizers
+            for group in optimizer.param_groups
+            for each in group["params"]
+        ]
         for name, tensor in tensors.items():
             kind, rest = name.split(".", 1)
             if kind in weights:
@@ -246,9 +251,9 @@ class Learner:
         if self.player is not self.network:
             self.player.load_state_dict(weights["player"] or weights["network"])
         for optimizer, numbers in self._numbered():
-            settings = optimizer.state_dict()["param_groups"]
+            groups = optimizer.state_dict()["param_groups"]
             own = {index: moments[each] for index, each in enumerate(numbers) if each in moments}
-            optimizer.load_state_dict({"state": own, "param_groups": settings})
+            optimizer.load_state_dict({"state": own, "param_groups": groups})
         self.step = step
 
     def _numbered(self) -> Iterator[tuple[torch.optim.Optimizer, range]]:

@@ -1,10 +1,9 @@
 """The loss that a step differentiates: one pass through the network and all its heads.
 
-On a GPU the pass and its gradient are recorded as CUDA graphs: launching their hundreds of small
-kernels one by one would take longer than running them.
+On a GPU of NVIDIA or AMD the pass and its gradient are recorded as CUDA graphs: launching their
+hundreds of small kernels one by one would take longer than running them.
 """
 
-import contextlib
 import copy
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, cast
@@ -16,10 +15,10 @@ from alphazero.config.schema import LearnerConfig
 from alphazero.network.resnet import ResNet
 from alphazero.training.learning.losses import auxiliary_losses, losses
 
-Pass: TypeAlias = Callable[..., tuple[Tensor, Tensor]]
+LossFunction: TypeAlias = Callable[..., tuple[Tensor, Tensor]]
 
 
-class _Pass(nn.Module):
+class _LossModule(nn.Module):
     def __init__(self, network: ResNet, settings: LearnerConfig, bfloat16: bool) -> None:
         super().__init__()
         self.network, self.settings, self.in_bfloat16 = network, settings, bfloat16
@@ -49,50 +48,55 @@ class Objective:
         self, network: ResNet, settings: LearnerConfig, bfloat16: bool, records: bool
     ) -> None:
         heads = network.settings.auxiliary
-        self.figures = [
+        self.part_names = [
             *("policy", "value", "entropy", "error"),
             *(f"{head}_{figure}" for head in heads for figure in ("loss", "known")),
         ]
-        """The names of the parts, as in `Losses` and `auxiliary_losses`."""
-        self._eager = _Pass(network, settings, bfloat16)
+        """as in `Losses` and `auxiliary_losses`"""
+        self._eager = _LossModule(network, settings, bfloat16)
         self._records = records and next(network.parameters()).is_cuda
-        self._recorded: dict[torch.Size, Pass] = {}
+        self._recorded: dict[torch.Size, LossFunction] = {}
         """by the shape of the observations, which differs between boards"""
 
     def __call__(self, *arrays: Tensor) -> tuple[Tensor, Tensor]:
         """Return the loss and its parts, detached, of the arrays of a `Batch`.
 
-        The observations are channels-last, and the network is in training mode.
+        The observations are channels-last, and the network is in training mode. The loss is valid
+        until the next call.
         """
         shape = arrays[0].shape
         if self._records and shape not in self._recorded:
             try:
+                # A copy, because torch replaces the module's `forward`.
                 self._recorded[shape] = _record(copy.copy(self._eager), arrays)
             except RuntimeError as error:
                 self._records = False
-                message = str(error).splitlines()[0]
+                self._recorded.clear()
+                message = str(error).partition("\n")[0]
                 print(f"CUDA graphs cannot be used ({message}); learning will be slower")
         if not self._records:
             return cast(tuple[Tensor, Tensor], self._eager(*arrays))
-        loss, figures = self._recorded[shape](*arrays)
-        # The next replay writes into the same memory.
-        return loss, figures.detach().clone()
+        loss, parts = self._recorded[shape](*arrays)
+        return loss, parts.detach().clone()  # the next call writes into the same memory
 
 
-def _record(objective: nn.Module, arrays: tuple[Tensor, ...]) -> Pass:
-    """Return the pass as CUDA graphs for arrays of these shapes.
+def _record(module: nn.Module, arrays: tuple[Tensor, ...]) -> LossFunction:
+    """Return the module's function as CUDA graphs for arrays of these shapes.
 
-    Recording runs the pass a few times, which must not count in the statistics of normalisation.
+    Recording runs it a few times, which must not count in the statistics of normalisation. No
+    other thread may use the GPU meanwhile.
     """
-    before = {name: each.clone() for name, each in objective.named_buffers()}
-    examples = tuple(torch.clone(each) for each in arrays)
-    # The pass was recorded on another stream, which newer versions of torch warn of.
-    with contextlib.suppress(AttributeError):
+    if hasattr(torch.autograd.graph, "set_warn_on_accumulate_grad_stream_mismatch"):
+        # Replays run on another stream than the recording did, of which newer torch warns.
         torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
-    graphed = torch.cuda.make_graphed_callables(objective, examples)
-    for name, each in objective.named_buffers():
-        each.copy_(before[name])
-    return cast(Pass, graphed)
+    before = {name: each.clone() for name, each in module.named_buffers()}
+    examples = tuple(torch.clone(each) for each in arrays)
+    try:
+        with torch.cuda.device(arrays[0].device):
+            return cast(LossFunction, torch.cuda.make_graphed_callables(module, examples))
+    finally:
+        for name, each in module.named_buffers():
+            each.copy_(before[name])
 
 
 def with_auxiliary(loss: Tensor, parts: Mapping[str, Tensor], settings: LearnerConfig) -> Tensor:
