@@ -16,6 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from helpers.commands import OnlyLine, exit_code
 from helpers.damage import cut_in_half, flip_bit
@@ -45,6 +46,7 @@ from alphazero.training.play_backend import LocalBackend, SelfPlayRequest
 from alphazero.training.run_directory import RunDirectory
 from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.files import sha256_of, write_atomic
+from alphazero.utils.jobs import map_ahead
 
 Capture = pytest.CaptureFixture[str]
 
@@ -866,6 +868,15 @@ def test_no_two_purposes_and_no_two_iterations_have_random_numbers_in_common(
     assert iterations == set(range(1, ITERATIONS + 1))
     assert {loop.PLAY, loop.LEARN, loop.GATE} <= purposes
     assert len(streams) == len(seeds)
+
+
+def test_batches_drawn_ahead_are_those_drawn_in_turn(tmp_path: Path) -> None:
+    training = Training(RunDirectory.create(tiny_config(tmp_path)), 1)
+    training.iterate(lambda *_: None)
+    in_turn = [training._batch(step) for step in range(6)]
+    for batch, same in zip(map_ahead(training._batch, range(6), 3), in_turn, strict=True):
+        assert all(map(np.array_equal, batch.arrays(), same.arrays()))
+    assert len({batch.observations.tobytes() for batch in in_turn}) == 6
 
 
 def test_games_under_way_go_on_in_the_next_iteration_and_after_a_resume(
