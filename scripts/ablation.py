@@ -330,6 +330,12 @@ GO_VARIANTS = {
     "all four auxiliary heads": [AUXILIARY],
     "all but komi": [CONVOLUTIONAL, FEATURES, AUXILIARY],
     "all": ALL,
+    "all but the opponent's reply": [
+        CONVOLUTIONAL,
+        FEATURES,
+        KOMI,
+        "network.auxiliary=[ownership,margin,short_term_value]",
+    ],
     "all, Gumbel search above PUCT": [*ALL, GUMBEL_ROOT],
     "all, progressive simulations": [*ALL, PROGRESSIVE],
     "all, Gumbel search and progressive simulations": [*ALL, GUMBEL_ROOT, PROGRESSIVE],
