@@ -315,6 +315,7 @@ CONVOLUTIONAL = "network.heads=convolutional"
 FEATURES = "game.features=1"
 KOMI = "selfplay.varied_options={komi_half_points: [1, 21]}"
 AUXILIARY = "network.auxiliary=[ownership,margin,reply,short_term_value]"
+NO_REPLY = "network.auxiliary=[ownership,margin,short_term_value]"
 ALL = [CONVOLUTIONAL, FEATURES, KOMI, AUXILIARY]
 GUMBEL_ROOT = "search.selection=gumbel_root"
 PROGRESSIVE = "selfplay.progressive_samples=54000"  # most of a run of 5,000,000 evaluations
@@ -330,14 +331,15 @@ GO_VARIANTS = {
     "all four auxiliary heads": [AUXILIARY],
     "all but komi": [CONVOLUTIONAL, FEATURES, AUXILIARY],
     "all": ALL,
-    "all but the opponent's reply": [
-        CONVOLUTIONAL,
-        FEATURES,
-        KOMI,
-        "network.auxiliary=[ownership,margin,short_term_value]",
-    ],
+    "all but the opponent's reply": [*ALL, NO_REPLY],
     "all, Gumbel search above PUCT": [*ALL, GUMBEL_ROOT],
     "all, progressive simulations": [*ALL, PROGRESSIVE],
+    "all but the reply, Gumbel search and progressive simulations": [
+        *ALL,
+        NO_REPLY,
+        GUMBEL_ROOT,
+        PROGRESSIVE,
+    ],
     "all, Gumbel search and progressive simulations": [*ALL, GUMBEL_ROOT, PROGRESSIVE],
     "the same, every other iteration on 5 x 5": [
         *ALL,
