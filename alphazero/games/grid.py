@@ -150,6 +150,13 @@ def stones_by_player(game: Game, state: State) -> npt.NDArray[np.bool_]:
     return planes if to_play(state) == 0 else planes[::-1]
 
 
+def stones_by_cell(game: Game, state: State) -> list[int]:
+    """Return the stones from the top left: 0 empty, 1 or 2 a player's, 3 a chip of neither."""
+    first, second = stones_by_player(game, state).astype(int)
+    stones: list[int] = (first + 2 * second).tolist()
+    return stones
+
+
 def turn_line(ply: int) -> str:
     """Return the line that names the player to move, for boards whose stones do not show it."""
     return f"{SIGNS[1 + ply % 2]} to move after {ply} moves"

@@ -11,6 +11,7 @@ from alphazero.frontends.gtp.engine import Engine, Handler
 from alphazero.frontends.gtp.position import GtpPosition
 from alphazero.frontends.gtp.protocol import GtpError, expect, read_integer
 from alphazero.games.game import ONGOING, value_of
+from alphazero.games.grid import stones_by_cell
 from alphazero.games.registry import name_of
 from alphazero.records.sgf import SIZE_LIMIT, read_sgf, write_sgf
 from alphazero.records.sgf_export import point_difference, points_of, result_of
@@ -63,7 +64,7 @@ def _chains_by_status(engine: Engine) -> dict[str, list[list[int]]]:
         ownership = engine.analyzer.predict_end(position.state).ownership
     if ownership is None:
         return {"alive": chains, "dead": [], "seki": []}
-    stones = position.stones()
+    stones = stones_by_cell(position.game, position.state)
     dead = [
         chain
         for chain in chains
@@ -74,7 +75,7 @@ def _chains_by_status(engine: Engine) -> dict[str, list[list[int]]]:
 
 def _chains(position: GtpPosition) -> list[list[int]]:
     """Return the cells of each chain of adjacent stones of one colour."""
-    stones, columns = position.stones(), position.vertices.columns
+    stones, columns = stones_by_cell(position.game, position.state), position.vertices.columns
     seen: set[int] = set()
     chains = []
     for start, stone in enumerate(stones):

@@ -8,7 +8,7 @@ handicap stones and supports programs that skip a forced pass, such as gtp-rhino
 from alphazero.errors import GameError
 from alphazero.frontends.gtp.protocol import GtpError
 from alphazero.games.game import ONGOING, Game, State, to_play
-from alphazero.games.grid import SIGNS, VERTEX_LETTERS, stones_by_player
+from alphazero.games.grid import SIGNS, VERTEX_LETTERS, stones_by_cell
 from alphazero.records.gtp_notation import COLOURS, PASS, GtpNotation, pass_before
 
 
@@ -108,12 +108,6 @@ class GtpPosition:
             raise GtpError("invalid handicap: these moves end the game")
         self.make(tuple(step))
 
-    def stones(self) -> list[int]:
-        """Return the stones by cell, from the top left: 0 empty, 1 player 0, 2 player 1."""
-        first, second = stones_by_player(self.game, self.state)
-        stones: list[int] = (first + 2 * second).tolist()
-        return stones
-
     def rows_of(self, words: list[str]) -> list[str]:
         """Return a line for each row from the top; `words` has one for each cell."""
         columns = self.vertices.columns
@@ -123,7 +117,7 @@ class GtpPosition:
         """Draw the board with coordinates and the player to move."""
         if not self.vertices.has_cells:
             return "\n" + self.game.render(self.state)
-        columns, stones = self.vertices.columns, self.stones()
+        columns, stones = self.vertices.columns, stones_by_cell(self.game, self.state)
         letters = "   " + " ".join(VERTEX_LETTERS[:columns])
         lines = [letters]
         for row in range(self.vertices.rows):

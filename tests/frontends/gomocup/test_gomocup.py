@@ -19,6 +19,7 @@ from alphazero.config.schema import NetworkConfig
 from alphazero.frontends import analyzer
 from alphazero.frontends.gomocup.session import GomocupSession, engine_of
 from alphazero.games import make_game
+from alphazero.games.grid import stones_by_cell
 from alphazero.network.checkpoint import Checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
 from alphazero.players.registry import parse_player
@@ -51,7 +52,7 @@ class Talk:
         return int(found[1]), int(found[2])
 
     def stones(self) -> list[int]:
-        return self.engine.position.stones()
+        return stones_by_cell(self.engine.game, self.engine.position.state)
 
     def _say(self, text: str) -> None:
         self.said += text

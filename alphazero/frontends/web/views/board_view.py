@@ -9,7 +9,7 @@ from alphazero.drawing.board import BoardDrawing, cell_labels, field_svg, geomet
 from alphazero.drawing.canvas import MARGIN, Canvas
 from alphazero.frontends.game_tree import GameNode
 from alphazero.games.game import ONGOING, Game, State
-from alphazero.games.grid import stones_by_player
+from alphazero.games.grid import stones_by_cell, stones_by_player
 
 Json = dict[str, Any]
 
@@ -30,7 +30,7 @@ def board_json(game: Game, node: GameNode) -> Json:
             {"x": x, "y": y, "stone": stone, "label": label, "actions": actions}
             for (x, y), stone, label, actions in zip(
                 geometry.centres,
-                _stones(game, node.state),
+                stones_by_cell(game, node.state),
                 labels,
                 _actions(game, node.state, len(labels)),
                 strict=True,
@@ -108,10 +108,3 @@ def _actions(game: Game, state: State, cells: int) -> list[list[Json]]:
             source = game.action_source(state, action)
             actions[cell].append(one if source is None else {**one, "source": source})
     return actions
-
-
-def _stones(game: Game, state: State) -> list[int]:
-    """Return 0 for each empty cell, 1 or 2 for a player's stone, 3 for a chip of neither."""
-    first, second = stones_by_player(game, state).astype(int)
-    both: list[int] = (first + 2 * second).tolist()
-    return both
