@@ -92,12 +92,14 @@ def compare_parts(given: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> 
 
 
 def part_of(name: str) -> str:
-    """Return the part of a network that a weight belongs to: `block 3`, `policy head`."""
+    """Return the part of a network that a weight belongs to: `block 3`, `policy head`, `margin head`."""
     if name.startswith("tower."):
         return f"{BLOCK}{int(name.split('.')[1]) + 1}"
     if name.startswith("policy_output.others."):
         return "actions without a cell"
-    first = name.partition(".")[0]
+    first, _, rest = name.partition(".")
+    if first == "auxiliary":
+        return f"{rest.partition('.')[0].replace('_', ' ')} head"
     return first if first == "stem" else f"{first.partition('_')[0]} head"
 
 

@@ -84,6 +84,20 @@ def test_dense_heads_are_not_taken_from_another_size_of_the_board(path: Path) ->
             assert torch.equal(tensor, before[name])
 
 
+def test_each_auxiliary_head_is_taken_alone(path: Path) -> None:
+    settings = dataclasses.replace(SETTINGS, auxiliary=("ownership", "margin", "reply"))
+    weights = network_of("go", settings, 1, **GO_5).state_dict()
+    save_checkpoint(path, Checkpoint("go", GO_5, settings, weights, 7, 1))
+    fewer = dataclasses.replace(SETTINGS, auxiliary=("ownership", "short_term_value"))
+    network = network_of("go", fewer, 2, **GO_5)
+    assert str(start_from(str(path), network)) == (
+        f"{EVERYTHING}, ownership head; not taken: short term value head (not there); "
+        "not in this network: reply head, margin head"
+    )
+    for name, tensor in network.auxiliary["ownership"].state_dict().items():
+        assert torch.equal(tensor, weights[f"auxiliary.ownership.{name}"])
+
+
 def test_of_another_game_what_fits_is_taken(path: Path) -> None:
     """Hex has other planes and no pass, and its network here a wider value head."""
     settings = dataclasses.replace(SETTINGS, value_hidden=7)
