@@ -52,13 +52,18 @@ def test_a_shipped_configuration_trains_a_few_steps(path: Path, tmp_path: Path) 
     assert manifest["step"] >= 1
 
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_what_a_configuration_says_to_change_on_a_gpu_can_be_changed(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("stem", "blocks"), [("go_9x9", 2), ("othello_8x8", 1)], ids=["go_9x9", "othello_8x8"]
+)
+def test_the_overrides_in_the_head_of_a_configuration_can_be_given(stem: str, blocks: int) -> None:
+    path = ROOT / f"configs/{stem}.yaml"
     text = path.read_text(encoding="utf-8")
-    found = re.search(r"^# On a GPU.*add to the command:\n((?:#   .*\n)+)", text, re.MULTILINE)
-    words = shlex.split(found[1].replace("#", " ")) if found else []
-    assert len(words) == (found[1].count("=") if found else 0)
-    load_config(path, words)
+    found = re.findall(r"^#.* overrides:\n((?:#   .*\n)+)", text, re.MULTILINE)
+    assert len(found) == blocks
+    for block in found:
+        overrides = shlex.split(block.replace("#", " "))
+        assert len(overrides) == block.count("=")
+        load_config(path, overrides)
 
 
 def test_players_are_shipped() -> None:
