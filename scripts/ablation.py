@@ -349,10 +349,32 @@ GO_VARIANTS = {
     ],
 }
 
+OTHELLO_SMALL = [
+    "run.threads=1",
+    "run.keep_checkpoints=1",
+    "network.auxiliary=[ownership,margin]",
+    "selfplay.games_per_iteration=128",
+    "selfplay.parallel_games=128",
+    "replay.window_minimum=10000",
+    "learner.learning_rate=0.005",
+    "gate.games=0",
+    "evaluation.anchors=[]",
+    "budget.samples=null",
+]
+"""Overrides that make the shipped configuration small: one rate, no gate."""
+
+OTHELLO_VARIANTS = {
+    "no auxiliary heads": ["network.auxiliary=[]"],
+    "the opponent's reply too": ["network.auxiliary=[ownership,margin,reply]"],
+    "short-term values too": ["network.auxiliary=[ownership,margin,short_term_value]"],
+    "both": [AUXILIARY],
+}
+
 STUDIES = {
     "connect_four": Study("connect_four.yaml", CONNECT_FOUR_SMALL, CONNECT_FOUR_VARIANTS, 48),
     "go_7x7": Study("go_9x9.yaml", [*GO_SMALL, "game.rows=7", "game.columns=7"], GO_VARIANTS, 96),
     "go_9x9": Study("go_9x9.yaml", GO_SMALL, GO_VARIANTS, 96),
+    "othello_8x8": Study("othello_8x8.yaml", OTHELLO_SMALL, OTHELLO_VARIANTS, 96),
 }
 
 
