@@ -74,10 +74,10 @@ def _play_all(
         for each in range(decisions.policies.shape[1]):
             move_data.policies[slot, ply, each] = decisions.policies[index, each]
         move_data.values[slot, ply] = decisions.values[index]
-        prospect = decisions.prospects[index % len(decisions.prospects)]
-        move_data.prospects[slot, ply] = prospect
+        best_value = decisions.best_values[index % len(decisions.best_values)]
+        move_data.best_values[slot, ply] = best_value
         outcomes[index] = RESIGNED
-        if not (may_resign[slot] and prospect < resign_below):
+        if not (may_resign[slot] and best_value < resign_below):
             rules.play(states[slot], action)
             outcomes[index] = rules.outcome(states[slot])
             if states[slot, PLY] != ply + 1:
@@ -97,7 +97,7 @@ class _FinishedGame(NamedTuple):
 class Match:
     """Plays the games of `schedule`, in order, in `num_games` parallel games.
 
-    If the pairing allows it, a prospect below `resign_below` makes a player resign, not move.
+    If the pairing allows it, a best value below `resign_below` makes a player resign, not move.
     """
 
     game: Game
@@ -223,7 +223,7 @@ class Match:
             self._move_data.actions[slot, :length].copy(),
             self._move_data.policies[slot, :length].copy(),
             self._move_data.values[slot, :length].copy(),
-            self._move_data.prospects[slot, :length].copy(),
+            self._move_data.best_values[slot, :length].copy(),
             outcome,
             resigned,
             fault,

@@ -23,7 +23,7 @@ _NO_SLOTS = np.zeros(0, np.int64)
 
 
 class Decisions(NamedTuple):
-    """Finished moves. Players that do not search leave `prospects` out."""
+    """Finished moves. Players that do not search leave `best_values` out."""
 
     slots: Int64Array
     """[n]"""
@@ -33,7 +33,7 @@ class Decisions(NamedTuple):
     """[n, A] search policies; zeros where the policy is no training target"""
     values: npt.NDArray[np.float32]
     """[n] position values, for the player to move"""
-    prospects: npt.NDArray[np.float32] = _NO_SEARCH
+    best_values: npt.NDArray[np.float32] = _NO_SEARCH
     """[n], or [1] for all: the larger of the position's value and its best action's value"""
 
 

@@ -64,7 +64,7 @@ def _choose_moves(
     actions: Int64Array,
     targets: Float32Array,
     values: Float32Array,
-    prospects: Float32Array,
+    best_values: Float32Array,
 ) -> None:
     """Draw an action at each of `roots`, at `temperatures` [n] and `points` [n] in [0, 1).
 
@@ -80,7 +80,7 @@ def _choose_moves(
         for action in range(len(policy)):
             most = action if policy[action] > policy[most] else most
         best = roots.action_values[row, most]
-        prospects[row] = best if best > roots.values[row] else roots.values[row]
+        best_values[row] = best if best > roots.values[row] else roots.values[row]
         for action in range(len(target)):
             targets[row, action] = target[action] if learns[row] else 0.0
 
@@ -152,7 +152,7 @@ class SearchPlayer(Player):
         early = self._plies[slots] < self.temperature.moves
         temperatures = np.where(early, self.temperature.early, self.temperature.late)
         targets = np.empty(roots.policy_targets.shape, np.float32)
-        values, prospects = np.empty((2, len(slots)), np.float32)
+        values, best_values = np.empty((2, len(slots)), np.float32)
         actions = np.empty(len(slots), np.int64)
         _choose_moves(
             roots,
@@ -162,7 +162,7 @@ class SearchPlayer(Player):
             actions,
             targets,
             values,
-            prospects,
+            best_values,
         )
         if self.level is not None:
             states = self.search.trees.root_state[slots]
@@ -170,4 +170,4 @@ class SearchPlayer(Player):
                 actions[index] = self.level.choose(
                     self.search.game, state, int(actions[index]), roots.priors[index], self.rng
                 )
-        return Decisions(slots, actions, targets, values, prospects)
+        return Decisions(slots, actions, targets, values, best_values)

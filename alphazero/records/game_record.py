@@ -41,7 +41,7 @@ class MoveData(NamedTuple):
     """[T, length, A]"""
     values: Float32Array
     """[T, length]"""
-    prospects: Float32Array
+    best_values: Float32Array
     """[T, length]"""
 
 
@@ -56,7 +56,7 @@ class GameRecord:
     """[T, A] search policies; zeros if the policy is not a training target"""
     values: Float32Array
     """[T] search values for the player to move; zeros for opening moves"""
-    prospects: Float32Array
+    best_values: Float32Array
     """[T] the larger of the value and the best action's value; zeros for opening moves"""
     outcome: int
     """for player 0: +1, 0, -1, or ONGOING"""
@@ -77,7 +77,7 @@ class GameRecord:
     @property
     def move_data(self) -> MoveData:
         """The data of the moves, without the games axis."""
-        return MoveData(self.actions, self.policies, self.values, self.prospects)
+        return MoveData(self.actions, self.policies, self.values, self.best_values)
 
     def variant(self, game: Game) -> Game:
         """Return `game` with the options of this record."""

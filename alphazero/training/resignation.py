@@ -38,7 +38,7 @@ def check_threshold(records: Iterable[GameRecord], threshold: float) -> Threshol
     """Count the games that `threshold` would have ended, and its mistakes among them."""
     resigned = wrong = 0
     for record in records:
-        below = np.flatnonzero(record.prospects < threshold)
+        below = np.flatnonzero(record.best_values < threshold)
         if len(below):
             resigned += 1
             wrong += _is_wrong(record.outcome, int(below[0]))
@@ -53,14 +53,14 @@ def resign_threshold(
     The share is taken over the games that v_resign would have ended, among those played to the end.
     At least 1 / `false_positives` of them are needed to measure it; with fewer, nobody resigns.
     As the threshold rises, its effect on a game changes just above each new minimum of the
-    prospects: from there on, that move ends the game.
+    best values: from there on, that move ends the game.
     """
     steps: list[tuple[float, int, int]] = []
     for record in records:
         later_resigned = later_wrong = 0
-        for ply in reversed(_new_minima(record.prospects)):
+        for ply in reversed(_new_minima(record.best_values)):
             wrong = int(_is_wrong(record.outcome, ply))
-            steps.append((float(record.prospects[ply]), 1 - later_resigned, wrong - later_wrong))
+            steps.append((float(record.best_values[ply]), 1 - later_resigned, wrong - later_wrong))
             later_resigned, later_wrong = 1, wrong
     steps.sort()
     best, resigned, mistaken = NEVER_RESIGN, 0, 0
@@ -93,8 +93,8 @@ def _is_wrong(outcome: int, ply: int) -> bool:
     return value_of(outcome, ply % 2) >= 0
 
 
-def _new_minima(prospects: Float32Array) -> list[int]:
-    """Return the plies whose `prospects` [T] are lower than all before them."""
-    lowest = np.minimum.accumulate(np.concatenate([[np.inf], prospects]))
+def _new_minima(best_values: Float32Array) -> list[int]:
+    """Return the plies whose `best_values` [T] are lower than all before them."""
+    lowest = np.minimum.accumulate(np.concatenate([[np.inf], best_values]))
     plies: list[int] = np.flatnonzero(lowest[1:] < lowest[:-1]).tolist()
     return plies

@@ -53,7 +53,7 @@ def play_games(
 
     The same arguments give the same games: each worker has its own games, its own target and its
     own stream of random numbers. `unfinished` are games carried over; `show` gets the number of
-    newly finished games. Where a game allows it, a player whose prospects are below
+    newly finished games. Where a game allows it, a player whose best value is below
     `resign_below` resigns.
     """
     progress = JobProgress(show)
@@ -127,7 +127,7 @@ class SelfPlayWorker:
         return finished
 
     def resign_below(self, threshold: float) -> None:
-        """Let players with prospects below `threshold` resign, where a game allows it."""
+        """Let players with a best value below `threshold` resign, where a game allows it."""
         self._match.resign_below = threshold
 
     def leave(self) -> list[GameRecord]:

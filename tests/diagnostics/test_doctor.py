@@ -55,7 +55,7 @@ class Case:
 
     curves: Mapping[str, Course] = field(default_factory=dict)
     config: tuple[str, ...] = ()
-    prospects: Callable[[GameRecord], Float32Array] | None = None
+    best_values: Callable[[GameRecord], Float32Array] | None = None
     """of the games in its shards, if it has any"""
     key: str = ""
     """that the advice names"""
@@ -72,10 +72,10 @@ def in_despair(record: GameRecord) -> Float32Array:
 
 def well_judged(record: GameRecord) -> Float32Array:
     """Only who is about to lose sees it."""
-    prospects = np.full(len(record.actions), 0.1, np.float32)
+    best_values = np.full(len(record.actions), 0.1, np.float32)
     if record.outcome:
-        prospects[-2] = -0.9
-    return prospects
+        best_values[-2] = -0.9
+    return best_values
 
 
 RESIGNING = ("selfplay.resign_enabled_fraction=0.6", "selfplay.resign_threshold_max=-0.2")
@@ -145,10 +145,10 @@ def make_run(place: Path, case: Case, iterations: int = ITERATIONS) -> Path:
     """Write a run's folder as training does, but for the playing and learning."""
     run = RunDirectory.create(tiny_config(place, *case.config))
     Training(run, 1)  # publishes the untrained network
-    for iteration in range(1, 4) if case.prospects else ():
+    for iteration in range(1, 4) if case.best_values else ():
         records = random_records(TIC_TAC_TOE, 20, iteration)
         games = GameBatch.of(TIC_TAC_TOE, records)
-        games = games._replace(prospects=np.concatenate([case.prospects(each) for each in records]))
+        games = games._replace(prospects=np.concatenate([case.best_values(each) for each in records]))
         run.state.iteration = iteration
         run.save_games(games)
         run.state.shards.append(iteration)

@@ -20,7 +20,7 @@ def as_text(record: GameRecord) -> tuple[object, ...]:
         record.actions.tolist(),
         record.policies.tolist(),
         record.values.tolist(),
-        record.prospects.tolist(),
+        record.best_values.tolist(),
         record.outcome,
         record.resigned,
     )

@@ -837,8 +837,8 @@ PLAYERS = (
     ),
     Mutation(
         "arena/match.py",
-        "if not (may_resign[slot] and prospect < resign_below):",
-        "if not prospect < resign_below:",
+        "if not (may_resign[slot] and best_value < resign_below):",
+        "if not best_value < resign_below:",
         "players resign where they may not",
         (
             "training/test_resignation.py::"
@@ -1504,10 +1504,10 @@ SEARCH = (
         "players/search_player.py",
         "best if best > roots.values[row] else",
         "best if best < roots.values[row] else",
-        "prospects are the worse of two values",
+        "best values are the worse of two values",
         (
             "training/test_resignation.py::"
-            "test_prospects_are_the_better_of_the_root_s_value_and_that_of_its_best_action",
+            "test_best_values_are_the_better_of_the_root_s_value_and_that_of_its_best_action",
         ),
     ),
     Mutation(

@@ -29,15 +29,15 @@ def random_record(game: Game, rng: np.random.Generator, opening: int = 0) -> Gam
         policies.append(policy)
         actions.append(int(rng.choice(np.flatnonzero(mask))))
         state = game.play(state, actions[-1])
-    values, prospects = rng.uniform(-1, 1, (2, len(actions))).astype(np.float32)
-    for numbers in (values, prospects):
+    values, best_values = rng.uniform(-1, 1, (2, len(actions))).astype(np.float32)
+    for numbers in (values, best_values):
         numbers[:opening] = 0
     return GameRecord(
         Pairing(),
         np.array(actions, np.int32),
         np.array(policies, np.float32),
         values,
-        np.maximum(values, prospects),
+        np.maximum(values, best_values),
         game.outcome(state),
     )
 
@@ -67,7 +67,7 @@ def unfinished(record: GameRecord, moves: int) -> GameRecord:
         record.actions[:moves],
         record.policies[:moves],
         record.values[:moves],
-        record.prospects[:moves],
+        record.best_values[:moves],
         ONGOING,
     )
 

@@ -32,15 +32,15 @@ from alphazero.training.selfplay import play_games
 # The threshold
 
 
-def game_of(prospects: Sequence[float], outcome: int) -> GameRecord:
-    """A game with these prospects; its moves do not matter."""
-    numbers = np.array(prospects, np.float32)
+def game_of(best_values: Sequence[float], outcome: int) -> GameRecord:
+    """A game with these best values; its moves do not matter."""
+    numbers = np.array(best_values, np.float32)
     policies, moves = np.zeros((len(numbers), 9), np.float32), np.zeros(len(numbers), np.int32)
     return GameRecord(Pairing(), moves, policies, numbers, numbers, outcome)
 
 
 def random_games(rng: np.random.Generator, count: int) -> list[GameRecord]:
-    """Games whose prospects know the result, more or less; in eighths, so that many are equal."""
+    """Games whose best values know the result, more or less; in eighths, so that many are equal."""
     games = []
     for _ in range(count):
         outcome, length = int(rng.integers(-1, 2)), int(rng.integers(0, 12))
@@ -55,8 +55,8 @@ def plain_verdict(games: Sequence[GameRecord], threshold: float) -> tuple[int, i
     """How many games the threshold would have ended, and how many of those wrongly."""
     resigned = wrong = 0
     for game in games:
-        for ply, prospects in enumerate(game.prospects.tolist()):
-            if prospects < threshold:
+        for ply, best_values in enumerate(game.best_values.tolist()):
+            if best_values < threshold:
                 winner = {1: 0, -1: 1, 0: None}[game.outcome]
                 resigned += 1
                 wrong += winner is None or winner == ply % 2
@@ -113,12 +113,12 @@ def test_only_games_that_were_played_out_are_asked() -> None:
 
 
 class Pessimist(ScriptedPlayer):
-    """Its prospects fall with every move: 0, -0.1, -0.2 ..."""
+    """Its best values fall with every move: 0, -0.1, -0.2 ..."""
 
     def take_decisions(self) -> Decisions:
         decisions = super().take_decisions()
         plies = self.states[decisions.slots, PLY]
-        return decisions._replace(prospects=(-plies / 10).astype(np.float32))
+        return decisions._replace(best_values=(-plies / 10).astype(np.float32))
 
 
 @pytest.mark.parametrize(("threshold", "moves", "outcome"), [(-0.25, 3, 1), (-0.35, 4, -1)])
@@ -138,7 +138,7 @@ def test_a_player_resigns_in_place_of_its_move_where_the_game_allows_it(
         assert record.resigned == record.pairing.may_resign
         expected = (whole[:moves], outcome) if record.resigned else (whole, 1)
         assert (record.actions.tolist(), record.outcome) == expected
-        assert len(record.policies) == len(record.prospects) == len(record.actions)
+        assert len(record.policies) == len(record.best_values) == len(record.actions)
     assert match.moves_made == 8 * moves + 4 * 7
 
 
@@ -152,17 +152,17 @@ def test_nobody_resigns_without_a_threshold() -> None:
     assert [(len(record.actions), record.resigned) for record in records] == [(7, False)]
 
 
-def test_prospects_are_the_better_of_the_root_s_value_and_that_of_its_best_action() -> None:
+def test_best_values_are_the_better_of_the_root_s_value_and_that_of_its_best_action() -> None:
     nan, visits = np.nan, np.array([[3, 5, 1], [3, 5, 1], [0, 0, 0]])
     action_values = np.array([[0.9, -0.2, 1.0], [0.9, 0.4, -1.0], [nan, nan, nan]])
     values, shares = np.array([0.1, 0.3, -0.7]), visits / 9
     shares[2] = 1 / 3
     roots = RootStatistics(visits, shares, action_values, shares, shares, values)
-    chosen, (found, prospects) = np.zeros(3, np.int64), np.zeros((2, 3), np.float32)
+    chosen, (found, best_values) = np.zeros(3, np.int64), np.zeros((2, 3), np.float32)
     once, all_learn = np.zeros(3), np.ones(3, np.bool_)
     targets = np.zeros((3, 3), np.float32)
-    _choose_moves(roots, once, once, all_learn, chosen, targets, found, prospects)
-    assert prospects.tolist() == np.float32([0.1, 0.4, -0.7]).tolist()
+    _choose_moves(roots, once, once, all_learn, chosen, targets, found, best_values)
+    assert best_values.tolist() == np.float32([0.1, 0.4, -0.7]).tolist()
 
 
 # Self-play

@@ -33,7 +33,7 @@ class GameBatch(NamedTuple):
     """[P, A] policy targets; zeros for positions that are not trained on"""
     values: Float32Array
     """[P] search values, for the player to move"""
-    prospects: Float32Array
+    prospects: Float32Array  # the name in files; `best_values` elsewhere
     """[P] larger of the search value and the best action's value, for the player to move"""
     lengths: npt.NDArray[np.int32]
     """[games] number of moves"""
@@ -51,7 +51,7 @@ class GameBatch(NamedTuple):
         """Concatenate records; raise RunError if a search returned NaN or infinity."""
         for record in records:
             finite = np.isfinite(record.policies).all(axis=1)
-            for numbers in (record.values, record.prospects):
+            for numbers in (record.values, record.best_values):
                 finite &= np.isfinite(numbers)
             if not finite.all():
                 raise RunError(
@@ -64,7 +64,7 @@ class GameBatch(NamedTuple):
             np.concatenate([record.actions for record in parts]),
             np.concatenate([record.policies for record in parts]),
             np.concatenate([record.values for record in parts]),
-            np.concatenate([record.prospects for record in parts]),
+            np.concatenate([record.best_values for record in parts]),
             np.array([len(record.actions) for record in records], np.int32),
             np.array([record.outcome for record in records], np.int32),
             np.array(

@@ -45,7 +45,7 @@ def resigned(game: Game, record: GameRecord, moves: int) -> GameRecord:
         record,
         **{
             name: getattr(record, name)[:moves]
-            for name in ("actions", "policies", "values", "prospects")
+            for name in ("actions", "policies", "values", "best_values")
         },
         outcome=-1 if moves % 2 == 0 else 1,
         resigned=True,

@@ -28,7 +28,7 @@ from alphazero.training.data.game_shard import MAY_RESIGN, PLAYED_OUT, RESIGNED,
 from alphazero.training.data.replay_buffer import ReplayBuffer
 
 
-@pytest.mark.parametrize("field", ["policies", "values", "prospects"])
+@pytest.mark.parametrize("field", ["policies", "values", "best_values"])
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_a_search_that_answered_with_nan_or_infinity_is_not_stored(field: str, number: float):
     records = drawn_games(3)
@@ -49,7 +49,7 @@ def test_games_come_back_from_their_bytes_exactly(name: str):
         assert np.array_equal(before, after)
     for before, after in zip(records, again.records(), strict=True):
         assert before.outcome == after.outcome
-        for each in ("actions", "policies", "values", "prospects"):
+        for each in ("actions", "policies", "values", "best_values"):
             assert np.array_equal(getattr(before, each), getattr(after, each))
 
 
