@@ -132,7 +132,7 @@ class SleepingActors:
         return self.results[games]
 
 
-class Hand(NamedTuple):
+class SleepingActor(NamedTuple):
     """One of the sleeping actors; an `ActorHandle`."""
 
     ask: Callable[..., Future[Any]]
@@ -151,8 +151,8 @@ class Sleepers:
     def ask(self, *call: Any) -> Future[Any]:
         return asyncio.run_coroutine_threadsafe(self.actors.ask(*call), self.loop)
 
-    def launch(self, number: int, incarnation: int) -> Hand:  # noqa: ARG002
-        return Hand(functools.partial(self.ask, number))
+    def launch(self, number: int, incarnation: int) -> SleepingActor:  # noqa: ARG002
+        return SleepingActor(functools.partial(self.ask, number))
 
     def put(self, data: bytes) -> Any:
         return data

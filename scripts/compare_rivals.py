@@ -6,7 +6,7 @@ All use every core, an untrained network of the size in configs/connect_four.yam
 simulations. A simulation counts even if it needs no evaluation: the game has ended or the position
 is cached.
 
-- Ours plays the configuration's number of games, one thread per core: without quick searches and
+- Ours plays the configuration's number of games, one thread per core: without fast searches and
   proofs in float32, with and without the evaluation cache, and in int8; then all as configured.
 - mctx + pgx plays as pgx's AlphaZero example does: `mctx.gumbel_muzero_policy`, compiled by jax, in
   float32. The network is the same in plain jax, but pgx has no plane for the colour. One process

@@ -62,7 +62,7 @@ class Ratings:
 class _Model:
     """Penalized log-likelihood of parameters [N + 2]: strengths, advantage, log tie factor."""
 
-    seats: npt.NDArray[np.int64]
+    pairs: npt.NDArray[np.int64]
     """[M, 2] first and second player, for each cell with games"""
     counts: Float64Array
     """[M, 3] games lost, drawn and won by the first player, with virtual games"""
@@ -70,7 +70,7 @@ class _Model:
 
     def log_shares(self, parameters: Float64Array) -> Float64Array:
         """Return the log probabilities of loss, draw and win, [M, 3]."""
-        first, second = self.seats.T
+        first, second = self.pairs.T
         gap = parameters[first] - parameters[second] + parameters[-2]
         logits = np.stack([-gap / 2, np.full(len(gap), parameters[-1]), gap / 2], axis=1)
         top = logits.max(axis=1, keepdims=True)
@@ -91,8 +91,8 @@ class _Model:
         margin, tied = (shares[:, 2] - shares[:, 0]) / 2, shares[:, 1]
         design = np.zeros((len(games), self.players + 2))
         rows = np.arange(len(games))
-        design[rows, self.seats[:, 0]] += 1
-        design[rows, self.seats[:, 1]] -= 1
+        design[rows, self.pairs[:, 0]] += 1
+        design[rows, self.pairs[:, 1]] -= 1
         design[:, -2] = 1
         ties = np.zeros_like(design)
         ties[:, -1] = 1
@@ -146,8 +146,8 @@ def fit(counts: npt.NDArray[np.int64], anchor: int = 0, prior: float = PRIOR) ->
     whole = counts.astype(np.float64)
     whole[:, :, 0] += imagined / 4
     whole[:, :, 2] += imagined / 4
-    seats = np.argwhere(whole.sum(axis=2) > 0)
-    model = _Model(seats, whole[seats[:, 0], seats[:, 1]], players)
+    pairs = np.argwhere(whole.sum(axis=2) > 0)
+    model = _Model(pairs, whole[pairs[:, 0], pairs[:, 1]], players)
     free = np.ones(players + 2, np.bool_)
     free[anchor] = False
     start = np.zeros(players + 2)

@@ -41,7 +41,7 @@ class Grade:
     def __str__(self) -> str:
         return (
             f"{self.optimal:,} of {self.positions:,} positions optimal ({self.share:.2%}), "
-            f"{self.blunders:,} thrown away to a loss, mean value error {self.value_error:.3f}"
+            f"{self.blunders:,} losing blunders, mean value error {self.value_error:.3f}"
         )
 
 

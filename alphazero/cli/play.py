@@ -181,14 +181,14 @@ def _players_on(specs: list["PlayerSpec"], asked: "Game", given: bool) -> list["
     """Return the players for another game; those that were not `given` may be left out."""
     from alphazero.players.registry import agree_on_game
 
-    seated = []
+    players = []
     for spec in specs:
         try:
-            seated += agree_on_game([spec], asked)[0]
+            players += agree_on_game([spec], asked)[0]
         except PlayerError:
             if given:
                 raise
-    return seated
+    return players
 
 
 def gtp_arguments(parser: argparse.ArgumentParser) -> None:

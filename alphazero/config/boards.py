@@ -42,7 +42,7 @@ def check_boards(config: Config, game: Game) -> None:
 
 
 def _inputs_and_outputs(game: Game) -> tuple[object, ...]:
-    """Return what must be equal: the planes that are seen, and the actions beside the cells."""
+    """Return what all boards must share: observed planes, and actions that are not on a cell."""
     planes, height, width = game.observation_shape
     seen = [getattr(game, option) for option in game.observation_options]
     others = game.num_actions - game.policy_planes * height * width

@@ -292,10 +292,10 @@ class SearchConfig:
     )
     margin_weight: float = config_field(
         0.0,
-        "weight w of the margin in the utility (1 - w) v + w (2 / pi) atan(margin / 2 b) that the "
-        "search maximises, b board widths, v the value: a won game is finished, a lost one is "
-        "fought. Needs the head `margin` in `network.auxiliary`, and no `mcts_solver`. Values that "
-        "are shown or learned have no margin in them; 0: off",
+        "weight w of the margin, so that a won game is finished and a lost one fought; 0: off. The "
+        "search maximises (1 - w) v + w (2 / pi) atan(margin / 2 b), where v is the value and b "
+        "the board's width. Needs the head `margin` in `network.auxiliary`, and no `mcts_solver`. "
+        "Values that are shown or learned do not include the margin",
         at_least=0,
         at_most=1,
         source="AGZ: 0; Wu 2019 (arXiv:1902.10565), appendix on the score, and KataGo's static "

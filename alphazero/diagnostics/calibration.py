@@ -147,14 +147,16 @@ def calibrate(
         anchor_moves=anchor_moves,
         anchor_games=evaluation.anchors.games if evaluation.anchors else 0,
         games_between_anchors=evaluation.anchors.games_between if evaluation.anchors else 0,
-        solved_positions=evaluation.examination.num_positions if evaluation.examination else 0,
+        solved_positions=evaluation.solved_positions.num_positions
+        if evaluation.solved_positions
+        else 0,
         step_seconds=seconds_timed * config.learner.batch_size / timed,
         step_positions=timed,
         random_length=moves / len(records),
         longest=game.max_moves,
         move_memory=replay.nbytes / moves,
         move_disk=len(searched.to_bytes()) / max(len(searched.actions), 1),
-        player_bytes=sum(each.nbytes for each in learner.player.state_dict().values()),
+        player_bytes=sum(each.nbytes for each in learner.ema_network.state_dict().values()),
         learner_bytes=sum(each.nbytes for each in learner.state().values()),
         peak_megabytes=peak_megabytes(),
         by_batch=by_batch,

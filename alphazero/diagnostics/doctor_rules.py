@@ -20,7 +20,7 @@ RECENT: Final = 5
 """Newest points of a curve that are averaged, against the noise of one iteration."""
 
 ENOUGH_ITERATIONS: Final = 10
-"""Least iterations of a run that is called healthy: the `RECENT` ones and as many before them."""
+"""Least iterations of a run that is called healthy: `RECENT` ones, and as many before to compare."""
 
 ENOUGH_STEPS: Final = 300
 """Least optimizer steps of such a run: by then the policy loss has left its initial value, with the
@@ -64,15 +64,16 @@ KEPT_VISITS: Final = 0.8
 above four fifths, noise with a share of 0.25 in the priors steers at most a twentieth of all."""
 
 CHANCE: Final = 0.01
-"""Resignation is wrong too often when at least its number of mistakes has a probability below this
-at the permitted rate."""
+"""Resignation is wrong too often if, at the permitted rate, as many mistakes or more would have a
+probability below this."""
 
 EFFICIENCY: Final = 0.5
 """Least share of the playing time inside the evaluator, unless most evaluations are cache hits:
 below it, the evaluator waits longer than it computes."""
 
 ITERATIONS_A_GAME: Final = 4.0
-"""Longest game in iterations: as many networks play in it, and the first is outdated."""
+"""Most iterations that a game may last; its first moves come from a network that many iterations
+old."""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tqdm import tqdm
-
 from alphazero.config.loader import load_config
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.games.registry import write_game
@@ -30,6 +28,7 @@ from alphazero.training.manifest import (
 from alphazero.training.run_directory import RunDirectory, matches_run
 from alphazero.training.run_lock import kept_still
 from alphazero.utils.files import is_folder, printable, sha256_of
+from alphazero.utils.progress import progress_bar
 
 _KINDS: Final = {
     "manifest": "the configuration and the manifest: SHA-256",
@@ -74,9 +73,10 @@ class VerifyReport:
 
     def run(self, checks: list[Check]) -> None:
         """Do the checks, with a progress bar."""
-        with tqdm(checks, "verifying", unit="file", leave=False, disable=None) as bar:
-            for check in bar:
+        with progress_bar(len(checks), "file", desc="verifying") as bar:
+            for check in checks:
                 self.take(check)
+                bar.update()
 
     def take(self, check: Check) -> None:
         try:

@@ -333,7 +333,7 @@ def labels_of(game: Game) -> Labels:
 
 
 def _is_named(labels: Labels, cells: tuple[int, ...], columns: int, name: str) -> bool:
-    """Whether a move's name is that of its cell, or holds those of the two cells of a piece."""
+    """Whether a move is named after its cell or, if it moves a piece, after both of its cells."""
     words = [_name(labels, cell, columns) for cell in cells]
     return name == words[0] if len(words) == 1 else name.startswith(words[0]) and words[1] in name
 

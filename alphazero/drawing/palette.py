@@ -58,7 +58,7 @@ BOARDS: Final[dict[Material, tuple[Colour, Colour, Colour]]] = {
 
 @functools.lru_cache(maxsize=64)
 def palette_of(game: Game) -> Palette:
-    """Return a game's paints; the names of wood's are those of boards without a material."""
+    """Return a game's paints; boards of wood and those without a material share their names."""
     colours = BOARDS[game.material]
     name = "board" if game.material is Material.WOOD else game.material.name.lower()
     field, line, hole = (

@@ -29,8 +29,8 @@ from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSear
 from alphazero.utils.arrays import BoolArray, Float32Array, Int64Array
 
 MARGIN_SCALE: Final = 2.0
-"""The margin whose utility is half of the greatest, in board widths: 18 points on 9 x 9. It is that
-of KataGo's static score utility (`cpp/neuralnet/nninputs.cpp`, `ScoreValue`)."""
+"""In board widths, the margin with half of the greatest utility: 18 points on 9 x 9, as in KataGo's
+static score utility (`cpp/neuralnet/nninputs.cpp`, `ScoreValue`)."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,11 @@ class NetworkSearch(TreeSearch):
             ignored_state_index=unseen,
             margin_scale=MARGIN_SCALE * math.sqrt(math.prod(game.observation_shape[1:])),
         )
-        room = NODES_PER_SIMULATION * settings.simulations + 1 if nodes is None else nodes
+        capacity = NODES_PER_SIMULATION * settings.simulations + 1 if nodes is None else nodes
         trees = allocate_trees(
             game,
             slots,
-            room,
+            capacity,
             leaves,
             settings.transpositions,
             rows,

@@ -117,6 +117,6 @@ class RolloutSearch(TreeSearch):
 def nodes_per_tree(game: Game, settings: RolloutConfig, slots: int) -> int:
     """Return the capacity of each tree in nodes: enough for its simulations, if memory allows."""
     node = NODE.itemsize + EDGE.itemsize * game.num_actions
-    room = (settings.memory << 20) // (node * slots * settings.threads)
+    capacity = (settings.memory << 20) // (node * slots * settings.threads)
     share = -(-settings.simulations // settings.threads)
-    return max(1, min(NODES_PER_SIMULATION * share + 1, room))
+    return max(1, min(NODES_PER_SIMULATION * share + 1, capacity))

@@ -37,7 +37,7 @@ class Checkpoint:
     """A player at one moment of its training; `source` names the file in messages.
 
     `weights` is the network's `state_dict`; `step` counts optimizer updates; `rating` is in Elo,
-    None if unknown; `details` is for people, but for `boards`, those of its self-play.
+    None if unknown; `details` is for people, except `boards`, on which self-play took place.
     """
 
     game_name: str

@@ -1,4 +1,4 @@
-"""Policy heads, and the pooling of heads without a weight that knows the size of the board.
+"""Policy heads, and the pooling of heads that work on any size of board.
 
 Source: KataGo, Wu 2019 (arXiv:1902.10565), section 3.3 and appendix A.
 

@@ -43,7 +43,7 @@ TOLERANCE: Final = 1e-3
 """Largest difference of a float32 logit or value from torch. The shipped players have 0.000005."""
 
 INT8_LIMITS: Final = InferenceConfig()
-"""The limits of int8 are those of self-play in int8."""
+"""Int8 must be as exact as in self-play."""
 
 
 class Comparison(NamedTuple):

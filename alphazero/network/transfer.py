@@ -92,7 +92,7 @@ def compare_parts(given: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> 
 
 
 def part_of(name: str) -> str:
-    """Return the part of a network that a weight belongs to: `block 3`, `policy head`, `margin head`."""
+    """Return the part of a network that a weight belongs to: `block 3`, `policy head`."""
     if name.startswith("tower."):
         return f"{BLOCK}{int(name.split('.')[1]) + 1}"
     if name.startswith("policy_output.others."):

@@ -319,17 +319,17 @@ def agree_on_game(
 ) -> tuple[list[PlayerSpec], "Game"]:
     """Return the players for the game asked for, if any, and the game that they share.
 
-    A checkpoint may play another size of its game; one line on stderr tells that it was not trained
-    there.
+    A checkpoint may play another size of its game; one line on stderr says that it was not
+    trained there.
 
     Raises:
         PlayerError: as `common_game`, or when one does not play the game asked for.
     """
-    seated = [spec.on(asked) for spec in specs] if asked else list(specs)
-    for note in dict.fromkeys(spec.transfer_note for spec in seated):
+    players = [spec.on(asked) for spec in specs] if asked else list(specs)
+    for note in dict.fromkeys(spec.transfer_note for spec in players):
         if note:
             print(note, file=sys.stderr)
-    return seated, common_game(seated, asked)
+    return players, common_game(players, asked)
 
 
 def _parse(text: str) -> tuple[PlayerKind, dict[str, Any]]:

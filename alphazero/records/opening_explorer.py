@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from alphazero.games.game import ONGOING, Game, State, to_play, value_of
+from alphazero.games.game import ONGOING, Game, State, to_play, value_of, win_rate
 from alphazero.records.played_game import PlayedGame
 from alphazero.utils.tables import align
 
@@ -104,7 +104,7 @@ def explore(
             move.counts[index] += 1
             if played.outcome != ONGOING:
                 move.finished += 1
-                move.points += (value_of(played.outcome, mover) + 1) / 2
+                move.points += win_rate(value_of(played.outcome, mover))
     found.moves = sorted(moves.values(), key=lambda move: (-move.games, move.action))
     return found
 

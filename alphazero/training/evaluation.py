@@ -38,7 +38,7 @@ class Evaluation:
         settings = config.evaluation
         self.interval = settings.interval
         self.anchors = AnchorMatches(game, config) if settings.anchors else None
-        self.examination = (
+        self.solved_positions = (
             SolvedPositionsCheck(game, config) if settings.solved_positions_per_stage else None
         )
 
@@ -47,7 +47,7 @@ class Evaluation:
         if iteration % self.interval:
             return 0
         games = self.anchors.games if self.anchors else 0
-        return games + (self.examination.num_positions if self.examination else 0)
+        return games + (self.solved_positions.num_positions if self.solved_positions else 0)
 
     def measure(
         self, best: Evaluator, seed: Sequence[int], workers: int = 1, show: Progress = no_progress
@@ -56,8 +56,8 @@ class Evaluation:
         figures: Figures = {}
         if self.anchors:
             figures |= self.anchors.run(best, seed, workers, show)
-        if self.examination:
-            figures |= self.examination.run(best, workers, show)
+        if self.solved_positions:
+            figures |= self.solved_positions.run(best, workers, show)
         return figures
 
 

@@ -358,7 +358,7 @@ class Training:
         """Start or finish a gate; without gates, the newest network always becomes the best."""
         state, settings = self.run.state, self.config.gate
         if not settings.games:
-            self.best = make_evaluator(self.learner.player, self.config.inference)
+            self.best = make_evaluator(self.learner.ema_network, self.config.inference)
             state.best = self.run.save_player(self._checkpoint())
             return None
         result = None
@@ -377,7 +377,7 @@ class Training:
 
     def _begin_gate(self, show: Progress) -> PendingGate:
         checkpoint = self._checkpoint()
-        evaluator = make_evaluator(self.learner.player, self.config.inference)
+        evaluator = make_evaluator(self.learner.ema_network, self.config.inference)
         name = player_name(checkpoint.step)
         challenger = NetworkSnapshot(name, evaluator, lambda: checkpoint_bytes(checkpoint, name))
         future = self.backend.gate(challenger, self._best_snapshot(), self._seed(GATE), show)
@@ -452,7 +452,7 @@ class Training:
         if before == after:
             self.save()
             return
-        self.learner = new_learner(self.run, self.group, self.learner.player)
+        self.learner = new_learner(self.run, self.group, self.learner.ema_network)
         self.learner.step = state.step
         plays = " and plays once a gate accepts it" if self.config.gate.games else ""
         say(
@@ -466,7 +466,7 @@ class Training:
 
     def _save_first(self) -> None:
         """Publish the untrained network, so that the run always has a best player."""
-        self._set_best(self.learner.player)
+        self._set_best(self.learner.ema_network)
         rating = 0.0 if self.config.gate.games else None
         self.run.state.best = self.run.save_player(self._checkpoint(rating))
         self.save()
@@ -491,7 +491,7 @@ class Training:
         return NetworkSnapshot(name, self.best, lambda: self.run.read(name))
 
     def _checkpoint(self, rating: float | None = None) -> Checkpoint:
-        return self.run.checkpoint(self.learner.player, rating)
+        return self.run.checkpoint(self.learner.ema_network, rating)
 
     def _make_backend(self) -> PlayBackend:
         if self.config.selfplay.distributed is None:

@@ -78,12 +78,12 @@ def check_replaceable(path: Path, content: str, holds_content: Callable[[], bool
         )
 
 
-def read_start(path: Path, size: int = 4096) -> bytes:
-    """Return up to `size` first bytes of a regular file; raise RunError if it cannot be read."""
+def read_start(path: Path) -> bytes:
+    """Return the first 4096 bytes of a regular file; raise RunError if it cannot be read."""
     with path_errors("read", path):
         check_regular(path)
         with path.open("rb") as file:
-            return file.read(size)
+            return file.read(4096)
 
 
 def check_readable(path: Path | str) -> None:

@@ -148,7 +148,9 @@ def make_run(place: Path, case: Case, iterations: int = ITERATIONS) -> Path:
     for iteration in range(1, 4) if case.best_values else ():
         records = random_records(TIC_TAC_TOE, 20, iteration)
         games = GameBatch.of(TIC_TAC_TOE, records)
-        games = games._replace(prospects=np.concatenate([case.best_values(each) for each in records]))
+        games = games._replace(
+            prospects=np.concatenate([case.best_values(each) for each in records])
+        )
         run.state.iteration = iteration
         run.save_games(games)
         run.state.shards.append(iteration)

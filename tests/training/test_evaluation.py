@@ -140,9 +140,9 @@ def test_who_knows_the_answers_is_right_at_every_stage(tmp_path: Path, honest: b
     config = tiny_config(
         tmp_path, "evaluation.solved_positions_per_stage=5", "search.simulations=64"
     )
-    examination = SolvedPositionsCheck(NIM, config)
-    figures = examination.run(KnowsNim(honest), 2)
-    assert examination.num_positions == 2 * 15
+    check = SolvedPositionsCheck(NIM, config)
+    figures = check.run(KnowsNim(honest), 2)
+    assert check.num_positions == 2 * 15
     stages = ("opening", "middle", "end")
     assert figures.keys() == {
         f"solved/{who}_{what}/{stage}"
@@ -158,7 +158,7 @@ def test_who_knows_the_answers_is_right_at_every_stage(tmp_path: Path, honest: b
             assert figures[f"solved/search_optimal/{stage}"] == 1
         else:
             # Where every move loses, each is optimal; elsewhere the opposite of the truth is not.
-            states = examination.solution.states[examination.stages == stages.index(stage)]
+            states = check.solution.states[check.stages == stages.index(stage)]
             lost = np.mean([state[LEFT] % 4 == 0 for state in states])
             free = [state for state in states if state[LEFT] == 1]
             assert figures[f"solved/network_value_error/{stage}"] == 2

@@ -136,7 +136,7 @@ def test_the_average_of_the_weights_begins_anew_with_the_larger_network() -> Non
         learner = Learner(ResNet((3, 3, 3), 9, shape, 1), settings, "cpu", start_step=born)
         learner.step = step
         learner.train_step(batch)
-        averages.append(learner.player.state_dict()["stem.convolution.weight"])
+        averages.append(learner.ema_network.state_dict()["stem.convolution.weight"])
     fresh, grown, old = averages
     assert torch.equal(fresh, grown)
     assert not torch.equal(fresh, old)

@@ -31,7 +31,7 @@ from alphazero.training.monitoring.dashboard import never_measured
 from alphazero.training.monitoring.metrics import METRICS, kind_of
 
 MATCH: Final = "match/elo"
-"""The metric that is no curve: the rating by games against `sweep.opponent`, who has 0."""
+"""The only metric without a curve: the rating by games against `sweep.opponent`, who has 0."""
 MOST_RUNS: Final = 999
 SECTIONS: Final = ("sweep", "set", "keys")
 

@@ -41,7 +41,7 @@ MIN_INTERVAL: Final = 0.001
 """Least seconds between reports during a search."""
 
 IGNORED: Final = ("includeNoResultValue",)
-"""Fields without a meaning here; to ignore them is to answer them."""
+"""Fields that are accepted and have no effect here."""
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ class Review:
         )
 
 
-def judge(loss: float) -> Judgement:
+def judgement_of(loss: float) -> Judgement:
     """Return the judgement of a move that is not a best one, by its loss in per cent."""
     if loss >= BLUNDER_LOSS:
         return Judgement.BLUNDER
@@ -134,7 +134,7 @@ def review_moves(actions: Sequence[int], evaluations: Sequence[Evaluation | None
             continue
         is_best, chance = action in before.best, 100 - after.chance
         loss = 0.0 if is_best else max(before.chance - chance, 0.0)
-        judgement = Judgement.BEST if is_best else judge(loss)
+        judgement = Judgement.BEST if is_best else judgement_of(loss)
         moves.append(MoveReview(ply, judgement, before.chance, chance, loss, before.choices == 1))
     chances = tuple(
         None if each is None else each.chance if ply % 2 == 0 else 100 - each.chance

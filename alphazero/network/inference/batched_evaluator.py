@@ -52,9 +52,9 @@ def rows_in_match(num_games: int, evaluator: object) -> int:
 def rows_in_selfplay(num_games: int) -> int:
     """Return the batch size for a player of all `num_games` games.
 
-    Three quarters of many games: the batch stays full while the others wait for their moves, which
-    are made for so many games at once that Python's share of the time is small. Of fewer games,
-    whose batches are far from the fastest, nearly all.
+    With `MANY_GAMES` or more, three quarters: the batch stays full while the other games wait for
+    their moves, which are made together to save Python's time. With fewer, nearly all, because
+    small batches are slow.
     """
     return num_games - num_games // (4 if num_games >= MANY_GAMES else 16)
 

@@ -54,7 +54,7 @@ def target_shapes(
 
 
 class GameEnds(NamedTuple):
-    """The ends of games, as the rules `owners` and `margin` of the game tell them."""
+    """How games ended, by the rules `owners` and `margin` of the game."""
 
     owners: npt.NDArray[np.int8]
     """[N, H * W] 1 for player 0, -1 for player 1, 0 for nobody; zeros for a resigned game"""

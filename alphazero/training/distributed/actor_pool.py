@@ -342,15 +342,15 @@ class ActorPool:
 
     def _assign_jobs(self) -> None:
         """Give every actor its next jobs, gates first, within the limits."""
-        room, games = self._limit - self._queued_games(), self._job_games
+        capacity, games = self._limit - self._queued_games(), self._job_games
         for slot in self._slots:
             while len(slot.jobs) < JOBS_PER_ACTOR:
                 if self._gate_jobs:
                     self._assign(slot, self._gate_jobs.popleft())
-                elif self._best and games <= room:
+                elif self._best and games <= capacity:
                     terms = self._resign_below, games, self._calibration, self._simulations_fraction
                     self._assign(slot, _Job("play", (self._best, *terms), (self._best,), games))
-                    room -= games
+                    capacity -= games
                 else:
                     return
 

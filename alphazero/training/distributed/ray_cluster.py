@@ -359,7 +359,7 @@ def _check_token(address: str, allow_unauthenticated: bool) -> None:
         last = (probe.stderr.strip().splitlines() or ["it did not answer"])[-1]
         raise RunError(
             f"there is no Ray cluster at {address} ({last[:200]}); start one with `ray start "
-            "--head --port=6379`, see the README"
+            "--head --port=6379`, see alphazero/training/distributed/README.md"
         )
     elif not allow_unauthenticated:
         raise RunError(

@@ -99,7 +99,7 @@ class Group:
             tensor.copy_(mean.view(tensor.shape))
 
     def _announce(self, order: int, batch: Batch | None = None) -> None:
-        """Send an order; that of a step comes with its board's rows, columns and actions."""
+        """Send an order; a step's order includes the rows, columns and actions of its board."""
         shape = (0, 0, 0)
         if batch is not None:
             shape = (*batch.observations.shape[2:], batch.policies.shape[1])

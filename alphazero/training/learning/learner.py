@@ -70,7 +70,7 @@ class Learner:
             share_normalisation(network)
         self.device = torch.device(resolve_device(device))
         self.network = network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self.player = copy.deepcopy(network) if settings.ema_decay else network
+        self.ema_network = copy.deepcopy(network) if settings.ema_decay else network
         """The network that plays: the EMA of the weights, or the network itself."""
         self.step = 0
         bfloat16 = resolve_precision(settings.precision, self.device.type) == "bfloat16"
@@ -181,11 +181,11 @@ class Learner:
     @torch.no_grad()
     def _update_average(self) -> None:
         """Move the EMA towards the network, faster in its first steps; counters are copied."""
-        if self.player is self.network:
+        if self.ema_network is self.network:
             return
         age = self.step - self.start_step
         decay = min(self.settings.ema_decay, (1 + age) / (10 + age))
-        averages, current = self.player.state_dict(), self.network.state_dict()
+        averages, current = self.ema_network.state_dict(), self.network.state_dict()
         mixed = [name for name, each in averages.items() if each.is_floating_point()]
         torch._foreach_lerp_(
             [averages[name] for name in mixed], [current[name] for name in mixed], 1 - decay
@@ -217,8 +217,10 @@ class Learner:
     def state(self) -> dict[str, Tensor]:
         """Return copies of the weights and the optimizer state as named tensors."""
         tensors = {f"network.{name}": each for name, each in self.network.state_dict().items()}
-        if self.player is not self.network:
-            tensors |= {f"player.{name}": each for name, each in self.player.state_dict().items()}
+        if self.ema_network is not self.network:
+            tensors |= {
+                f"player.{name}": each for name, each in self.ema_network.state_dict().items()
+            }
         for optimizer, numbers in self._numbered():
             for index, values in optimizer.state_dict()["state"].items():
                 for name, value in values.items():
@@ -248,8 +250,8 @@ class Learner:
                 copied = _arranged_as(parameters[int(index)], tensor)
                 moments.setdefault(int(index), {})[part] = copied
         self.network.load_state_dict(weights["network"])
-        if self.player is not self.network:
-            self.player.load_state_dict(weights["player"] or weights["network"])
+        if self.ema_network is not self.network:
+            self.ema_network.load_state_dict(weights["player"] or weights["network"])
         for optimizer, numbers in self._numbered():
             groups = optimizer.state_dict()["param_groups"]
             own = {index: moments[each] for index, each in enumerate(numbers) if each in moments}

@@ -3,6 +3,8 @@
 The gradient of a matrix points mostly along a few directions, and Adam's scaling of single weights
 does not change that. Muon takes the matrix of the momentum, U S V^T, and steps along U V^T:
 directions with a weak gradient are learned as fast as those with a strong one.
+
+`torch.optim.Muon` handles one matrix at a time, in bf16, and was two to three times slower on CPUs.
 """
 
 from collections.abc import Iterable

@@ -47,5 +47,5 @@ def holdout_value_loss(
 def value_loss(learner: Learner, batch: Batch) -> float:
     """Return the mean of (z - v)² over a batch, 0 to 4, for the network that plays."""
     observations = torch.from_numpy(batch.observations).to(learner.device)
-    values = learner.player.eval().forward_full(observations).values.float().cpu().numpy()
+    values = learner.ema_network.eval().forward_full(observations).values.float().cpu().numpy()
     return float(np.square(batch.values - values, dtype=np.float64).mean())

@@ -7,7 +7,7 @@ import pytest
 from alphazero.frontends.review.judgement import (
     Evaluation,
     Judgement,
-    judge,
+    judgement_of,
     move_accuracy,
     move_weights,
     review_moves,
@@ -28,7 +28,7 @@ from alphazero.frontends.review.judgement import (
     ],
 )
 def test_the_loss_judges_a_move(loss: float, judgement: Judgement, sign: str) -> None:
-    assert judge(loss) is judgement
+    assert judgement_of(loss) is judgement
     assert judgement.sign == sign
     assert judgement.is_bad == bool(sign)
 

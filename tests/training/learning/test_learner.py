@@ -521,20 +521,20 @@ def test_what_dies_in_a_step_is_zero_and_the_program_around_it_keeps_small_numbe
 
 def test_the_player_is_the_running_average_of_the_weights() -> None:
     learner = make_learner(ema_decay=0.5)
-    assert learner.player is not learner.network
-    expected = {name: each.clone() for name, each in learner.player.state_dict().items()}
+    assert learner.ema_network is not learner.network
+    expected = {name: each.clone() for name, each in learner.ema_network.state_dict().items()}
     for step in range(1, 8):
         learner.train_step(make_batch(seed=step))
         decay = min(0.5, (1 + step) / (10 + step))
         for name, weight in learner.network.state_dict().items():
             if weight.is_floating_point():
                 expected[name] = decay * expected[name] + (1 - decay) * weight
-    for name, weight in learner.player.state_dict().items():
+    for name, weight in learner.ema_network.state_dict().items():
         if weight.is_floating_point():
             torch.testing.assert_close(weight, expected[name])
     moved = [
         not torch.equal(a, b)
-        for a, b in zip(learner.player.parameters(), learner.network.parameters(), strict=True)
+        for a, b in zip(learner.ema_network.parameters(), learner.network.parameters(), strict=True)
     ]
     assert all(moved)
 
@@ -552,7 +552,7 @@ def test_an_average_is_restored_with_the_learner() -> None:
 
 def test_without_an_average_the_weights_themselves_play() -> None:
     learner = make_learner()
-    assert learner.player is learner.network
+    assert learner.ema_network is learner.network
     assert not any(name.startswith("player.") for name in learner.state())
 
 
