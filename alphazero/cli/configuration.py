@@ -25,7 +25,6 @@ def config_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def config(options: argparse.Namespace) -> None:
-    """Show keys, a resolved configuration, or the differences of two."""
     from alphazero.config.loader import dump_config, load_config
     from alphazero.config.reference import (
         describe_keys,

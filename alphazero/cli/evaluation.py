@@ -29,7 +29,6 @@ from alphazero.utils.progress import progress_bar
 
 
 def grade_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `grade`."""
     parser.add_argument(
         "checkpoint",
         metavar="CHECKPOINT",
@@ -68,7 +67,6 @@ def grade_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def grade(options: argparse.Namespace) -> int:
-    """Grade a checkpoint."""
     from alphazero.errors import PlayerError
     from alphazero.players.registry import name_checkpoint
     from alphazero.utils.files import check_readable, is_folder
@@ -121,7 +119,6 @@ def grade(options: argparse.Namespace) -> int:
 
 
 def match_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `match`."""
     parser.add_argument("first", metavar="A", help=PLAYER)
     parser.add_argument("second", metavar="B", help="the opponent of A")
     contest_arguments(parser, 100, "games, even (default: 100)")
@@ -156,7 +153,6 @@ def match_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def match(options: argparse.Namespace) -> None:
-    """Play a match."""
     from alphazero.errors import PlayerError
     from alphazero.players.options import CheckpointOptions
     from alphazero.players.registry import agree_on_game, name_player
@@ -241,7 +237,6 @@ class Forfeit(NamedTuple):
 
 
 def rate_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `rate`."""
     parser.add_argument(
         "players",
         nargs="+",
@@ -290,7 +285,6 @@ def rate_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def rate(options: argparse.Namespace) -> int:
-    """Rate players by a tournament."""
     from alphazero.drawing.figures import check_figures, save_figure
     from alphazero.players.registry import agree_on_game, name_player
     from alphazero.utils.files import is_folder
@@ -355,7 +349,6 @@ def rate(options: argparse.Namespace) -> int:
 
 
 def solve_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `solve`."""
     parser.add_argument(
         "game", metavar="GAME", help="its name, as in mnk:rows=4,columns=4,length=3"
     )
@@ -369,7 +362,6 @@ def solve_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def solve(options: argparse.Namespace) -> None:
-    """Solve a position."""
     from alphazero.games.registry import read_game
 
     game = read_game(options.game)

@@ -9,7 +9,6 @@ PRECISIONS = ("float32", "int8")
 
 
 def export_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `export`."""
     parser.add_argument(
         "player",
         metavar="PLAYER",
@@ -45,7 +44,6 @@ def export_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def export(options: argparse.Namespace) -> None:
-    """Export a player."""
     from alphazero.players.options import CheckpointOptions
     from alphazero.players.registry import name_player
     from alphazero.utils.files import check_writable, printable, sha256_of, write_atomic

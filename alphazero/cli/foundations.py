@@ -65,7 +65,6 @@ def foundations_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def foundations(options: argparse.Namespace) -> None:
-    """Run a demo."""
     from alphazero.drawing.figures import check_replaceable_figure
     from alphazero.foundations.common import FoundationsError
     from alphazero.foundations.demos import make_demo

@@ -30,7 +30,6 @@ GAME_SUFFIXES = (".sgf", ".jsonl")
 
 
 def play_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `play`."""
     player_arguments(parser)
     parser.add_argument(
         "--side",
@@ -61,7 +60,6 @@ def play_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def play(options: argparse.Namespace) -> None:
-    """Play in the terminal."""
     from alphazero.players.registry import agree_on_game, name_player
     from alphazero.utils.files import check_readable, check_writable
 
@@ -92,7 +90,6 @@ def play(options: argparse.Namespace) -> None:
 
 
 def serve_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `serve`."""
     parser.add_argument(
         "players",
         nargs="*",
@@ -129,7 +126,6 @@ def serve_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def serve(options: argparse.Namespace) -> None:
-    """Serve the page."""
     from alphazero.players.registry import name_player, parse_player
     from alphazero.utils.files import check_readable, is_folder
 
@@ -192,7 +188,6 @@ def _players_on(specs: list["PlayerSpec"], asked: "Game", given: bool) -> list["
 
 
 def gtp_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `gtp`."""
     player_arguments(parser)
     parser.add_argument(
         "--ponder", action="store_true", help="search on during the opponent's turn"
@@ -200,7 +195,6 @@ def gtp_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def gtp(options: argparse.Namespace) -> None:
-    """Serve a player over GTP."""
     from alphazero.players.registry import agree_on_game, name_player
 
     player = name_player(options.player, **given_budget(options))
@@ -213,7 +207,6 @@ def gtp(options: argparse.Namespace) -> None:
 
 
 def analyze_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `analyze`."""
     parser.add_argument("player", metavar="PLAYER", help=PLAYER)
     game_argument(parser)
     thinking_arguments(parser)
@@ -232,7 +225,6 @@ def analyze_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def analyze(options: argparse.Namespace) -> None:
-    """Answer KataGo's JSON analysis queries."""
     from alphazero.players.registry import agree_on_game, name_player
 
     player = name_player(options.player, **given_budget(options))
@@ -245,13 +237,11 @@ def analyze(options: argparse.Namespace) -> None:
 
 
 def gomocup_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `gomocup`."""
     parser.add_argument("player", metavar="PLAYER", help=PLAYER)
     thinking_arguments(parser)
 
 
 def gomocup(options: argparse.Namespace) -> None:
-    """Serve a player over the Gomocup protocol."""
     from alphazero.players.registry import name_player
 
     player = name_player(options.player, **given_budget(options))
@@ -262,7 +252,6 @@ def gomocup(options: argparse.Namespace) -> None:
 
 
 def info_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `info`."""
     parser.add_argument(
         "checkpoint", type=Path, metavar="CHECKPOINT", help="a checkpoint, or the folder of a run"
     )
@@ -270,7 +259,6 @@ def info_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def info(options: argparse.Namespace) -> None:
-    """Describe a checkpoint."""
     from alphazero.network.header import check_checkpoint, find_checkpoint
 
     path = find_checkpoint(options.checkpoint)
@@ -291,7 +279,6 @@ def info(options: argparse.Namespace) -> None:
 
 
 def players(_: argparse.Namespace) -> None:
-    """List the players that come with the package."""
     from alphazero.network.checkpoint import load_checkpoint
     from alphazero.players.checkpoint_player import summarize
     from alphazero.utils.shipped import shipped_players
@@ -303,7 +290,6 @@ def players(_: argparse.Namespace) -> None:
 
 
 def replay_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `replay`."""
     parser.add_argument(
         "games", type=Path, metavar="GAMES", help="an .sgf file, or one of `alphazero match --save`"
     )
@@ -314,7 +300,6 @@ def replay_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def replay(options: argparse.Namespace) -> None:
-    """Replay games."""
     from alphazero.utils.files import check_readable, is_folder, printable
 
     if is_folder(options.games) or options.games.suffix == ".safetensors":
@@ -336,7 +321,6 @@ def replay(options: argparse.Namespace) -> None:
 
 
 def openings_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `openings`."""
     parser.add_argument(
         "games",
         type=Path,
@@ -352,7 +336,6 @@ def openings_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def openings(options: argparse.Namespace) -> None:
-    """Count the moves of games in a position."""
     from alphazero.utils.files import check_readable, is_folder
 
     archive: Archive

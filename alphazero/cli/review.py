@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 def review_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `review`."""
     parser.add_argument(
         "games", type=Path, metavar="GAMES", help="an .sgf file, or one of `alphazero match --save`"
     )
@@ -46,7 +45,6 @@ def review_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def review(options: argparse.Namespace) -> int:
-    """Review saved games."""
     from alphazero.players.registry import name_player
     from alphazero.utils.files import check_readable, check_writable, printable
 

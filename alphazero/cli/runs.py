@@ -12,7 +12,6 @@ from alphazero.utils.progress import progress_bar, say
 
 
 def plot_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `plot`."""
     parser.add_argument(
         "folders", nargs="+", type=Path, metavar="RUN", help="the folder of a run, or several"
     )
@@ -26,7 +25,6 @@ def plot_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def plot(options: argparse.Namespace) -> None:
-    """Plot the curves of one run or several."""
     if len(options.folders) == 1:
         from alphazero.diagnostics.runs.run_figure import plot_run
 
@@ -43,7 +41,6 @@ def plot(options: argparse.Namespace) -> None:
 
 
 def compare_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `compare`."""
     parser.add_argument(
         "folders", nargs="+", type=Path, metavar="RUN", help="the folders of two runs or more"
     )
@@ -59,7 +56,6 @@ def compare_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def compare(options: argparse.Namespace) -> None:
-    """Compare runs."""
     from alphazero.diagnostics.runs.comparison import CSV_KEY, describe, read_runs, save_runs
     from alphazero.drawing.figures import KINDS, check_figures
     from alphazero.utils.files import printable
@@ -89,7 +85,6 @@ def compare(options: argparse.Namespace) -> None:
 
 
 def sweep_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `sweep`."""
     parser.add_argument("file", type=Path, metavar="FILE", help="the YAML file of the sweep")
     parser.add_argument(
         "--jobs",
@@ -104,7 +99,6 @@ def sweep_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def sweep(options: argparse.Namespace) -> int:
-    """Train the runs of a sweep and rank them."""
     from alphazero.diagnostics.runs.sweep_file import PlannedRun, load_sweep
 
     planned = load_sweep(options.file)

@@ -22,7 +22,6 @@ from alphazero.utils.progress import Observer, no_observer, progress_bar, withou
 
 
 def train_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `train`."""
     config_file_arguments(parser, optional=True)
     parser.add_argument(
         "--resume", type=Path, metavar="RUN", help="the folder of the run to resume"
@@ -34,7 +33,6 @@ def train_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def train(options: argparse.Namespace) -> int:
-    """Train from a YAML file, or resume a run."""
     from alphazero.config.loader import load_config
     from alphazero.training.manifest import check_new, check_run, holds_run, run_folder
 
@@ -102,12 +100,10 @@ def _output_of(options: argparse.Namespace) -> Iterator[Observer]:
 
 
 def verify_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `verify`."""
     parser.add_argument("path", type=Path, metavar="RUN", help="a run's folder, or a checkpoint")
 
 
 def verify(options: argparse.Namespace) -> None:
-    """Verify a run or a checkpoint."""
     from alphazero.training.manifest import check_resumable
     from alphazero.utils.files import check_readable, is_folder
 
@@ -125,7 +121,6 @@ def verify(options: argparse.Namespace) -> None:
 
 
 def bench_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `bench`."""
     config_file_arguments(parser)
     parser.add_argument(
         "--seconds",
@@ -160,7 +155,6 @@ def bench_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def bench(options: argparse.Namespace) -> None:
-    """Measure self-play."""
     from alphazero.config.loader import load_config
     from alphazero.utils.json_lines import plain
 
@@ -200,7 +194,6 @@ def bench(options: argparse.Namespace) -> None:
 
 
 def plan_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `plan`."""
     config_file_arguments(parser, optional=True)
     parser.add_argument(
         "--against",
@@ -219,7 +212,6 @@ def plan_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def plan(options: argparse.Namespace) -> None:
-    """Forecast a run, or compare a forecast with a run."""
     from alphazero.config.loader import load_config
     from alphazero.training.manifest import check_run
 
@@ -245,7 +237,6 @@ def plan(options: argparse.Namespace) -> None:
 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `doctor`."""
     parser.add_argument(
         "run_folder", nargs="?", type=Path, metavar="RUN", help="the folder of a run"
     )
@@ -257,7 +248,6 @@ def doctor_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def doctor(options: argparse.Namespace) -> None:
-    """Diagnose a run; problems found do not change the exit code."""
     if options.machine == bool(options.run_folder):
         raise AlphaZeroError("name either the folder of a run, or --machine")
     if options.machine:
@@ -275,14 +265,12 @@ def doctor(options: argparse.Namespace) -> None:
 
 
 def check_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `check`."""
     parser.add_argument(
         "game", metavar="GAME", help="its name, as in mnk:rows=4,columns=4,length=3"
     )
 
 
 def check(options: argparse.Namespace) -> None:
-    """Check a game."""
     from alphazero.games.contract.check import check_game
 
     report = check_game(options.game)
@@ -292,12 +280,10 @@ def check(options: argparse.Namespace) -> None:
 
 
 def games_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `games`."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="games (default: all)")
 
 
 def games(options: argparse.Namespace) -> None:
-    """List the games."""
     from alphazero.games import game_names, game_options
 
     for name in options.names or game_names():

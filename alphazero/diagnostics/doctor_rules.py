@@ -20,7 +20,7 @@ RECENT: Final = 5
 """Newest points of a curve that are averaged, against the noise of one iteration."""
 
 ENOUGH_ITERATIONS: Final = 10
-"""Least iterations of a run that is called healthy: `RECENT` ones, and as many before to compare."""
+"""Least iterations of a run that is called healthy: `RECENT` ones and as many to compare with."""
 
 ENOUGH_STEPS: Final = 300
 """Least optimizer steps of such a run: by then the policy loss has left its initial value, with the
