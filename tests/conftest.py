@@ -15,7 +15,7 @@ TESTS = Path(__file__).parent
 INTEGRATION = (
     *("integration", "cli", "scripts", "diagnostics", "frontends/web", "training/distributed"),
     "frontends/static_page",
-    *("frontends/terminal/test_pty.py", "training/test_evaluation.py", "training/test_growth.py"),
+    *("frontends/terminal/test_pty.py", "training/test_evaluation.py"),
     *("training/test_resume.py", "training/test_int8.py", "training/monitoring/test_surprise.py"),
     *("training/learning/test_data_parallel.py", "training/data/test_game_shard.py"),
     *("network/inference/test_device_check.py", "network/test_checkpoint.py", "utils/test_jit.py"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from alphazero.config.fields import Reader, dotted
 from alphazero.config.schema import (
     REMOVED_KEYS,
+    REMOVED_SECTIONS,
     SECTIONS,
     Config,
     GameConfig,
@@ -73,7 +74,9 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
     reader = Reader(source, document, REMOVED_KEYS)
     values: dict[str, dict[str, Any]] = {}
     for name, content in document.value.items():
-        if name not in SECTIONS:
+        if name in REMOVED_SECTIONS:
+            _check_removed_section(reader, name, content)
+        elif name not in SECTIONS:
             nearest = did_you_mean(name, SECTIONS)
             reader.report((name,), f"unknown section {quote(name)}{nearest}")
         elif content is not None and not isinstance(content, dict):
@@ -99,6 +102,14 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
         _check_game(reader, config)
     reader.finish()
     return config
+
+
+def _check_removed_section(reader: Reader, name: str, content: Any) -> None:
+    if isinstance(content, dict) and content.get(REMOVED_SECTIONS[name]) is not None:
+        hint = "train the larger network in a second run that starts from this one, with "
+        reader.report((name,), f"{name}: this section no longer exists; {hint}network.initial")
+    else:
+        reader.renamed.append(f"{name} was removed")
 
 
 def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override: str) -> None:
@@ -260,21 +271,6 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
             [("network", "global_pooling"), ("network", "filters")],
             f"network.global_pooling ({network.global_pooling}) must be below "
             f"network.filters ({network.filters}): the pooled filters bias the other ones",
-        )
-    begin, end = config.growth.samples, config.budget.samples
-    for name in ("blocks", "filters"):
-        first, grown = getattr(network, name), getattr(config.growth, name)
-        if begin is not None and grown < first:
-            yield (
-                [("growth", name), ("network", name)],
-                f"growth.{name} ({grown}) must be at least network.{name} ({first}), because the "
-                "larger network begins as the function of the first one",
-            )
-    if begin is not None and end is not None and begin >= end:
-        yield (
-            [("growth", "samples"), ("budget", "samples")],
-            f"growth.samples ({begin}) must be below budget.samples ({end}), or the larger "
-            "network is never trained",
         )
     limits = [each.name for each in fields(config.budget)]
     if all(getattr(config.budget, name) is None for name in limits):

@@ -162,8 +162,8 @@ class NetworkConfig:
     initial: str = config_field(
         "",
         "checkpoint, or a run's folder for its best player, whose weights the run starts from, as "
-        "far as they fit: with `heads: convolutional` also one of another size of the board; "
-        "empty: untrained",
+        "far as they fit: also one with fewer blocks and filters, whose answers the run begins "
+        "with, and with `heads: convolutional` one of another size of the board; empty: untrained",
         unit="path",
         source="AGZ: untrained",
     )
@@ -180,42 +180,10 @@ class NetworkConfig:
         "docs/KataGoMethods.md, Short-term Value and Score Targets",
     )
 
-
-@dataclass(frozen=True)
-class GrowthConfig:
-    """A larger network that replaces the first one during the run.
-
-    It begins as the function of the first network and learns from the window. With a gate, the
-    first network still plays until one accepts it. Steps continue to count, so
-    `learner.learning_rate` can rise again.
-    """
-
-    samples: int | None = config_field(
-        None,
-        "self-play positions after which the larger network starts to train; null: never",
-        unit="positions",
-        at_least=1,
-        source="not in AGZ; Wu 2019 (arXiv:1902.10565): a run through four sizes of network; "
-        "Chen et al. 2016 (arXiv:1511.05641): larger networks that begin as the smaller one",
-    )
-    blocks: int = config_field(
-        8,
-        "residual blocks of the larger network, instead of `network.blocks`",
-        at_least=0,
-        at_most=1024,
-    )
-    filters: int = config_field(
-        96, "filters of the larger network, instead of `network.filters`", at_least=1, at_most=4096
-    )
-    replay_ratio: float | None = config_field(
-        None,
-        "expected draws of each new position from then on, instead of `replay.ratio`; null: no "
-        "change",
-        unit="draws",
-        above=0,
-        at_most=10_000,
-        formerly="reuse",
-    )
+    @property
+    def kept(self) -> "NetworkConfig":
+        """The settings that checkpoints keep: all but `initial`."""
+        return replace(self, initial="")
 
 
 @dataclass(frozen=True)
@@ -1048,7 +1016,6 @@ class Config:
     game: GameConfig
     run: RunConfig = field(default_factory=RunConfig)
     network: NetworkConfig = field(default_factory=NetworkConfig)
-    growth: GrowthConfig = field(default_factory=GrowthConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     selfplay: SelfplayConfig = field(default_factory=SelfplayConfig)
     replay: ReplayConfig = field(default_factory=ReplayConfig)
@@ -1058,25 +1025,9 @@ class Config:
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     inference: InferenceConfig = field(default_factory=InferenceConfig)
 
-    @property
-    def networks(self) -> tuple[NetworkConfig, ...]:
-        """The shapes of the run's one or two networks, in order, without `initial`."""
-        growth, first = self.growth, replace(self.network, initial="")
-        if growth.samples is None:
-            return (first,)
-        return (first, replace(first, blocks=growth.blocks, filters=growth.filters))
-
-    def network_at(self, positions: int) -> NetworkConfig:
-        """Return the shape of the network that trains after `positions` self-play positions."""
-        is_grown = self.growth.samples is not None and positions >= self.growth.samples
-        return self.networks[-1 if is_grown else 0]
-
     def steps_due(self, positions: int) -> int:
         """Return the number of optimizer steps due after `positions` self-play positions."""
-        begin, ratio, batch = self.growth.samples, self.replay.ratio, self.learner.batch_size
-        early = positions if begin is None else min(positions, begin)
-        later = (positions - early) * ((self.growth.replay_ratio or ratio) / batch)
-        return int(early * (ratio / batch) + later)
+        return int(positions * (self.replay.ratio / self.learner.batch_size))
 
 
 SECTIONS: dict[str, Any] = get_type_hints(Config)
@@ -1093,3 +1044,6 @@ REMOVED_KEYS: dict[KeyPath, Any] = {
 }
 """Keys of older files, accepted only with this value, their default. Those of `network` are in the
 headers of checkpoints too."""
+
+REMOVED_SECTIONS = {"growth": "samples"}
+"""Sections of older files, accepted only where this key is null, its default."""

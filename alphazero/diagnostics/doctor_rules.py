@@ -164,15 +164,6 @@ def check_entropy(data: RunData) -> str | None:
     )
 
 
-def _replay_ratio_key(data: RunData) -> str:
-    """Return the key of the replay ratio in effect, and its value."""
-    config, positions = data.config, data.points("selfplay/positions")
-    has_grown = bool(positions) and config.network_at(int(positions[-1])) != config.networks[0]
-    if has_grown and config.growth.replay_ratio is not None:
-        return f"growth.replay_ratio, now {config.growth.replay_ratio:g}"
-    return f"replay.ratio, now {config.replay.ratio:g}"
-
-
 def check_overfitting(data: RunData) -> str | None:
     """Check for a value head that memorises its games."""
     seen, unseen = (data.now(f"learner/{kind}_value_loss") for kind in ("seen", "unseen"))
@@ -182,7 +173,7 @@ def check_overfitting(data: RunData) -> str | None:
     return (
         f"(z - v)² is {unseen:.3f} in unseen games, {unseen / max(seen, 1e-9):.1f} times "
         f"the {seen:.3f} in games learned from (at most {OVERFITTING}); lower "
-        f"{_replay_ratio_key(data)}, or raise replay.window_minimum, now "
+        f"replay.ratio, now {data.config.replay.ratio:g}, or raise replay.window_minimum, now "
         f"{settings.window_minimum:,}"
     )
 
@@ -203,7 +194,7 @@ def check_many_draws(data: RunData) -> str | None:
         return None
     return (
         f"each new position is drawn {draws:.1f} times (at most {MOST_DRAWS:g}); lower "
-        f"{_replay_ratio_key(data)}"
+        f"replay.ratio, now {data.config.replay.ratio:g}"
     )
 
 
@@ -214,7 +205,8 @@ def check_few_draws(data: RunData) -> str | None:
         return None
     return (
         f"each new position is drawn {draws:.2f} times (at least {FEWEST_DRAWS:g}), so "
-        f"{math.exp(-draws):.0%} are never learned from; raise {_replay_ratio_key(data)}"
+        f"{math.exp(-draws):.0%} are never learned from; raise replay.ratio, now "
+        f"{data.config.replay.ratio:g}"
     )
 
 

@@ -219,11 +219,6 @@ def describe(config: Config, measured: Calibration) -> str:
         f"time                {describe_stages(named['as random'].seconds)}",
         f"bottleneck          {bottleneck(measured)}",
         f"suggested           {advice}",
-        *(
-            "not included        the larger network; plan it alone, with growth.samples=null "
-            f"network.blocks={each.blocks} network.filters={each.filters}"
-            for each in config.networks[1:]
-        ),
     ]
     return "\n".join(line.rstrip() for line in lines)
 

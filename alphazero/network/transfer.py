@@ -5,13 +5,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from alphazero.errors import ConfigError
-from alphazero.network.checkpoint import Checkpoint, load_checkpoint
+from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.header import find_checkpoint
 from alphazero.network.resnet import ResNet
+from alphazero.network.widening import widen
 from alphazero.utils.files import printable
 
 BLOCK = "block "
@@ -26,6 +28,8 @@ class Transfer:
     """reasons by part"""
     unused: list[str] = field(default_factory=list)
     """parts that only the checkpoint has"""
+    widened: str = ""
+    """what the checkpoint's filters became, in words, if this network has more"""
 
     def __str__(self) -> str:
         parts_of = defaultdict(list)
@@ -34,6 +38,7 @@ class Transfer:
         refused = [f"{_listed(parts)} ({reason})" for reason, parts in parts_of.items()]
         return "; ".join(
             [
+                *([self.widened] if self.widened else []),
                 f"taken: {_listed(self.taken)}",
                 *([f"not taken: {', '.join(refused)}"] if refused else []),
                 *([f"not in this network: {_listed(self.unused)}"] if self.unused else []),
@@ -41,33 +46,43 @@ class Transfer:
         )
 
 
-def load_initial(path: str, network: ResNet) -> tuple[Checkpoint, Transfer]:
-    """Read the checkpoint of `network.initial`, and compare it with a network.
+def load_initial(
+    path: str, network: ResNet, rng: np.random.Generator
+) -> tuple[Mapping[str, Tensor], Transfer]:
+    """Read the weights of `network.initial`, and compare them with a network's.
 
-    `network` is not changed, and may be on the "meta" device. `path` may be a run's folder.
+    If the network has more filters, they are widened by `rng` to as many. `network` is not changed,
+    and may be on the "meta" device. `path` may be a run's folder.
 
     Raises:
         CheckpointError: for a file that is no checkpoint.
         ConfigError: when no part of it fits.
     """
     checkpoint = load_checkpoint(find_checkpoint(Path(path)))
-    transfer = compare_parts(checkpoint.weights, network.state_dict())
+    weights: Mapping[str, Tensor] = checkpoint.weights
+    before, after = checkpoint.network_settings.filters, network.settings.filters
+    if after > before:
+        weights = widen(weights, after - before, rng)
+    transfer = compare_parts(weights, network.state_dict())
     if not transfer.taken:
         raise ConfigError(f"network.initial: nothing of {printable(path)} fits: {transfer}")
-    return checkpoint, transfer
+    if after > before:
+        transfer.widened = f"{before} filters widened to {after}"
+    return weights, transfer
 
 
 @torch.no_grad()
-def start_from(path: str, network: ResNet) -> Transfer:
+def start_from(path: str, network: ResNet, rng: np.random.Generator) -> Transfer:
     """Copy what fits of the checkpoint at `path` into a network; raise as `load_initial`.
 
     Each part is taken as a whole or keeps its untrained weights. A new block of a longer tower is
-    the identity then, so a network with more blocks begins with the checkpoint's answers.
+    the identity then, so a network with more blocks, filters or both begins with the checkpoint's
+    answers.
     """
-    checkpoint, transfer = load_initial(path, network)
+    weights, transfer = load_initial(path, network, rng)
     for name, weight in network.state_dict().items():
         if part_of(name) in transfer.taken:
-            weight.copy_(checkpoint.weights[name])
+            weight.copy_(weights[name])
     return transfer
 
 

@@ -1,19 +1,19 @@
-"""A larger network that begins as the function of a smaller one.
+"""The weights of a network with more filters that begins as the function of a smaller one.
 
 Source: Net2Net, Chen, Goodfellow, Shlens 2016 (arXiv:1511.05641). Net2WiderNet: each new filter is
 a copy of an old one, and the layers that read the copies divide the old weight among them.
-Net2DeeperNet: new blocks are the identity, as those of an untrained network are.
+Net2DeeperNet: new blocks are the identity, as those of an untrained network are; this module has
+nothing to do for them.
 
 Shapes: F filters of the smaller network, N of the larger one, G pooled ones of both, O outputs.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 import torch
 from torch import Tensor
-
-from alphazero.network.resnet import ResNet
 
 SPREAD: Final = 0.5
 """By how much the copies' shares of a weight differ from equal ones, relative to these.
@@ -24,19 +24,19 @@ copies, which changes the function; unequal shares do not.
 
 
 @torch.no_grad()
-def widen(small: ResNet, large: ResNet, rng: np.random.Generator, spread: float = SPREAD) -> None:
-    """Give `large` weights with which it computes what `small` does, up to rounding.
+def widen(
+    given: Mapping[str, Tensor], more: int, rng: np.random.Generator, spread: float = SPREAD
+) -> dict[str, Tensor]:
+    """Return weights that compute what the weights `given` do, up to rounding, with `more` filters.
 
-    `large` is untrained and for the same game, with at least as many blocks and filters and
-    otherwise equal settings. Its blocks beyond those of `small` keep their weights.
+    Both are `state_dict`s of a `ResNet`.
     """
-    filters, more = small.settings.filters, large.settings.filters - small.settings.filters
-    given, wanted = small.state_dict(), large.state_dict()
+    filters, inner, wanted = len(given["stem.convolution.weight"]), {}, {}
     trunk = _sources(filters, more, rng)
-    inner = {}
-    for block in range(len(small.tower)):
-        read = given[f"tower.{block}.second.convolution.weight"].shape[1]  # F; F - G with pooling
-        inner[str(block)] = _sources(read, more, rng)
+    for name, tensor in given.items():
+        if name.endswith("second.convolution.weight"):
+            read = tensor.shape[1]  # F; F - G with pooling
+            inner[name.split(".")[1]] = _sources(read, more, rng)
     for name, tensor in given.items():
         weight, words = tensor.cpu(), name.split(".")
         outputs = inputs = None
@@ -57,7 +57,8 @@ def widen(small: ResNet, large: ResNet, rng: np.random.Generator, spread: float 
             weight = weight[outputs]
         if inputs is not None and weight.ndim > 1:
             weight = _divided(weight, inputs, rng, spread)
-        wanted[name].copy_(weight)
+        wanted[name] = weight
+    return wanted
 
 
 def _sources(old: int, more: int, rng: np.random.Generator) -> Tensor:

@@ -32,7 +32,7 @@ from alphazero.network.inference.device_check import check_device
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.inference.quantization import QuantizationError
 from alphazero.network.resnet import ResNet
-from alphazero.network.size_check import check_network_sizes
+from alphazero.network.size_check import check_network_size
 from alphazero.network.transfer import load_initial
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch
@@ -85,7 +85,8 @@ def train(config: Config | Mapping[str, Any] | Path | str, observe: Observer = n
     game = make_game(config.game.name, **config.game.options)
     _check(config, game)
     if config.network.initial:
-        load_initial(config.network.initial, ResNet.of(game, config.networks[0], None))
+        skeleton = ResNet.of(game, config.network, None)
+        load_initial(config.network.initial, skeleton, np.random.default_rng(0))
     return _train(run_folder(config), lambda: RunDirectory.create(config), observe)
 
 
@@ -113,7 +114,7 @@ def resume(
 def _check(config: Config, game: Game) -> None:
     require_trackers(config)
     refuse_unsound(game)
-    check_network_sizes(config, game)
+    check_network_size(config, game)
     resolve_backend(config.inference)
 
 
@@ -235,7 +236,7 @@ class Training:
         steps = self.learn(before)
         result = self.gate() if steps.steps or self.challenge else None
         figures = self.report(write, games, steps, result, self.evaluate())
-        self.publish()
+        self.save()
         return figures
 
     def _stages(self) -> list[str]:
@@ -444,25 +445,6 @@ class Training:
             self.run.save_unfinished(self.unfinished.get(self.board, []))
             self.run.publish()
             bar.update()
-
-    def publish(self) -> None:
-        """Publish this iteration, and start the larger network when its `growth` is due."""
-        state, before = self.run.state, self.learner.network.settings
-        after = self.config.network_at(state.positions)
-        if before == after:
-            self.save()
-            return
-        self.learner = new_learner(self.run, self.group, self.learner.ema_network)
-        self.learner.step = state.step
-        plays = " and plays once a gate accepts it" if self.config.gate.games else ""
-        say(
-            f"iteration {state.iteration}: from now on a network of {after.blocks} x "
-            f"{after.filters} learns; it begins as the function of the {before.blocks} x "
-            f"{before.filters} network{plays}"
-        )
-        self.save()
-        if self.group is not None:
-            self.group.switch_network()
 
     def _save_first(self) -> None:
         """Publish the untrained network, so that the run always has a best player."""

@@ -63,10 +63,10 @@ _SIZE_LIMIT: Final = 4 << 30
 
 
 def matches_run(player: Checkpoint, config: Config) -> bool:
-    """Whether a player has a configuration's game and the shape of one of its networks."""
+    """Whether a player has a configuration's game and network."""
     game = (config.game.name, config.game.options)
     return game == (player.game_name, player.game_options) and (
-        player.network_settings in config.networks
+        player.network_settings == config.network.kept
     )
 
 
@@ -128,10 +128,7 @@ class RunDirectory:
                 "its folder"
             )
         run = cls(folder, config, state)
-        positions = state.positions
-        same_network = before.network.initial == config.network.initial
-        same_network &= before.network_at(positions) == config.network_at(positions)
-        if not (same_network and matches_run(run.load_best(), config)):
+        if not (before.network == config.network and matches_run(run.load_best(), config)):
             raise RunError(
                 f"{printable(folder)}: the game and the network of a run cannot change; start a "
                 "new one with another run.name"

@@ -531,7 +531,7 @@ def test_several_mistakes_get_a_line_each(tmp_path: Path, capsys: Capture) -> No
     [
         ("search.simulatons=3", "did you mean 'simulations'?"),
         ("simulations=3", "expected section.key=value; did you mean search.simulations or "),
-        ("blocks=3", "expected section.key=value; did you mean network.blocks or growth.blocks?"),
+        ("blocks=3", "expected section.key=value; did you mean network.blocks?"),
         ("search.simulations", "expected section.key=value"),
         ("search.simulations=few", "expected a whole number, got text 'few'"),
         ("search.simulations=", "expected a whole number, got nothing"),

@@ -487,12 +487,7 @@ def test_a_dumped_config_loads_back_equal(seed: int) -> None:
     sgd = config.learner.optimizer == "sgd"
     decay = 0.0 if sgd else config.learner.weight_decay
     momentum = config.learner.momentum if sgd else LearnerConfig().momentum
-    begin, end = config.growth.samples or 0, config.budget.samples
     pooled = min(config.network.global_pooling, config.network.filters - 1)
-    larger = {
-        name: max(getattr(config.growth, name), getattr(config.network, name))
-        for name in ("blocks", "filters")
-    }
     games = config.evaluation.games // 2 * 2
     search = config.search
     if search.why_no_margin(config.network.auxiliary):
@@ -503,9 +498,8 @@ def test_a_dumped_config_loads_back_equal(seed: int) -> None:
         search=search,
         run=dataclasses.replace(config.run, name=source.choice(["", "on", "1e-3", "7", "a.b_c-d"])),
         network=dataclasses.replace(config.network, global_pooling=pooled),
-        growth=dataclasses.replace(config.growth, **larger),
         gate=dataclasses.replace(config.gate, games=config.gate.games // 2 * 2),
-        budget=dataclasses.replace(config.budget, minutes=1.0e-5, samples=end and begin + end),
+        budget=dataclasses.replace(config.budget, minutes=1.0e-5),
         replay=dataclasses.replace(config.replay, window_minimum=5, window_maximum=10**13),
         learner=dataclasses.replace(config.learner, weight_decay=decay, momentum=momentum),
     )
@@ -900,4 +894,15 @@ def test_a_removed_key_is_read_with_its_default_alone(
     assert f"{section}.{key} was removed" in capsys.readouterr().err
     assert f"{section}.{key}: this key no longer exists" in error_of(
         SMALLEST + f"{section}: {{{key}: {other}}}"
+    )
+
+
+def test_a_removed_section_is_read_where_it_was_not_in_use(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    unused = SMALLEST + "growth: {samples: null, blocks: 8}"
+    assert parse_config(unused) == parse_config(SMALLEST)
+    assert "growth was removed" in capsys.readouterr().err
+    assert "growth: this section no longer exists; train the larger network in a second" in (
+        error_of(SMALLEST + "growth: {samples: 700000}")
     )

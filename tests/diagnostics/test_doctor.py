@@ -282,21 +282,6 @@ def test_a_search_that_prefers_no_move_teaches_none(tmp_path: Path) -> None:
     assert finding.endswith("its entropy is 2.18: raise search.simulations, now 4")
 
 
-@pytest.mark.parametrize(
-    ("samples", "key"), [(1, "growth.replay_ratio, now 40"), (10**9, "replay.ratio, now 2")]
-)
-def test_the_reuse_to_change_is_that_of_the_network_that_learns(
-    samples: int, key: str, tmp_path: Path
-) -> None:
-    courses = {**HEALTHY, "learner/steps": lambda i: 800 * i}
-    curves = {
-        name: {i: course(i) for i in range(1, ITERATIONS + 1)} for name, course in courses.items()
-    }
-    config = tiny_config(tmp_path, f"growth.samples={samples}", "growth.replay_ratio=40")
-    (finding,) = diagnose(RunData(config, curves)).findings
-    assert finding.endswith(f"lower {key}")
-
-
 @pytest.mark.parametrize(("successes", "expected"), [(0, 1.0), (1, 0.271), (3, 0.001)])
 def test_the_chance_of_so_many_successes_is_the_binomials_tail(
     successes: int, expected: float

@@ -322,12 +322,3 @@ def test_a_plan_names_what_was_asked_for(tmp_path: Path, capsys: Capture) -> Non
 )
 def test_a_mistake_is_one_line(arguments: list[str], said: str, only_line: OnlyLine) -> None:
     assert said in only_line("plan", *arguments)
-
-
-def test_a_plan_says_that_it_leaves_a_larger_network_out(tmp_path: Path) -> None:
-    growing = tiny_config(tmp_path, "growth.samples=50", "growth.blocks=2", "growth.filters=12")
-    last = describe(growing, MEASURED).splitlines()[-1]
-    assert last.endswith("growth.samples=null network.blocks=2 network.filters=12")
-    alone = tiny_config(tmp_path, *last.split()[-3:])
-    assert "not included" not in describe(alone, MEASURED)
-    assert alone.networks == growing.networks[1:]

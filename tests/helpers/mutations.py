@@ -431,27 +431,11 @@ TRAINING = (
         ),
     ),
     Mutation(
-        "training/learning/run_learner.py",
-        "if smaller is not None:",
-        "if False:",
-        "a larger network begins untrained",
-        ("training/test_growth.py::test_it_begins_as_the_function_of_the_first_network",),
-    ),
-    Mutation(
         "network/widening.py",
         "torch.arange(len(between) - more, filters)",
         "torch.arange(filters - len(between) + more)",
         "a larger network pools other filters",
         ("network/test_widening.py::test_the_outputs_are_those_of_the_smaller_network",),
-    ),
-    Mutation(
-        "training/learning/learner.py",
-        "age = self.step - self.start_step",
-        "age = self.step",
-        "the average of a larger network starts old",
-        (
-            "training/test_growth.py::test_the_average_of_the_weights_begins_anew_with_the_larger_network",
-        ),
     ),
     Mutation(
         "training/learning/learner.py",

@@ -17,7 +17,6 @@ OTHERS = {
     "games/test_check.py": "contract/check.py and contract/trial.py, each with the other's faults",
     "games/test_plug_ins.py": "games that other packages register",
     "scripts/test_tutorial.py": "scripts/tutorial.ipynb",
-    "training/test_growth.py": "runs whose network grows, through loop, learner and files",
     "training/test_resume.py": "runs that are interrupted and resumed, through loop and files",
 }
 """Test files named after what they test across modules."""

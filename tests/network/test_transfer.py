@@ -3,6 +3,7 @@
 import dataclasses
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from helpers.commands import OnlyLine
@@ -28,6 +29,8 @@ SETTINGS = NetworkConfig(
     global_pooling=3,
 )
 GO_5 = {"rows": 5, "columns": 5}
+RNG = np.random.default_rng(0)
+"""Widens; the tests depend on no draw of it."""
 EVERYTHING = "taken: stem, blocks 1 to 2, policy head, actions without a cell, value head"
 
 
@@ -62,7 +65,7 @@ def equal_parts(network: ResNet, path: Path) -> set[str]:
 
 def test_convolutional_heads_take_everything_from_another_size_of_the_board(path: Path) -> None:
     network = network_of("go", SETTINGS, 2, rows=9, columns=9)
-    assert str(start_from(str(path), network)) == EVERYTHING
+    assert str(start_from(str(path), network, RNG)) == EVERYTHING
     weights = load_checkpoint(path).weights
     for name, tensor in network.state_dict().items():
         assert torch.equal(tensor, weights[name])
@@ -74,7 +77,7 @@ def test_dense_heads_are_not_taken_from_another_size_of_the_board(path: Path) ->
     save_checkpoint(path, small)
     network = network_of("go", dense, 2, rows=7, columns=7)
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
-    assert str(start_from(str(path), network)) == (
+    assert str(start_from(str(path), network, RNG)) == (
         "taken: stem, blocks 1 to 2; not taken: policy head (policy_output.weight is [26, 75] "
         "there, [50, 147] here), value head (value_hidden.weight is [5, 100] there, [5, 196] here)"
     )
@@ -90,7 +93,7 @@ def test_each_auxiliary_head_is_taken_alone(path: Path) -> None:
     save_checkpoint(path, Checkpoint("go", GO_5, settings, weights, 7, 1))
     fewer = dataclasses.replace(SETTINGS, auxiliary=("ownership", "short_term_value"))
     network = network_of("go", fewer, 2, **GO_5)
-    assert str(start_from(str(path), network)) == (
+    assert str(start_from(str(path), network, RNG)) == (
         f"{EVERYTHING}, ownership head; not taken: short term value head (not there); "
         "not in this network: reply head, margin head"
     )
@@ -102,7 +105,7 @@ def test_of_another_game_what_fits_is_taken(path: Path) -> None:
     """Hex has other planes and no pass, and its network here a wider value head."""
     settings = dataclasses.replace(SETTINGS, value_hidden=7)
     network = network_of("hex", settings, 2)
-    assert str(start_from(str(path), network)) == (
+    assert str(start_from(str(path), network, RNG)) == (
         "taken: blocks 1 to 2, policy head; not taken: stem (stem.convolution.weight is "
         "[8, 17, 3, 3] there, [8, 3, 3, 3] here), value head (value_hidden.weight is [5, 12] "
         "there, [7, 12] here); not in this network: actions without a cell"
@@ -110,10 +113,41 @@ def test_of_another_game_what_fits_is_taken(path: Path) -> None:
     assert equal_parts(network, path) == {"tower", "policy_features", "policy_output"}
 
 
+@pytest.mark.parametrize("heads", ["dense", "convolutional"])
+def test_a_larger_network_begins_with_the_answers_of_the_smaller_one(
+    path: Path, heads: str
+) -> None:
+    game = make_game("go", **GO_5)
+    small = dataclasses.replace(SETTINGS, heads=heads, auxiliary=("ownership", "reply"))
+    weights = network_of("go", small, 1, **GO_5).state_dict()
+    save_checkpoint(path, Checkpoint("go", GO_5, small, weights, 7, 1))
+    network = ResNet.of(game, dataclasses.replace(small, blocks=4, filters=13), 2).eval()
+    text = str(start_from(str(path), network, RNG))
+    assert text.startswith("8 filters widened to 13; taken: stem, blocks 1 to 2, policy head")
+    assert text.endswith("; not taken: blocks 3 to 4 (not there)")
+    observations = torch.rand(3, 17, 5, 5, generator=torch.Generator().manual_seed(0))
+    ours, theirs = (
+        each.forward_full(observations) for each in (network, load_checkpoint(path).network())
+    )
+    for one, other in [
+        (ours.policy_logits, theirs.policy_logits),
+        (ours.values, theirs.values),
+        *((ours.auxiliary[name], theirs.auxiliary[name]) for name in small.auxiliary),
+    ]:
+        assert other.std() > 1e-3
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
+
+
+def test_a_smaller_network_takes_nothing_of_a_larger_one(path: Path) -> None:
+    network = ResNet.of(make_game("go", **GO_5), dataclasses.replace(SETTINGS, filters=6), 2)
+    with pytest.raises(ConfigError, match=r"nothing of .* fits: taken: nothing"):
+        load_initial(str(path), network, RNG)
+
+
 def test_a_longer_tower_begins_with_the_answers_of_the_shorter_one(path: Path) -> None:
     settings = dataclasses.replace(SETTINGS, blocks=4)
     network = ResNet.of(make_game("go", **GO_5), settings, 2).eval()
-    told = str(start_from(str(path), network))
+    told = str(start_from(str(path), network, RNG))
     assert told == f"{EVERYTHING}; not taken: blocks 3 to 4 (not there)"
     observations = torch.rand(3, 17, 5, 5, generator=torch.Generator().manual_seed(0))
     for ours, theirs in zip(
@@ -124,20 +158,20 @@ def test_a_longer_tower_begins_with_the_answers_of_the_shorter_one(path: Path) -
 
 def test_a_block_of_another_kind_is_not_taken(path: Path) -> None:
     settings = dataclasses.replace(SETTINGS, global_pooling=0, blocks=1)
-    _, transfer = load_initial(str(path), ResNet.of(make_game("go"), settings, None))
+    _, transfer = load_initial(str(path), ResNet.of(make_game("go"), settings, None), RNG)
     assert (
         str(transfer) == f"{EVERYTHING.replace('blocks 1 to 2', 'block 1')}; not in this "
         "network: block 2"
     )
     settings = dataclasses.replace(SETTINGS, global_pooling=0)
-    _, transfer = load_initial(str(path), ResNet.of(make_game("go"), settings, None))
+    _, transfer = load_initial(str(path), ResNet.of(make_game("go"), settings, None), RNG)
     assert transfer.refused == {"block 2": "of another kind there"}
 
 
 def test_where_nothing_fits_one_line_says_why(path: Path) -> None:
     network = ResNet.of(make_game("connect_four"), NetworkConfig(), None)
     with pytest.raises(ConfigError, match=r"nothing of .* fits: taken: nothing; not taken: stem "):
-        load_initial(str(path), network)
+        load_initial(str(path), network, RNG)
 
 
 # A run that starts from a checkpoint.

@@ -43,7 +43,10 @@ def test_the_outputs_are_those_of_the_smaller_network(
             least = 0.5 if name.endswith("running_var") else -0.5
             tensor.add_(torch.rand(tensor.shape, generator=generator) + least)
     large = ResNet.of(game, dataclasses.replace(settings, blocks=blocks, filters=filters), 4)
-    widen(small, large, np.random.default_rng(5), spread)
+    large.load_state_dict(
+        widen(small.state_dict(), filters - settings.filters, np.random.default_rng(5), spread),
+        strict=False,  # new blocks keep their weights
+    )
     observations = torch.rand(16, *game.observation_shape, generator=generator)
     answers, wider = (
         copy.deepcopy(each).train(trains).forward_full(observations) for each in (small, large)
@@ -61,7 +64,7 @@ def test_copies_learn_apart_where_their_shares_differ(spread: float) -> None:
     settings = dataclasses.replace(SETTINGS, filters=4, global_pooling=0)
     small = ResNet.of(game, settings, 1)
     large = ResNet.of(game, dataclasses.replace(settings, filters=8), 2)
-    widen(small, large, np.random.default_rng(3), spread)
+    large.load_state_dict(widen(small.state_dict(), 4, np.random.default_rng(3), spread))
     generator = torch.Generator().manual_seed(4)
     observations = torch.rand(16, *game.observation_shape, generator=generator)
     large(observations)[0].square().sum().backward()

@@ -24,7 +24,7 @@ from alphazero.training.data.replay_buffer import Batch
 BARRIER_TIMEOUT: Final = timedelta(days=7)
 """Longest wait of a follower for the next step, while the leader plays; torchrun ends orphans."""
 
-_STEP, _STOP, _RENEW = 1, 0, 2
+_STEP, _STOP = 1, 0
 
 
 class Group:
@@ -55,16 +55,16 @@ class Group:
             parts.append(part.numpy())
         return Batch.of_arrays(parts, batch.auxiliary)
 
-    def receive(self, batch_size: int, planes: int, heads: Sequence[str] = ()) -> Batch | bool:
+    def receive(self, batch_size: int, planes: int, heads: Sequence[str] = ()) -> Batch | None:
         """Follower: return this process's part of the next batch, with targets for `heads`.
 
-        True: the leader has switched to another network. False: there are no more batches.
+        None: there are no more batches.
         """
         message = torch.zeros(4, dtype=torch.int64)
         distributed.broadcast(message, src=0)
         order, height, width, actions = message.tolist()
-        if order != _STEP:
-            return bool(order == _RENEW)
+        if order == _STOP:
+            return None
         observation = planes, height, width
         rows = batch_size // self.size
         parts = [torch.empty(rows, *observation), torch.empty(rows, actions), torch.empty(rows)]
@@ -77,11 +77,6 @@ class Group:
     def shutdown(self) -> None:
         """Leader: end the followers."""
         self._announce(_STOP)
-
-    def switch_network(self) -> None:
-        """Leader: make the followers load another network, which has been published."""
-        self._announce(_RENEW)
-        self.sync_followers()
 
     def sync_followers(self) -> None:
         """Leader: wait until the followers have loaded the published state."""

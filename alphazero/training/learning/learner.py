@@ -59,11 +59,8 @@ class Learner:
         settings: LearnerConfig,
         device: str = "auto",
         group: Group | None = None,
-        start_step: int = 0,
     ) -> None:
         self.settings = settings
-        self.start_step = start_step
-        """The step at which this network began; soon after it, the EMA follows more closely."""
         self.group = group
         if group is not None:
             group.check(settings.batch_size)
@@ -130,15 +127,12 @@ class Learner:
                 self._fail(f"a batch whose {name} are not finite")
         return self._step_on(batch if self.group is None else self.group.scatter(batch))
 
-    def run_follower(self) -> bool:
-        """Do the leader's steps on this process's parts; return whether another network follows."""
+    def run_follower(self) -> None:
+        """Do the leader's steps on this process's parts, until it ends."""
         assert self.group is not None
         network, size = self.network, self.settings.batch_size
         planes = network.observation_shape[0]
-        while True:
-            part = self.group.receive(size, planes, network.settings.auxiliary)
-            if isinstance(part, bool):
-                return part
+        while part := self.group.receive(size, planes, network.settings.auxiliary):
             self._step_on(part)
 
     @_without_denormals()
@@ -183,8 +177,7 @@ class Learner:
         """Move the EMA towards the network, faster in its first steps; counters are copied."""
         if self.ema_network is self.network:
             return
-        age = self.step - self.start_step
-        decay = min(self.settings.ema_decay, (1 + age) / (10 + age))
+        decay = min(self.settings.ema_decay, (1 + self.step) / (10 + self.step))
         averages, current = self.ema_network.state_dict(), self.network.state_dict()
         mixed = [name for name, each in averages.items() if each.is_floating_point()]
         torch._foreach_lerp_(
