@@ -328,7 +328,8 @@ class Training:
         early, self.early = self.early, []
         first = self.learner.step
         with self._stage("learn", steps, "step") as bar, self._learning_threads():
-            # A GPU learns alone: meanwhile other cores draw the next batches.
+            # A GPU learns alone: meanwhile other cores draw the next batches. On a CPU the steps
+            # themselves keep all cores busy.
             threads = 0 if self.learner.device.type == "cpu" else min(self.cores - 1, DRAWING)
             bar.iterable = map_ahead(self._batch, range(first, first + steps), threads)
             report = self.learner.train(bar, early)
