@@ -1,6 +1,6 @@
 """The cache of compiled kernels: never stale, never foreign, never in the way.
 
-Each test starts Python anew on a small house: a copy of the package's floor 1 with one game, so
+Each test starts Python anew on a small package: a copy of `utils` and `games` with one game, so
 that sources can be edited and no other part of the package is loaded.
 """
 
@@ -41,14 +41,14 @@ WIN, GOING_ON = "outcome 1\n", "outcome 2\n"
 
 
 @dataclass(frozen=True)
-class House:
-    """A copy of floor 1 below `folder`, and the folder where its kernels are kept."""
+class PackageCopy:
+    """A copy of `utils` and `games` below `folder`, and the folder of its compiled kernels."""
 
     folder: Path
     cache: Path
 
     def start(self, before: str = "", code: str = PLAY) -> tuple[str, list[str]]:
-        """Start Python on this house; return what it printed and the warnings it gave."""
+        """Start Python on this package; return what it printed and the warnings it gave."""
         environment = {
             **os.environ,
             "PYTHONPATH": str(self.folder),
@@ -80,46 +80,46 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def warm_house(tmp_path_factory: pytest.TempPathFactory) -> House:
-    """A house whose kernels are compiled and kept; not to be changed by tests."""
-    folder = tmp_path_factory.mktemp("house")
-    package = folder / "alphazero"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "utils").mkdir()
+def warm_package(tmp_path_factory: pytest.TempPathFactory) -> PackageCopy:
+    """A package whose kernels are compiled and kept; not to be changed by tests."""
+    folder = tmp_path_factory.mktemp("package")
+    copied = folder / "alphazero"
+    copied.mkdir()
+    (copied / "__init__.py").touch()
+    (copied / "utils").mkdir()
     for name in ("errors.py", "utils/__init__.py", "utils/jit.py", "utils/progress.py"):
-        shutil.copy(SOURCES / name, package / name)
+        shutil.copy(SOURCES / name, copied / name)
     others = ("go", "contract", "hex.py", "mnk.py", "nim.py", "othello.py")
     ignore = shutil.ignore_patterns("__pycache__", *others)
-    shutil.copytree(SOURCES / "games", package / "games", ignore=ignore)
-    house = House(folder, folder / "cache")
-    assert house.start() == (WIN, [])
-    assert house.files("*.nbi")
-    return house
+    shutil.copytree(SOURCES / "games", copied / "games", ignore=ignore)
+    package = PackageCopy(folder, folder / "cache")
+    assert package.start() == (WIN, [])
+    assert package.files("*.nbi")
+    return package
 
 
 @pytest.fixture
-def house(warm_house: House, tmp_path: Path) -> House:
-    """The warm house with a copy of its cache, for a test to spoil."""
+def package(warm_package: PackageCopy, tmp_path: Path) -> PackageCopy:
+    """The warm package with a copy of its cache, for a test to spoil."""
     cache = tmp_path / "cache"
-    shutil.copytree(warm_house.cache, cache)
-    return House(warm_house.folder, cache)
+    shutil.copytree(warm_package.cache, cache)
+    return PackageCopy(warm_package.folder, cache)
 
 
-def kernels_folder(house: House) -> Path:
+def kernels_folder(package: PackageCopy) -> Path:
     """Return the one folder of kernels in the cache."""
-    (folder,) = house.cache.glob("kernels-*")
+    (folder,) = package.cache.glob("kernels-*")
     return folder
 
 
-def test_another_start_leaves_as_many_files_as_one(house: House) -> None:
-    before = house.cached()
-    assert house.start(code="import alphazero.games.connect_four") == ("", [])
-    assert house.cached() == before
+def test_another_start_leaves_as_many_files_as_one(package: PackageCopy) -> None:
+    before = package.cached()
+    assert package.start(code="import alphazero.games.connect_four") == ("", [])
+    assert package.cached() == before
 
 
-def test_an_edited_callee_in_another_file_is_never_served_stale(house: House) -> None:
-    lines = house.folder / "alphazero" / "games" / "line_games.py"
+def test_an_edited_callee_in_another_file_is_never_served_stale(package: PackageCopy) -> None:
+    lines = package.folder / "alphazero" / "games" / "line_games.py"
     source, times = lines.read_text(), lines.stat()
     edited = source.replace("if run >= length:", "if run >  length:")
     assert len(edited) == len(source)
@@ -127,13 +127,13 @@ def test_an_edited_callee_in_another_file_is_never_served_stale(house: House) ->
     try:
         lines.write_text(edited)
         os.utime(lines, ns=(times.st_atime_ns, times.st_mtime_ns))
-        assert house.start() == (GOING_ON, [])
+        assert package.start() == (GOING_ON, [])
     finally:
         lines.write_text(source)
         os.utime(lines, ns=(times.st_atime_ns, times.st_mtime_ns))
-    kept = house.cached()
-    assert house.start() == (WIN, [])
-    assert house.cached() == kept
+    kept = package.cached()
+    assert package.start() == (WIN, [])
+    assert package.cached() == kept
 
 
 def emptied(data: bytes) -> bytes:
@@ -148,112 +148,114 @@ def one_bit(data: bytes) -> bytes:
 
 @pytest.mark.parametrize(("kind", "damage"), [("nbi", emptied), ("nbc", one_bit)])
 def test_a_damaged_cache_file_is_dropped_with_one_warning(
-    house: House, kind: str, damage: Callable[[bytes], bytes]
+    package: PackageCopy, kind: str, damage: Callable[[bytes], bytes]
 ) -> None:
-    names = [path.name for path in house.files()]
-    victim = house.files(f"*play*.{kind}")[0]
+    names = [path.name for path in package.files()]
+    victim = package.files(f"*play*.{kind}")[0]
     victim.write_bytes(damage(victim.read_bytes()))
-    printed, warned = house.start()
+    printed, warned = package.start()
     assert printed == WIN
     assert len(warned) == 1
     assert "could not be read" in warned[0]
-    assert str(kernels_folder(house)) in warned[0]
-    left = [path.name for path in house.files()]
+    assert str(kernels_folder(package)) in warned[0]
+    left = [path.name for path in package.files()]
     assert victim.name in left
     assert set(left) <= set(names)
 
 
 def test_a_flipped_bit_in_every_file_costs_one_warning_and_the_next_start_is_quiet(
-    house: House,
+    package: PackageCopy,
 ) -> None:
-    names = [path.name for path in house.files()]
-    for victim in house.files("*.nb?"):
+    names = [path.name for path in package.files()]
+    for victim in package.files("*.nb?"):
         victim.write_bytes(one_bit(victim.read_bytes()))
-    printed, warned = house.start()
+    printed, warned = package.start()
     assert printed == WIN
     assert len(warned) == 1
     assert "could not be read" in warned[0]
     assert "does not match" in warned[0]
-    assert [path.name for path in house.files()] == names
-    kept = house.cached()
-    assert house.start() == (WIN, [])
-    assert house.cached() == kept
+    assert [path.name for path in package.files()] == names
+    kept = package.cached()
+    assert package.start() == (WIN, [])
+    assert package.cached() == kept
 
 
 @pytest.mark.slow
-def test_a_flipped_bit_in_any_one_file_costs_one_warning(house: House) -> None:
-    for name in [path.name for path in house.files("*.nb?")]:
-        (victim,) = house.files(name)
+def test_a_flipped_bit_in_any_one_file_costs_one_warning(package: PackageCopy) -> None:
+    for name in [path.name for path in package.files("*.nb?")]:
+        (victim,) = package.files(name)
         victim.write_bytes(one_bit(victim.read_bytes()))
-        printed, warned = house.start()
+        printed, warned = package.start()
         assert (printed, len(warned)) == (WIN, 1), name
 
 
-def test_a_cache_folder_open_to_others_is_not_used(house: House) -> None:
-    before = house.cached()
-    kernels_folder(house).chmod(0o777)
-    for victim in house.files("*.nb?"):
+def test_a_cache_folder_open_to_others_is_not_used(package: PackageCopy) -> None:
+    before = package.cached()
+    kernels_folder(package).chmod(0o777)
+    for victim in package.files("*.nb?"):
         victim.write_bytes(b"not to be read")
-    poisoned = house.cached()
-    printed, warned = house.start()
+    poisoned = package.cached()
+    printed, warned = package.start()
     assert printed == WIN
     assert len(warned) == 1
     assert "others may write there" in warned[0]
-    assert house.cached() == poisoned
+    assert package.cached() == poisoned
     assert before.keys() == poisoned.keys()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="gives up root's rights as Linux does it")
-def test_a_folder_that_cannot_be_written_leaves_no_kernels_elsewhere(house: House) -> None:
-    shutil.rmtree(kernels_folder(house))
-    house.start(code="import alphazero.utils.jit; alphazero.utils.jit.cache_folder()")
-    folder = kernels_folder(house)
+def test_a_folder_that_cannot_be_written_leaves_no_kernels_elsewhere(package: PackageCopy) -> None:
+    shutil.rmtree(kernels_folder(package))
+    package.start(code="import alphazero.utils.jit; alphazero.utils.jit.cache_folder()")
+    folder = kernels_folder(package)
     folder.chmod(0o500)
-    printed, warned = house.start(BOUND_BY_PERMISSIONS)
+    printed, warned = package.start(BOUND_BY_PERMISSIONS)
     folder.chmod(0o700)
     assert printed == WIN
     assert len(warned) == 1
     assert "compiling for this process alone" in warned[0]
     assert list(folder.iterdir()) == []
-    assert not list((house.folder / "alphazero").rglob("*.nb?"))
+    assert not list((package.folder / "alphazero").rglob("*.nb?"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits a file's size as Unix does it")
-def test_a_full_disk_does_not_stop_the_start(house: House) -> None:
-    shutil.rmtree(kernels_folder(house))
+def test_a_full_disk_does_not_stop_the_start(package: PackageCopy) -> None:
+    shutil.rmtree(kernels_folder(package))
     full = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
-    assert house.start(full)[0] == WIN
+    assert package.start(full)[0] == WIN
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such terminals")
-def test_compiling_is_told_on_a_terminal_and_a_warm_start_is_silent(house: House) -> None:
+def test_compiling_is_reported_on_a_terminal_and_a_warm_start_is_silent(
+    package: PackageCopy,
+) -> None:
     import pty
     import termios
 
-    def told() -> bytes:
+    def terminal_output() -> bytes:
         main, other = pty.openpty()
         termios.tcsetwinsize(other, (24, 100))
-        environment = {"PYTHONPATH": str(house.folder), "ALPHAZERO_CACHE_DIR": str(house.cache)}
+        environment = {"PYTHONPATH": str(package.folder), "ALPHAZERO_CACHE_DIR": str(package.cache)}
         subprocess.run(
             [sys.executable, "-c", "import alphazero.games.connect_four"],
             env={**os.environ, **environment, "PYTHONDONTWRITEBYTECODE": "1"},
-            cwd=house.folder,
+            cwd=package.folder,
             stdout=subprocess.PIPE,
             stderr=other,
             timeout=120,
             check=True,
         )
         os.close(other)
-        said = b""
-        with suppress(OSError):  # the end, as Linux tells it
+        output = b""
+        with suppress(OSError):  # the end, as Linux reports it
             while part := os.read(main, 1 << 16):
-                said += part
+                output += part
         os.close(main)
-        return said
+        return output
 
-    assert told() == b""
-    house.files("connect_four.*.nbi")[0].unlink()
-    text = told()
+    assert terminal_output() == b""
+    package.files("connect_four.*.nbi")[0].unlink()
+    text = terminal_output()
     assert b"first start: compiling kernel 1 for later starts too, " in text
     assert b" [00:0" in text
 
