@@ -1,47 +1,19 @@
 """With `--json` commands print objects, with the keys that the README of the folder lists."""
 
-import json
-import re
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from helpers import fake_gtp_engine
-from helpers.commands import exit_code
-from helpers.paths import ROOT
+from helpers.commands import commands_readme, documented, documented_keys, objects
 from helpers.players import saved_player
 from helpers.tiny_run import YAML, tiny_config
 
 from alphazero.training.loop import train
 
-README = (ROOT / "alphazero/cli/README.md").read_text(encoding="utf-8")
 Capture = pytest.CaptureFixture[str]
 FAST = ("--seconds", "0.2")
-
-
-def documented(command: str) -> str:
-    """Return the README's table of a command's keys."""
-    return re.findall(rf"<!-- json {command} -->\n(.*?)<!-- end -->", README, re.DOTALL)[0]
-
-
-def documented_keys(command: str) -> set[str]:
-    rows = documented(command).splitlines()[2:]
-    return {key for row in rows for key in re.findall(r"`([\w]+)`", row.split(" | ")[0])}
-
-
-def objects(capsys: Capture, *command: object, code: int = 0) -> list[dict[str, Any]]:
-    """Run a command with `--json`; return the objects on its lines."""
-    capsys.readouterr()
-    assert exit_code(*command, "--json") == code
-    lines = capsys.readouterr().out.splitlines()
-    assert all(line.isascii() for line in lines)
-
-    def refuse(word: str) -> None:
-        raise AssertionError(f"{word} is no JSON")
-
-    return [json.loads(line, parse_constant=refuse) for line in lines]
 
 
 @pytest.fixture
@@ -113,6 +85,6 @@ def test_a_benchmark_and_a_forecast_as_objects(tmp_path: Path, capsys: Capture) 
         assert all(f"`{key}`" in documented("plan") for key in each)
     run = train(tiny_config(tmp_path, "budget.iterations=1"))
     (found,) = objects(capsys, "plan", "--against", run, *FAST)
-    told = README.partition("With `--against` the keys are ")[2].partition("\n\n")[0]
-    assert all(f"`{key}`" in told for key in found)
+    keys = commands_readme().partition("With `--against` the keys are ")[2].partition("\n\n")[0]
+    assert all(f"`{key}`" in keys for key in found)
     assert found["iterations"] == 1

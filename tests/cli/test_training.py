@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli.test_shared import documented_keys, objects
-from helpers.commands import exit_code
+from helpers.commands import documented_keys, exit_code, objects
 from helpers.terminal_client import Stream
 from helpers.tiny_run import YAML
 

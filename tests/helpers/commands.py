@@ -1,10 +1,14 @@
-"""Runs commands of the program in this process."""
+"""Runs commands of the program in this process, and reads what their README documents."""
 
+import json
+import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from alphazero.cli.main import main
+from helpers.paths import ROOT
 
 OnlyLine = Callable[..., str]
 """The type of the fixture `only_line`."""
@@ -25,3 +29,34 @@ def error_line(capsys: pytest.CaptureFixture[str]) -> str:
     assert lines[0].startswith("error: ")
     assert lines[0].isprintable()
     return lines[0]
+
+
+def objects(
+    capsys: pytest.CaptureFixture[str], *command: object, code: int = 0
+) -> list[dict[str, Any]]:
+    """Run a command with `--json`; return the objects on its lines."""
+    capsys.readouterr()
+    assert exit_code(*command, "--json") == code
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.isascii() for line in lines)
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    return [json.loads(line, parse_constant=refuse) for line in lines]
+
+
+def commands_readme() -> str:
+    return (ROOT / "alphazero/cli/README.md").read_text(encoding="utf-8")
+
+
+def documented(command: str) -> str:
+    """Return the README's table of the keys that a command prints with `--json`."""
+    pattern = rf"<!-- json {command} -->\n(.*?)<!-- end -->"
+    return re.findall(pattern, commands_readme(), re.DOTALL)[0]
+
+
+def documented_keys(command: str) -> set[str]:
+    """Return the keys in the README's table of a command."""
+    rows = documented(command).splitlines()[2:]
+    return {key for row in rows for key in re.findall(r"`([\w]+)`", row.split(" | ")[0])}

@@ -1,8 +1,13 @@
 """Each test file lies as the module that it tests: `tests/X/test_Y.py` tests `alphazero/X/Y.py`.
 
 A file may also test the package `alphazero/X/Y` or, as `tests/cli/test_cli.py`, the package `X`.
-`integration/` tests several packages together, `scripts/` the scripts.
+`integration/` tests several packages together, `scripts/` the scripts. No test file imports
+another: what several of them use is in `helpers/`.
 """
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
 
 from helpers.paths import ROOT, TESTS
 
@@ -33,3 +38,23 @@ def test_each_test_file_lies_as_the_module_that_it_tests() -> None:
         if not ((home / name).exists() or (home / package).is_dir() or home.name == package):
             astray.add((folder / path.name).as_posix())
     assert astray == set(OTHERS)
+
+
+def imported_modules(path: Path) -> Iterator[str]:
+    """Yield the dotted name of all that a file imports; of `from a import b`: `a.b`."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module or ''}.{each.name}" for each in node.names)
+
+
+def test_no_test_file_imports_another() -> None:
+    test_modules = {path.stem for path in TESTS.rglob("test_*.py")}
+    found = {
+        f"{path.relative_to(TESTS).as_posix()} imports {name}"
+        for path in TESTS.rglob("*.py")
+        for name in imported_modules(path)
+        if test_modules & set(name.split("."))
+    }
+    assert found == set()
