@@ -156,7 +156,8 @@ GUARD = 64
 def guarded(trees: Trees) -> tuple[Trees, Callable[[], None]]:
     """Return copies of the arrays between guards, and a check that the guards are intact.
 
-    The arrays hold rubbish but for: numbers of nodes, leaves under way, noise and root states.
+    The arrays hold rubbish, except for the slots and, of each root, its state, its noise and its
+    visits before sequential halving began.
     """
     kept = {"slots", "root_state", "root_noise", "root_kept"}
     arrays, buffers = {}, []
