@@ -26,7 +26,7 @@ from alphazero.records.game_record import Pairing
 
 
 @dataclasses.dataclass(frozen=True)
-class ThinkerOptions(Options):
+class SearcherOptions(Options):
     """Options of every type."""
 
     depth: int = config_field(5, "moves ahead", at_least=1, at_most=99)
@@ -42,9 +42,9 @@ class CommandOptions(Options):
 
 @pytest.fixture(autouse=True)
 def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two more kinds, as other parts of the house would register them."""
+    """Two more kinds, as other packages would register them."""
     more = {
-        "thinker": PlayerKind(ThinkerOptions, registry._build_random),
+        "searcher": PlayerKind(SearcherOptions, registry._build_random),
         "command": PlayerKind(CommandOptions, registry._build_random, whole=True),
     }
     monkeypatch.setattr(registry, "PLAYER_KINDS", registry.PLAYER_KINDS | more)
@@ -54,13 +54,17 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     ("text", "options", "written"),
     [
         ("random", {}, "random"),
-        ("thinker", {"depth": 5}, "thinker:depth=5"),
-        ("thinker:depth=5", {"depth": 5}, "thinker:depth=5"),
-        ("thinker:7", {"depth": 7}, "thinker:depth=7"),
-        ("thinker:7,seconds=2", {"depth": 7, "seconds": 2.0}, "thinker:depth=7,seconds=2"),
-        ("thinker:seconds=.25", {"seconds": 0.25}, "thinker:depth=5,seconds=0.25"),
-        ("thinker:style=bold,keep=false", {"keep": False}, "thinker:depth=5,keep=false,style=bold"),
-        ("thinker:keep=true,style=plain", {"keep": True}, "thinker:depth=5"),
+        ("searcher", {"depth": 5}, "searcher:depth=5"),
+        ("searcher:depth=5", {"depth": 5}, "searcher:depth=5"),
+        ("searcher:7", {"depth": 7}, "searcher:depth=7"),
+        ("searcher:7,seconds=2", {"depth": 7, "seconds": 2.0}, "searcher:depth=7,seconds=2"),
+        ("searcher:seconds=.25", {"seconds": 0.25}, "searcher:depth=5,seconds=0.25"),
+        (
+            "searcher:style=bold,keep=false",
+            {"keep": False},
+            "searcher:depth=5,keep=false,style=bold",
+        ),
+        ("searcher:keep=true,style=plain", {"keep": True}, "searcher:depth=5"),
         ("command:a b, c=d:e", {"command": "a b, c=d:e"}, "command:a b, c=d:e"),
     ],
 )
@@ -80,20 +84,20 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
     [
         ("", "unknown player ''"),
         ("rndom", "unknown player 'rndom'; did you mean 'random'?"),
-        ("thinkr:depth=3", "did you mean 'thinker'? (players: random, flat_mc[:simulations="),
-        ("thinker:dept=3", "no option 'dept'; did you mean 'depth'? (options: depth, seconds"),
-        ("thinker:depth=0", "depth: must be at least 1 and at most 99, got 0"),
-        ("thinker:depth=many", "depth: expected a whole number, got 'many'"),
-        ("thinker:depth=2.5", "depth: expected a whole number, got '2.5'"),
-        ("thinker:depth=" + "9" * 5000, "at most 4096 characters"),
-        ("thinker:seconds=nan", "seconds: expected a number, got 'nan'"),
-        ("thinker:seconds=9e999", "must be a finite number"),
-        ("thinker:style=bald", "did you mean 'bold'?"),
-        ("thinker:keep=yes", "keep: expected true or false, got 'yes'"),
-        ("thinker:depth=1,depth=2", "depth is given twice"),
-        ("thinker:", "expected option=value, got nothing (options: depth"),
-        ("thinker:depth=1,", "expected option=value, got nothing"),
-        ("thinker:depth=1,7", "expected option=value, got '7'"),
+        ("searchr:depth=3", "did you mean 'searcher'? (players: random, flat_mc[:simulations="),
+        ("searcher:dept=3", "no option 'dept'; did you mean 'depth'? (options: depth, seconds"),
+        ("searcher:depth=0", "depth: must be at least 1 and at most 99, got 0"),
+        ("searcher:depth=many", "depth: expected a whole number, got 'many'"),
+        ("searcher:depth=2.5", "depth: expected a whole number, got '2.5'"),
+        ("searcher:depth=" + "9" * 5000, "at most 4096 characters"),
+        ("searcher:seconds=nan", "seconds: expected a number, got 'nan'"),
+        ("searcher:seconds=9e999", "must be a finite number"),
+        ("searcher:style=bald", "did you mean 'bold'?"),
+        ("searcher:keep=yes", "keep: expected true or false, got 'yes'"),
+        ("searcher:depth=1,depth=2", "depth is given twice"),
+        ("searcher:", "expected option=value, got nothing (options: depth"),
+        ("searcher:depth=1,", "expected option=value, got nothing"),
+        ("searcher:depth=1,7", "expected option=value, got '7'"),
         ("random:5", "player 'random:5': takes no options, got '5'"),
         ("random:simulations=3", "no option 'simulations' (options: none)"),
         ("network", "needs more: network:PATH"),
@@ -167,27 +171,27 @@ def test_a_path_that_is_nearly_a_checkpoint_is_told_it(
         parse_player("drop_four")
 
 
-def test_each_spelling_seats_the_player_that_it_says(tmp_path: Path) -> None:
+def test_each_spelling_creates_the_player_that_it_names(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "player.safetensors")
 
-    def seated(text: str, **budget: float) -> SearchPlayer:
+    def created(text: str, **budget: float) -> SearchPlayer:
         player = parse_player(text, **budget).create(TIC_TAC_TOE, 2)  # type: ignore[arg-type]
         assert isinstance(player, SearchPlayer)
         return player
 
-    assert seated(f"{path}").search.settings.simulations == 8
-    assert seated(f"{path}", simulations=5).search.settings.simulations == 5
-    assert seated(f"{path}:3", simulations=5).search.settings.simulations == 3
-    assert seated(f"{path}:seconds=0.5", simulations=5).seconds == 0.5
-    assert seated(f"{path}").search.settings.selection == "puct"
-    assert seated(f"{path}:3,selection=gumbel").search.settings.selection == "gumbel"
-    changed = seated(f"{path}:3,transpositions=true,backup_value_weighting=2").search.settings
+    assert created(f"{path}").search.settings.simulations == 8
+    assert created(f"{path}", simulations=5).search.settings.simulations == 5
+    assert created(f"{path}:3", simulations=5).search.settings.simulations == 3
+    assert created(f"{path}:seconds=0.5", simulations=5).seconds == 0.5
+    assert created(f"{path}").search.settings.selection == "puct"
+    assert created(f"{path}:3,selection=gumbel").search.settings.selection == "gumbel"
+    changed = created(f"{path}:3,transpositions=true,backup_value_weighting=2").search.settings
     assert (changed.transpositions, changed.backup_value_weighting) == (True, 2.0)
-    assert changed.selection == seated(f"{path}").search.settings.selection
-    assert seated(f"{path}:leaf_symmetry=random").search.settings.leaf_symmetry == "random"
+    assert changed.selection == created(f"{path}").search.settings.selection
+    assert created(f"{path}:leaf_symmetry=random").search.settings.leaf_symmetry == "random"
     with pytest.raises(PlayerError, match="leaf_symmetry: must be one of none, random, average"):
         parse_player(f"{path}:leaf_symmetry=all")
-    assert seated(f"network:{path}", simulations=5).search.settings.simulations == 0
+    assert created(f"network:{path}", simulations=5).search.settings.simulations == 0
     assert isinstance(parse_player("random", seconds=3).create(TIC_TAC_TOE), RandomPlayer)
 
 
@@ -346,5 +350,5 @@ def test_every_kind_that_needs_no_checkpoint_plays_any_game(name: str) -> None:
 
 def test_every_kind_says_how_it_is_used() -> None:
     assert usage("random") == "random"
-    assert usage("thinker") == "thinker[:depth=,seconds=,keep=,style=]"
+    assert usage("searcher") == "searcher[:depth=,seconds=,keep=,style=]"
     assert usage("command") == "command:COMMAND"
