@@ -257,12 +257,12 @@ def test_a_comment_tells_the_win_rate_the_value_and_the_policy() -> None:
 def test_only_moves_of_players_who_search_have_comments() -> None:
     actions = np.array([0, 4, 8], np.int32)
     values, policies = np.array([0.0, 0.5, -0.5], np.float32), np.eye(9, dtype=np.float32)[actions]
-    for seats, opening in (((0, 1), 1), ((1, 0), 0)):
-        pairing = Pairing(seats, tuple(actions[:opening].tolist()))
+    for players, opening in (((0, 1), 1), ((1, 0), 0)):
+        pairing = Pairing(players, tuple(actions[:opening].tolist()))
         record = GameRecord(pairing, actions, policies, values, values, -1, True)
         played = PlayedGame.of(HEX, record, ("searches", "does not"))
         said = commented(played, record, (True, False)).comments
-        thinks = [ply >= opening and seats[ply % 2] == 0 for ply in range(3)]
+        thinks = [ply >= opening and players[ply % 2] == 0 for ply in range(3)]
         assert [bool(comment) for comment in said] == thinks
         assert any(thinks)
         nodes = to_sgf(commented(played, record, (True, False)))
@@ -299,10 +299,10 @@ def talk(words: str, tmp_path: Path, *, save: bool = False) -> tuple[str, Termin
     """Play tic-tac-toe as the first player by words; return what was said."""
     stream = Stream()
     typed = iter([*words.split(","), "quit"])
-    sitting = TerminalSession(UCT, make_game("tic_tac_toe"), (True, False))
-    terminal = Terminal(sitting, PlainConsole(stream), lambda _: next(typed))
+    session = TerminalSession(UCT, make_game("tic_tac_toe"), (True, False))
+    terminal = Terminal(session, PlainConsole(stream), lambda _: next(typed))
     terminal.run(tmp_path / "all.sgf" if save else None)
-    return "\n".join(stream.said), sitting
+    return "\n".join(stream.said), session
 
 
 UCT = parse_player("uct:simulations=100")
@@ -310,13 +310,13 @@ UCT = parse_player("uct:simulations=100")
 
 def test_what_is_played_is_saved_with_the_visits_of_the_players_search(tmp_path: Path) -> None:
     path = tmp_path / "my game.sgf"
-    said, sitting = talk(f"save {path},b2,save,save {path}", tmp_path)
+    said, session = talk(f"save {path},b2,save,save {path}", tmp_path)
     assert "there is no move to save yet" in said
     assert "expected a file, as in: save game.sgf" in said
     assert f"saved 1 game in {path}" in said
     (game,) = load_played(path)
     assert (game.players, game.outcome, len(game.actions)) == ((PERSON, UCT.name), ONGOING, 2)
-    assert game == sitting.played()[0]
+    assert game == session.played()[0]
     assert game.comments[0] == ""
     found = re.fullmatch(
         r"win rate (\d+)% \(value ([+-].*)\), (\d+) of (\d+) visits; else .*", game.comments[1]
@@ -341,9 +341,9 @@ def test_all_games_are_saved_on_leaving_and_comments_follow_undo(tmp_path: Path)
 
 
 def test_a_file_that_cannot_be_written_is_told_and_the_game_goes_on(tmp_path: Path) -> None:
-    said, sitting = talk(f"b2,save {tmp_path},save {tmp_path / 'no' / 'a.sgf'},save \0", tmp_path)
+    said, session = talk(f"b2,save {tmp_path},save {tmp_path / 'no' / 'a.sgf'},save \0", tmp_path)
     assert said.count("cannot write ") == 3
-    assert len(sitting.played()[0].actions) == 2
+    assert len(session.played()[0].actions) == 2
 
 
 def test_a_record_is_gone_on_with(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
@@ -446,8 +446,8 @@ def test_a_comment_cannot_command_the_terminal(tmp_path: Path, capsys: Capture) 
 
 
 def test_a_random_player_is_said_nothing_of(tmp_path: Path) -> None:
-    sitting = TerminalSession(parse_player("random"), HEX, (False, False))
-    Terminal(sitting).run(tmp_path / "a.sgf")
+    session = TerminalSession(parse_player("random"), HEX, (False, False))
+    Terminal(session).run(tmp_path / "a.sgf")
     (game,) = load_played(tmp_path / "a.sgf")
     assert game.comments == ()
     assert game.outcome != ONGOING

@@ -63,7 +63,7 @@ class Fakes:
         self.closed = True
 
 
-class ThreadHand:
+class ThreadActor:
     """A real actor in a thread; it dies, at its `dies_at`-th call, and stays dead."""
 
     def __init__(self, actor: Actor, dies_at: int = -1) -> None:
@@ -137,15 +137,15 @@ def train_with(
     """Train with actors in threads that die as planned; return the run and the launcher."""
     launchers: list[Fakes] = []
 
-    def open_crew(game: Any, config: Config, iteration: int) -> ActorPool:
-        def make(number: int, incarnation: int) -> ThreadHand:
+    def open_pool(game: Any, config: Config, iteration: int) -> ActorPool:
+        def make(number: int, incarnation: int) -> ThreadActor:
             actor = Actor(dump_config(config), [config.run.seed, iteration, number, incarnation], 1)
-            return ThreadHand(actor, dies_at.get((number, incarnation), -1))
+            return ThreadActor(actor, dies_at.get((number, incarnation), -1))
 
         launchers.append(Fakes(make))
         return pool_of(config, launchers[-1])
 
-    monkeypatch.setattr(ray_cluster, "open_actor_pool", open_crew)
+    monkeypatch.setattr(ray_cluster, "open_actor_pool", open_pool)
     return train(config), launchers
 
 
@@ -555,7 +555,7 @@ def test_games_of_actors_tell_their_random_openings(
 
     monkeypatch.setattr(selfplay, "_pairings", draw)
     config = config_for(tmp_path)
-    launcher = Fakes(lambda number, _: ThreadHand(Actor(dump_config(config), [number], 1)))
+    launcher = Fakes(lambda number, _: ThreadActor(Actor(dump_config(config), [number], 1)))
     pool = pool_of(config, launcher)
     best = NetworkSnapshot("a", UniformEvaluator(9), lambda: network_bytes(1, config))
     games = pool.play(SelfPlayRequest(best, [1], -1.0, []), bool, never).finished
@@ -650,7 +650,7 @@ def test_a_run_with_actors_plays_in_int8(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_gate_of_actors_plays_every_opening_with_both_colours(tmp_path: Path) -> None:
     config = config_for(tmp_path, "gate.games=10")
-    launcher = Fakes(lambda number, _: ThreadHand(Actor(dump_config(config), [number], 1)))
+    launcher = Fakes(lambda number, _: ThreadActor(Actor(dump_config(config), [number], 1)))
     pool = pool_of(config, launcher)
     versions = [
         NetworkSnapshot(name, UniformEvaluator(9), lambda seed=seed: network_bytes(seed, config))  # type: ignore[misc]
