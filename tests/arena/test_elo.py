@@ -19,7 +19,7 @@ def test_elo_is_the_logistic_of_the_score(score: float, elo: float):
     assert elo_difference(score) == pytest.approx(elo, abs=1e-3)
 
 
-def test_wins_and_losses_are_the_first_players_in_both_seats():
+def test_wins_and_losses_are_those_of_the_first_player_on_both_sides():
     cases = [
         (record(0, 1, 0), (1, 0, 0), 1),
         (record(1, 1, 0), (1, 0, 0), -1),

@@ -34,11 +34,11 @@ def last_legal(state: State) -> int:
     return int(np.flatnonzero(TIC_TAC_TOE.legal_action_mask(state))[-1])
 
 
-def searchers(game: Game, tables: int, simulations: int = 12) -> list[Player]:
+def searchers(game: Game, num_games: int, simulations: int = 12) -> list[Player]:
     """Two different deterministic players."""
     settings = SearchConfig(simulations=simulations)
     return [
-        SearchPlayer(NetworkSearch(game, HashedEvaluator(game, seed), settings, slots=tables))
+        SearchPlayer(NetworkSearch(game, HashedEvaluator(game, seed), settings, slots=num_games))
         for seed in (1, 2)
     ]
 
@@ -58,7 +58,7 @@ def test_two_scripted_players_play_the_known_game():
     assert record.values.tolist() == pytest.approx([0.0, 0.01, 0.02, 0.03, 0.04])
 
 
-def test_the_seats_say_who_moves_first():
+def test_the_players_of_a_pairing_say_who_moves_first():
     schedule = [Pairing((0, 1)), Pairing((1, 0)), Pairing((0, 0)), Pairing((1, 1))]
     players = [ScriptedPlayer(TIC_TAC_TOE, 4, rule) for rule in (first_legal, last_legal)]
     records = play_all(Match(TIC_TAC_TOE, players, 4, iter(schedule)))
@@ -89,8 +89,8 @@ def test_rows_of_the_opening_are_zero_and_the_others_belong_to_their_ply():
     assert record.values[3:].tolist() == pytest.approx([ply / 100 for ply in range(3, 9)])
 
 
-def test_every_table_owes_a_move_at_every_turn_while_the_schedule_lasts():
-    tables, games = 5, 23
+def test_every_slot_owes_a_move_at_every_step_while_the_schedule_lasts():
+    slots, games = 5, 23
 
     def patience(state: State) -> int:
         return 1 + int(state[3:].sum()) % 3
@@ -98,14 +98,14 @@ def test_every_table_owes_a_move_at_every_turn_while_the_schedule_lasts():
     openings = [
         random_opening(TIC_TAC_TOE, game % 4, np.random.default_rng(game)) for game in range(games)
     ]
-    player = ScriptedPlayer(TIC_TAC_TOE, tables, first_legal, patience)
+    player = ScriptedPlayer(TIC_TAC_TOE, slots, first_legal, patience)
     schedule = iter([Pairing((0, 0), opening) for opening in openings])
-    match = Match(TIC_TAC_TOE, [player], tables, schedule)
+    match = Match(TIC_TAC_TOE, [player], slots, schedule)
     match.start_games()
     ended = 0
     while match.playing:
         ended += len(match.step())
-        assert player.owed[-1] == len(match.playing) == min(tables, games - ended)
+        assert player.owed[-1] == len(match.playing) == min(slots, games - ended)
     assert ended == games
 
 
@@ -114,12 +114,14 @@ def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_ga
 ):
     monkeypatch.setattr(player_module, "STEPS_PER_POLL", 1)
 
-    def rows_of(tables: int, schedule: Sequence[Pairing]) -> list[int]:
+    def rows_of(num_games: int, schedule: Sequence[Pairing]) -> list[int]:
         """How many positions each step evaluates."""
         evaluator = HashedEvaluator(CONNECT_FOUR_4X5X3)
         settings = SearchConfig(simulations=9, evaluation_cache_mib=0)
-        player = SearchPlayer(NetworkSearch(CONNECT_FOUR_4X5X3, evaluator, settings, slots=tables))
-        match = Match(CONNECT_FOUR_4X5X3, [player], tables, iter(schedule))
+        player = SearchPlayer(
+            NetworkSearch(CONNECT_FOUR_4X5X3, evaluator, settings, slots=num_games)
+        )
+        match = Match(CONNECT_FOUR_4X5X3, [player], num_games, iter(schedule))
         match.start_games()
         rows = []
         while match.playing:
@@ -132,32 +134,32 @@ def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_ga
     schedule = [
         Pairing((0, 0), random_opening(CONNECT_FOUR_4X5X3, game % 5, rng)) for game in range(20)
     ]
-    # The first step of a match only lets players think. At its last step a game leaves its table,
+    # The first step of a match only lets players think. At its last step a game leaves its slot,
     # and the next game's first rows come in that very step.
     alone = [rows_of(1, [pairing])[:-1] for pairing in schedule]
-    tables: list[list[int]] = [[] for _ in range(6)]
+    rows_by_slot: list[list[int]] = [[] for _ in range(6)]
     for rows in alone:
-        min(tables, key=len).extend(rows)
-    expected = [sum(step) for step in itertools.zip_longest(*tables, fillvalue=0)]
+        min(rows_by_slot, key=len).extend(rows)
+    expected = [sum(step) for step in itertools.zip_longest(*rows_by_slot, fillvalue=0)]
     assert rows_of(6, schedule)[: len(expected)] == expected
-    full = min(map(len, tables))
+    full = min(map(len, rows_by_slot))
     assert np.mean(expected[:full]) > 0.95 * 6
 
 
-@pytest.mark.parametrize("tables", [2, 7, 300])
-def test_games_do_not_depend_on_the_number_of_tables(tables: int):
+@pytest.mark.parametrize("num_games", [2, 7, 300])
+def test_games_do_not_depend_on_the_number_of_parallel_games(num_games: int):
     rng = np.random.default_rng(3)
     schedule = paired_openings(CONNECT_FOUR_4X5X3, 40, 3, rng)
 
-    def play(tables: int) -> list[tuple[object, ...]]:
-        players = searchers(CONNECT_FOUR_4X5X3, tables)
-        records = play_all(Match(CONNECT_FOUR_4X5X3, players, tables, iter(schedule)))
+    def play(num_games: int) -> list[tuple[object, ...]]:
+        players = searchers(CONNECT_FOUR_4X5X3, num_games)
+        records = play_all(Match(CONNECT_FOUR_4X5X3, players, num_games, iter(schedule)))
         return sorted((as_text(record) for record in records), key=repr)
 
-    assert play(tables) == play(1)
+    assert play(num_games) == play(1)
 
 
-def test_hundreds_of_tables_play_the_same_game_as_one():
+def test_hundreds_of_parallel_games_are_the_same_game_as_one_alone():
     pairing = Pairing((0, 1), (2, 2))
     (alone,) = play_all(
         Match(CONNECT_FOUR_4X5X3, searchers(CONNECT_FOUR_4X5X3, 1), 1, iter([pairing]))
@@ -173,14 +175,14 @@ def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(monkeypatch: p
     # Without trees kept between moves a search depends on its position alone.
     settings = SearchConfig(simulations=12, reuse_tree=False)
 
-    def seat(tables: int) -> list[Player]:
+    def make_players(num_games: int) -> list[Player]:
         return [
             SearchPlayer(
                 NetworkSearch(
                     CONNECT_FOUR_4X5X3,
                     HashedEvaluator(CONNECT_FOUR_4X5X3, seed),
                     settings,
-                    slots=tables,
+                    slots=num_games,
                 )
             )
             for seed in (1, 2)
@@ -189,16 +191,16 @@ def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(monkeypatch: p
     schedule = paired_openings(CONNECT_FOUR_4X5X3, 6, 2, np.random.default_rng(1))
     expected = {
         (record.pairing.pair_id, record.pairing.players): as_text(record)
-        for record in play_all(Match(CONNECT_FOUR_4X5X3, seat(6), 6, iter(schedule)))
+        for record in play_all(Match(CONNECT_FOUR_4X5X3, make_players(6), 6, iter(schedule)))
     }
     resumed = 0
     for steps in range(0, 90, 7):
-        match = Match(CONNECT_FOUR_4X5X3, seat(6), 6, iter(schedule))
+        match = Match(CONNECT_FOUR_4X5X3, make_players(6), 6, iter(schedule))
         match.start_games()
         records = [record for _ in range(steps) for record in match.step()]
-        second = Match(CONNECT_FOUR_4X5X3, seat(6), 6, iter([]))
-        for table, free in enumerate(match.playing):
-            second.load({5 - table: match.record(free)})
+        second = Match(CONNECT_FOUR_4X5X3, make_players(6), 6, iter([]))
+        for slot, free in enumerate(match.playing):
+            second.load({5 - slot: match.record(free)})
         resumed += len(match.playing)
         records += play_all(second)
         assert {
@@ -240,7 +242,7 @@ def test_a_schedule_gives_the_same_games_on_one_core_and_on_two_in_a_fixed_order
     def play(workers: int) -> list[str]:
         records = play_schedule(
             CONNECT_FOUR_4X5X3,
-            lambda tables: searchers(CONNECT_FOUR_4X5X3, tables),
+            lambda num_games: searchers(CONNECT_FOUR_4X5X3, num_games),
             schedule,
             8,
             workers,
@@ -257,10 +259,10 @@ def test_a_schedule_gives_the_same_games_on_one_core_and_on_two_in_a_fixed_order
 
 
 @pytest.mark.parametrize("games", [0, 1, 3])
-def test_a_schedule_may_be_shorter_than_the_workers_and_tables_are_many(games: int):
+def test_a_schedule_may_be_shorter_than_the_workers_and_parallel_games_are_many(games: int):
     schedule = [Pairing((0, 1), (), game) for game in range(games)]
     records = play_schedule(
-        TIC_TAC_TOE, lambda tables: searchers(TIC_TAC_TOE, tables), schedule, 64, 8
+        TIC_TAC_TOE, lambda num_games: searchers(TIC_TAC_TOE, num_games), schedule, 64, 8
     )
     assert sorted(record.pairing.pair_id for record in records) == list(range(games))
 

@@ -139,7 +139,9 @@ def test_the_last_line_may_end_as_it_likes(tmp_path: Path, ending: str):
 def test_a_graded_player_can_be_asked_in_positions_from_a_file(tmp_path: Path):
     solution = read_positions(CONNECT_FOUR, written(tmp_path, GOOD))
     rng = np.random.default_rng(0)
-    result = grade(CONNECT_FOUR, lambda seats: RandomPlayer(CONNECT_FOUR, seats, rng), solution)
+    result = grade(
+        CONNECT_FOUR, lambda num_games: RandomPlayer(CONNECT_FOUR, num_games, rng), solution
+    )
     assert result.positions == 4
     assert result.value_error == 0.75
 

@@ -157,10 +157,10 @@ def test_a_match_ends_with_the_part_of_its_schedule_that_answers() -> None:
     schedule = paired_openings(game, 200, 2, np.random.default_rng(1))
     certain = Sprt(-1000, -900)  # nobody is so weak: any few games show it
     for workers in (1, 2):
-        seats = player_factory(game, [player, player], np.random.default_rng(2))
+        make_players = player_factory(game, [player, player], np.random.default_rng(2))
         shown: list[int] = []
         result, records = play_match(
-            game, seats, schedule, workers=workers, sprt=certain, show=shown.append
+            game, make_players, schedule, workers=workers, sprt=certain, show=shown.append
         )
         assert result.verdict is True
         played = [record.pairing for record in records]

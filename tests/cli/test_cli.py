@@ -305,7 +305,7 @@ def test_what_cannot_be_solved_is_one_line(
     assert said in only_line("solve", *words)
 
 
-def test_play_seats_any_player_of_a_game_that_is_named(monkeypatch: Patch, capsys: Capture) -> None:
+def test_play_takes_any_player_of_a_game_that_is_named(monkeypatch: Patch, capsys: Capture) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("hint\nquit\n"))
     game = ["--game", "mnk:rows=1,columns=3,length=3"]
     assert exit_code("play", "random", *game, "--side", "second") == 0
@@ -314,7 +314,7 @@ def test_play_seats_any_player_of_a_game_that_is_named(monkeypatch: Patch, capsy
     assert "this player gives no hints" in out
 
 
-def test_match_lets_any_two_players_play_and_saves_what_show_replays(
+def test_match_lets_any_two_players_play_and_saves_what_replay_shows(
     player: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     games = tmp_path / "games.jsonl"

@@ -725,9 +725,9 @@ TRAINING = (
         "training/selfplay.py",
         "return [*under_way, *self._waiting]",
         "return under_way",
-        "games that found no table are lost",
+        "games that found no slot are lost",
         (
-            "training/test_selfplay.py::test_games_under_way_that_find_no_table_wait_for_the_next_iteration",
+            "training/test_selfplay.py::test_games_under_way_that_find_no_slot_wait_for_the_next_iteration",
         ),
     ),
     Mutation(
@@ -881,10 +881,10 @@ PLAYERS = (
         "arena/match.py",
         "        move_data.values[slot, ply] = decisions.values[index]\n",
         "        move_data.values[slot, ply] = decisions.values[0]\n",
-        "all tables note the value of the first",
+        "all slots note the value of the first",
         (
-            "arena/test_match.py::test_hundreds_of_tables_play_the_same_game_as_one",
-            "arena/test_match.py::test_games_do_not_depend_on_the_number_of_tables",
+            "arena/test_match.py::test_hundreds_of_parallel_games_are_the_same_game_as_one_alone",
+            "arena/test_match.py::test_games_do_not_depend_on_the_number_of_parallel_games",
         ),
     ),
     Mutation(
@@ -901,10 +901,10 @@ PLAYERS = (
         "arena/match.py",
         "self._move_data.policies[slot, :length].copy(),",
         "self._move_data.policies[slot, :length],",
-        "a record's policies change with the next game on its table",
+        "a record's policies change with the next game in its slot",
         (
-            "arena/test_match.py::test_games_do_not_depend_on_the_number_of_tables",
-            "arena/test_match.py::test_hundreds_of_tables_play_the_same_game_as_one",
+            "arena/test_match.py::test_games_do_not_depend_on_the_number_of_parallel_games",
+            "arena/test_match.py::test_hundreds_of_parallel_games_are_the_same_game_as_one_alone",
         ),
     ),
     Mutation(
@@ -970,7 +970,7 @@ PLAYERS = (
         "value = value_of(record.outcome, record.pairing.players.index(0))",
         "value = record.outcome",
         "results are those of who moved first",
-        ("arena/test_elo.py::test_wins_and_losses_are_the_first_players_in_both_seats",),
+        ("arena/test_elo.py::test_wins_and_losses_are_those_of_the_first_player_on_both_sides",),
     ),
     Mutation(
         "arena/elo.py",

@@ -10,19 +10,19 @@ from alphazero.records.game_record import GameRecord, Pairing
 NONE = np.zeros(0, np.float32)
 
 
-def record(seat: int, value: int, pair: int, actions: Sequence[int] = (0,)) -> GameRecord:
-    """A game that player 0 played as `seat`, with result `value` (+1, 0, -1) from its own view."""
-    outcome = value if seat == 0 else -value
+def record(side: int, value: int, pair: int, actions: Sequence[int] = (0,)) -> GameRecord:
+    """A game that player 0 played as `side` (0 moves first); `value`: its result, +1, 0 or -1."""
+    outcome = value if side == 0 else -value
     moves = np.array(actions, np.int32)
-    return GameRecord(Pairing((seat, 1 - seat), (), pair), moves, NONE, NONE, NONE, outcome)
+    return GameRecord(Pairing((side, 1 - side), (), pair), moves, NONE, NONE, NONE, outcome)
 
 
 def match(*pairs: tuple[int, int]) -> list[GameRecord]:
     """Games in pairs: player 0's values moving first and moving second."""
     return [
-        record(seat, value, number)
+        record(side, value, number)
         for number, values in enumerate(pairs)
-        for seat, value in enumerate(values)
+        for side, value in enumerate(values)
     ]
 
 

@@ -43,15 +43,15 @@ class Uniform(Options):
         return dataclasses.replace(self, simulations=None)
 
     @staticmethod
-    def seat(game: Game, options: "Uniform", tables: int, _: np.random.Generator) -> Player:
+    def build(game: Game, options: "Uniform", num_games: int, _: np.random.Generator) -> Player:
         simulations = 4_000 if options.simulations is None else options.simulations
         settings = SearchConfig(simulations=simulations)
         evaluator = UniformEvaluator(game.num_actions)
-        return SearchPlayer(NetworkSearch(game, evaluator, settings, slots=tables, leaves=8))
+        return SearchPlayer(NetworkSearch(game, evaluator, settings, slots=num_games, leaves=8))
 
 
 def uniform(simulations: int = 200) -> PlayerSpec:
-    return PlayerSpec("uniform", PlayerKind(Uniform, Uniform.seat), Uniform(simulations))
+    return PlayerSpec("uniform", PlayerKind(Uniform, Uniform.build), Uniform(simulations))
 
 
 class Stream(io.StringIO):

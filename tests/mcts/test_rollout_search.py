@@ -386,14 +386,14 @@ def test_each_method_beats_chance() -> None:
     game = GAMES["connect_four 4x5x3"]
     seeds = iter(range(100))
 
-    def seat(method: str) -> "list[Player]":
+    def make_players(method: str) -> "list[Player]":
         rng = np.random.default_rng(next(seeds))
         search = RolloutSearch(game, RolloutConfig(method=method), slots=20, rng=rng)
         return [SearchPlayer(search), RandomPlayer(game, 20, rng)]
 
     schedule = [Pairing((0, 1)), Pairing((1, 0))] * 20
     for method in METHODS:
-        records = play_schedule(game, lambda _, method=method: seat(method), schedule, 20)
+        records = play_schedule(game, lambda _, method=method: make_players(method), schedule, 20)
         won = sum(
             value_of(record.outcome, record.pairing.players.index(0)) == 1 for record in records
         )

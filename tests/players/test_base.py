@@ -12,12 +12,12 @@ LAST_CELLS = """
 """
 
 
-def test_a_question_to_the_random_player_is_void_when_its_table_begins_anew():
-    player, tables = RandomPlayer(TIC_TAC_TOE, 3, np.random.default_rng(0)), np.arange(3)
+def test_a_question_to_the_random_player_is_void_when_its_slot_begins_anew():
+    player, slots = RandomPlayer(TIC_TAC_TOE, 3, np.random.default_rng(0)), np.arange(3)
     states = np.tile(TIC_TAC_TOE.initial_state(), (3, 1))
-    player.reset(tables, states)
-    player.begin_moves(tables)
-    player.reset(tables[:2], states[:2])
+    player.reset(slots, states)
+    player.begin_moves(slots)
+    player.reset(slots[:2], states[:2])
     assert player.take_decisions().slots.tolist() == [2]
 
 

@@ -33,18 +33,18 @@ def fake(*arguments: object) -> str:
     return shlex.join([sys.executable, "-ISu", str(FAKE), *map(str, arguments)])
 
 
-def play_match(command: str, move_timeout: float = 20.0, tables: int = 2) -> list[GameRecord]:
+def play_match(command: str, move_timeout: float = 20.0, num_games: int = 2) -> list[GameRecord]:
     """Let the program meet a random player for `GAMES` games."""
 
-    def make_players(tables: int) -> list[Player]:
+    def make_players(num_games: int) -> list[Player]:
         rng = np.random.default_rng(1)
         return [
-            GtpPlayer(TIC_TAC_TOE, tables, command, move_timeout),
-            RandomPlayer(TIC_TAC_TOE, tables, rng),
+            GtpPlayer(TIC_TAC_TOE, num_games, command, move_timeout),
+            RandomPlayer(TIC_TAC_TOE, num_games, rng),
         ]
 
     schedule = paired_openings(TIC_TAC_TOE, GAMES, 2, np.random.default_rng(0))
-    return play_schedule(TIC_TAC_TOE, make_players, schedule, tables)
+    return play_schedule(TIC_TAC_TOE, make_players, schedule, num_games)
 
 
 def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own() -> None:
@@ -96,7 +96,7 @@ def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(
 
 
 def test_a_program_that_resigns_has_lost_and_its_process_plays_on() -> None:
-    records = play_match(fake("resign"), tables=1)
+    records = play_match(fake("resign"), num_games=1)
     resigned = [record for record in records if record.resigned]
     assert len(resigned) == 1
     assert resigned[0].outcome == (-1 if resigned[0].pairing.players[0] == 0 else 1)
@@ -198,7 +198,7 @@ def test_a_match_tells_which_games_were_adjudicated_and_saves_why(
     assert "by adjudication (illegal move" in capsys.readouterr().out
 
 
-def test_the_time_of_programs_at_several_tables_is_spent_side_by_side() -> None:
+def test_the_time_of_programs_in_several_games_is_spent_side_by_side() -> None:
     slow = (
         "import sys,time\n"
         "for line in sys.stdin:\n"
@@ -206,9 +206,9 @@ def test_the_time_of_programs_at_several_tables_is_spent_side_by_side() -> None:
         "  print('= A1\\n', flush=True)\n"
     )
     player = GtpPlayer(TIC_TAC_TOE, 4, shlex.join([sys.executable, "-ISuc", slow]))
-    tables = np.arange(4)
-    player.reset(tables, np.tile(TIC_TAC_TOE.initial_state(), (4, 1)))
-    player.begin_moves(tables)
+    slots = np.arange(4)
+    player.reset(slots, np.tile(TIC_TAC_TOE.initial_state(), (4, 1)))
+    player.begin_moves(slots)
     asked = [game.program.pending for game in player._games if game.program]
     assert all(asked)  # all four owe a move at once: nobody waited for another
     decided: set[int] = set()

@@ -26,13 +26,15 @@ from alphazero.utils.arrays import Float32Array
 def test_a_search_that_knows_nothing_never_loses_to_chance_when_it_moves_first():
     settings = SearchConfig(simulations=200)
 
-    def seat(tables: int) -> list[Player]:
+    def make_players(num_games: int) -> list[Player]:
         return [
-            SearchPlayer(NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, slots=tables)),
-            RandomPlayer(TIC_TAC_TOE, tables, np.random.default_rng(8)),
+            SearchPlayer(
+                NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, slots=num_games)
+            ),
+            RandomPlayer(TIC_TAC_TOE, num_games, np.random.default_rng(8)),
         ]
 
-    records = play_schedule(TIC_TAC_TOE, seat, [Pairing((0, 1))] * 40, 20)
+    records = play_schedule(TIC_TAC_TOE, make_players, [Pairing((0, 1))] * 40, 20)
     outcomes = [record.outcome for record in records]
     assert len(outcomes) == 40
     assert min(outcomes) >= 0
@@ -78,7 +80,7 @@ def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
     game = make_game("connect_four", rows=4, columns=5, length=3)
     players: list[SearchPlayer] = []
 
-    def seat(tables: int) -> list[SearchPlayer]:
+    def make_players(num_games: int) -> list[SearchPlayer]:
         settings = SearchConfig(simulations=40, reuse_tree=False)
         cap = PlayoutCap(share, 3)
         rng = np.random.default_rng(4)
@@ -88,7 +90,7 @@ def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
                     game,
                     CountingEvaluator(5),
                     settings,
-                    slots=tables,
+                    slots=num_games,
                     exploration=Exploration(0.5, 1.0),
                     rng=rng,
                 ),
@@ -97,7 +99,7 @@ def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
         )
         return players
 
-    records = play_schedule(game, seat, [Pairing()] * 60, 12)
+    records = play_schedule(game, make_players, [Pairing()] * 60, 12)
     return records, players[0]
 
 
@@ -124,9 +126,9 @@ def test_quick_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
         exploration=Exploration(0.5, 1.0),
     )
     player = SearchPlayer(search, cap=PlayoutCap(0.5, 5))
-    tables = np.arange(200)
-    player.reset(tables, np.tile(game.initial_state(), (200, 1)))
-    player.begin_moves(tables)
+    slots = np.arange(200)
+    player.reset(slots, np.tile(game.initial_state(), (200, 1)))
+    player.begin_moves(slots)
     player.step()
     player.search.pop_finished()
     trees = player.search.trees

@@ -1,4 +1,4 @@
-"""Players that count out, at the tables of a match like any other."""
+"""Players that count out, in a match like any other."""
 
 import numpy as np
 import pytest
@@ -16,26 +16,26 @@ from alphazero.solvers.exhaustive import solve_all_positions
 
 
 def contest(game: Game, kind: str, games: int, seed: int = 0) -> list[GameRecord]:
-    """Let a player of some kind, with seat number 0, play games against random moves."""
+    """Let a player of some kind, as player number 0, play games against random moves."""
 
-    def seat(tables: int) -> list[Player]:
+    def make_players(num_games: int) -> list[Player]:
         counting, chance = np.random.default_rng(seed).spawn(2)
-        return [make_player(kind, game, tables, counting), RandomPlayer(game, tables, chance)]
+        return [make_player(kind, game, num_games, counting), RandomPlayer(game, num_games, chance)]
 
     pairings = paired_openings(game, games, 1, np.random.default_rng(seed))
-    return play_schedule(game, seat, pairings, 5)
+    return play_schedule(game, make_players, pairings, 5)
 
 
-def make_player(kind: str, game: Game, tables: int, rng: np.random.Generator) -> Player:
+def make_player(kind: str, game: Game, num_games: int, rng: np.random.Generator) -> Player:
     if kind == "solver":
-        return SolverPlayer(game, tables, rng)
+        return SolverPlayer(game, num_games, rng)
     if kind == "hasty":
-        return MinimaxPlayer(game, tables, rng, seconds=1e-6)
-    return MinimaxPlayer(game, tables, rng, depth=int(kind))
+        return MinimaxPlayer(game, num_games, rng, seconds=1e-6)
+    return MinimaxPlayer(game, num_games, rng, depth=int(kind))
 
 
 def points(records: list[GameRecord]) -> list[int]:
-    """Return what seat number 0 got in each game: +1, 0 or -1."""
+    """Return what player number 0 got in each game: +1, 0 or -1."""
     return [
         record.outcome if record.pairing.players[0] == 0 else -record.outcome for record in records
     ]
@@ -124,11 +124,11 @@ def test_values_are_the_movers() -> None:
         SolverPlayer(game, 2, np.random.default_rng(0)),
         MinimaxPlayer(game, 2, np.random.default_rng(0), depth=3),
     ):
-        tables = np.array([0, 1])
+        slots = np.array([0, 1])
         won, lost = game.from_text("112233"), game.from_text("4453")
-        make.reset(tables, np.array([won, lost]))
-        make.advance(tables[1:], np.array([game.parse_action(lost, "3")]))
-        make.begin_moves(tables)
+        make.reset(slots, np.array([won, lost]))
+        make.advance(slots[1:], np.array([game.parse_action(lost, "3")]))
+        make.begin_moves(slots)
         answers: dict[int, float] = {}
         while len(answers) < 2:
             make.step()
@@ -139,14 +139,14 @@ def test_values_are_the_movers() -> None:
         assert answers[1] < 1
 
 
-def test_a_question_is_void_when_its_table_begins_anew() -> None:
+def test_a_question_is_void_when_its_slot_begins_anew() -> None:
     game = Nim()
     player = SolverPlayer(game, 3, np.random.default_rng(0))
-    tables, states = np.arange(3), np.tile(game.initial_state(), (3, 1))
-    player.reset(tables, states)
-    player.begin_moves(tables)
+    slots, states = np.arange(3), np.tile(game.initial_state(), (3, 1))
+    player.reset(slots, states)
+    player.begin_moves(slots)
     player.step()
-    player.reset(tables[:2], states[:2])
+    player.reset(slots[:2], states[:2])
     for _ in range(100):
         player.step()
     assert player.take_decisions().slots.tolist() == [2]
@@ -155,12 +155,12 @@ def test_a_question_is_void_when_its_table_begins_anew() -> None:
 def test_deeper_play_beats_shallower_play() -> None:
     game = ConnectFour()
 
-    def seat(tables: int) -> list[Player]:
+    def make_players(num_games: int) -> list[Player]:
         deep, shallow = np.random.default_rng(0).spawn(2)
         return [
-            MinimaxPlayer(game, tables, deep, depth=6),
-            MinimaxPlayer(game, tables, shallow, depth=1),
+            MinimaxPlayer(game, num_games, deep, depth=6),
+            MinimaxPlayer(game, num_games, shallow, depth=1),
         ]
 
     pairings: list[Pairing] = paired_openings(game, 20, 3, np.random.default_rng(0))
-    assert sum(points(play_schedule(game, seat, pairings, 20))) >= 10
+    assert sum(points(play_schedule(game, make_players, pairings, 20))) >= 10

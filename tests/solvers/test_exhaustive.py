@@ -129,38 +129,38 @@ def worth_of(action: int) -> np.ndarray:
 class TablePlayer(Player):
     """Answers from the exact table, some turns late; `worst` plays the worst move instead."""
 
-    def __init__(self, solution: SolvedPositions, tables: int, worst: bool = False) -> None:
+    def __init__(self, solution: SolvedPositions, slots: int, worst: bool = False) -> None:
         self.answers = {
             state.tobytes(): (np.flatnonzero(optimal), value)
             for state, value, optimal in zip(
                 solution.states, solution.values, solution.optimal, strict=True
             )
         }
-        self.states = np.zeros((tables, solution.states.shape[1]), np.int64)
+        self.states = np.zeros((slots, solution.states.shape[1]), np.int64)
         self.waiting: dict[int, int] = {}
         self.worst = worst
 
-    def reset(self, tables: np.ndarray, states: State) -> None:
-        self.states[tables] = states
+    def reset(self, slots: np.ndarray, states: State) -> None:
+        self.states[slots] = states
 
-    def advance(self, tables: np.ndarray, actions: np.ndarray) -> None:
+    def advance(self, slots: np.ndarray, actions: np.ndarray) -> None:
         raise AssertionError("no move is played when moves are graded")
 
-    def begin_moves(self, tables: np.ndarray) -> None:
-        for table in tables.tolist():
-            assert table not in self.waiting
-            self.waiting[table] = int(self.states[table].sum()) % 3
+    def begin_moves(self, slots: np.ndarray) -> None:
+        for slot in slots.tolist():
+            assert slot not in self.waiting
+            self.waiting[slot] = int(self.states[slot].sum()) % 3
 
     def step(self) -> None:
-        self.waiting = {table: turns - 1 for table, turns in self.waiting.items()}
+        self.waiting = {slot: turns - 1 for slot, turns in self.waiting.items()}
 
     def take_decisions(self) -> Decisions:
-        ready = [table for table, turns in self.waiting.items() if turns < 0]
+        ready = [slot for slot, turns in self.waiting.items() if turns < 0]
         actions, values = [], []
-        for table in ready:
-            del self.waiting[table]
-            optimal, value = self.answers[self.states[table].tobytes()]
-            legal = np.flatnonzero(TIC_TAC_TOE.legal_action_mask(self.states[table]))
+        for slot in ready:
+            del self.waiting[slot]
+            optimal, value = self.answers[self.states[slot].tobytes()]
+            legal = np.flatnonzero(TIC_TAC_TOE.legal_action_mask(self.states[slot]))
             wrong = np.setdiff1d(legal, optimal)
             actions.append(wrong[0] if self.worst and len(wrong) else optimal[-1])
             values.append(value)
@@ -173,16 +173,16 @@ class TablePlayer(Player):
         )
 
 
-@pytest.mark.parametrize(("tables", "workers"), [(1, 1), (128, 1), (50, 2), (20_000, 3)])
+@pytest.mark.parametrize(("num_games", "workers"), [(1, 1), (128, 1), (50, 2), (20_000, 3)])
 def test_a_player_that_knows_the_answers_gets_full_marks(
-    solution: SolvedPositions, tables: int, workers: int
+    solution: SolvedPositions, num_games: int, workers: int
 ):
     shown: list[int] = []
     result = grade(
         TIC_TAC_TOE,
-        lambda seats: TablePlayer(solution, seats),
+        lambda num_games: TablePlayer(solution, num_games),
         solution,
-        tables,
+        num_games,
         workers,
         shown.append,
     )
@@ -191,15 +191,15 @@ def test_a_player_that_knows_the_answers_gets_full_marks(
     assert sum(shown) == len(solution.states)
 
 
-@pytest.mark.parametrize(("tables", "workers"), [(1, 1), (64, 2)])
+@pytest.mark.parametrize(("num_games", "workers"), [(1, 1), (64, 2)])
 def test_a_player_that_errs_whenever_it_can_is_right_only_where_every_move_is(
-    solution: SolvedPositions, tables: int, workers: int
+    solution: SolvedPositions, num_games: int, workers: int
 ):
     result = grade(
         TIC_TAC_TOE,
-        lambda seats: TablePlayer(solution, seats, worst=True),
+        lambda num_games: TablePlayer(solution, num_games, worst=True),
         solution,
-        tables,
+        num_games,
         workers,
     )
     legal = np.array([state[CELLS:] == 0 for state in solution.states])
@@ -220,7 +220,7 @@ def test_a_mistake_is_drawn_with_what_was_played_and_what_was_right(solution: So
     state = TIC_TAC_TOE.parse("X X .\nO O .\n. . .")
     one = SolvedPositions(state[None], np.array([1]), worth_of(2))
     answers = SolvedPositions(state[None], np.array([1]), worth_of(8))
-    result = grade(TIC_TAC_TOE, lambda seats: TablePlayer(answers, seats), one)
+    result = grade(TIC_TAC_TOE, lambda num_games: TablePlayer(answers, num_games), one)
     assert (result.positions, result.optimal) == (1, 0)
     assert result.first_mistake == f"{TIC_TAC_TOE.render(state)}\nplayed c1; optimal: c3"
 
@@ -233,7 +233,7 @@ def test_a_random_player_gets_the_share_that_chance_gives(solution: SolvedPositi
     results = [
         grade(
             TIC_TAC_TOE,
-            lambda seats: RandomPlayer(TIC_TAC_TOE, seats, next(generators)),
+            lambda num_games: RandomPlayer(TIC_TAC_TOE, num_games, next(generators)),
             solution,
             500,
             workers,

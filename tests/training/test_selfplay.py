@@ -60,7 +60,7 @@ def test_each_worker_of_self_play_draws_numbers_of_its_own():
     assert len(set(texts)) == len(texts)
 
 
-def test_games_under_way_that_find_no_table_wait_for_the_next_iteration():
+def test_games_under_way_that_find_no_slot_wait_for_the_next_iteration():
     evaluator = HashedEvaluator(TIC_TAC_TOE)
     config = make_config(games_per_iteration=1, parallel_games=8)
     under_way = play_games(TIC_TAC_TOE, config, evaluator, (0, 0)).unfinished
@@ -356,7 +356,7 @@ def test_full_batches_wait_for_no_move_and_moves_are_made_together(
     )
     played = play_games(CONNECT_FOUR, config, UniformEvaluator(7), [1])
     assert played.stats.batch_fill > 0.99
-    # 60 rows of about 40 simulations each end 1.5 searches a turn; four tables are to spare.
+    # 60 rows of about 40 simulations each end 1.5 searches a step; four games are to spare.
     assert np.mean(made) > 3
 
 

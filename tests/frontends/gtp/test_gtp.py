@@ -780,9 +780,9 @@ def play_games(command: str, game_text: str, games: int = 2) -> None:
     """Let a program and a random player meet, and see that no game is adjudicated."""
     game = read_game(game_text)
 
-    def make_players(tables: int) -> list[Player]:
+    def make_players(num_games: int) -> list[Player]:
         rng = np.random.default_rng(1)
-        return [GtpPlayer(game, tables, command, 120), RandomPlayer(game, tables, rng)]
+        return [GtpPlayer(game, num_games, command, 120), RandomPlayer(game, num_games, rng)]
 
     schedule = paired_openings(game, games, 2, np.random.default_rng(0))
     records = play_schedule(game, make_players, schedule, parallel_games=1)

@@ -102,7 +102,7 @@ def test_go_searches_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "time", SlowClock())
     talk = Talk("tic_tac_toe", BOTH, ["go .5s", "go 1s", "quit"]).run()
     first, second = simulations_in(talk)
-    # A turn of the wheel is one batch of 8; the first looks at the root alone.
+    # A step is one batch of 8; the first evaluates the root alone.
     assert 8 * 8 <= first <= 8 * 10
     assert 8 * 18 <= second - first <= 8 * 20
 

@@ -190,7 +190,7 @@ def test_what_a_killed_driver_published_is_whole_and_goes_on(story: SimpleNamesp
     go_on = ["selfplay.distributed=null", f"budget.iterations={manifest['iteration'] + 1}"]
     assert main(["train", "--resume", str(story.run), *go_on]) == 0
     more = manifest_of(story.run)["games"] - manifest["games"]
-    assert 40 <= more < 40 + 8, "of its eight tables some may end at once"
+    assert 40 <= more < 40 + 8, "of its eight parallel games some may end at once"
 
 
 def node_of(driver: Driver) -> int:
