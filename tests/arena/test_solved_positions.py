@@ -45,7 +45,7 @@ def test_the_same_positions_are_drawn_for_the_same_seed():
     assert first.states.tolist() == again.states.tolist() != other.states.tolist()
 
 
-def test_a_game_without_answers_is_told():
+def test_a_game_without_answers_is_refused():
     with pytest.raises(GameError, match="too many to solve"):
         solved_positions(make_game("gomoku"), each=10)
 
@@ -195,7 +195,7 @@ def test_a_line_that_is_no_solved_position_is_named(tmp_path: Path, line: str):
     assert_one_line_names(5, lambda: read_positions(CONNECT_FOUR, path), path)
 
 
-def test_an_empty_file_is_told_to_hold_no_positions(tmp_path: Path):
+def test_a_file_without_positions_is_refused(tmp_path: Path):
     path = written(tmp_path, "")
     with pytest.raises(GameError, match="no positions"):
         read_positions(CONNECT_FOUR, path)

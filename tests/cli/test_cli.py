@@ -148,7 +148,7 @@ def test_play_goes_through_a_game_typed_into_it(
 
 
 @pytest.mark.parametrize("budget", [["--simulations", "0"], ["--seconds", "0.01"], []])
-def test_play_thinks_as_long_as_it_is_told(
+def test_play_searches_as_long_as_its_options_say(
     player: Path, monkeypatch: Patch, capsys: Capture, budget: list[str]
 ) -> None:
     assert exit_code("play", player, "--side", "none", *budget) == 0
@@ -234,7 +234,7 @@ def test_grade_takes_all_files_of_a_folder_in_the_order_of_their_names(
     assert f"{folder / 'c'}:1: expected" in only_line("grade", player, folder)
 
 
-def test_grade_searches_otherwise_where_it_is_told_to(tmp_path: Path, capsys: Capture) -> None:
+def test_grade_searches_with_the_options_that_are_given(tmp_path: Path, capsys: Capture) -> None:
     player = saved_player(tmp_path / "four.safetensors", "connect_four")
     solved = tmp_path / "solved.txt"
     solved.write_text("171717 1 +------\n")
@@ -277,7 +277,7 @@ def test_grade_saves_a_copy_that_carries_its_figures(tmp_path: Path, capsys: Cap
         ),
     ],
 )
-def test_solve_tells_the_value_and_the_best_moves(
+def test_solve_prints_the_value_and_the_best_moves(
     words: list[str], lines: list[str], capsys: Capture
 ) -> None:
     assert exit_code("solve", *words) == 0
@@ -472,7 +472,7 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(
 
 
 @pytest.mark.parametrize("option", ["--save", "--annotate", "--csv", "--plot"])
-def test_a_file_that_could_not_be_written_is_told_before_anything_is_played(
+def test_a_file_that_cannot_be_written_is_reported_before_anything_is_played(
     tmp_path: Path, monkeypatch: Patch, only_line: OnlyLine, option: str
 ) -> None:
     monkeypatch.setattr("alphazero.arena.head_to_head.play_match", None)
@@ -688,7 +688,7 @@ def test_a_name_that_no_folder_can_have_is_one_line(
     assert only_line(*(name if word == "NAME" else word for word in words))
 
 
-def test_the_version_is_told_without_torch() -> None:
+def test_the_version_is_printed_without_torch() -> None:
     code = (
         "import sys, alphazero, alphazero.cli.main\n"
         "assert {*alphazero.__all__} <= {*dir(alphazero)}\n"

@@ -144,7 +144,7 @@ def answers(commands: Iterable[str], home: Path) -> list[tuple[int, str, str, li
     return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
 
 
-def test_a_mistake_is_told_before_anything_is_loaded_or_compiled(home: Path) -> None:
+def test_a_mistake_is_reported_before_anything_is_loaded_or_compiled(home: Path) -> None:
     for (words, said), answer in zip(MISTAKES.items(), answers(MISTAKES, home), strict=True):
         code, out, err, loaded = answer
         assert (code, out, loaded) == (2, "", []), (words, answer)
@@ -153,7 +153,7 @@ def test_a_mistake_is_told_before_anything_is_loaded_or_compiled(home: Path) -> 
     assert not (home / "cache").exists()
 
 
-def test_a_wrong_game_or_option_of_one_is_told_before_any_other_rules_are_compiled(
+def test_a_wrong_game_or_game_option_is_reported_before_any_other_rules_are_compiled(
     home: Path,
 ) -> None:
     found = answers(MISTAKES_WITH_GAMES, home)

@@ -27,7 +27,7 @@ def games(tmp_path: Path) -> Path:
     return tmp_path / "mine.sgf"
 
 
-def test_it_tells_chances_mistakes_and_accuracies(
+def test_it_prints_chances_mistakes_and_accuracies(
     games: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     saved = games.with_name("reviewed.sgf")
@@ -112,7 +112,7 @@ def test_ctrl_c_keeps_what_was_searched_and_the_same_command_goes_on(
         (["connect_four"], "plays connect_four, but the game asked for is tic_tac_toe"),
     ],
 )
-def test_a_mistake_is_told_in_a_line(
+def test_a_mistake_is_reported_in_one_line(
     games: Path, capsys: pytest.CaptureFixture[str], more: list[str], said: str
 ) -> None:
     capsys.readouterr()
@@ -139,7 +139,7 @@ def test_the_games_are_never_replaced_by_their_review(
     assert games.read_bytes() == before
 
 
-def test_a_damaged_review_is_told_in_a_line(
+def test_a_damaged_review_is_reported_in_one_line(
     games: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     games.with_name("mine.review.jsonl").write_text("{")

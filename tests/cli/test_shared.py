@@ -32,7 +32,7 @@ def test_a_match_as_an_object(player: Path, capsys: Capture) -> None:
     assert (found["verdict"], found["forfeits"], found["seed"]) == (None, [], 3)
 
 
-def test_a_sequential_test_s_verdict_and_lost_games_are_told(capsys: Capture) -> None:
+def test_the_verdict_of_a_sequential_test_and_forfeits_are_in_the_object(capsys: Capture) -> None:
     named = "random", "--game", "tic_tac_toe", "--games"
     (found,) = objects(capsys, "match", "uct:100", *named, 200, "--sprt", "0,100")
     assert found["verdict"] is True

@@ -117,7 +117,7 @@ def test_a_file_whose_name_is_no_folder_name_asks_for_a_run_name(tmp_path: Path)
 # --- errors ------------------------------------------------------------------------------------
 
 
-def test_every_error_is_told_at_once_with_its_line() -> None:
+def test_all_errors_are_reported_at_once_with_their_lines() -> None:
     text = """\
 game: {name: connect_four}
 budget: {iterations: 1}
@@ -175,7 +175,7 @@ run:
         ("game: {rows: 6}", "go.yaml:1: game.name: this required key is missing"),
     ],
 )
-def test_a_missing_game_is_told(text: str, error: str) -> None:
+def test_a_missing_game_is_reported(text: str, error: str) -> None:
     assert error_of(text, "budget.iterations=1") == error
 
 
@@ -184,14 +184,14 @@ def test_a_file_that_is_no_mapping_is_refused(text: str) -> None:
     assert error_of(text).startswith("go.yaml:1: expected sections such as 'game:', got ")
 
 
-def test_a_syntax_error_is_told_with_its_line() -> None:
+def test_a_syntax_error_is_reported_with_its_line() -> None:
     assert error_of("game: {name: connect_four}\nsearch: [1,\n").startswith(
         "go.yaml:3: syntax error: "
     )
     assert error_of("game:\n\tname: x").startswith("go.yaml:2: syntax error: ")
 
 
-def test_a_duplicate_section_is_told() -> None:
+def test_a_duplicate_section_is_reported() -> None:
     error = error_of(SMALLEST + "budget: {minutes: 3}")
     assert error == "go.yaml:3: duplicate key 'budget' at the top level (first on line 2)"
 
@@ -276,7 +276,7 @@ def test_a_number_where_text_is_expected_asks_for_quotes() -> None:
         ),
     ],
 )
-def test_settings_that_cannot_work_together_are_told(section: str, error: str) -> None:
+def test_settings_that_cannot_work_together_are_refused(section: str, error: str) -> None:
     game, budget = SMALLEST.splitlines()
     rest = [section] if section.startswith("budget") else [budget, section]
     assert error_of("\n".join([game, *rest])) == error
@@ -297,7 +297,7 @@ def test_settings_that_cannot_work_together_are_told(section: str, error: str) -
         ("reply", "expected a list of heads, got text 'reply'"),
     ],
 )
-def test_wrong_auxiliary_heads_are_told_in_one_line(heads: str, error: str) -> None:
+def test_wrong_auxiliary_heads_are_refused_in_one_line(heads: str, error: str) -> None:
     found = error_of(SMALLEST + f"network:\n  auxiliary: {heads}")
     assert found == f"go.yaml:4: network.auxiliary: {error}"
 
@@ -355,7 +355,7 @@ def test_weight_decay_belongs_to_adamw() -> None:
         ("", ": expected a number or a list of {step, rate}, got nothing"),
     ],
 )
-def test_a_wrong_learning_rate_is_told(schedule: str, error: str) -> None:
+def test_a_wrong_learning_rate_is_refused(schedule: str, error: str) -> None:
     found = error_of(SMALLEST + f"learner:\n  learning_rate: {schedule}")
     assert found == f"go.yaml:4: learner.learning_rate{error}"
 
@@ -383,7 +383,7 @@ def test_the_games_own_complaint_joins_the_list(monkeypatch: pytest.MonkeyPatch)
     assert error_of(text, "game.size=99").startswith("override 'game.size=99': go: size must")
 
 
-def test_an_unknown_game_and_an_unknown_option_are_told() -> None:
+def test_an_unknown_game_and_an_unknown_option_are_refused() -> None:
     text = "budget: {minutes: 1}\ngame: {name: conect_four}"
     assert error_of(text).startswith("go.yaml:2: unknown game 'conect_four'; did you mean")
     assert "no_such_option" in error_of(SMALLEST, "game.no_such_option=1")
@@ -436,7 +436,7 @@ def test_overrides_replace_what_the_file_says() -> None:
         ("budget.iterations=null", "budget: set at least one of"),
     ],
 )
-def test_a_wrong_override_is_told_as_it_was_typed(override: str, error: str) -> None:
+def test_a_wrong_override_is_quoted_as_it_was_typed(override: str, error: str) -> None:
     assert errors_of(SMALLEST, override)[0].startswith(f"override {override!r}: {error}")
 
 
@@ -615,7 +615,7 @@ def test_every_key_takes_a_hostile_value_or_refuses_it_in_short_lines(section: s
                 assert abs(taken) <= (2**63 if isinstance(taken, int) else 1e30), (each.name, value)
 
 
-def test_a_network_beyond_memory_is_told_before_anything_is_written(
+def test_a_network_beyond_memory_is_refused_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = {"filters": 256, "blocks": 3}
@@ -631,7 +631,7 @@ def test_a_network_beyond_memory_is_told_before_anything_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_odd_keys_are_told_in_one_line_each() -> None:
+def test_odd_keys_are_reported_in_one_line_each() -> None:
     text = SMALLEST + 'search: {? [a] : 1, on: 2, "x\\ny\\e[31m": 3, <<: {simulations: 3}}'
     errors = errors_of(text)
     assert len(errors) == 4
@@ -749,7 +749,7 @@ def test_varied_options_survive_being_written_and_read() -> None:
         ("{rows: [5, 7]}", "'rows' is no option of this game that its network sees (those are: ko"),
     ],
 )
-def test_wrong_varied_options_are_told_where_they_are(value: str, complaint: str) -> None:
+def test_wrong_varied_options_are_reported_with_their_place(value: str, complaint: str) -> None:
     assert complaint in error_of(f"{GO}selfplay:\n  varied_options: {value}\n")
     assert complaint in error_of(GO, f"selfplay.varied_options={value}")
 
@@ -769,7 +769,7 @@ def test_an_option_that_the_network_does_not_see_cannot_vary() -> None:
         ("3", "expected null or {ray: {...}}, got"),
     ],
 )
-def test_wrong_workers_are_told_where_they_are(value: str, complaint: str) -> None:
+def test_wrong_workers_are_reported_with_their_place(value: str, complaint: str) -> None:
     assert complaint in error_of(f"{SMALLEST}selfplay:\n  distributed: {value}\n")
     assert complaint in error_of(SMALLEST, f"selfplay.distributed={value}")
 
@@ -808,7 +808,7 @@ def test_every_shipped_config_loads(path: Path) -> None:
     assert parse_config(dump_config(config)) == config
 
 
-def test_a_path_that_is_nearly_one_that_exists_is_told_it(
+def test_a_mistyped_path_is_answered_with_a_similar_one_that_exists(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "configs").mkdir()
@@ -868,7 +868,7 @@ def test_a_key_under_both_names_is_refused() -> None:
     assert "search.solver is the old name of search.mcts_solver; keep one" in error_of(both)
 
 
-def test_a_mistake_under_an_old_name_is_told_where_it_stands() -> None:
+def test_a_mistake_under_an_old_name_is_reported_with_its_place() -> None:
     wrong = SMALLEST + "search:\n  c_puct: 1.0\n  solver: 3\n"
     number = wrong.splitlines().index("  solver: 3") + 1
     assert f":{number}: search.mcts_solver: expected true or false" in error_of(wrong)

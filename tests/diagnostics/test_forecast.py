@@ -186,7 +186,7 @@ def test_the_smallest_batch_and_the_fewest_threads_that_are_near_the_fastest_are
     assert suggest(config, idle)["run.threads"] == 4, "trees that keep a GPU waiting want cores"
 
 
-def test_the_bottleneck_is_told() -> None:
+def test_the_bottleneck_is_named() -> None:
     assert bottleneck(MEASURED) == "the CPU; 75% of playing is inside the network"
     on_gpu = dataclasses.replace(MEASURED, on_cpu=False)
     assert bottleneck(on_gpu) == "the GPU; 75% of playing waits for it"
@@ -194,7 +194,7 @@ def test_the_bottleneck_is_told() -> None:
     assert bottleneck(idle) == "the CPU, whose trees are 80% of playing, not the GPU"
 
 
-def test_the_error_of_a_forecast_is_told_with_and_without_the_length_of_games() -> None:
+def test_the_error_of_a_forecast_is_reported_with_and_without_the_length_of_games() -> None:
     """The run took 10 % longer than the arithmetic of its own games of 6 moves."""
     config = config_of()
     truth = forecast(config, MEASURED, 6.0)
@@ -270,7 +270,7 @@ def test_steps_of_the_whole_batch_are_timed_unless_they_are_too_long_to_wait_for
     assert set(sizes[:-5]) == set(warming)
 
 
-def test_a_step_estimated_from_a_smaller_batch_is_told() -> None:
+def test_a_step_estimated_from_a_smaller_batch_is_reported() -> None:
     config = tiny_config(Path(), "learner.batch_size=64")
     smaller = dataclasses.replace(MEASURED, step_positions=32)
     assert "250 ms a step, estimated from 32 of its 64 positions" in describe(config, smaller)

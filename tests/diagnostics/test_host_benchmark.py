@@ -158,7 +158,7 @@ def test_repeated_measurements_are_averaged() -> None:
     assert HostBenchmark(measured, 2).serial_share == pytest.approx(1)
 
 
-def test_a_busy_machine_is_told() -> None:
+def test_a_busy_machine_is_reported() -> None:
     alone = HostRate(1, math.inf, 1e5, 2e5, 0.68)
     last = "the machine is busy: one worker without a device had 0.68 cores"
     assert str(HostBenchmark([alone], 2)).splitlines()[-1] == last

@@ -21,7 +21,7 @@ def report(capsys: Capture) -> str:
     return capsys.readouterr().out
 
 
-def test_it_tells_what_one_would_ask_without_the_home_folder(
+def test_it_reports_the_machine_and_versions_without_the_home_folder(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(ROOT.parent))

@@ -219,7 +219,7 @@ class Unnamed(Mnk):
         return f"cell {action}"
 
 
-def test_a_game_as_one_file_is_drawn_without_being_told_how() -> None:
+def test_a_game_of_one_file_is_drawn_without_further_settings() -> None:
     game = Unnamed(rows=2, columns=4, length=3)
     assert game.board_style is BoardStyle.SQUARES
     svg = board_svg(game, game.initial_state(), highlighted_cell=1)

@@ -143,7 +143,7 @@ def run(*arguments: object) -> int:
 
 
 @pytest.mark.parametrize("name", DEMOS)
-def test_every_demo_tells_what_it_found_and_draws_it(
+def test_every_demo_prints_what_it_found_and_draws_it(
     name: str, tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
     monkeypatch.chdir(tmp_path)

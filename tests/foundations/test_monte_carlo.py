@@ -158,7 +158,7 @@ def test_the_same_seed_learns_the_same_and_another_one_not() -> None:
     assert (once.action_values != other.action_values).any()
 
 
-def test_the_bar_is_told_of_every_episode() -> None:
+def test_the_progress_bar_counts_every_episode() -> None:
     told: list[int] = []
     monte_carlo.predict(TWENTY, 250_001, new_rng(), show=told.append)
     assert sum(told) == 250_001

@@ -76,7 +76,7 @@ def test_an_illegal_move_changes_nothing() -> None:
     assert not game_tree.current.children
 
 
-def test_the_game_is_written_whole_with_what_is_said_of_its_moves() -> None:
+def test_the_game_is_written_whole_with_the_comments_on_its_moves() -> None:
     game_tree = GameTree(GAME)
     for action, comment in ((0, ""), (3, "dull"), (1, ""), (4, ""), (2, "wins")):
         game_tree.make(action, comment)
@@ -122,7 +122,7 @@ def test_the_value_of_a_position_is_the_first_players_and_the_best_that_is_known
     assert game_tree.value(here) == 1
 
 
-def test_a_value_that_a_file_tells_of_a_position_is_known_until_a_search_knows_more() -> None:
+def test_the_value_that_a_file_gives_a_position_is_known_until_a_search_knows_more() -> None:
     comments = ("", "win rate 25% (value -0.50), policy 40%", "win rate 90% (value +0.80)")
     game_tree = GameTree.of(PlayedGame(GAME, ("A", "B"), (0, 3, 1), ONGOING, comments=comments))
     first, second = game_tree.line[1:3]
@@ -156,7 +156,7 @@ def test_a_game_from_a_file_is_its_players_until_it_is_gone_on_with_otherwise() 
     assert game_tree.played(("me", "you")).players == ("me", "you"), "the game goes on"
 
 
-def test_a_thought_tells_what_the_search_has_found() -> None:
+def test_a_search_result_holds_what_the_search_has_found() -> None:
     game_tree = tree_of(0, 3, 1, 4)
     analyzer = Analyzer(parse_player("uct:simulations=300"), GAME)
     analyzer.set_position(game_tree.moves)

@@ -634,7 +634,7 @@ def test_every_kind_of_bug_that_a_promise_is_for_has_a_broken_game() -> None:
     assert kept <= {promise for _, promise, _ in BROKEN.values()}
 
 
-def test_a_fault_is_told_with_the_moves_and_the_drawing_of_its_position() -> None:
+def test_a_fault_is_reported_with_the_moves_and_the_drawing_of_its_position() -> None:
     game, _, _ = BROKEN["max_moves too small"]
     told = str(check_game(game))
     (fault,) = check_game(game).faults
@@ -768,14 +768,14 @@ def test_a_sound_game_passes_on_the_command_line(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.usefixtures("broken_names")
-def test_a_broken_game_is_told_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_game_is_reported_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", "ply_not_counted"]) == 2
     told = capsys.readouterr().err
     assert told.startswith("error: ply_not_counted breaks 1 of the promises")
     assert "\nafter the moves: c1\n     3 . . .\n     2 . . .\n     1 . . X\n" in told
 
 
-def test_an_unknown_game_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_game_is_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", "nin"]) == 2
     assert capsys.readouterr().err.startswith("error: unknown game 'nin'; did you mean 'nim'?")
 

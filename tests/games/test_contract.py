@@ -211,7 +211,7 @@ def test_a_game_registered_at_run_time_is_found_and_keeps_the_contract(
     assert game_names() == names
 
 
-def test_a_game_that_lacks_a_method_is_told_which(temporary_games: None) -> None:
+def test_a_game_that_lacks_a_method_is_refused_with_its_name(temporary_games: None) -> None:
     class Mute(LineGame):
         render = Mnk.render
 
@@ -364,13 +364,13 @@ def test_the_last_stone_of_a_full_board_may_still_win(diagram: str, result: int)
 
 
 @pytest.mark.parametrize("text", ["0", "8", "", " ", "-1", "+1", "1.0", "a", "x" * 50, "1 2"])
-def test_a_text_that_is_no_column_is_told_the_range(text: str) -> None:
+def test_a_text_that_is_no_column_is_answered_with_the_range(text: str) -> None:
     game = ConnectFour()
     with pytest.raises(GameError, match=r" is no column; type a number from 1 to 7$"):
         game.parse_action(game.initial_state(), text)
 
 
-def test_a_full_column_is_told_the_free_ones() -> None:
+def test_a_full_column_is_answered_with_the_free_ones() -> None:
     game = ConnectFour(rows=2, columns=4, length=3)
     state = game.from_moves(["2", "2"])
     with pytest.raises(GameError, match=r"^column 2 is full; free columns: 1, 3, 4$"):
@@ -378,7 +378,7 @@ def test_a_full_column_is_told_the_free_ones() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "b", "2", "d1", "a4", "a0", "a-1", "aa1", "a1 b2", "a1.0"])
-def test_a_text_that_is_no_cell_is_told_the_range(text: str) -> None:
+def test_a_text_that_is_no_cell_is_answered_with_the_range(text: str) -> None:
     game = Mnk()
     with pytest.raises(GameError, match=r" is no cell; type a letter and a number, a1 to c3$"):
         game.parse_action(game.initial_state(), text)
@@ -426,7 +426,7 @@ def test_an_answer_stays_on_one_line(game: LineGame, text: str) -> None:
 
 
 @every_line_game
-def test_a_move_after_the_end_is_told_that_the_game_is_over(game: LineGame) -> None:
+def test_a_move_after_the_end_is_refused_because_the_game_is_over(game: LineGame) -> None:
     (first, action), *_, (last, _) = playouts(game)[0]
     with pytest.raises(GameError, match=r"^the game is over$"):
         game.parse_action(last, game.action_name(first, action))

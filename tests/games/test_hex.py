@@ -223,7 +223,7 @@ def test_eleven_without_swap_is_the_default() -> None:
 
 
 @pytest.mark.parametrize("game", [Hex(5), Hex(5, 1), Hex(12)], ids=repr)
-def test_a_drawing_tells_everything_but_the_last_move(game: Hex) -> None:
+def test_a_drawing_shows_everything_but_the_last_move(game: Hex) -> None:
     dice = random.Random(game.size)
     for _ in range(3):
         state = game.initial_state()
@@ -237,7 +237,7 @@ def test_a_drawing_tells_everything_but_the_last_move(game: Hex) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "b", "2", "d1", "a4", "a0", "a-1", "aa1", "a1 b2", "a01"])
-def test_a_text_that_is_no_cell_is_told_the_range(text: str) -> None:
+def test_a_text_that_is_no_cell_is_answered_with_the_range(text: str) -> None:
     game = Hex(3, 1)
     with pytest.raises(GameError) as error:
         game.parse_action(game.initial_state(), text)

@@ -44,7 +44,7 @@ def test_who_takes_the_last_chip_wins() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "0", "4", "-1", "one", "1.0", "9" * 10_000, "²"])
-def test_a_text_that_is_no_number_of_chips_is_told_the_range(text: str) -> None:
+def test_a_text_that_is_no_number_of_chips_is_answered_with_the_range(text: str) -> None:
     game = Nim()
     with pytest.raises(GameError, match=r" is no number of chips; type 1 to 3$"):
         game.parse_action(game.initial_state(), text)

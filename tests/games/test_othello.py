@@ -184,7 +184,7 @@ def test_the_symmetries_are_those_that_leave_the_first_four_discs_as_they_are() 
 @pytest.mark.parametrize(
     "text", ["", "z9", "d", "3", "d33", "i1", "a9", "a0", "dd3", "\u0664", "pas"]
 )
-def test_a_text_that_is_no_cell_is_told_the_range(text: str) -> None:
+def test_a_text_that_is_no_cell_is_answered_with_the_range(text: str) -> None:
     game = Othello()
     with pytest.raises(GameError) as error:
         game.parse_action(game.initial_state(), text)
@@ -193,7 +193,7 @@ def test_a_text_that_is_no_cell_is_told_the_range(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["a1", "d4", "PASS"])
-def test_a_move_that_encloses_nothing_is_told_those_that_do(text: str) -> None:
+def test_a_move_that_encloses_nothing_is_answered_with_those_that_do(text: str) -> None:
     game = Othello()
     with pytest.raises(GameError) as error:
         game.parse_action(game.initial_state(), text)

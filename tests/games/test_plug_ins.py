@@ -180,7 +180,7 @@ def test_a_broken_plug_in_costs_its_own_games_alone(
     ],
     ids=["syntax", "encoding", "register", "import"],
 )
-def test_a_broken_file_among_our_games_is_told_in_one_line(
+def test_a_broken_file_among_our_games_is_reported_in_one_line(
     command: str, source: bytes, line: str, reason: str, tmp_path: Path
 ) -> None:
     games = tmp_path / "alphazero" / "games"
@@ -207,7 +207,7 @@ def start(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_rules_that_do_not_compile_at_first_use_are_told_in_one_line(
+def test_rules_that_do_not_compile_at_first_use_are_reported_in_one_line(
     tmp_path: Path, ask: Ask
 ) -> None:
     install(tmp_path, "broken_games", "broken", AT_FIRST_USE)

@@ -17,7 +17,7 @@ ENDS = [
 
 
 @pytest.mark.parametrize(("name", "moves", "result", "points"), ENDS)
-def test_a_result_is_told_as_people_of_the_game_say_it(
+def test_a_result_is_described_in_the_words_of_the_games_players(
     name: str, moves: str, result: str, points: str
 ) -> None:
     game = read_game(name)

@@ -742,7 +742,9 @@ TRAINING = (
         "searching = replace(searching, transpositions=False, backup_value_weighting=0.0)",
         "searching = replace(searching, backup_value_weighting=0.0)",
         "self-play searches graphs where plain trees are asked for",
-        ("training/test_selfplay.py::test_selfplay_searches_plain_trees_where_it_is_told_to",),
+        (
+            "training/test_selfplay.py::test_selfplay_searches_plain_trees_if_graph_search_is_disabled",
+        ),
     ),
     Mutation(
         "training/resignation.py",
@@ -793,7 +795,7 @@ TRAINING = (
         "np.square(batch.values + values, dtype=np.float64)",
         "the value's error on new games has the wrong sign",
         (
-            "training/monitoring/test_holdout.py::test_a_network_that_knows_its_games_by_heart_is_told_from_one_that_generalises",
+            "training/monitoring/test_holdout.py::test_the_holdout_loss_exposes_a_network_that_knows_its_games_by_heart",
         ),
     ),
     Mutation(

@@ -186,7 +186,7 @@ def test_a_copy_plays_on_by_itself() -> None:
         (("nim", "rgb_array"), AlphaZeroError, "render_mode must be None or one of ansi, human"),
     ],
 )
-def test_what_does_not_exist_is_told(
+def test_what_does_not_exist_is_reported(
     arguments: tuple[str, ...], error: type[Exception], says: str
 ) -> None:
     with pytest.raises(error, match=says):

@@ -508,7 +508,7 @@ def test_every_script_explains_itself(
 
 
 @pytest.mark.parametrize("given", [[], ["train", "some.yaml"], ["A", "B"]])
-def test_evaluating_needs_to_be_told_how(
+def test_evaluating_needs_a_chosen_way(
     given: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert start("evaluate.py", given, monkeypatch) == 2

@@ -35,7 +35,7 @@ def test_a_vanishing_temperature_is_safe(temperature: float) -> None:
     assert found.sum(axis=1).tolist() == [1, 1]
 
 
-def test_a_temperature_near_zero_still_tells_nearly_equal_visits_apart() -> None:
+def test_a_temperature_near_zero_still_separates_nearly_equal_visits() -> None:
     policies = np.array([[1000, 999]], np.float32) / 1999
     assert tempered(policies, 1e-5)[0].tolist() == pytest.approx([1, 0])
 

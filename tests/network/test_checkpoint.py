@@ -389,7 +389,7 @@ def test_a_header_too_large_to_be_read_is_not_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_is_missing_is_told_when_writing(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported_when_writing(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="none/file: no such file or directory; check the path"):
         save_checkpoint(tmp_path / "none" / "file", player())
 

@@ -27,7 +27,7 @@ pytestmark = needs_onnx
 TIC_TAC_TOE = CHECKPOINTS / "tic_tac_toe.safetensors"
 
 
-def test_the_file_alone_tells_what_it_computes_and_whose_it_is() -> None:
+def test_the_file_alone_says_what_it_computes_and_whose_it_is() -> None:
     import onnx
 
     checkpoint = load_checkpoint(TIC_TAC_TOE)
@@ -65,9 +65,7 @@ def test_the_licence_of_a_player_of_one_s_own_is_left_open() -> None:
 
 
 @pytest.mark.parametrize(("precision", "calibration"), [("float32", 0), ("int8", 256)])
-def test_the_difference_that_is_told_is_the_one_from_torch(
-    precision: str, calibration: int
-) -> None:
+def test_the_reported_difference_is_the_one_from_torch(precision: str, calibration: int) -> None:
     checkpoint = load_checkpoint(TIC_TAC_TOE)
     told = export_model(checkpoint, "", precision, positions=300)
     evaluator, game = OnnxEvaluator(checkpoint.network()), make_game("tic_tac_toe")

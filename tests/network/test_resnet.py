@@ -134,7 +134,7 @@ def test_global_pooling_is_in_the_second_block_and_every_third_from_there() -> N
     assert [index + 1 for index, place in enumerate(places) if place] == [2, 5, 8]
 
 
-def test_global_pooling_tells_every_cell_of_every_other_in_one_block() -> None:
+def test_global_pooling_lets_every_cell_depend_on_every_other_in_one_block() -> None:
     settings = NetworkConfig(blocks=2, filters=8, global_pooling=4)
     for changes, reaches in (({}, True), ({"global_pooling": 0}, False)):
         tower = trained_like(settings=replace(settings, **changes)).tower

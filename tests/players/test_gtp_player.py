@@ -111,7 +111,7 @@ def test_a_program_that_resigns_has_lost_and_its_process_plays_on() -> None:
         (shlex.join([sys.executable, "-ISc", "print(1)"]), "the program ended (exit code 0)"),
     ],
 )
-def test_a_program_that_cannot_play_is_told_in_one_line_before_any_game(
+def test_a_program_that_cannot_play_is_refused_in_one_line_before_any_game(
     command: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if "mute" in command:
@@ -148,7 +148,7 @@ def test_a_program_that_ignores_quit_is_killed_with_what_it_started(
     assert not program.is_running
 
 
-def test_an_answer_is_read_whatever_is_said_around_it() -> None:
+def test_an_answer_is_read_whatever_stands_around_it() -> None:
     noisy = "print('loading...');print();print('=12 yes\\r');print(' and more');print();input()"
     program = GtpProcess(shlex.join([sys.executable, "-ISuc", noisy]))
     answer = program.ask("known_command x", 20)
@@ -167,7 +167,7 @@ def test_a_position_without_its_moves_is_refused() -> None:
     player.close()
 
 
-def test_commands_are_named_like_players_and_mistyped_ones_are_told() -> None:
+def test_commands_are_named_like_players_and_mistyped_ones_are_refused() -> None:
     spec = name_player(f"gtp:{fake('illegal', 3)}", move_timeout=7)
     assert spec.name == f"gtp:{fake('illegal', 3)}"
     assert spec.is_timed
@@ -182,7 +182,7 @@ def test_commands_are_named_like_players_and_mistyped_ones_are_told() -> None:
             parse_player(text)
 
 
-def test_a_match_tells_which_games_were_adjudicated_and_saves_why(
+def test_a_match_reports_which_games_were_adjudicated_and_saves_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "games.jsonl"

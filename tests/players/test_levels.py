@@ -133,7 +133,7 @@ def test_another_size_of_the_game_has_the_settings_without_the_ratings(tmp_path:
         ("elo", "high", "unexpected str"),
     ],
 )
-def test_a_damaged_ladder_is_told_in_a_line(
+def test_a_damaged_ladder_is_refused_in_one_line(
     tmp_path: Path, key: str, value: object, said: str
 ) -> None:
     path = tmp_path / "some.levels.json"
@@ -148,7 +148,7 @@ def test_a_damaged_ladder_is_told_in_a_line(
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[]", b"null"])
-def test_what_is_no_ladder_is_told_in_a_line(tmp_path: Path, data: bytes) -> None:
+def test_what_is_no_ladder_is_refused_in_one_line(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "some.levels.json"
     path.write_bytes(data)
     with pytest.raises(PlayerError, match=r"no levels: .*; remove the file"):

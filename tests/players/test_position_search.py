@@ -16,7 +16,7 @@ def player(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return saved_player(tmp_path_factory.mktemp("player") / "a.safetensors", "connect_four")
 
 
-def test_a_search_tells_what_the_players_search_has_found(player: Path) -> None:
+def test_a_search_reports_what_the_players_search_has_found(player: Path) -> None:
     game, searcher = alphazero.load_player(player, simulations=120)
     state = game.from_text("4 4 3")
     found = alphazero.search(searcher, state)

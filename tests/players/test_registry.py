@@ -156,7 +156,7 @@ def test_a_path_that_does_not_exist_is_named_without_its_options(text: str) -> N
 @pytest.mark.parametrize(
     "typed", ["checkpoints/drop_for.safetensors", "checkpoints/drop_four", "drop_four.safetensors"]
 )
-def test_a_path_that_is_nearly_a_checkpoint_is_told_it(
+def test_a_mistyped_path_is_answered_with_a_similar_checkpoint(
     typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -92,7 +92,7 @@ def test_a_mistyped_game_is_one_line(text: str, said: str) -> None:
         read_game(text)
 
 
-def test_a_file_of_games_is_told_from_others_by_its_beginning(path: Path, tmp_path: Path) -> None:
+def test_a_file_of_games_is_recognised_by_its_beginning(path: Path, tmp_path: Path) -> None:
     assert holds_games(path)
     (tmp_path / "other").write_text('{"format": "another"}\n')
     for other in ("other", "missing", "nul\0", "a" * 300, "."):
@@ -209,7 +209,7 @@ def test_all_games_are_replayed_at_once(path: Path) -> None:
     assert said[-1] == "\n" + TIC_TAC_TOE.render(TIC_TAC_TOE.from_moves(["a1"])) + "\n"
 
 
-def test_a_replay_goes_on_when_it_is_told_to(path: Path) -> None:
+def test_a_replay_goes_on_at_each_line_that_is_typed(path: Path) -> None:
     def heads(*arguments: Any) -> list[str]:
         return [line[:6] for line in replayed(path, *arguments) if line.startswith("game ")]
 

@@ -99,6 +99,6 @@ def test_mistakes_get_one_line(tmp_path: Path, only_line: OnlyLine) -> None:
     assert "z9" in only_line("openings", file, "b2", "z9")
 
 
-def test_a_position_of_no_game_is_told(tmp_path: Path) -> None:
+def test_a_position_without_games_is_described(tmp_path: Path) -> None:
     assert str(explore(TIC_TAC_TOE, {"all": []}, [])) == "in the initial position: 0 games"
     assert np.sum(explore(TIC_TAC_TOE, {"all": []}, []).counts) == 0

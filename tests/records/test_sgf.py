@@ -91,7 +91,7 @@ def test_our_own_property_may_be_missing() -> None:
         assert actions_of(read_sgf(bare)) == actions
 
 
-def test_go_rules_are_told_by_the_names_that_others_know() -> None:
+def test_go_rules_are_written_by_the_names_that_other_programs_know() -> None:
     for rules, superko, suicide in (("Chinese", 1, 0), ("Tromp-Taylor", 1, 1), ("NZ", 2, 1)):
         game = make_game("go", superko=superko, suicide=suicide, komi_half_points=13)
         text = write_sgf(game, [])
@@ -334,7 +334,7 @@ def test_small_letters_of_old_names_and_escaped_ends_of_lines_do_not_count() -> 
         ("(;SZ[2]AB[aa][ba]AW[ab][bb])", "the stones cannot be set up (AB, AW): "),
     ],
 )
-def test_a_malformed_file_is_told_in_one_line(text: str, said: str) -> None:
+def test_a_malformed_file_is_refused_in_one_line(text: str, said: str) -> None:
     with pytest.raises(GameError) as caught:
         actions_of(read_sgf(text))
     assert said in str(caught.value)

@@ -95,7 +95,9 @@ def test_games_of_every_game_with_sgf_are_read_as_they_were_saved(tmp_path: Path
         ("tic_tac_toe", "a1 b1 c1 b2 a2 c2 b3 a3 c3", "0"),
     ],
 )
-def test_results_are_told_in_points_where_there_are_any(game: str, moves: str, result: str) -> None:
+def test_results_are_written_in_points_where_there_are_any(
+    game: str, moves: str, result: str
+) -> None:
     played = played_in(read_game(game), *moves.split())
     assert played.outcome != ONGOING
     assert read_sgf(to_sgf(played)).result == result
@@ -112,7 +114,7 @@ def test_othello_is_won_by_the_discs_that_lie_there() -> None:
     assert len(results) > 3
 
 
-def test_who_resigned_and_who_lost_by_a_fault_is_told() -> None:
+def test_resignations_and_forfeits_are_written() -> None:
     for more, result in (({"resigned": True}, "W+R"), ({"forfeit_reason": "forfeit"}, "W+F")):
         played = played_in(HEX, "a1", outcome=-1, **more)
         assert read_sgf(to_sgf(played)).result == result
@@ -242,7 +244,7 @@ def test_a_game_without_sgf_is_refused_before_it_is_played(
 # --- what was thought ----------------------------------------------------------------------------
 
 
-def test_a_comment_tells_the_win_rate_the_value_and_the_policy() -> None:
+def test_a_comment_has_the_win_rate_the_value_and_the_policy() -> None:
     state, policy = HEX.initial_state(), np.array([0, 0.25, 0, 0, 0.61, 0, 0, 0.138, 0.002])
     assert search_comment(HEX, state, 4, 0.42, policy) == (
         "win rate 71% (value +0.42), policy 61%; else b1 25%, b3 14%"
@@ -277,7 +279,7 @@ def test_a_remark_that_is_none_of_ours_says_nothing(count: str) -> None:
     assert from_sgf(read_sgf(text)).opening == 0
 
 
-def test_the_value_is_read_from_the_comment_that_told_it() -> None:
+def test_the_value_is_read_from_the_comment_that_holds_it() -> None:
     policy = np.full(9, 1 / 9)
     for value in (-1.0, -0.42, 0.0, 0.07, 1.0):
         said = search_comment(HEX, HEX.initial_state(), 4, value, policy)
@@ -340,7 +342,7 @@ def test_all_games_are_saved_on_leaving_and_comments_follow_undo(tmp_path: Path)
     talk("undo", tmp_path / "none", save=True)  # a folder that is not there: nothing is written
 
 
-def test_a_file_that_cannot_be_written_is_told_and_the_game_goes_on(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported_and_the_game_goes_on(tmp_path: Path) -> None:
     said, session = talk(f"b2,save {tmp_path},save {tmp_path / 'no' / 'a.sgf'},save \0", tmp_path)
     assert said.count("cannot write ") == 3
     assert len(session.played()[0].actions) == 2
@@ -445,7 +447,7 @@ def test_a_comment_cannot_command_the_terminal(tmp_path: Path, capsys: Capture) 
     assert "\x1b" not in out
 
 
-def test_a_random_player_is_said_nothing_of(tmp_path: Path) -> None:
+def test_moves_of_a_random_player_have_no_comments(tmp_path: Path) -> None:
     session = TerminalSession(parse_player("random"), HEX, (False, False))
     Terminal(session).run(tmp_path / "a.sgf")
     (game,) = load_played(tmp_path / "a.sgf")

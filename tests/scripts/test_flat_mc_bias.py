@@ -55,7 +55,7 @@ def test_flat_monte_carlo_settles_on_the_wrong_move_and_uct_finds_the_right_one(
     assert (found.deviations[:, -1] < found.deviations[:, 0] / 5).all()
 
 
-def test_the_same_seed_tells_the_same_story() -> None:
+def test_the_same_seed_gives_the_same_output() -> None:
     once, again, other = (estimate([50], runs=3, seed=seed) for seed in (0, 0, 1))
     assert (once.means == again.means).all()
     assert (once.means != other.means).any()

@@ -68,7 +68,7 @@ def test_the_steps_shrink_where_the_scale_ends_too_early() -> None:
     assert all(0.5 < score < 0.68 for score in scores_of(known, levels))
 
 
-def test_a_scale_without_room_for_ten_levels_is_told() -> None:
+def test_a_scale_without_room_for_ten_levels_is_refused() -> None:
     with pytest.raises(RunError, match="no room for ten levels"):
         find_ladder(Known(elo=1, anchor=0), OPTIONS, 100)  # type: ignore[arg-type]
 

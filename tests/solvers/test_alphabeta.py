@@ -128,7 +128,7 @@ def test_it_finds_the_score_of_a_search_without_pruning(
 @pytest.mark.parametrize(
     "game", [Mnk(), Mnk(2, 5, 3), ConnectFour(3, 4, 3), ConnectFour(4, 3, 3), Nim(11, 4)], ids=str
 )
-def test_a_search_to_the_end_is_exact_and_tells_how_soon(game: Game) -> None:
+def test_a_search_to_the_end_is_exact_and_reports_how_soon(game: Game) -> None:
     known: dict[bytes, int] = {}
 
     def exact(state: State) -> int:

@@ -272,7 +272,7 @@ def test_nim_is_answered_as_the_closed_form_has_it() -> None:
             assert np.flatnonzero(found.best).tolist() == [left % 4 - 1]
 
 
-def test_what_is_too_large_is_said_to_be() -> None:
+def test_a_game_that_is_too_large_is_refused() -> None:
     game = make_game("gomoku", rows=8, columns=8)
     with pytest.raises(GameError, match=r"^too large to solve: 20,000 positions were not "):
         solve_position(solver_for(game), game.initial_state(), 20_000)
@@ -317,7 +317,7 @@ def test_the_end_of_a_game_needs_no_answer() -> None:
         ),
     ],
 )
-def test_an_answer_is_told_below_the_drawing(moves: str, lines: list[str]) -> None:
+def test_an_answer_is_printed_below_the_drawing(moves: str, lines: list[str]) -> None:
     game = Mnk()
     state = game.from_text(moves)
     told = describe(game, state, solve_position(solver_for(game), state, ENOUGH))

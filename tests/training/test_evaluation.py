@@ -167,7 +167,7 @@ def test_who_knows_the_answers_is_right_at_every_stage(tmp_path: Path, honest: b
             assert blunders == pytest.approx(1 - figures[f"solved/network_optimal/{stage}"])
 
 
-def test_a_game_without_known_answers_is_told(tmp_path: Path) -> None:
+def test_a_game_without_known_answers_is_refused(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, "evaluation.solved_positions_per_stage=5")
     with pytest.raises(
         ConfigError, match=r"evaluation\.solved_positions_per_stage: exact answers are not known"

@@ -200,7 +200,9 @@ def test_the_share_of_games_that_may_be_resigned_is_the_one_asked_for_and_is_car
 
 
 @pytest.mark.integration
-def test_a_run_learns_its_threshold_from_the_games_played_out_and_tells_it(tmp_path: Path) -> None:
+def test_a_run_learns_its_threshold_from_the_games_played_out_and_reports_it(
+    tmp_path: Path,
+) -> None:
     options = ("selfplay.resign_enabled_fraction=0.5", "selfplay.resign_false_positives=1.0")
     run = RunDirectory.create(tiny_config(tmp_path, *options, "selfplay.resign_threshold_max=0.2"))
     training = Training(run, 1)

@@ -361,7 +361,7 @@ def test_full_batches_wait_for_no_move_and_moves_are_made_together(
 
 
 @pytest.mark.parametrize("plain", [False, True])
-def test_selfplay_searches_plain_trees_where_it_is_told_to(
+def test_selfplay_searches_plain_trees_if_graph_search_is_disabled(
     tmp_path: pathlib.Path, plain: bool
 ) -> None:
     config = tiny_config(

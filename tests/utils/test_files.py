@@ -82,7 +82,7 @@ def test_a_failing_write_leaves_the_old_file_whole_and_no_other(
     assert "\n" not in message
 
 
-def test_a_full_disk_is_told_with_what_to_do(
+def test_a_full_disk_is_reported_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files.os, "fsync", failing(errno.ENOSPC))
@@ -105,7 +105,7 @@ def test_an_interrupt_leaves_no_temporary_file(
     assert names_in(tmp_path) == []
 
 
-def test_the_disk_is_told_to_keep_the_file_before_its_name_and_then_the_name(
+def test_the_file_is_synced_before_its_name_and_then_the_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []

@@ -58,7 +58,7 @@ def test_a_job_that_fails_stops_the_others_and_its_error_is_raised(failing: int)
         run_jobs(jobs, progress)
 
 
-def test_of_several_errors_the_first_job_that_really_failed_is_told():
+def test_of_several_errors_that_of_the_first_job_that_really_failed_is_raised():
     progress, both = JobProgress(), threading.Barrier(2)
 
     def fail(text: str) -> None:
@@ -82,7 +82,7 @@ def test_an_error_in_the_display_of_progress_is_an_error_of_the_job():
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to a thread")
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("at_once", [True, False])
-def test_ctrl_c_stops_every_job_and_is_told_to_the_caller(jobs: int, at_once: bool):
+def test_ctrl_c_stops_every_job_and_reaches_the_caller(jobs: int, at_once: bool):
     progress, ended, started = JobProgress(), [], []
     ready = threading.Barrier(jobs)
     main = threading.main_thread().ident

@@ -77,7 +77,7 @@ GRAVITON = "processor\t: 0\nFeatures\t: fp asimd sve bf16 i8mm\nCPU part\t: 0xd4
         ("model name\t: old\nflags\t\t: fpu sse2\n", "old", []),
     ],
 )
-def test_linux_tells_the_processor_and_its_instructions(
+def test_linux_reports_the_processor_and_its_instructions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, name: str | None, sets: list[str]
 ) -> None:
     (tmp_path / "cpuinfo").write_text(text)

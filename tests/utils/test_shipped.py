@@ -53,7 +53,7 @@ def test_names_work_in_an_empty_folder(
     ("arguments", "name"),
     [(["train", "nimm"], "nim"), (["info", "hex_7x"], "hex_7x7"), (["play", "go_9"], "go_9x9")],
 )
-def test_a_misspelt_name_is_told(
+def test_a_misspelt_name_is_answered_with_a_suggestion(
     arguments: list[str],
     name: str,
     tmp_path: Path,

@@ -85,7 +85,7 @@ def test_the_gate_and_what_left_the_window_are_read_from_the_files_for_people(
         assert all(isinstance(each, PlayedGame) for each in games)
 
 
-def test_what_was_swept_away_since_is_told_in_one_line(finished_run: Path, tmp_path: Path) -> None:
+def test_a_deleted_file_is_reported_in_one_line(finished_run: Path, tmp_path: Path) -> None:
     copy = copied(finished_run, tmp_path)
     archive, last = RunArchive(copy), shards_of(copy)[-1]
     (copy / f"replay/games-{last:06d}.npz").unlink()

@@ -92,7 +92,7 @@ def bars(axes: Any) -> list[list[tuple[float, float]]]:
 # --- the table -----------------------------------------------------------------------------------
 
 
-def test_the_story_tells_curves_of_the_table_of_metrics_in_their_units() -> None:
+def test_the_dashboard_shows_curves_of_the_table_of_metrics_in_their_units() -> None:
     told = [name for panels in DASHBOARD.values() for panel in panels for name in panel.curves]
     assert len(told) == len(set(told))
     for panel in (panel for panels in DASHBOARD.values() for panel in panels):
@@ -151,7 +151,7 @@ def test_the_svg_can_be_read_and_is_the_same_each_time(run: Path, tmp_path: Path
     assert min(map(float, sizes)) >= 8
 
 
-def test_curves_are_told_apart_without_colour(run: Path) -> None:
+def test_curves_differ_without_colour(run: Path) -> None:
     for axes in draw_run(run).axes:
         looks = [(line.get_linestyle(), line.get_marker()) for line in axes.get_lines()]
         assert len(set(looks)) == len(looks)
@@ -278,7 +278,7 @@ def test_tensorboard_shows_the_panels_of_the_figure_with_their_curves(run: Path)
             assert [len(names) for names in found] == [1] * len(tags), title
 
 
-def test_tensorboard_is_not_told_of_what_a_run_never_measures(tmp_path: Path) -> None:
+def test_tensorboard_gets_no_charts_for_what_a_run_never_measures(tmp_path: Path) -> None:
     def charts(*overrides: str) -> list[str]:
         story = tensorboard_layout(tiny_config(tmp_path, *overrides))
         return [title for charts in story.values() for title in charts]

@@ -69,7 +69,7 @@ def test_the_minutes_of_training_add_up_over_stages_and_iterations(run: Path) ->
     ]
 
 
-def test_the_share_of_each_stage_is_told(run: Path) -> None:
+def test_the_share_of_each_stage_is_reported(run: Path) -> None:
     spent = stage_seconds(run)
     assert spent == {"play": 360, "learn": 0, "gate": 0, "measure": 0, "save": 90}
     assert describe_stages(spent).startswith("self-play 80%, learning 0%,")

@@ -103,7 +103,7 @@ def test_runs_are_ranked_by_matches_whose_games_are_kept(trained: list[str], hom
     assert elo == sorted(elo, reverse=True)
 
 
-def test_a_run_that_fails_is_told_and_the_others_go_on(
+def test_a_run_that_fails_is_reported_and_the_others_go_on(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.setattr(module.sys, "executable", "/bin/false")

@@ -203,7 +203,7 @@ ONE = "keys: {search.c_puct: [1]}\n"
         ),
     ],
 )
-def test_every_mistake_is_told_with_its_line(text: str, lines: list[str]) -> None:
+def test_every_mistake_is_reported_with_its_line(text: str, lines: list[str]) -> None:
     with pytest.raises(ConfigError) as caught:
         sweep_of(text)
     told = str(caught.value)
@@ -227,7 +227,7 @@ def test_every_mistake_is_told_with_its_line(text: str, lines: list[str]) -> Non
         ),
     ],
 )
-def test_one_mistake_is_told_once(text: str, line: str) -> None:
+def test_one_mistake_is_reported_once(text: str, line: str) -> None:
     with pytest.raises(ConfigError) as caught:
         sweep_of(text)
     assert str(caught.value) == line

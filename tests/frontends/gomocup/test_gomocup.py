@@ -413,7 +413,7 @@ def test_a_process_of_its_own_is_a_brain() -> None:
 
 
 @pytest.mark.parametrize("player", ["checkpoints/tic_tac_toe.safetensors", "human"])
-def test_who_does_not_play_gomoku_is_told_so_in_one_line(
+def test_a_player_of_another_game_is_refused_in_one_line(
     player: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)

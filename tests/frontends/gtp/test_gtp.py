@@ -206,7 +206,7 @@ def test_regression_files_pass(file: str, player: str, game: str) -> None:
     assert regress(REGRESSION / file, Talk(player, game)) == []
 
 
-def test_a_regression_file_that_is_wrong_is_told(tmp_path: Path) -> None:
+def test_a_wrong_regression_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "wrong.tst"
     path.write_text("1 name\n#? [gnugo]\n2 name\n#? [!alphazero]\nfly\n")
     failed = regress(path, Talk("random", "tic_tac_toe"))
@@ -268,7 +268,7 @@ def test_a_go_player_names_the_one_board_and_the_one_komi_that_it_plays(tmp_path
     assert talk.ask("boardsize 9") == talk.ask("komi 7.5") == "=\n\n"
 
 
-def test_a_go_player_with_convolutional_heads_takes_any_board_and_tells_it_once(
+def test_a_go_player_with_convolutional_heads_takes_any_board_and_prints_so_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = saved_player(tmp_path / "go.safetensors", "go", ANY_SIZE)
@@ -360,7 +360,7 @@ def test_analysis_is_streamed_until_the_next_line_comes(word: str, number: str) 
     assert visits[-1] > 50  # an analysis goes on beyond a move's simulations
 
 
-def test_analysis_tells_what_the_search_has_found() -> None:
+def test_analysis_reports_what_the_search_has_found() -> None:
     talk = Talk("uct:500", "tic_tac_toe")
     for line in ("play b a1", "play w b2", "play b a2", "play w c3"):
         talk.ask(line)
@@ -390,7 +390,9 @@ def test_analysis_tells_what_the_search_has_found() -> None:
         ("b interval x", "interval must be an integer"),
     ],
 )
-def test_a_request_that_is_not_understood_is_told(arguments: str, said: str) -> None:
+def test_a_request_that_is_not_understood_is_refused_with_a_message(
+    arguments: str, said: str
+) -> None:
     talk = Talk("uct:5", "tic_tac_toe")
     assert talk.ask(f"lz-analyze {arguments}").startswith(f"? {said}")
     assert talk.ask("lz-analyze b 1 ownership true").startswith("=\n")
@@ -444,7 +446,7 @@ def test_what_the_network_does_not_predict_is_left_out_of_the_analysis(tmp_path:
         assert "ownership" not in said
 
 
-def test_the_raw_network_is_told_for_white(tmp_path: Path) -> None:
+def test_the_raw_network_is_reported_from_whites_view(tmp_path: Path) -> None:
     talk = Talk(go_player(tmp_path, "ownership", "margin"), GO_3X3)
     talk.ask("play b c3")
     analyzer, state = talk.engine.analyzer, talk.engine.position.state
@@ -513,7 +515,7 @@ def test_a_move_can_be_watched_and_is_made() -> None:
 
 
 @pytest.mark.parametrize("word", session.STREAMING_MOVES)
-def test_a_move_found_before_the_first_interval_is_told_of_once(word: str) -> None:
+def test_a_move_found_before_the_first_interval_is_reported_once(word: str) -> None:
     talk = Talk("uct:60", "tic_tac_toe")
     begin, info, move = talk.ask(f"3 {word} b 100000").rstrip("\n").split("\n")
     assert begin == "=3"
@@ -564,7 +566,7 @@ def test_time_is_used_and_not_overstepped(
     assert least <= clock.now <= most
 
 
-def test_without_clocks_a_move_has_its_simulations_and_with_them_who_is_told_so() -> None:
+def test_a_player_named_with_its_simulations_runs_them_with_and_without_a_clock() -> None:
     talk = Talk("uct:30", "tic_tac_toe")
     for setting in ("time_settings 0 1 0", "kgs-time_settings none", "time_settings 1000 0 0"):
         talk.ask("clear_board")
@@ -633,7 +635,7 @@ def test_moves_to_search_can_be_allowed_and_avoided_for_one_analysis() -> None:
     assert talk.ask("genmove b") == "= A3\n\n"  # the restriction is over
 
 
-def test_an_analysis_tells_the_root_and_the_visits_of_each_line() -> None:
+def test_an_analysis_reports_the_root_and_the_visits_of_each_line() -> None:
     talk = Talk("uct:300", "connect_four")
     talk.ask("reg_genmove b")
     roots = talk.engine.analyzer.roots

@@ -49,7 +49,7 @@ def test_the_rule_sets_are_katagos(line: str) -> None:
     assert json.loads(talk.ask("kata-get-rules")[2:]) == told
 
 
-def test_rules_change_one_by_one_and_what_cannot_be_is_told() -> None:
+def test_rules_change_one_by_one_and_unsupported_ones_are_refused() -> None:
     talk = Talk("random", "go:rows=3,columns=3,komi_half_points=1")
     assert (
         talk.ask("kata-set-rule ko SITUATIONAL")

@@ -128,7 +128,7 @@ def test_an_analysis_is_the_search_of_the_player(go_player: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["command line", "query"])
-def test_numbers_are_told_for_the_player_asked_for(go_player: str, how: str) -> None:
+def test_numbers_are_reported_for_the_perspective_asked_for(go_player: str, how: str) -> None:
     query = {"moves": [["B", "C3"]], **BOARD, "maxVisits": 20, "includeOwnership": True}
 
     def told_for(perspective: str) -> Answer:
@@ -162,7 +162,7 @@ def test_every_game_is_analyzed_in_its_own_coordinates() -> None:
         assert names <= {notation.name(state, action) for action in legal}
 
 
-def test_a_won_position_and_a_finished_one_are_told_as_they_are() -> None:
+def test_a_won_position_and_a_finished_one_are_reported_as_such() -> None:
     moves = [["B", "A1"], ["W", "B2"], ["B", "A2"], ["W", "C3"], ["B", "A3"]]
     query = {"id": "x", "moves": moves, "analyzeTurns": [4, 5], "maxVisits": 400}
     finished, won = sorted(

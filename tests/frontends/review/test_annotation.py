@@ -70,7 +70,7 @@ def test_it_is_read_back_and_written_again_as_it_was(tmp_path: Path) -> None:
     assert again.splitlines()[-8:] == TEXT.splitlines()[-8:]
 
 
-def test_an_exact_end_is_told_in_words() -> None:
+def test_an_exact_end_is_described_in_words() -> None:
     state = TIC_TAC_TOE.initial_state()
     moves = tuple(TIC_TAC_TOE.parse_action(state, name) for name in ("a1", "b1"))
     line = tuple(TIC_TAC_TOE.parse_action(state, name) for name in ("b2", "a2"))
@@ -84,7 +84,7 @@ def test_an_exact_end_is_told_in_words() -> None:
     assert "then 0%: blunder, better was b2 (b2 a2), draws" in text
 
 
-def test_a_game_without_sgf_is_told() -> None:
+def test_a_game_without_sgf_is_refused() -> None:
     played = PlayedGame(CONNECT_FOUR, ("A", "B"), (3,), 2)
     with pytest.raises(GameError, match="SGF is possible for go"):
         annotated_sgf(played, [None, None], review_moves((3,), [None, None]))

@@ -72,7 +72,7 @@ def test_a_finished_position_has_no_best_move(tmp_path: Path) -> None:
         ("line", ["4"] * 7, "full"),
     ],
 )
-def test_damage_is_told_in_a_line(tmp_path: Path, key: str, value: object, said: str) -> None:
+def test_damage_is_refused_in_one_line(tmp_path: Path, key: str, value: object, said: str) -> None:
     path = written(tmp_path / "x.review.jsonl")
     content = json.loads(path.read_text())
     (content if key in content else content["positions"][0])[key] = value
@@ -85,7 +85,7 @@ def test_damage_is_told_in_a_line(tmp_path: Path, key: str, value: object, said:
 
 
 @pytest.mark.parametrize("data", [b"{", b"\xff", b"[]\n", b'{"a": NaN}', b"{}"])
-def test_what_is_no_review_is_told_in_a_line(tmp_path: Path, data: bytes) -> None:
+def test_what_is_no_review_is_refused_in_one_line(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "x.review.jsonl"
     path.write_bytes(data)
     with pytest.raises(PlayerError, match=r"line 1: no review: .*; remove the file"):

@@ -340,7 +340,7 @@ def test_it_agrees_with_the_program_in_the_browser(
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 @pytest.mark.parametrize("name", ["connect_four", "gomoku_8x8"])
-def test_all_simulations_are_run_and_their_speed_is_told(
+def test_all_simulations_are_run_and_their_speed_is_shown(
     name: str, precision: str, onnxruntime_web: Path, visit: Visit, browser: Any, tmp_path: Path
 ) -> None:
     words = ["--precision", precision, "--runtime", str(onnxruntime_web)]

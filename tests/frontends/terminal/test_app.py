@@ -131,7 +131,7 @@ def test_new_begins_again() -> None:
     assert talk.moves == ["c3"]
 
 
-def test_help_tells_every_command_on_one_screen() -> None:
+def test_help_lists_every_command_on_one_screen() -> None:
     talk = Talk("tic_tac_toe", FIRST, ["help", "quit"]).run()
     told = next(text for text in talk.said if "this list" in text)
     for word, command in COMMANDS.items():
@@ -156,7 +156,7 @@ def test_input_that_ends_after_the_game_ends_the_program_in_peace() -> None:
     assert talk.said[-1] == "X (you) wins."
 
 
-def test_input_that_ends_within_the_game_is_told() -> None:
+def test_the_end_of_input_within_a_game_is_reported() -> None:
     with pytest.raises(AlphaZeroError, match="no more input: type moves in a terminal"):
         Talk("tic_tac_toe", FIRST, ["b2"]).run()
 

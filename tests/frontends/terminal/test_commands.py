@@ -187,7 +187,7 @@ def test_players_that_do_not_search_say_so() -> None:
 # --- the opponent --------------------------------------------------------------------------------
 
 
-def test_the_budget_is_told_and_changed() -> None:
+def test_the_budget_is_shown_and_changed() -> None:
     words = ["budget", "b2", "budget 30", "a1", "budget .01s", "budget", "budget 1s", "quit"]
     talk = Talk("tic_tac_toe", FIRST, words).run()
     assert answers(talk, "uniform: ") == [
@@ -223,14 +223,14 @@ def test_a_hint_searches_as_in_training_whatever_the_level(tmp_path: Path) -> No
     assert answers(talk, ", 8 simulations")
 
 
-def test_a_wrong_budget_is_told_in_a_line() -> None:
+def test_a_wrong_budget_is_refused_in_one_line() -> None:
     talk = Talk("tic_tac_toe", BOTH, ["budget high", "budget 0", "go", "go 0", "quit"]).run()
     assert "expected simulations, as in 200, or seconds, as in 5s; got 'high'" in talk.said
     assert "expected at least 1 simulation: this player has no network" in talk.said
     assert "expected simulations, as in 200, or seconds, as in 5s; got ''" in talk.said
 
 
-def test_alpha_beta_is_told_how_deep_to_look() -> None:
+def test_the_budget_of_alpha_beta_is_a_depth_or_seconds() -> None:
     words = ["budget", "budget 2", "budget 1s", "budget 0", "b2", "quit"]
     talk = Talk("tic_tac_toe", FIRST, words, player=parse_player("minimax:depth=3")).run()
     told = [text.partition(": ")[2] for text in answers(talk, "^  minimax")]
@@ -248,7 +248,7 @@ def test_swap_lets_the_player_make_the_move() -> None:
     assert "one player has both sides; change that with: sides" in talk.said
 
 
-def test_sides_are_told_and_changed() -> None:
+def test_sides_are_shown_and_changed() -> None:
     talk = Talk("tic_tac_toe", FIRST, ["sides boht", "sides both", "a1", "b2", "quit"]).run()
     assert "expected first, second, both, none; got 'boht'; did you mean 'both'?" in talk.said
     assert talk.moves == ["a1", "b2"]
@@ -319,7 +319,7 @@ def test_a_file_that_holds_no_games_is_not_replaced(tmp_path: Path) -> None:
     assert path.read_text() == "no game"
 
 
-def test_what_cannot_be_loaded_is_told_and_the_game_goes_on(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_loaded_is_reported_and_the_game_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "a.sgf"
     path.write_text("(;GM[1]SZ[5]KM[6.5];B[aa])")
     words = ["b2", "load", f"load {path}", f"load {tmp_path / 'no.sgf'}", "load \0", "quit"]

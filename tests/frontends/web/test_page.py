@@ -204,7 +204,7 @@ def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit: Any) -> N
     expect(page.locator("#status")).to_contain_text("Red wins")
 
 
-def test_the_territory_of_a_finished_game_is_shaded_and_its_margin_told(visit: Any) -> None:
+def test_the_territory_of_a_finished_game_is_shaded_and_its_margin_shown(visit: Any) -> None:
     page = visit("go:rows=3,columns=3,komi_half_points=1")
     paste(page, "b1 b2 a2 c2 pass pass")
     squares = page.locator(".overlay rect")

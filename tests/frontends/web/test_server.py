@@ -820,7 +820,7 @@ def test_a_picture_of_the_position_is_saved(served: Served) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b"3", b"nul", b"\xff\xfe", b"[" * 100_000, b'{"game": 3}', b"{}"]
 )
-def test_what_is_no_request_is_told_in_one_line(served: Served, body: bytes) -> None:
+def test_a_malformed_request_is_refused_in_one_line(served: Served, body: bytes) -> None:
     status, told = served.ask("POST", "/api/sessions", body)
     assert status == 400
     assert re.fullmatch(r"[^\n]+", told["error"])
@@ -1080,7 +1080,7 @@ def test_boards_that_are_too_large_are_refused(served: Served) -> None:
         assert status == 400, told
 
 
-def test_a_port_that_is_taken_is_told_in_one_line() -> None:
+def test_a_port_that_is_taken_is_reported_in_one_line() -> None:
     with serving() as running, pytest.raises(RunError, match="--port") as caught:
         listen("127.0.0.1", running.port)
     assert "\n" not in str(caught.value)
@@ -1146,7 +1146,7 @@ def test_a_player_at_a_level_gives_hints_by_the_budget_of_training() -> None:
 
 
 @pytest.mark.parametrize("heads", [("ownership", "margin"), ("margin",), ()])
-def test_the_end_is_told_for_player_0_by_the_network_and_at_last_by_the_rules(
+def test_the_end_is_predicted_for_player_0_by_the_network_and_at_last_known_by_the_rules(
     tmp_path: Path, heads: tuple[str, ...]
 ) -> None:
     name = "go:rows=3,columns=3,komi_half_points=1"
@@ -1211,7 +1211,7 @@ def test_an_open_end_of_an_interval_is_null(
         *(f"player,elo,elo_low,elo_high\nx,{row}\n" for row in ("1,nan,3", "inf,1,3", "1,inf,inf")),
     ],
 )
-def test_files_that_hold_no_ratings_are_told(tmp_path: Path, text: str) -> None:
+def test_files_that_hold_no_ratings_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.csv").write_text(text)
     if text:
         with pytest.raises(AlphaZeroError, match="no ratings"):
@@ -1220,7 +1220,7 @@ def test_files_that_hold_no_ratings_are_told(tmp_path: Path, text: str) -> None:
         RatingTable([tmp_path])
 
 
-def test_players_of_one_name_are_told_apart(tmp_path: Path) -> None:
+def test_players_of_one_name_are_shown_with_different_names(tmp_path: Path) -> None:
     copy = tmp_path / CHECKPOINT.name
     copy.write_bytes(CHECKPOINT.read_bytes())
     catalog = Catalog([parse_player(str(CHECKPOINT)), parse_player(str(copy))])

@@ -118,7 +118,7 @@ def test_an_unknown_name_in_the_variable_is_one_clear_line(monkeypatch: pytest.M
         ("auto", "cuda", True, True, "torch on cuda"),
     ],
 )
-def test_int8_where_openvino_does_not_compute_is_left_out_and_told_in_one_line(
+def test_int8_without_openvino_is_left_out_and_reported_in_one_line(
     monkeypatch: pytest.MonkeyPatch, chosen: str, device: str, openvino: bool, onnx: bool, told: str
 ) -> None:
     install(monkeypatch, openvino, onnx)
@@ -131,6 +131,6 @@ def test_int8_where_openvino_does_not_compute_is_left_out_and_told_in_one_line(
 
 
 @needs_openvino
-def test_int8_in_self_play_is_told() -> None:
+def test_int8_in_self_play_is_reported() -> None:
     line = explain_backend(InferenceConfig(device="cpu", selfplay_precision="int8"))
     assert line == "positions are evaluated by OpenVINO on the CPU, in self-play in int8"

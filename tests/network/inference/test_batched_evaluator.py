@@ -43,7 +43,7 @@ def test_margins_stand_beside_the_values(backend: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_margin_that_is_no_number_is_told(backend: str) -> None:
+def test_a_margin_that_is_no_number_is_reported(backend: str) -> None:
     network = scrambled(auxiliary=("margin",))
     with torch.no_grad():
         network.auxiliary["margin"].output.bias[0] = torch.nan

@@ -67,7 +67,7 @@ def test_auto_takes_what_the_machine_does_well(monkeypatch: pytest.MonkeyPatch) 
     assert resolve_precision("auto", "mps") == "float32"
 
 
-def test_unknown_devices_and_precisions_are_told() -> None:
+def test_unknown_devices_and_precisions_are_refused() -> None:
     for device in ("gpu", "meta", "cuda:99", ""):
         with pytest.raises(ConfigError, match=r"has here: .*cpu; use 'auto' or 'cpu'"):
             resolve_device(device)

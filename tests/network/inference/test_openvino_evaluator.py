@@ -96,7 +96,7 @@ def test_threads_at_once_get_their_own_answers() -> None:
 
 
 @needs_openvino
-def test_a_network_that_answers_nan_is_told() -> None:
+def test_a_network_that_answers_nan_is_reported() -> None:
     network = scrambled()
     with torch.no_grad():
         network.policy_output.bias.fill_(float("nan"))

@@ -137,7 +137,7 @@ def test_targets_are_those_of_a_slow_replay(name: str) -> None:
     assert set(batch.auxiliary["reply"].weights) == {0, 1}
 
 
-def test_targets_have_the_shapes_that_are_told() -> None:
+def test_targets_have_the_shapes_that_target_shapes_returns() -> None:
     game = GAMES["go"]
     replay = ReplayBuffer(game, window(), AUXILIARY_HEADS)
     replay.add(1, GameBatch.of(game, some_games(game)))

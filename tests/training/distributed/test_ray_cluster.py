@@ -307,7 +307,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, answer: str) -> list[dict[str, st
     return seen
 
 
-def test_an_open_cluster_is_refused_and_the_reason_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_open_cluster_is_refused_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, "open\n")
     with pytest.raises(RunError) as caught:
         ray_cluster._check_token("10.0.0.5:6379", False)
@@ -317,7 +317,7 @@ def test_an_open_cluster_is_refused_and_the_reason_told(monkeypatch: pytest.Monk
     assert "\n" not in message
 
 
-def test_an_open_cluster_is_joined_when_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_open_cluster_is_joined_if_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, "open\n")
     ray_cluster._check_token("10.0.0.5:6379", True)
     assert os.environ["RAY_AUTH_MODE"] == "unset"

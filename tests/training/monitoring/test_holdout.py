@@ -40,7 +40,7 @@ class Oracle(torch.nn.Module):
         return SimpleNamespace(values=torch.tensor(values))
 
 
-def test_a_network_that_knows_its_games_by_heart_is_told_from_one_that_generalises() -> None:
+def test_the_holdout_loss_exposes_a_network_that_knows_its_games_by_heart() -> None:
     """The oracle of what it has seen is right there; decided games it has not seen cost 1 each."""
     window = ReplayBuffer(TIC_TAC_TOE, ReplayConfig())
     old, new = random_games(1, 0), random_games(60, 1)
@@ -58,7 +58,7 @@ def test_a_network_that_knows_its_games_by_heart_is_told_from_one_that_generalis
     assert figures["learner/unseen_value_loss"] == pytest.approx(decided, abs=0.25)
 
 
-def test_nothing_is_told_of_a_run_that_has_no_games_yet() -> None:
+def test_a_run_without_games_has_no_holdout_metrics() -> None:
     learner = Learner(
         ResNet(TIC_TAC_TOE.observation_shape, 9, tiny_config(Path()).network, 0), SETTINGS
     )

@@ -109,7 +109,7 @@ def test_a_histogram_that_is_not_in_the_table_fails(tmp_path: Path, name: str):
         curves.write(1, Metrics({}, {}, {name: np.zeros(2)}))
 
 
-def test_the_table_tells_how_many_positions_a_surprise_is_looked_for_in():
+def test_the_table_gives_the_number_of_positions_searched_for_a_surprise():
     assert f"{EXAMINED} newest positions" in METRICS["selfplay/surprise"].meaning
 
 

@@ -48,7 +48,7 @@ def test_every_writer_receives_every_iteration(
     assert [["mlflow", sent, "closed"], ["wandb", sent, "closed"]] == EVERYONE
 
 
-def test_a_tracker_that_is_not_installed_is_told_before_anything_begins(
+def test_a_tracker_that_is_not_installed_is_reported_before_anything_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, only_line: OnlyLine
 ) -> None:
     found = importlib.util.find_spec
