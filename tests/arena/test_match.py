@@ -271,7 +271,7 @@ def test_a_schedule_may_be_shorter_than_the_workers_and_parallel_games_are_many(
 
 
 class ShortMnk(Mnk):
-    """Tic-tac-toe, said to end sooner than it does."""
+    """Tic-tac-toe with too small a `max_moves`."""
 
     max_moves = 5
 

@@ -85,8 +85,8 @@ def test_the_answer_turns_round_when_the_players_change_places() -> None:
     assert Sprt(0, 100).verdict(records) is True
     assert Sprt(0, 100).verdict(swapped(records)) is False
     assert Sprt(0, 100).verdict(records[:4]) is None
-    told = Sprt(0, 100).describe(records)
-    assert told.startswith("sequential test of Elo +0 against +100: elo1 accepted; ")
+    description = Sprt(0, 100).describe(records)
+    assert description.startswith("sequential test of Elo +0 against +100: elo1 accepted; ")
 
 
 # How a pair scores, by how drawish and how dependent its games are: each is tilted to the mean.
@@ -135,7 +135,7 @@ def test_either_error_is_made_no_more_often_than_permitted(
 
 
 @pytest.mark.parametrize(
-    ("numbers", "said"),
+    ("numbers", "message"),
     [
         ((5, 5), "elo0 below elo1"),
         ((10, 5), "elo0 below elo1"),
@@ -146,9 +146,9 @@ def test_either_error_is_made_no_more_often_than_permitted(
     ],
 )
 def test_hypotheses_and_errors_that_make_no_test_are_refused(
-    numbers: tuple[float, ...], said: str
+    numbers: tuple[float, ...], message: str
 ) -> None:
-    with pytest.raises(AlphaZeroError, match=said):
+    with pytest.raises(AlphaZeroError, match=message):
         Sprt(*numbers)
 
 

@@ -166,7 +166,7 @@ def test_half_a_pair_is_played_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "more", "said"),
+    ("texts", "more", "message"),
     [
         (THREE, {"seed": 1}, "other openings; give the same seed and number of opening moves"),
         (THREE, {"opening_moves": 3}, "other openings"),
@@ -174,11 +174,11 @@ def test_half_a_pair_is_played_again(tmp_path: Path) -> None:
     ],
 )
 def test_games_of_another_tournament_are_refused(
-    tmp_path: Path, texts: Sequence[str], more: dict[str, object], said: str
+    tmp_path: Path, texts: Sequence[str], more: dict[str, object], message: str
 ) -> None:
     play(tournament(texts, games=2, folder=tmp_path))
     usual = {"game": TIC_TAC_TOE, "opening_moves": 2, "seed": 0}
-    with pytest.raises(PlayerError, match=said) as caught:
+    with pytest.raises(PlayerError, match=message) as caught:
         Tournament(specs=specs(*texts), games=2, folder=tmp_path, **(usual | more))  # type: ignore[arg-type]
     assert str(tmp_path / GAMES_FILE) in str(caught.value)
 

@@ -227,8 +227,8 @@ def test_grade_takes_all_files_of_a_folder_in_the_order_of_their_names(
     for name in ("b", "a.txt", "B", ".hidden"):
         (folder / name).write_text("rubbish" if name[0] == "." else "171717 1 +------\n")
     assert exit_code("grade", player, folder, folder / "b", "--simulations", "0,9") == 0
-    told = [line.split(" simulations: ")[0] for line in capsys.readouterr().out.splitlines()]
-    assert told == [f"{name}, {count}" for count in (0, 9) for name in ("B", "a.txt", "b", "b")]
+    graded = [line.split(" simulations: ")[0] for line in capsys.readouterr().out.splitlines()]
+    assert graded == [f"{name}, {count}" for count in (0, 9) for name in ("B", "a.txt", "b", "b")]
     assert "deeper: no files of positions" in only_line("grade", player, folder / "deeper")
     (folder / "c").write_text("rubbish\n")
     assert f"{folder / 'c'}:1: expected" in only_line("grade", player, folder)
@@ -259,8 +259,8 @@ def test_grade_saves_a_copy_that_carries_its_figures(tmp_path: Path, capsys: Cap
     assert len(lines) == 2
     assert player.read_bytes() == before
     assert exit_code("info", copy) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[-2:] == [f"graded    {line}" for line in lines]
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-2:] == [f"graded    {line}" for line in lines]
 
 
 @pytest.mark.parametrize(
@@ -281,14 +281,14 @@ def test_solve_prints_the_value_and_the_best_moves(
     words: list[str], lines: list[str], capsys: Capture
 ) -> None:
     assert exit_code("solve", *words) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert len(told) > 2, "the position is drawn above"
-    for line, expected in zip(told[-2:], lines, strict=True):
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) > 2, "the position is drawn above"
+    for line, expected in zip(printed[-2:], lines, strict=True):
         assert expected in line
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["gomoku", "--positions", "2000"], "too large to solve: 2,000 positions were not"),
         (["connect_four", "1212121"], "the game is over; there is nothing to solve"),
@@ -300,9 +300,9 @@ def test_solve_prints_the_value_and_the_best_moves(
     ],
 )
 def test_what_cannot_be_solved_is_one_line(
-    words: list[str], said: str, only_line: OnlyLine
+    words: list[str], message: str, only_line: OnlyLine
 ) -> None:
-    assert said in only_line("solve", *words)
+    assert message in only_line("solve", *words)
 
 
 def test_play_takes_any_player_of_a_game_that_is_named(monkeypatch: Patch, capsys: Capture) -> None:
@@ -341,9 +341,9 @@ def test_match_lets_a_checkpoint_play_another_size_of_its_game_and_says_so(
     game = "tic_tac_toe:rows=4,columns=4"
     command = ["match", path, "random", "--game", game, "--games", 2, "--annotate", noted]
     assert exit_code(*command) == 0
-    said = capsys.readouterr()
-    assert said.err == f"{path} was trained on tic_tac_toe, not on {game}\n"
-    assert said.out.startswith(f"{path} against random: ")
+    captured = capsys.readouterr()
+    assert captured.err == f"{path} was trained on tic_tac_toe, not on {game}\n"
+    assert captured.out.startswith(f"{path} against random: ")
     assert exit_code("info", noted) == 0
     assert capsys.readouterr().out.endswith(f", on {game}\n")
 
@@ -355,12 +355,12 @@ def test_match_notes_its_result_in_a_copy_of_the_first_player(
     first, second = (tmp_path / f"{name}.safetensors" for name in "12")
     names = f"{player}:simulations=3", "random"
     assert exit_code("match", *names, "--games", 2, "--annotate", first) == 0
-    told = capsys.readouterr().out.strip().partition("random: ")[2]
+    result = capsys.readouterr().out.strip().partition("random: ")[2]
     assert exit_code("match", first, "uct:5", "--games", 2, "--annotate", second) == 0
     capsys.readouterr()
     assert exit_code("info", second) == 0
     graded = [line for line in capsys.readouterr().out.splitlines() if line.startswith("graded")]
-    assert graded[0] == f"graded    simulations=3, against random: {told}"
+    assert graded[0] == f"graded    simulations=3, against random: {result}"
     assert graded[1].startswith("graded    as trained, against uct:simulations=5: ")
     assert len(graded) == 2
     assert player.read_bytes() == before
@@ -463,12 +463,12 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(
 
     monkeypatch.setattr("alphazero.arena.tournament.play_match", interrupt)
     command = ["rate", "random", f"network:{saved_player(tmp_path / 'a.safetensors')}"]
-    for more, said in (
+    for more, message in (
         ([], "nothing was kept; with --folder"),
         (["--folder", tmp_path], "0 games"),
     ):
         assert exit_code(*command, *more) == 130
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--save", "--annotate", "--csv", "--plot"])
@@ -490,7 +490,7 @@ def test_a_file_that_cannot_be_written_is_reported_before_anything_is_played(
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "line", "said"),
+    ("before", "after", "line", "message"),
     [
         ("simulations: 4", "simulatons: 4", 4, "did you mean 'simulations'?"),
         ("search:", "serch:", 4, "did you mean 'search'?"),
@@ -506,14 +506,14 @@ def test_a_file_that_cannot_be_written_is_reported_before_anything_is_played(
     ],
 )
 def test_a_mistake_in_the_yaml_is_named_with_its_line(
-    tmp_path: Path, only_line: OnlyLine, before: str, after: str, line: int, said: str
+    tmp_path: Path, only_line: OnlyLine, before: str, after: str, line: int, message: str
 ) -> None:
     path = tmp_path / "wrong.yaml"
     assert YAML.count(before) >= 1
     path.write_text(YAML.replace(before, after, 1))
-    told = only_line("train", path)
-    assert f"{path}:{line}: " in told
-    assert said in told
+    printed = only_line("train", path)
+    assert f"{path}:{line}: " in printed
+    assert message in printed
 
 
 def test_several_mistakes_get_a_line_each(tmp_path: Path, capsys: Capture) -> None:
@@ -527,7 +527,7 @@ def test_several_mistakes_get_a_line_each(tmp_path: Path, capsys: Capture) -> No
 
 
 @pytest.mark.parametrize(
-    ("override", "said"),
+    ("override", "message"),
     [
         ("search.simulatons=3", "did you mean 'simulations'?"),
         ("simulations=3", "expected section.key=value; did you mean search.simulations or "),
@@ -541,13 +541,13 @@ def test_several_mistakes_get_a_line_each(tmp_path: Path, capsys: Capture) -> No
     ],
 )
 def test_a_bad_override_is_quoted(
-    tmp_path: Path, only_line: OnlyLine, override: str, said: str
+    tmp_path: Path, only_line: OnlyLine, override: str, message: str
 ) -> None:
     path = tmp_path / "tiny.yaml"
     path.write_text(YAML)
-    told = only_line("train", path, override)
-    assert override in told
-    assert said in told
+    printed = only_line("train", path, override)
+    assert override in printed
+    assert message in printed
     assert not (tmp_path / "runs").exists()
 
 
@@ -593,7 +593,7 @@ def make_folder(path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["play", "info", "grade"])
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         (Path.unlink, "no such file"),
         (cut_end, "damaged"),
@@ -607,12 +607,12 @@ def make_folder(path: Path) -> None:
     ],
 )
 def test_a_file_that_is_no_player_is_refused_in_one_line(
-    player: Path, only_line: OnlyLine, command: str, damage: Callable[[Path], object], said: str
+    player: Path, only_line: OnlyLine, command: str, damage: Callable[[Path], object], message: str
 ) -> None:
     damage(player)
-    told = only_line(command, player)
-    assert str(player) in told
-    assert said in told
+    printed = only_line(command, player)
+    assert str(player) in printed
+    assert message in printed
 
 
 @pytest.mark.parametrize("name", ["a" * 300, "nul\0", "line\nbreak"])
@@ -695,12 +695,12 @@ def test_the_version_is_printed_without_torch() -> None:
         "try:\n    alphazero.cli.main.main(['--version'])\n"
         "finally:\n    print(sorted({'torch', 'numba'} & {*sys.modules}))"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout == f"alphazero {alphazero.__version__}\n[]\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"alphazero {alphazero.__version__}\n[]\n"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([], "COMMAND"),
         (["trian"], "there is no command 'trian'; did you mean 'train'?"),
@@ -771,9 +771,9 @@ def test_the_version_is_printed_without_torch() -> None:
     ],
 )
 def test_a_mistake_in_the_options_is_one_line(
-    only_line: OnlyLine, arguments: list[str], said: str
+    only_line: OnlyLine, arguments: list[str], message: str
 ) -> None:
-    assert said in only_line(*arguments)
+    assert message in only_line(*arguments)
 
 
 def test_grading_a_game_too_large_to_solve_is_one_line(
@@ -789,7 +789,7 @@ def test_grading_a_game_too_large_to_solve_is_one_line(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("171717 1\n", "solved.txt:1: expected 'MOVES SCORE LABELS'"),
         ("171717 -1 +------\n", "solved.txt:1: expected 'MOVES SCORE LABELS'"),
@@ -800,11 +800,11 @@ def test_grading_a_game_too_large_to_solve_is_one_line(
     ],
 )
 def test_a_file_of_positions_that_is_none_is_one_line(
-    tmp_path: Path, only_line: OnlyLine, text: str, said: str
+    tmp_path: Path, only_line: OnlyLine, text: str, message: str
 ) -> None:
     player = saved_player(tmp_path / "four.safetensors", "connect_four")
     (tmp_path / "solved.txt").write_text(text)
-    assert said in only_line("grade", player, tmp_path / "solved.txt")
+    assert message in only_line("grade", player, tmp_path / "solved.txt")
 
 
 def test_ctrl_c_at_the_prompt_leaves_with_130(

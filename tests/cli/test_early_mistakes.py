@@ -145,11 +145,11 @@ def answers(commands: Iterable[str], home: Path) -> list[tuple[int, str, str, li
 
 
 def test_a_mistake_is_reported_before_anything_is_loaded_or_compiled(home: Path) -> None:
-    for (words, said), answer in zip(MISTAKES.items(), answers(MISTAKES, home), strict=True):
+    for (words, message), answer in zip(MISTAKES.items(), answers(MISTAKES, home), strict=True):
         code, out, err, loaded = answer
         assert (code, out, loaded) == (2, "", []), (words, answer)
         assert err.startswith("error: "), words
-        assert said in err, words
+        assert message in err, words
     assert not (home / "cache").exists()
 
 
@@ -157,10 +157,10 @@ def test_a_wrong_game_or_game_option_is_reported_before_any_other_rules_are_comp
     home: Path,
 ) -> None:
     found = answers(MISTAKES_WITH_GAMES, home)
-    for (words, said), answer in zip(MISTAKES_WITH_GAMES.items(), found, strict=True):
+    for (words, message), answer in zip(MISTAKES_WITH_GAMES.items(), found, strict=True):
         code, out, err, loaded = answer
         assert (code, out) == (2, ""), (words, answer)
         assert {*loaded} <= {"numba"}, words
-        assert said in err, words
+        assert message in err, words
     compiled = {path.name.split(".")[0] for path in (home / "cache").rglob("*.nbi")}
     assert compiled <= {"game", "compiled_rules"}

@@ -32,14 +32,14 @@ def test_it_prints_chances_mistakes_and_accuracies(
 ) -> None:
     saved = games.with_name("reviewed.sgf")
     assert exit_code("review", games, "uct:20", "--game", 1, "--save", saved) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("game 1, Ann against Bob: 1-0, 5 moves\n")
+    output = capsys.readouterr().out
+    assert output.startswith("game 1, Ann against Bob: 1-0, 5 moves\n")
     # Solved: the first position is drawn; a2 loses, b3 loses at once.
-    lines = [line.split() for line in said.splitlines()]
+    lines = [line.split() for line in output.splitlines()]
     assert ["1.", "X", "a1", "50", "%", "best"] in lines
     assert any(line[:7] == ["2.", "O", "a2", "100", "%", "??", "blunder:"] for line in lines)
-    assert "better was b2 (b2 " in said
-    assert "  6 of 6 positions exact" in said
+    assert "better was b2 (b2 " in output
+    assert "  6 of 6 positions exact" in output
     (ann,) = (line for line in lines if line[:2] == ["X", "Ann"])
     (bob,) = (line for line in lines if line[:2] == ["O", "Bob"])
     assert ann[-1] == "0"
@@ -64,9 +64,9 @@ def test_every_game_is_reviewed_unless_one_is_named(
     games: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert exit_code("review", games, "uct:20") == 0
-    said = capsys.readouterr().out
-    assert "game 1, Ann" in said
-    assert "game 2, C against D: unfinished, 2 moves" in said
+    output = capsys.readouterr().out
+    assert "game 1, Ann" in output
+    assert "game 2, C against D: unfinished, 2 moves" in output
 
 
 def test_ctrl_c_keeps_what_was_searched_and_the_same_command_goes_on(
@@ -83,9 +83,9 @@ def test_ctrl_c_keeps_what_was_searched_and_the_same_command_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr(Reviewer, "evaluate", evaluate)
         assert exit_code("review", games, "uct:20", "--game", 1) == 130
-    said = capsys.readouterr()
-    assert "4 not searched yet" in said.out
-    assert "stopped; the same command goes on from here" in said.err
+    captured = capsys.readouterr()
+    assert "4 not searched yet" in captured.out
+    assert "stopped; the same command goes on from here" in captured.err
     assert evaluated == [5, 4]
     seen = list[int]()
 
@@ -102,7 +102,7 @@ def test_ctrl_c_keeps_what_was_searched_and_the_same_command_goes_on(
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (["uct:20", "--game", "9"], "there is no game 9; the file holds games 1 to 2"),
         (["uct:20", "--save", "x.txt"], "x.txt: a review needs a name that ends in .sgf"),
@@ -113,11 +113,11 @@ def test_ctrl_c_keeps_what_was_searched_and_the_same_command_goes_on(
     ],
 )
 def test_a_mistake_is_reported_in_one_line(
-    games: Path, capsys: pytest.CaptureFixture[str], more: list[str], said: str
+    games: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
 ) -> None:
     capsys.readouterr()
     assert exit_code("review", games, *more) == 2
-    assert said in error_line(capsys)
+    assert message in error_line(capsys)
 
 
 def test_a_game_without_sgf_is_refused_before_it_is_searched(

@@ -33,9 +33,11 @@ def test_each_published_iteration_is_an_object_with_the_values_of_its_curves(
     assert end.keys() == common
     curves = read_curves(Path("runs/tiny"))
     for each in (first, second):
-        told = each["metrics"]
-        assert told.keys() == {name for name, curve in curves.items() if each["iteration"] in curve}
-        for name, value in told.items():
+        metrics = each["metrics"]
+        assert metrics.keys() == {
+            name for name, curve in curves.items() if each["iteration"] in curve
+        }
+        for name, value in metrics.items():
             if value is not None:
                 assert curves[name][each["iteration"]] == pytest.approx(value, rel=1e-6, abs=1e-6)
     assert [each["budget_spent"] for each in (start, first, second, end)] == [0, 0.5, 1, 1]

@@ -1,4 +1,4 @@
-"""The YAML schema: defaults, errors told all at once, overrides, round trips, hostile files."""
+"""The YAML schema: defaults, all errors reported at once, overrides, round trips, hostile files."""
 
 import dataclasses
 import math
@@ -651,12 +651,12 @@ def test_random_damage_never_escapes_as_another_error() -> None:
         place = source.randrange(len(text))
         junk = "".join(source.choices("{}[]:,#&*!|>'\"%@`\t\n\0é -.0e", k=source.randrange(1, 4)))
         damaged = text[:place] + junk + text[place + source.randrange(4) :]
-        told = ""
+        message = ""
         try:
             parse_config(damaged)
         except ConfigError as error:
-            told = str(error)
-        assert all(line.isprintable() for line in told.split("\n"))
+            message = str(error)
+        assert all(line.isprintable() for line in message.split("\n"))
 
 
 @pytest.mark.parametrize(

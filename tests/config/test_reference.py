@@ -22,7 +22,7 @@ from alphazero.errors import ConfigError
 SHIPPED = sorted(CONFIGS.glob("*.yaml"))
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+def printed(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     assert main(["config", *map(str, words)]) == 0
     return capsys.readouterr().out
 
@@ -34,7 +34,7 @@ def test_the_table_of_keys_is_the_one_of_the_readme() -> None:
 
 def test_the_shipped_schema_is_the_one_of_the_code(capsys: pytest.CaptureFixture[str]) -> None:
     text = (CONFIGS / "schema.json").read_text(encoding="utf-8")
-    assert said(capsys, "--json-schema") == text
+    assert printed(capsys, "--json-schema") == text
     jsonschema.Draft7Validator.check_schema(json_schema())
 
 
@@ -130,10 +130,10 @@ def test_a_key_is_found_by_its_name_its_old_name_and_its_section(
     for name in ("search.mcts_solver", "search.solver", "mcts_solver"):
         assert [row.name for row in find_keys(name)] == ["search.mcts_solver"]
     assert {row.section for row in find_keys("gate")} == {"gate"}
-    text = said(capsys, "search.c_puct")
+    text = printed(capsys, "search.c_puct")
     for part in ("exploration constant", "default: 1.25", "range: at least 0", "pb_c_init"):
         assert part in text
-    assert said(capsys).count("default: ") == len(describe_keys())
+    assert printed(capsys).count("default: ") == len(describe_keys())
 
 
 def test_a_mistyped_key_is_one_line(only_line: OnlyLine) -> None:
@@ -147,14 +147,14 @@ def test_a_file_is_shown_with_every_default_and_loads_to_the_same(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     path = CONFIGS / "nim.yaml"
-    assert parse_config(said(capsys, path)) == load_config(path)
-    changed = parse_config(said(capsys, path, "search.c_puct=3"))
+    assert parse_config(printed(capsys, path)) == load_config(path)
+    changed = parse_config(printed(capsys, path, "search.c_puct=3"))
     assert changed == load_config(path, ["search.c_puct=3"])
 
 
 def test_two_files_are_compared_key_by_key(capsys: pytest.CaptureFixture[str]) -> None:
     one, two = CONFIGS / "nim.yaml", CONFIGS / "tic_tac_toe.yaml"
-    lines = said(capsys, one, two).splitlines()
+    lines = printed(capsys, one, two).splitlines()
     assert "game.name: nim -> tic_tac_toe" in lines
     assert not [line for line in lines if line.startswith("search.c_puct:")]
-    assert said(capsys, one, one) == "no key differs\n"
+    assert printed(capsys, one, one) == "no key differs\n"

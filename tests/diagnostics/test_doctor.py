@@ -51,7 +51,7 @@ HEALTHY: Mapping[str, Course] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A run that is told from the healthy one by what stands here."""
+    """A run that differs from the healthy one in these curves and settings."""
 
     curves: Mapping[str, Course] = field(default_factory=dict)
     config: tuple[str, ...] = ()
@@ -238,10 +238,10 @@ def test_a_young_run_and_one_without_curves_say_what_was_skipped(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("iterations", "steps", "is_told"), [(8, 50, False), (12, 20, False), (10, 30, True)]
+    ("iterations", "steps", "is_reported"), [(8, 50, False), (12, 20, False), (10, 30, True)]
 )
 def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run_is_long_enough(
-    iterations: int, steps: int, is_told: bool, tmp_path: Path
+    iterations: int, steps: int, is_reported: bool, tmp_path: Path
 ) -> None:
     """Connect Four has seven moves. At least 10 iterations and 300 steps are needed."""
     courses = {
@@ -255,21 +255,21 @@ def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run
     }
     config = tiny_config(tmp_path, "game.name=connect_four", "selfplay.parallel_games=6")
     diagnosis = diagnose(RunData(config, curves))
-    told = str(diagnosis)
-    assert "no problem found" not in told
-    if is_told:
+    text = str(diagnosis)
+    assert "no problem found" not in text
+    if is_reported:
         (finding,) = diagnosis.findings
         assert (
             "loss/policy is 1.95 after 300 steps; a uniform policy over 7 moves has ln 7 = 1.95"
             in finding
         )
-        assert "too short" not in told
+        assert "too short" not in text
     else:
         assert diagnosis.findings == []
         assert (
             f"too short to judge: {iterations} iterations and {iterations * steps} steps; a "
             "verdict takes 10 iterations and 300 steps, at least"
-        ) in told.splitlines()
+        ) in text.splitlines()
         assert "policy learns nothing" in diagnosis.skipped
 
 

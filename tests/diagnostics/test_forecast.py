@@ -206,8 +206,8 @@ def test_the_error_of_a_forecast_is_reported_with_and_without_the_length_of_game
         "memory, MiB": 1000.0,
         "disk, MiB": truth.disk,
     }
-    told = compare(MeasuredRun(config, 4, 6.0, figures), MEASURED)
-    rows = {line[:20].strip(): line[20:].split() for line in told.splitlines()[2:]}
+    comparison = compare(MeasuredRun(config, 4, 6.0, figures), MEASURED)
+    rows = {line[:20].strip(): line[20:].split() for line in comparison.splitlines()[2:]}
     assert set(rows) == set(figures)
     assert rows["minutes"][4] == "-9%"
     assert rows["games/h"][4] == "+0%"
@@ -304,15 +304,15 @@ def test_a_plan_is_held_against_a_real_run(finished_run: Path, capsys: Capture) 
 def test_a_plan_names_what_was_asked_for(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "tiny.yaml").write_text(YAML)
     assert main(["plan", str(tmp_path / "tiny.yaml"), "--seconds", "0.2"]) == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     for word in ("evaluations/h", "games/h", "iterations/h", "minutes", "memory", "disk"):
-        assert word in told
-    assert "selfplay.parallel_games=" in told
-    assert "run.threads=" in told
+        assert word in output
+    assert "selfplay.parallel_games=" in output
+    assert "run.threads=" in output
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([], "name either a YAML file"),
         (["some.yaml", "--against", "nowhere"], "name either a YAML file"),
@@ -320,5 +320,5 @@ def test_a_plan_names_what_was_asked_for(tmp_path: Path, capsys: Capture) -> Non
         (["some.yaml", "--seconds", "61"], "at most 60"),
     ],
 )
-def test_a_mistake_is_one_line(arguments: list[str], said: str, only_line: OnlyLine) -> None:
-    assert said in only_line("plan", *arguments)
+def test_a_mistake_is_one_line(arguments: list[str], message: str, only_line: OnlyLine) -> None:
+    assert message in only_line("plan", *arguments)

@@ -27,16 +27,16 @@ def test_it_reports_the_machine_and_versions_without_the_home_folder(
     monkeypatch.setenv("HOME", str(ROOT.parent))
     monkeypatch.setenv("ALPHAZERO_FOLDER", str(ROOT / "x"))
     monkeypatch.setenv("AWS_SECRET", "hidden")
-    told = report(capsys)
-    names = {line.split("  ")[0] for line in told.splitlines()} - {""}
+    output = report(capsys)
+    names = {line.split("  ")[0] for line in output.splitlines()} - {""}
     assert names >= {"processor", "instructions", "cores", "memory", "device", "cache"}
-    assert f"torch {torch.__version__}" in told
-    assert f"ALPHAZERO_FOLDER=~/{ROOT.name}/x" in told
-    assert "hidden" not in told
-    assert str(ROOT) not in told
-    listed = re.findall(r"^configurations (.*)$", told, re.MULTILINE)
+    assert f"torch {torch.__version__}" in output
+    assert f"ALPHAZERO_FOLDER=~/{ROOT.name}/x" in output
+    assert "hidden" not in output
+    assert str(ROOT) not in output
+    listed = re.findall(r"^configurations (.*)$", output, re.MULTILINE)
     assert sorted(", ".join(listed).split(", ")) == sorted(shipped_configs())
-    checks = re.findall(r"^ +(\w+): policies are off by ([\d.]+)% and values", told, re.MULTILINE)
+    checks = re.findall(r"^ +(\w+): policies are off by ([\d.]+)% and values", output, re.MULTILINE)
     assert len(checks) == len(listed)
     assert all(float(error) / 100 < TOLERANCES[precision] for precision, error in checks)
 
@@ -45,9 +45,9 @@ def test_it_names_what_would_be_faster(capsys: Capture, monkeypatch: pytest.Monk
     monkeypatch.delenv("ALPHAZERO_BACKEND", raising=False)
     for module in (backend, openvino_evaluator):
         monkeypatch.setattr(module, "openvino_is_installed", lambda: False)
-    told = report(capsys)
-    assert "why: OpenVINO is not installed" in told
-    (line,) = (each for each in told.splitlines() if each.startswith("faster with"))
+    output = report(capsys)
+    assert "why: OpenVINO is not installed" in output
+    (line,) = (each for each in output.splitlines() if each.startswith("faster with"))
     assert "pip install 'alphazero[openvino]'" in line
 
 

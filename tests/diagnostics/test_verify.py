@@ -56,9 +56,9 @@ def faults_of(path: Path, capsys: Capture) -> list[str]:
     """Verify; return a line for each fault, of which there is at least one."""
     capsys.readouterr()
     assert main(["verify", str(path)]) == 2
-    told = capsys.readouterr()
-    assert "Traceback" not in told.err
-    lines = told.err.removeprefix("error: ").splitlines()
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    lines = captured.err.removeprefix("error: ").splitlines()
     assert lines
     assert all(line.isprintable() and len(line) < 600 for line in lines)
     return lines
@@ -67,17 +67,17 @@ def faults_of(path: Path, capsys: Capture) -> list[str]:
 def test_a_sound_run_passes_with_a_count_of_what_was_read(run: Path, capsys: Capture) -> None:
     before = {name: sha256_of(run / name) for name in files_of(run)}
     assert main(["verify", str(run)]) == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     files, manifest = judged_files(run), manifest_of(run)
     size = sum((run / name).stat().st_size for name in files)
-    assert told.startswith(
+    assert output.startswith(
         f"{run}, iteration 3: intact files: {len(files)} ({size:,} bytes), faults: 0\n     2 the"
     )
     players = {name for name in files if name.startswith(("step-", "best"))}
-    assert f"\n{len(players):6} players: SHA-256" in told
+    assert f"\n{len(players):6} players: SHA-256" in output
     assert len(players) > 1 + len({manifest["best"], f"step-{manifest['step']:08d}.safetensors"})
-    assert f"\n{len(manifest['shards']) + 1:6} files of training games: SHA-256" in told
-    assert "games)" in told
+    assert f"\n{len(manifest['shards']) + 1:6} files of training games: SHA-256" in output
+    assert "games)" in output
     assert {name: sha256_of(run / name) for name in files_of(run)} == before
 
 
@@ -171,7 +171,7 @@ def test_sample_games_as_json_lines_are_replayed(run: Path, capsys: Capture) -> 
     assert int(before) == 1 + len(list((run / "games").glob("*.sgf")))
     lines = path.read_text().splitlines()
     occupied = json.loads(lines[1])["moves"]
-    for damaged, said in (
+    for damaged, message in (
         (lines[1].replace(f'"{occupied[1]}"', f'"{occupied[0]}"', 1), "move 2: "),
         (lines[1].replace('"result": ', '"result": "0:1", "was": '), "result: expected one of"),
         (lines[1][:40], "not a game of `alphazero match --save`"),
@@ -179,7 +179,7 @@ def test_sample_games_as_json_lines_are_replayed(run: Path, capsys: Capture) -> 
         path.write_text("\n".join([lines[0], damaged, lines[2]]))
         (line,) = faults_of(run, capsys)
         assert line.startswith(f"{path}:2: ")
-        assert said in line
+        assert message in line
     path.write_text("")
     assert faults_of(run, capsys)[0].startswith(f"{path}: no games in it")
 
@@ -246,8 +246,8 @@ def test_a_run_at_work_is_not_judged(run: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_a_single_checkpoint_is_verified_too(path: Path, tmp_path: Path, capsys: Capture) -> None:
     assert main(["verify", str(path)]) == 0
-    said = f"{path}: intact files: 1 ({path.stat().st_size:,} bytes), faults: 0\n"
-    assert capsys.readouterr().out.startswith(said)
+    expected = f"{path}: intact files: 1 ({path.stat().st_size:,} bytes), faults: 0\n"
+    assert capsys.readouterr().out.startswith(expected)
     damaged = tmp_path / path.name
     shutil.copy(path, damaged)
     flip_bit(damaged)

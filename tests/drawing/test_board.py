@@ -246,9 +246,9 @@ def test_the_numbers_of_a_position_stand_on_their_cells_in_both_pictures(name: s
     assert "var(" not in svg
     assert "prefers-color-scheme: dark" in svg
     written = texts(svg)
-    for place, told in enumerate(({1: "75", -2: "25"}, {0: "100"})):
+    for place, labels in enumerate(({1: "75", -2: "25"}, {0: "100"})):
         board = board_at(game, place)
-        for index, text in told.items():
+        for index, text in labels.items():
             x, y = board.centres[game.action_cell(state, int(legal[index])) or 0]
             near = [t for t, u, v in written if abs(u - x) < 0.1 and 0 < v - y < 0.3 * board.cell]
             assert near == [text]

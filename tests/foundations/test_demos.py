@@ -65,9 +65,9 @@ def test_simulations_agree_with_the_exact_answers(
 
 
 def test_a_comparison_holds_every_method_for_every_size_and_shows_every_flight() -> None:
-    told: list[int] = []
-    answers = boarding_pass.compare([1, 5], 1_000, seed=0, show=told.append)
-    assert sum(told) == len(SIMULATIONS) * 2 * 1_000
+    shown: list[int] = []
+    answers = boarding_pass.compare([1, 5], 1_000, seed=0, show=shown.append)
+    assert sum(shown) == len(SIMULATIONS) * 2 * 1_000
     methods = [*SIMULATIONS, "recurrence", "closed form"]
     assert [(answer.passengers, answer.method) for answer in answers] == [
         *itertools.product([1, 5], methods)
@@ -94,12 +94,12 @@ def test_the_solutions_are_as_many_as_published(queens: int, count: int) -> None
 
 @pytest.mark.parametrize("queens", range(1, 9))
 def test_the_search_visits_and_finds_what_a_count_of_all_placements_does(queens: int) -> None:
-    told: list[int] = []
-    found = search(queens, show=told.append)
+    shown: list[int] = []
+    found = search(queens, show=shown.append)
     for depth, visited in enumerate(found.visited, 1):
         assert visited == sum(map(peaceful, itertools.permutations(range(queens), depth)))
     assert found.solutions == tuple(filter(peaceful, itertools.permutations(range(queens))))
-    assert len(told) == queens
+    assert len(shown) == queens
 
 
 def test_of_40320_placements_the_cuts_leave_2056_for_the_92_solutions() -> None:
@@ -163,11 +163,11 @@ def test_a_single_episode_flight_or_queen_is_enough_and_fills_the_bar(
     if name.startswith("blackjack"):  # these pictures take a second each
         monkeypatch.setattr(plots, "draw_prediction", lambda *_: b"")
         monkeypatch.setattr(plots, "draw_control", lambda *_: b"")
-    told: list[int] = []
+    shown: list[int] = []
     ones = dict.fromkeys(["episodes", "epsilon", "passengers", "flights", "queens", "seed"], 1)
     demo = make_demo(name, ones)
-    assert demo.run(told.append).text
-    assert sum(told) == demo.total
+    assert demo.run(shown.append).text
+    assert sum(shown) == demo.total
 
 
 def test_a_state_where_the_policies_differ_is_marked() -> None:

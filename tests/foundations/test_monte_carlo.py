@@ -159,10 +159,10 @@ def test_the_same_seed_learns_the_same_and_another_one_not() -> None:
 
 
 def test_the_progress_bar_counts_every_episode() -> None:
-    told: list[int] = []
-    monte_carlo.predict(TWENTY, 250_001, new_rng(), show=told.append)
-    assert sum(told) == 250_001
-    assert len(told) > 1
+    shown: list[int] = []
+    monte_carlo.predict(TWENTY, 250_001, new_rng(), show=shown.append)
+    assert sum(shown) == 250_001
+    assert len(shown) > 1
 
 
 def test_wrong_numbers_are_refused_in_one_line() -> None:

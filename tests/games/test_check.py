@@ -598,7 +598,7 @@ BROKEN = {
         "`margin` returns ",
     ),
 }
-"""A game, the promise that it breaks, and words of what is said about it."""
+"""A game, the promise that it breaks, and words of the message about it."""
 
 
 @pytest.mark.parametrize(
@@ -636,13 +636,13 @@ def test_every_kind_of_bug_that_a_promise_is_for_has_a_broken_game() -> None:
 
 def test_a_fault_is_reported_with_the_moves_and_the_drawing_of_its_position() -> None:
     game, _, _ = BROKEN["max_moves too small"]
-    told = str(check_game(game))
+    report = str(check_game(game))
     (fault,) = check_game(game).faults
     assert fault.moves is not None
     assert len(fault.moves.split()) == 8
     state = game.from_moves(fault.moves.split())
     assert fault.drawing == game.render(state)
-    assert f"after the moves: {fault.moves}\n     3 " in told
+    assert f"after the moves: {fault.moves}\n     3 " in report
 
 
 def test_a_bug_that_no_rule_shows_is_not_found() -> None:
@@ -763,16 +763,16 @@ def test_a_sound_game_is_checked_once_and_again_when_its_source_changes(
 
 def test_a_sound_game_passes_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", "hex:size=3"]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("hex:size=3: every promise kept (6 random games, ")
+    output = capsys.readouterr().out
+    assert output.startswith("hex:size=3: every promise kept (6 random games, ")
 
 
 @pytest.mark.usefixtures("broken_names")
 def test_a_broken_game_is_reported_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", "ply_not_counted"]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("error: ply_not_counted breaks 1 of the promises")
-    assert "\nafter the moves: c1\n     3 . . .\n     2 . . .\n     1 . . X\n" in told
+    output = capsys.readouterr().err
+    assert output.startswith("error: ply_not_counted breaks 1 of the promises")
+    assert "\nafter the moves: c1\n     3 . . .\n     2 . . .\n     1 . . X\n" in output
 
 
 def test_an_unknown_game_is_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,10 +75,12 @@ class Broken(Mnk):
 def install(folder: Path, package: str, name: str, source: str, attribute: str = "") -> None:
     """Install a package of one module that brings the game `name`."""
     (folder / f"{package}.py").write_text(source)
-    told = folder / f"{package}-1.5.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.5\n")
-    (told / "entry_points.txt").write_text(f"[alphazero.games]\n{name} = {package}{attribute}\n")
+    metadata = folder / f"{package}-1.5.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.5\n")
+    (metadata / "entry_points.txt").write_text(
+        f"[alphazero.games]\n{name} = {package}{attribute}\n"
+    )
 
 
 class Answer(NamedTuple):
@@ -140,11 +142,11 @@ def test_a_broken_plug_in_costs_its_own_games_alone(
     install(tmp_path, "sound_games", "sound", SOUND)
     done = ask("games")
     assert done.code == 0, done.err
-    (said,) = done.err.splitlines()
+    (message,) = done.err.splitlines()
     where = f"{tmp_path}/broken_games.py{line}" if line else "broken_games:thing"
-    assert said.startswith("skipped game 'broken' of package broken_games 1.5, ")
-    assert where in said
-    assert reason in said
+    assert message.startswith("skipped game 'broken' of package broken_games 1.5, ")
+    assert where in message
+    assert reason in message
     listed = [row.split()[0] for row in done.out.splitlines()]
     assert {"sound", "connect_four", "mnk", "go"} <= set(listed)
     assert not {"broken", "half"} & set(listed)

@@ -22,7 +22,7 @@ class SlowClock:
 
 
 class Talk:
-    """A session of a player; `said` is all it wrote."""
+    """A session of a player; `output` is all that it wrote."""
 
     def __init__(
         self,
@@ -31,28 +31,28 @@ class Talk:
         lines: Iterable[str] | Callable[["Talk"], Iterable[str]] = (),
         ponder: bool = False,
     ) -> None:
-        self.said = ""
+        self.output = ""
         spec, made = parse_player(player), read_game(game)
         self.engine = Engine(spec, made)
         given = lines(self) if callable(lines) else lines
         self.session = GtpSession(self.engine, given, self._say, ponder)
 
-    def has_said(self, pattern: str, begin: int) -> bool:
-        """Whether what was said after the first `begin` characters holds a pattern."""
-        return re.search(pattern, self.said[begin:]) is not None
+    def has_output(self, pattern: str, begin: int) -> bool:
+        """Whether the output after the first `begin` characters holds a pattern."""
+        return re.search(pattern, self.output[begin:]) is not None
 
     def run(self) -> str:
         self.session.run()
-        return self.said
+        return self.output
 
     def ask(self, line: str) -> str:
-        """Return what is said to one line."""
-        before = len(self.said)
+        """Return the reply to one line."""
+        before = len(self.output)
         self.session.take(line)
-        return self.said[before:]
+        return self.output[before:]
 
     def _say(self, text: str) -> None:
-        self.said += text
+        self.output += text
 
 
 def regress(path: Path, talk: Talk) -> list[str]:
@@ -70,9 +70,9 @@ def regress(path: Path, talk: Talk) -> list[str]:
             if matches == bool(wanted[1]):
                 failed.append(f"{path.name}: {asked}: correct {wanted[2]!r}, got {answered!r}")
         elif line and not line.startswith("#"):
-            asked, said = line, talk.ask(line)
-            answered = re.sub(r"^[=?][0-9]* ?", "", said).strip()
-            if not line[0].isdigit() and said[0] != "=":
-                failed.append(f"{path.name}: {asked}: {said.strip()}")
+            asked, reply = line, talk.ask(line)
+            answered = re.sub(r"^[=?][0-9]* ?", "", reply).strip()
+            if not line[0].isdigit() and reply[0] != "=":
+                failed.append(f"{path.name}: {asked}: {reply.strip()}")
     assert tests, f"{path.name} holds no tests"
     return failed

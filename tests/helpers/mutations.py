@@ -964,7 +964,7 @@ PLAYERS = (
         "self._asked = self._asked",
         "the random player answers questions that are void",
         (
-            "players/test_base.py::test_a_question_to_the_random_player_is_void_when_its_table_begins_anew",
+            "players/test_base.py::test_a_question_to_the_random_player_is_void_when_its_slot_begins_anew",
         ),
     ),
     Mutation(
@@ -1242,7 +1242,7 @@ GAMES = (
         "games/hex.py",
         "                queue[count] = other\n                count += 1\n",
         "",
-        "a chain of Hex is told of a side no farther than one stone",
+        "a chain of Hex learns of a side no farther than one stone",
         ("games/test_hex.py::test_rules_agree_with_the_plain_twin",),
     ),
     Mutation(

@@ -38,9 +38,9 @@ def together(arguments: list[str], place: Path) -> list[str]:
         for rank in range(2)
     ]
     try:
-        told = [process.communicate(timeout=HANG) for process in processes]
+        outputs = [process.communicate(timeout=HANG) for process in processes]
     finally:
         for process in processes:
             process.kill()
-    assert [process.returncode for process in processes] == [0, 0], told
-    return [out for out, _ in told]
+    assert [process.returncode for process in processes] == [0, 0], outputs
+    return [out for out, _ in outputs]

@@ -55,11 +55,11 @@ def uniform(simulations: int = 200) -> PlayerSpec:
 
 
 class Stream(io.StringIO):
-    """A stream with given capabilities; `said` holds what was written to it, text by text."""
+    """A stream with given capabilities; `output` holds what was written to it, text by text."""
 
     def __init__(self, is_terminal: bool = False, encoding: str = "ascii") -> None:
         super().__init__()
-        self.said: list[str] = []
+        self.output: list[str] = []
         self.text = ""
         self._is_terminal, self._encoding = is_terminal, encoding
 
@@ -72,12 +72,12 @@ class Stream(io.StringIO):
 
     def write(self, text: str) -> int:
         self.text += text
-        self.said += [text.removesuffix("\n")] * bool(text)
+        self.output += [text.removesuffix("\n")] * bool(text)
         return len(text)
 
 
 class Talk:
-    """A terminal whose person types what a script says; `said` is all it wrote."""
+    """A terminal whose person types what a script says; `output` is all that it wrote."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Talk:
     ) -> None:
         self.game: Game = read_game(game_name)
         stream = stream or Stream()
-        self.stream, self.said = stream, stream.said
+        self.stream, self.output = stream, stream.output
         self.prompts: list[str] = []
         begun = None
         if opening:
@@ -121,7 +121,7 @@ class Talk:
 
     @property
     def text(self) -> str:
-        return "\n".join(self.said)
+        return "\n".join(self.output)
 
     def _read(self, prompt: str) -> str:
         self.prompts.append(prompt)
@@ -147,7 +147,7 @@ class Row:
 def tables_in(talk: Talk) -> list[list[Row]]:
     """Return every table of candidates that was shown."""
     tables = [
-        text.splitlines() for text in talk.said if re.search("^ +move .* line *$", text, re.M)
+        text.splitlines() for text in talk.output if re.search("^ +move .* line *$", text, re.M)
     ]
     for table in tables:
         assert table[1].split() == ["move", "visits", "share", "wins", "prior", "line"]

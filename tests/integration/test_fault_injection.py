@@ -186,7 +186,7 @@ def test_a_disk_that_refuses_at_any_call_is_one_line_and_nothing_committed_is_lo
     counts = ", ".join(f"{refused.count(kind)} {kind}" for kind in sorted(set(refused)))
     print(
         f"{names} from each of {len(refused)} of {disk.calls} calls on ({counts}): "
-        f"{len(refused)} told in one line, 0 committed games lost, {len(refused)} resumed to the "
+        f"{len(refused)} refused in a line, 0 committed games lost, {len(refused)} resumed to the "
         "same files and curves"
     )
 
@@ -290,11 +290,11 @@ DOORS: dict[str, tuple[Callable[[Patch], None], str]] = {
 def test_what_is_not_finite_is_caught_at_the_door_and_the_last_good_state_goes_on(
     reference: Path, tmp_path: Path, capsys: Capture, what: str
 ) -> None:
-    poison, said = DOORS[what]
+    poison, message = DOORS[what]
     with pytest.MonkeyPatch.context() as monkeypatch:
         poison(monkeypatch)
         assert train_in(tmp_path) == 2
-    assert said in error_line(capsys)
+    assert message in error_line(capsys)
     run = tmp_path / "runs/tiny"
     assert manifest_of(run)["iteration"] == BAD - 1
     assert not torn_files(run)

@@ -80,10 +80,10 @@ def test_a_large_damaged_checkpoint_takes_at_most_twice_its_size(tmp_path: Path)
         "from alphazero.errors import CheckpointError\n"
         "from alphazero.network.checkpoint import load_checkpoint\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10\n"
-        "load_checkpoint(sys.argv[1]); before = peak(); told = 0\n"
+        "load_checkpoint(sys.argv[1]); before = peak(); refused = 0\n"
         "try: load_checkpoint(sys.argv[2])\n"
-        "except CheckpointError as error: told = 'SHA-256' in str(error)\n"
-        "print(told, peak() - before)\n"
+        "except CheckpointError as error: refused = 'SHA-256' in str(error)\n"
+        "print(refused, peak() - before)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(DATA / "player-format-1.safetensors"), str(path)],
@@ -91,8 +91,8 @@ def test_a_large_damaged_checkpoint_takes_at_most_twice_its_size(tmp_path: Path)
         text=True,
         check=True,
     )
-    told, used = done.stdout.split()
-    assert told == "True"
+    refused, used = done.stdout.split()
+    assert refused == "True"
     print(f"a damaged file of {len(data):,} bytes took {int(used):,} bytes")
     assert int(used) < 2 * len(data) + SMALL_CHANGE
 
@@ -211,7 +211,7 @@ BOMBS = [
 
 def malformed(choice: random.Random) -> tuple[str, dict[int, str]]:
     """Return a text with one to six faults, and the expected message for each faulty line."""
-    lines: list[tuple[str, str, str]] = []  # the section, the line, what has to be told
+    lines: list[tuple[str, str, str]] = []  # the section, the line, the expected message
     section = ""
     for line in SOUND.splitlines():
         section = section if line.startswith(" ") else line.partition(":")[0]
@@ -219,16 +219,16 @@ def malformed(choice: random.Random) -> tuple[str, dict[int, str]]:
     kinds = [fault for faults in FAULTS.values() for fault in faults]
     used: set[str] = set()
     for place, fault in choice.sample(kinds, choice.randint(1, 6)):
-        text, _, told = fault.partition("|")
+        text, _, message = fault.partition("|")
         key = place + text.partition(":")[0]
         if key in used:
-            continue  # a second of one key would be told as repeated
+            continue  # a second of one key would be reported as repeated
         used.add(key)
         last = max(n for n, (each, _, _) in enumerate(lines) if place in ("", each))
         indent = "  " if place else ""
-        lines.insert(last + 1, (place or "?", indent + text, told))
-    told_of = {number: told for number, (*_, told) in enumerate(lines, 1) if told}
-    return "".join(f"{line}\n" for _, line, _ in lines), told_of
+        lines.insert(last + 1, (place or "?", indent + text, message))
+    messages = {number: message for number, (*_, message) in enumerate(lines, 1) if message}
+    return "".join(f"{line}\n" for _, line, _ in lines), messages
 
 
 def wrecked(choice: random.Random) -> str:
@@ -255,7 +255,7 @@ def test_five_hundred_malformed_configurations_are_told_fault_by_fault() -> None
     choice = random.Random(500)
     faults = 0
     for number in range(500):
-        text, told_of = malformed(choice) if number % 5 else (wrecked(choice), {})
+        text, messages = malformed(choice) if number % 5 else (wrecked(choice), {})
         with pytest.raises(ConfigError) as caught:
             parse_config(text, "go.yaml")
         lines = str(caught.value).split("\n")
@@ -264,11 +264,13 @@ def test_five_hundred_malformed_configurations_are_told_fault_by_fault() -> None
             assert line.isprintable(), line
             assert len(line) < 700, line
             assert line.startswith("go.yaml"), line
-        if told_of:
-            assert len(lines) == len(told_of), (text, lines)
-            for line, (place, told) in zip(lines, sorted(told_of.items()), strict=True):
-                assert line.startswith(f"go.yaml:{place}: {told}"), (text, lines)
+        if messages:
+            assert len(lines) == len(messages), (text, lines)
+            for line, (place, message) in zip(lines, sorted(messages.items()), strict=True):
+                assert line.startswith(f"go.yaml:{place}: {message}"), (text, lines)
         else:
             assert re.match(r"go\.yaml:\d+: ", lines[0]), (text, lines)
         faults += len(lines)
-    print(f"500 of 500 malformed configurations refused, {faults:,} faults told, each in one line")
+    print(
+        f"500 of 500 malformed configurations refused, {faults:,} faults reported, each in one line"
+    )

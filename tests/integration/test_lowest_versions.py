@@ -32,14 +32,14 @@ PLACES = (
 
 def lowest(project: Path) -> list[str]:
     """Return the direct dependencies of a `pyproject.toml`, at their lowest versions."""
-    told = tomllib.loads(project.read_text())["project"]
-    extras = [each for group in told["optional-dependencies"].values() for each in group]
+    metadata = tomllib.loads(project.read_text())["project"]
+    extras = [each for group in metadata["optional-dependencies"].values() for each in group]
     pinned = []
-    for each in dict.fromkeys([*told["dependencies"], *extras]):
+    for each in dict.fromkeys([*metadata["dependencies"], *extras]):
         name, _, floor = each.partition(">=")
         if name == "torch":
             floor = version("torch").partition("+")[0]
-        if not name.startswith(told["name"]):  # an extra that takes in another
+        if not name.startswith(metadata["name"]):  # an extra that takes in another
             pinned.append(f"{name}=={floor.partition(',')[0]}" if floor else name)
     return pinned
 

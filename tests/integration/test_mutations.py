@@ -171,8 +171,8 @@ def test_a_bug_is_noticed(
     begin = time.monotonic()
     run = bench.attempt(mutation)
     noticed = run.verdict != "passed"
-    seconds, told = time.monotonic() - begin, "noticed" if noticed else "SURVIVED"
-    row = f"{told:8} {run.verdict:7} {seconds:4.0f} s  {mutation.name}  {run.reason()}"
+    seconds, result = time.monotonic() - begin, "noticed" if noticed else "SURVIVED"
+    row = f"{result:8} {run.verdict:7} {seconds:4.0f} s  {mutation.name}  {run.reason()}"
     bench.rows.append(row.rstrip())
     with capsys.disabled():
         print(f"\n{bench.rows[-1]}", flush=True)

@@ -221,8 +221,10 @@ def test_runs_and_programs_that_a_command_needs_are_there_or_named(path: str) ->
 
 @each_readme
 def test_extras_that_are_needed_exist_and_the_tests_install_them(path: str) -> None:
-    told = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    (own,) = [each for each in told["test"] if each.startswith("alphazero[")]
+    optional = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    (own,) = [each for each in optional["test"] if each.startswith("alphazero[")]
     installed = {"test", *own[len("alphazero[") : -1].split(",")}
     for extras in re.findall(r"pip install -e '\.\[([\w,]+)\]'", READMES[path]):
         assert set(extras.split(",")) <= installed, extras
@@ -240,10 +242,10 @@ def test_every_script_that_is_named_exists_and_takes_these_options(path: str) ->
         assert (ROOT / script).is_file(), script
         names = [word for word in words if not word.startswith("-")]
         subcommand = names[:1] if script.endswith("readme_images.py") else []
-        told = help_of(script, subcommand)
+        help_text = help_of(script, subcommand)
         for word in words:
             if word.startswith("--"):
-                assert re.search(rf"{word}\b", told), f"{command}: {word}"
+                assert re.search(rf"{word}\b", help_text), f"{command}: {word}"
             if word.startswith(("configs/", "checkpoints/")):
                 assert (ROOT / word).is_file(), word
 
@@ -362,10 +364,10 @@ def test_the_commands_run_in_a_fresh_clone(
                 run_briefly(command, [])
     for command in resumed:
         run_briefly(command, ["budget.iterations=2"])
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     if is_main:
-        assert "solved positions" in told
-        assert "tic_tac_toe" in told
+        assert "solved positions" in output
+        assert "tic_tac_toe" in output
 
 
 @pytest.mark.slow
@@ -379,9 +381,9 @@ def test_matches_with_other_programs_are_played_to_their_end(
         pytest.skip(f"{program} is not installed")
     (command,) = [each for each in COMMANDS if any(f"gtp:{program} " in word for word in each)]
     assert cli.main(command) == 0
-    told = capsys.readouterr().out
-    assert "of 20 games distinct" in told
-    assert "lost by" not in told
+    output = capsys.readouterr().out
+    assert "of 20 games distinct" in output
+    assert "lost by" not in output
 
 
 @each_readme

@@ -90,8 +90,8 @@ def test_predictions_are_the_outputs_in_words_for_people() -> None:
 @pytest.mark.parametrize("heads", [(), ("reply",), ("margin", "ownership")])
 def test_what_a_network_does_not_learn_it_does_not_predict(heads: tuple[str, ...]) -> None:
     found = predict(trained_like(dataclasses.replace(PLAIN, auxiliary=heads)), OBSERVATIONS)
-    told = {name for name, array in found._asdict().items() if array is not None}
-    assert told == {*heads} | ({"margin_spread"} if "margin" in heads else set())
+    predicted = {name for name, array in found._asdict().items() if array is not None}
+    assert predicted == {*heads} | ({"margin_spread"} if "margin" in heads else set())
 
 
 def test_a_folded_network_of_any_precision_predicts_the_same() -> None:

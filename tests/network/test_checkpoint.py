@@ -285,13 +285,13 @@ def test_weights_that_cannot_be_are_neither_written_nor_read(path: Path) -> None
     for name, bad, fault in [*cases, *((each, -0.5, "a negative variance") for each in variances)]:
         weights = {key: tensor.clone() for key, tensor in player().weights.items()}
         weights[name][-1] = bad
-        said = f"weight '{name}' holds {fault}; use an earlier checkpoint"
+        message = f"weight '{name}' holds {fault}; use an earlier checkpoint"
         data = path.read_bytes()
-        with pytest.raises(CheckpointError, match=said):
+        with pytest.raises(CheckpointError, match=message):
             save_checkpoint(path, player(weights=weights))
         assert path.read_bytes() == data
         forged(path, lambda _, tensors, name=name, bad=bad: tensors[name][-1:].fill_(bad))
-        assert said in refusal(path)
+        assert message in refusal(path)
         save_checkpoint(path, player())
 
 

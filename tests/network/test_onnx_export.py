@@ -33,18 +33,18 @@ def test_the_file_alone_says_what_it_computes_and_whose_it_is() -> None:
     checkpoint = load_checkpoint(TIC_TAC_TOE)
     model = export_model(checkpoint, sha256_of(TIC_TAC_TOE), positions=50)
     read = onnx.load_from_string(model.data)
-    told = {each.key: each.value for each in read.metadata_props}
-    assert told["format"] == "alphazero-onnx"
-    assert told["format_version"] == "1"
-    assert told["player_sha256"] == sha256_of(TIC_TAC_TOE)
-    assert told["license"] == "MIT"
-    assert told["game"] == "tic_tac_toe"
-    assert json.loads(told["game_options"]) == {"rows": 3, "columns": 3, "length": 3}
-    assert told["planes"] == "Own stones, opponent's stones, last move, colour to move"
-    assert json.loads(told["num_actions"]) == 9
-    assert json.loads(told["first_actions"])[:4] == ["a3", "b3", "c3", "a2"]
-    assert json.loads(told["step"]) == checkpoint.step
-    assert json.loads(told["network"])["filters"] == checkpoint.network_settings.filters
+    metadata = {each.key: each.value for each in read.metadata_props}
+    assert metadata["format"] == "alphazero-onnx"
+    assert metadata["format_version"] == "1"
+    assert metadata["player_sha256"] == sha256_of(TIC_TAC_TOE)
+    assert metadata["license"] == "MIT"
+    assert metadata["game"] == "tic_tac_toe"
+    assert json.loads(metadata["game_options"]) == {"rows": 3, "columns": 3, "length": 3}
+    assert metadata["planes"] == "Own stones, opponent's stones, last move, colour to move"
+    assert json.loads(metadata["num_actions"]) == 9
+    assert json.loads(metadata["first_actions"])[:4] == ["a3", "b3", "c3", "a2"]
+    assert json.loads(metadata["step"]) == checkpoint.step
+    assert json.loads(metadata["network"])["filters"] == checkpoint.network_settings.filters
 
     def shapes(values: Any) -> dict[str, list[Any]]:
         return {
@@ -67,20 +67,20 @@ def test_the_licence_of_a_player_of_one_s_own_is_left_open() -> None:
 @pytest.mark.parametrize(("precision", "calibration"), [("float32", 0), ("int8", 256)])
 def test_the_reported_difference_is_the_one_from_torch(precision: str, calibration: int) -> None:
     checkpoint = load_checkpoint(TIC_TAC_TOE)
-    told = export_model(checkpoint, "", precision, positions=300)
+    exported = export_model(checkpoint, "", precision, positions=300)
     evaluator, game = OnnxEvaluator(checkpoint.network()), make_game("tic_tac_toe")
     observations = played_positions(evaluator, game, 300 + calibration)[calibration:]
     with torch.no_grad():
         exact = [output.numpy() for output in checkpoint.network()(torch.from_numpy(observations))]
-    received: Any = open_session(told.data).run(None, {"observations": observations})
+    received: Any = open_session(exported.data).run(None, {"observations": observations})
     largest = [np.abs(one - other).max() for one, other in zip(received, exact, strict=True)]
-    np.testing.assert_allclose(told.comparison[1:3], largest, rtol=1e-3, atol=2e-5)
-    assert (told.comparison.positions, len(observations)) == (300, 300)
-    if told.comparison.int8:
+    np.testing.assert_allclose(exported.comparison[1:3], largest, rtol=1e-3, atol=2e-5)
+    assert (exported.comparison.positions, len(observations)) == (300, 300)
+    if exported.comparison.int8:
         mean = np.abs(received[1] - exact[1]).mean()
-        assert told.comparison.int8.value_error == pytest.approx(mean, rel=1e-3)
+        assert exported.comparison.int8.value_error == pytest.approx(mean, rel=1e-3)
         assert 0.01 < largest[0] < 5
-    assert f"{told.comparison.logit_error:.2g} in a policy logit" in told.describe()
+    assert f"{exported.comparison.logit_error:.2g} in a policy logit" in exported.describe()
 
 
 @pytest.mark.parametrize("precision", ["float32", "int8"])

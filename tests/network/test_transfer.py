@@ -147,8 +147,8 @@ def test_a_smaller_network_takes_nothing_of_a_larger_one(path: Path) -> None:
 def test_a_longer_tower_begins_with_the_answers_of_the_shorter_one(path: Path) -> None:
     settings = dataclasses.replace(SETTINGS, blocks=4)
     network = ResNet.of(make_game("go", **GO_5), settings, 2).eval()
-    told = str(start_from(str(path), network, RNG))
-    assert told == f"{EVERYTHING}; not taken: blocks 3 to 4 (not there)"
+    message = str(start_from(str(path), network, RNG))
+    assert message == f"{EVERYTHING}; not taken: blocks 3 to 4 (not there)"
     observations = torch.rand(3, 17, 5, 5, generator=torch.Generator().manual_seed(0))
     for ours, theirs in zip(
         network(observations), load_checkpoint(path).network()(observations), strict=True
@@ -189,9 +189,9 @@ def test_a_run_goes_on_from_a_smaller_board_and_resumes_as_any_other(
     small = train(tiny_config(tmp_path / "small", *HEADS, "budget.iterations=1"))
     options = (*HEADS, *LARGER, f"network.initial={small}")
     whole = train(tiny_config(tmp_path / "whole", *options))
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     line = f"starts from {small}; taken: stem, block 1, policy head, value head"
-    assert said.splitlines().count(line) == 1
+    assert output.splitlines().count(line) == 1
     first = load_checkpoint(whole / "step-00000000.safetensors")
     trained = load_checkpoint(small / "best.safetensors").weights
     assert first.weights.keys() == trained.keys()

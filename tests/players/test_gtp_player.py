@@ -63,7 +63,7 @@ def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own() -> None
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         ("crash", "the program ended (exit code 1), its last message: RuntimeError: out of cheese"),
         ("hang", "the program has not answered for 0.5 s"),
@@ -75,7 +75,7 @@ def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own() -> None
     ],
 )
 def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(
-    fault: str, said: str, monkeypatch: pytest.MonkeyPatch
+    fault: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if fault == "hang":
         monkeypatch.setattr(gtp_process, "EXIT_TIMEOUT", 0.1)
@@ -85,7 +85,7 @@ def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(
     lost = [record for record in records if record.forfeit_reason]
     assert lost
     for record in lost:
-        assert said in record.forfeit_reason, record.forfeit_reason
+        assert message in record.forfeit_reason, record.forfeit_reason
         assert record.outcome == (-1 if record.pairing.players[0] == 0 else 1)
         assert not record.resigned
         assert "by adjudication" in record.describe(TIC_TAC_TOE)
@@ -104,7 +104,7 @@ def test_a_program_that_resigns_has_lost_and_its_process_plays_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "message"),
     [
         (fake("small"), "refuses 'boardsize 3': unacceptable size"),
         (fake("mute"), "no reply to 'list_commands' within 0.5 s"),
@@ -112,13 +112,13 @@ def test_a_program_that_resigns_has_lost_and_its_process_plays_on() -> None:
     ],
 )
 def test_a_program_that_cannot_play_is_refused_in_one_line_before_any_game(
-    command: str, said: str, monkeypatch: pytest.MonkeyPatch
+    command: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if "mute" in command:
         monkeypatch.setattr(gtp_process, "EXIT_TIMEOUT", 0.1)
     with pytest.raises(PlayerError) as caught:
         play_match(command, move_timeout=0.5 if "mute" in command else 20.0)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -172,13 +172,13 @@ def test_commands_are_named_like_players_and_mistyped_ones_are_refused() -> None
     assert spec.name == f"gtp:{fake('illegal', 3)}"
     assert spec.is_timed
     assert spec.options.move_timeout == 7  # type: ignore[attr-defined]
-    for text, said in {
+    for text, message in {
         "gtp:": "gtp:COMMAND",
         "gtp: ": "needs a command",
         "gtp:no-such-program-x --mode gtp": "no program 'no-such-program-x'",
         "gtp:python 'x": "close the quotes",
     }.items():
-        with pytest.raises(PlayerError, match=said):
+        with pytest.raises(PlayerError, match=message):
             parse_player(text)
 
 
@@ -188,9 +188,9 @@ def test_a_match_reports_which_games_were_adjudicated_and_saves_why(
     path = tmp_path / "games.jsonl"
     command = ["match", f"gtp:{fake('illegal')}", "random", "--game", "tic_tac_toe"]
     assert cli.main([*command, "--games", "2", "--save", str(path), "--move-timeout", "20"]) == 0
-    told = capsys.readouterr().out
-    assert "0 won, 0 drawn, 2 lost" in told
-    assert told.count("illegal move") == 2
+    output = capsys.readouterr().out
+    assert "0 won, 0 drawn, 2 lost" in output
+    assert output.count("illegal move") == 2
     games = load_games(path)
     assert all("illegal move" in game.forfeit_reason for game in games)
     assert [PlayedGame.to_line(game) for game in games] == path.read_text().splitlines()

@@ -119,7 +119,7 @@ def test_another_size_of_the_game_has_the_settings_without_the_ratings(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
+    ("key", "value", "message"),
     [
         ("format", "other", "format: expected alphazero-levels"),
         ("levels", [], "levels: expected 10, got 0"),
@@ -134,7 +134,7 @@ def test_another_size_of_the_game_has_the_settings_without_the_ratings(tmp_path:
     ],
 )
 def test_a_damaged_ladder_is_refused_in_one_line(
-    tmp_path: Path, key: str, value: object, said: str
+    tmp_path: Path, key: str, value: object, message: str
 ) -> None:
     path = tmp_path / "some.levels.json"
     save_ladder(path, LADDER, TIC_TAC_TOE, "0123", "")
@@ -143,7 +143,7 @@ def test_a_damaged_ladder_is_refused_in_one_line(
     path.write_text(json.dumps(content))
     with pytest.raises(PlayerError) as caught:
         load_ladder(path, TIC_TAC_TOE, "0123")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -187,7 +187,7 @@ def test_a_beginner_loses_to_uct_and_the_strongest_level_does_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (":level=0", "level: must be at least 1 and at most 10, got 0"),
         (":level=11", "level: must be at least 1 and at most 10, got 11"),
@@ -195,11 +195,11 @@ def test_a_beginner_loses_to_uct_and_the_strongest_level_does_not() -> None:
         (":level=3,seconds=1", "a level sets how long the player thinks"),
     ],
 )
-def test_a_level_takes_no_budget(tmp_path: Path, text: str, said: str) -> None:
+def test_a_level_takes_no_budget(tmp_path: Path, text: str, message: str) -> None:
     path = saved_player(tmp_path / "some.safetensors")
     with pytest.raises(PlayerError) as caught:
         parse_player(f"{path}{text}")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_level_from_the_command_line_is_for_players_that_have_levels(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Players by name: what is understood, how it is written, and what is said of a mistake."""
+"""Players by name: what is understood, how it is written, and the message for a mistake."""
 
 import dataclasses
 from pathlib import Path
@@ -80,7 +80,7 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "unknown player ''"),
         ("rndom", "unknown player 'rndom'; did you mean 'random'?"),
@@ -109,10 +109,10 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
         ("a\nb", "unknown player"),
     ],
 )
-def test_a_mistyped_name_is_answered_with_what_exists(text: str, said: str) -> None:
+def test_a_mistyped_name_is_answered_with_what_exists(text: str, message: str) -> None:
     with pytest.raises(PlayerError) as caught:
         parse_player(text)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -131,9 +131,9 @@ def test_what_exists_as_a_path_is_that_path(
     word = name.partition(":")[0]
     if word not in registry.PLAYER_KINDS:
         for text, option in ((":simulations=3", 3), (":3", 3)):
-            told = parse_player(name + text)
-            assert told.name == f"{name}:simulations=3"
-            assert getattr(told.options, "simulations", None) == option
+            limited = parse_player(name + text)
+            assert limited.name == f"{name}:simulations=3"
+            assert getattr(limited.options, "simulations", None) == option
         assert parse_player(f"{name}:seconds=1").is_timed
     assert parse_player(f"network:{name}").name == f"network:{name}"
 
@@ -162,11 +162,11 @@ def test_a_mistyped_path_is_answered_with_a_similar_checkpoint(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "checkpoints").mkdir()
     saved_player(tmp_path / "checkpoints/drop_four.safetensors")
-    said = "; did you mean 'checkpoints/drop_four.safetensors'?"
+    suggestion = "; did you mean 'checkpoints/drop_four.safetensors'?"
     for text in (typed, f"{typed}:simulations=3", f"network:{typed}"):
         with pytest.raises(CheckpointError) as caught:
             parse_player(text)
-        assert str(caught.value) == f"{typed}: no such file{said}"
+        assert str(caught.value) == f"{typed}: no such file{suggestion}"
     with pytest.raises(PlayerError, match=r"^unknown player 'drop_four'; did you mean 'checkp"):
         parse_player("drop_four")
 
@@ -243,12 +243,12 @@ def test_players_agree_on_the_one_game_that_any_of_them_plays(tmp_path: Path) ->
     assert common_game([any_game, four]) == four.game
     assert common_game([any_game, four], four.game) == four.game
     assert common_game([any_game], TIC_TAC_TOE) == TIC_TAC_TOE
-    for players, game, said in (
+    for players, game, message in (
         ([three, any_game, four], None, "four.safetensors plays connect_four, but "),
         ([any_game, four], TIC_TAC_TOE, "but the game asked for is tic_tac_toe"),
         ([any_game], None, "name one, as with --game"),
     ):
-        with pytest.raises(PlayerError, match=said):
+        with pytest.raises(PlayerError, match=message):
             common_game(players, game)
 
 

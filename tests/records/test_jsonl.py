@@ -77,7 +77,7 @@ def test_a_game_is_written_by_its_shortest_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("tic_tak_toe", "did you mean 'tic_tac_toe'?"),
         ("mnk:row=3", "did you mean 'rows'?"),
@@ -87,8 +87,8 @@ def test_a_game_is_written_by_its_shortest_name() -> None:
         ("mnk:rows=-3", "rows"),
     ],
 )
-def test_a_mistyped_game_is_one_line(text: str, said: str) -> None:
-    with pytest.raises(GameError, match=said):
+def test_a_mistyped_game_is_one_line(text: str, message: str) -> None:
+    with pytest.raises(GameError, match=message):
         read_game(text)
 
 
@@ -107,7 +107,7 @@ def changed(**changes: Any) -> Callable[[dict[str, Any]], object]:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (changed(format="other"), "its format is not alphazero-game"),
         (changed(game="chess"), "unknown game 'chess'"),
@@ -132,7 +132,7 @@ def changed(**changes: Any) -> Callable[[dict[str, Any]], object]:
     ],
 )
 def test_a_line_that_is_no_game_is_named(
-    path: Path, change: Callable[[dict[str, Any]], object], said: str
+    path: Path, change: Callable[[dict[str, Any]], object], message: str
 ) -> None:
     content = json.loads(played(WON).to_line())
     change(content)
@@ -140,7 +140,7 @@ def test_a_line_that_is_no_game_is_named(
     with pytest.raises(PlayerError) as caught:
         load_games(path)
     assert f"{path}:3: " in str(caught.value)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -169,13 +169,13 @@ def test_random_damage_never_escapes_as_another_error(path: Path) -> None:
         for _ in range(source.randint(1, 4)):
             data[source.randrange(len(data))] = source.randrange(256)
         path.write_bytes(data[: source.randint(1, len(data))])
-        told = ""
+        message = ""
         try:
             load_games(path)
         except AlphaZeroError as error:
-            told = str(error)
-        assert len(told) < 600
-        assert told.isprintable()
+            message = str(error)
+        assert len(message) < 600
+        assert message.isprintable()
 
 
 # --- replayed ------------------------------------------------------------------------------------
@@ -183,30 +183,30 @@ def test_random_damage_never_escapes_as_another_error(path: Path) -> None:
 
 def replayed(path: Path, chosen: int | None = None, typed: str | None = None) -> list[str]:
     """What is shown; `typed` are the lines typed at the prompts, between spaces."""
-    said: list[str] = []
+    printed: list[str] = []
     words = iter(typed.split(",")) if typed is not None else iter(())
 
     def read(prompt: str) -> str:
         assert prompt == PROMPT
         return next(words)
 
-    replay(load_games(path), chosen, None if typed is None else read, said.append)
+    replay(load_games(path), chosen, None if typed is None else read, printed.append)
     assert next(words, None) is None, "every word was asked for"
-    return said
+    return printed
 
 
 def test_all_games_are_replayed_at_once(path: Path) -> None:
-    said = replayed(path)
-    heads = [line for line in said if line.startswith("game ")]
+    printed = replayed(path)
+    heads = [line for line in printed if line.startswith("game ")]
     assert heads == [
         "game 1 of 3, uct:5 against 'C:\\\\a b\\n': 1-0, 5 moves",
         "game 2 of 3, uct:5 against 'C:\\\\a b\\n': 1/2-1/2, 9 moves",
         "game 3 of 3, uct:5 against 'C:\\\\a b\\n': 0-1 by resignation, 1 moves",
     ]
-    moves = [line for line in said if line[0].isdigit()]
+    moves = [line for line in printed if line[0].isdigit()]
     assert moves[0] == "1. X uct:5: a1 (opening)"
     assert moves[4] == "5. X uct:5: c1"
-    assert said[-1] == "\n" + TIC_TAC_TOE.render(TIC_TAC_TOE.from_moves(["a1"])) + "\n"
+    assert printed[-1] == "\n" + TIC_TAC_TOE.render(TIC_TAC_TOE.from_moves(["a1"])) + "\n"
 
 
 def test_a_replay_goes_on_at_each_line_that_is_typed(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""SGF: what is written is read back, here and by sgfmill; what is malformed is told in a line."""
+"""SGF: what is written is read back, here and by sgfmill; malformed text is refused in one line."""
 
 import os
 import random
@@ -256,8 +256,8 @@ def test_gnu_go_sees_the_same_board_in_what_we_write(tmp_path: Path) -> None:
         path.write_text(write_sgf(game, actions, comments=["a ] b"] * 60))
         asked = f"loadsgf {path}\nlist_stones black\nlist_stones white\nquit\n"
         command = [str(GNU_GO), "--mode", "gtp"]
-        said = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
-        answers = [answer.removeprefix("=").split() for answer in said.stdout.split("\n\n")]
+        done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
+        answers = [answer.removeprefix("=").split() for answer in done.stdout.split("\n\n")]
         drawing = game.render(game.play(game.initial_state(), *actions)).splitlines()[:7]
         for sign, stones in zip("XO", answers[1:3], strict=True):
             ours = {
@@ -289,7 +289,7 @@ def test_small_letters_of_old_names_and_escaped_ends_of_lines_do_not_count() -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "no game in it; a game begins with '(;'"),
         ("hello", "no game in it"),
@@ -334,10 +334,10 @@ def test_small_letters_of_old_names_and_escaped_ends_of_lines_do_not_count() -> 
         ("(;SZ[2]AB[aa][ba]AW[ab][bb])", "the stones cannot be set up (AB, AW): "),
     ],
 )
-def test_a_malformed_file_is_refused_in_one_line(text: str, said: str) -> None:
+def test_a_malformed_file_is_refused_in_one_line(text: str, message: str) -> None:
     with pytest.raises(GameError) as caught:
         actions_of(read_sgf(text))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
 
@@ -350,7 +350,7 @@ def test_whatever_is_read_is_a_game_or_a_mistake_that_is_told() -> None:
         "(;GM[4]SZ[6:5]PB[a]PW[b]RE[B+];B[aa];W[bb];B[fe])(;GM[1]SZ[3];B[aa])",
         "(;GM[11]AP[HexGui:0.9]SZ[4]AZ[hex:size=4,swap=1];B[a2];W[swap-pieces];B[d4])",
     ]
-    told = sound_still = 0
+    refused = sound_still = 0
     for turn in range(4000):
         letters = list(sound[turn % 4])
         for _ in range(rng.randint(1, 4)):
@@ -361,11 +361,11 @@ def test_whatever_is_read_is_a_game_or_a_mistake_that_is_told() -> None:
                 game = game_of(record)
                 game.play(game.initial_state(), *actions_of(record, game))
         except GameError as error:
-            told += len(str(error).splitlines()) == 1
+            refused += len(str(error).splitlines()) == 1
         else:
             sound_still += 1
-    assert told + sound_still == 4000
-    assert min(told, sound_still) > 400
+    assert refused + sound_still == 4000
+    assert min(refused, sound_still) > 400
 
 
 def test_deep_and_long_files_are_read_without_recursion() -> None:

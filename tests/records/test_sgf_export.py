@@ -178,12 +178,12 @@ def test_what_is_written_is_what_is_read_and_what_is_written_again() -> None:
 def test_names_and_result_of_another_program_are_written_as_they_were_read(
     result: str, outcome: int
 ) -> None:
-    said = f"PB[Kim]PW[Lee 9p]RE[{result}]"
+    header = f"PB[Kim]PW[Lee 9p]RE[{result}]"
     for moves, ends in ((";B[bb];W[];B[]", outcome), (";B[bb]", outcome)):
-        played = from_sgf(read_sgf(f"(;SZ[3]KM[0]{said}{moves})"))
+        played = from_sgf(read_sgf(f"(;SZ[3]KM[0]{header}{moves})"))
         believed = ends if result not in ("Void", "?") or "[]" in moves else ONGOING
         assert (played.players, played.outcome) == (("Kim", "Lee 9p"), believed)
-        assert said in to_sgf(played)
+        assert header in to_sgf(played)
         assert from_sgf(read_sgf(to_sgf(played))) == played
         assert read_line(played.to_line().encode()) == played
 
@@ -195,7 +195,7 @@ def test_a_result_is_believed_where_stones_are_dead_that_we_take_for_alive() -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "game 1: SGF: no game in it"),
         ("(;SZ[3];B[aa])(;SZ[3];B[zz])", "game 2: SGF: 'zz' is no point"),
@@ -204,33 +204,33 @@ def test_a_result_is_believed_where_stones_are_dead_that_we_take_for_alive() -> 
     ],
 )
 def test_a_file_that_is_no_sgf_is_one_line(
-    tmp_path: Path, only_line: OnlyLine, text: str, said: str
+    tmp_path: Path, only_line: OnlyLine, text: str, message: str
 ) -> None:
     path = tmp_path / "game.sgf"
     path.write_text(text)
     for command in (["replay", path], ["play", "random", "--from", path]):
-        assert only_line(*command).startswith(f"error: {path}: {said}")
+        assert only_line(*command).startswith(f"error: {path}: {message}")
 
 
 def test_random_damage_never_escapes_as_another_error(tmp_path: Path) -> None:
     source, path = random.Random(1), tmp_path / "a.sgf"
     games = [*random_games(read_game("othello:size=4"), 1), *random_games(HEX, 1)]
     save_played(path, [dataclasses.replace(each, comments=("x",)) for each in games])
-    whole, told = path.read_bytes(), 0
+    whole, refused = path.read_bytes(), 0
     for _ in range(400):
         data = bytearray(whole)
         for _ in range(source.randint(1, 3)):
             data[source.randrange(len(data))] = source.randrange(256)
         path.write_bytes(data[: source.randint(1, 2 * len(data))])
-        said = ""
+        message = ""
         try:
             load_played(path)
         except AlphaZeroError as error:
-            said = str(error)
-        told += bool(said)
-        assert said.isprintable()
-        assert len(said) < 600
-    assert told > 200
+            message = str(error)
+        refused += bool(message)
+        assert message.isprintable()
+        assert len(message) < 600
+    assert refused > 200
 
 
 def test_a_game_without_sgf_is_refused_before_it_is_played(
@@ -263,9 +263,9 @@ def test_only_moves_of_players_who_search_have_comments() -> None:
         pairing = Pairing(players, tuple(actions[:opening].tolist()))
         record = GameRecord(pairing, actions, policies, values, values, -1, True)
         played = PlayedGame.of(HEX, record, ("searches", "does not"))
-        said = commented(played, record, (True, False)).comments
+        comments = commented(played, record, (True, False)).comments
         thinks = [ply >= opening and players[ply % 2] == 0 for ply in range(3)]
-        assert [bool(comment) for comment in said] == thinks
+        assert [bool(comment) for comment in comments] == thinks
         assert any(thinks)
         nodes = to_sgf(commented(played, record, (True, False)))
         assert f"{REMARK}]" in nodes
@@ -282,29 +282,29 @@ def test_a_remark_that_is_none_of_ours_says_nothing(count: str) -> None:
 def test_the_value_is_read_from_the_comment_that_holds_it() -> None:
     policy = np.full(9, 1 / 9)
     for value in (-1.0, -0.42, 0.0, 0.07, 1.0):
-        said = search_comment(HEX, HEX.initial_state(), 4, value, policy)
-        assert value_in(said) == pytest.approx(value, abs=0.005)
-    for said in (
+        comment = search_comment(HEX, HEX.initial_state(), 4, value, policy)
+        assert value_in(comment) == pytest.approx(value, abs=0.005)
+    for comment in (
         "",
         "win rate 71%",
         "win rate 71% (value x)",
         "win rate 9% (value +9.99)",
         "I win",
     ):
-        assert value_in(said) is None
+        assert value_in(comment) is None
 
 
 # --- the terminal --------------------------------------------------------------------------------
 
 
 def talk(words: str, tmp_path: Path, *, save: bool = False) -> tuple[str, TerminalSession]:
-    """Play tic-tac-toe as the first player by words; return what was said."""
+    """Play tic-tac-toe as the first player by typed words; return the output and the session."""
     stream = Stream()
     typed = iter([*words.split(","), "quit"])
     session = TerminalSession(UCT, make_game("tic_tac_toe"), (True, False))
     terminal = Terminal(session, PlainConsole(stream), lambda _: next(typed))
     terminal.run(tmp_path / "all.sgf" if save else None)
-    return "\n".join(stream.said), session
+    return "\n".join(stream.output), session
 
 
 UCT = parse_player("uct:simulations=100")
@@ -312,10 +312,10 @@ UCT = parse_player("uct:simulations=100")
 
 def test_what_is_played_is_saved_with_the_visits_of_the_players_search(tmp_path: Path) -> None:
     path = tmp_path / "my game.sgf"
-    said, session = talk(f"save {path},b2,save,save {path}", tmp_path)
-    assert "there is no move to save yet" in said
-    assert "expected a file, as in: save game.sgf" in said
-    assert f"saved 1 game in {path}" in said
+    output, session = talk(f"save {path},b2,save,save {path}", tmp_path)
+    assert "there is no move to save yet" in output
+    assert "expected a file, as in: save game.sgf" in output
+    assert f"saved 1 game in {path}" in output
     (game,) = load_played(path)
     assert (game.players, game.outcome, len(game.actions)) == ((PERSON, UCT.name), ONGOING, 2)
     assert game == session.played()[0]
@@ -327,7 +327,7 @@ def test_what_is_played_is_saved_with_the_visits_of_the_players_search(tmp_path:
     assert abs(float(found[1]) / 100 - (1 + float(found[2])) / 2) < 0.011
     assert 0 < int(found[3]) <= int(found[4])
     assert int(found[4]) >= 100
-    thought = re.search(r"\(win rate (\d+)%", said)
+    thought = re.search(r"\(win rate (\d+)%", output)
     assert thought is not None
     assert thought[1] == found[1]
 
@@ -343,8 +343,8 @@ def test_all_games_are_saved_on_leaving_and_comments_follow_undo(tmp_path: Path)
 
 
 def test_a_file_that_cannot_be_written_is_reported_and_the_game_goes_on(tmp_path: Path) -> None:
-    said, session = talk(f"b2,save {tmp_path},save {tmp_path / 'no' / 'a.sgf'},save \0", tmp_path)
-    assert said.count("cannot write ") == 3
+    output, session = talk(f"b2,save {tmp_path},save {tmp_path / 'no' / 'a.sgf'},save \0", tmp_path)
+    assert output.count("cannot write ") == 3
     assert len(session.played()[0].actions) == 2
 
 
@@ -369,7 +369,7 @@ def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path: Path
     begun = load_start_position(path, None, go)
     assert (begun.game, begun.actions) == (go, (0, 25, 6))
     assert load_start_position(path, 1, None).game.options["komi_half_points"] == 13
-    for game, said in (
+    for game, message in (
         (HEX, "a game of go:.*; expected hex:size=3"),
         (make_game("go"), "; expected go$"),
         (
@@ -377,7 +377,7 @@ def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path: Path
             "move 2 is not legal in .*; continue after move 1 at the latest",
         ),
     ):
-        with pytest.raises(PlayerError, match=said):
+        with pytest.raises(PlayerError, match=message):
             load_start_position(path, None, game)
     with pytest.raises(PlayerError, match="has 3 moves"):
         load_start_position(path, 4, None)
@@ -386,13 +386,13 @@ def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path: Path
 def test_what_cannot_be_gone_on_with_is_one_line(tmp_path: Path, only_line: OnlyLine) -> None:
     path = tmp_path / "a.sgf"
     save_played(path, [played_in(HEX, "a1")])
-    for options, said in (
+    for options, message in (
         (["--after", "1"], "--after counts the moves of a game that is given with --from"),
         (["--from", path, "--after", "2"], "continue after move 1 at the latest"),
         (["--from", path, "--game", "othello"], "; expected othello"),
         (["--from", tmp_path / "no.sgf"], "no such file"),
     ):
-        assert said in only_line("play", "random", *options)
+        assert message in only_line("play", "random", *options)
 
 
 # --- matches, self-play, show --------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""One choice changed at a time: what is trained, compared and told."""
+"""One choice changed at a time: what is trained, compared and printed."""
 
 import subprocess
 from dataclasses import replace

@@ -15,6 +15,6 @@ def test_every_opening_is_played_with_both_colours(
     words = [str(path), "--simulations", "60", "--games", "8", "--opening-moves", "2"]
     monkeypatch.setattr(sys, "argv", ["compare_leaves.py", *words, "--leaves", "4"])
     compare_leaves.main()
-    told = capsys.readouterr().out
-    assert told.startswith("4 leaves a batch against 1: ")
-    assert "of 8 games distinct" in told
+    output = capsys.readouterr().out
+    assert output.startswith("4 leaves a batch against 1: ")
+    assert "of 8 games distinct" in output

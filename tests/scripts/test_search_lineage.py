@@ -1,4 +1,4 @@
-"""The searches of the method's history, compared: who plays, with what, and how it is told."""
+"""The searches of the method's history, compared: players, options and the table of results."""
 
 import math
 

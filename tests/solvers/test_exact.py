@@ -320,5 +320,5 @@ def test_the_end_of_a_game_needs_no_answer() -> None:
 def test_an_answer_is_printed_below_the_drawing(moves: str, lines: list[str]) -> None:
     game = Mnk()
     state = game.from_text(moves)
-    told = describe(game, state, solve_position(solver_for(game), state, ENOUGH))
-    assert told == "\n".join([game.render(state), *lines])
+    text = describe(game, state, solve_position(solver_for(game), state, ENOUGH))
+    assert text == "\n".join([game.render(state), *lines])

@@ -105,7 +105,7 @@ def test_who_plays_perfectly_stands_above_who_does_the_opposite(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("anchors", "said"),
+    ("anchors", "message"),
     [
         ('["utc:100"]', "unknown player 'utc:100'; did you mean 'uct'?"),
         ('["uct:visits=3"]', "no option 'visits'"),
@@ -118,12 +118,12 @@ def test_who_plays_perfectly_stands_above_who_does_the_opposite(tmp_path: Path) 
     ],
 )
 def test_invalid_anchors_are_refused_before_anything_is_played(
-    tmp_path: Path, only_line: OnlyLine, monkeypatch: pytest.MonkeyPatch, anchors: str, said: str
+    tmp_path: Path, only_line: OnlyLine, monkeypatch: pytest.MonkeyPatch, anchors: str, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     line = only_line("train", CONFIGS / "tic_tac_toe.yaml", f"evaluation.anchors={anchors}")
     assert "evaluation.anchors" in line
-    assert said in line
+    assert message in line
 
 
 def test_a_player_of_another_game_is_no_anchor(tmp_path: Path) -> None:

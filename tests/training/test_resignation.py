@@ -211,14 +211,14 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_reports_it(
         known = list(non_resigned_games(training.replay.buffer(run.game).shards))
         games = training.play()
         assert training.resign_below == resign_threshold(known, 1.0, 0.2)
-        told = measure_resignation(games.finished, training.resign_below)
-        assert told["selfplay/resign_threshold"] == training.resign_below
+        metrics = measure_resignation(games.finished, training.resign_below)
+        assert metrics["selfplay/resign_threshold"] == training.resign_below
         resigned = [record for record in games.finished if record.resigned]
-        assert told["selfplay/resigned"] == len(resigned) / len(games.finished)
+        assert metrics["selfplay/resigned"] == len(resigned) / len(games.finished)
         whole = [record for record in games.finished if not record.pairing.may_resign]
         would, wrong = plain_verdict(whole, training.resign_below)
         expected = wrong / would if would else None
-        assert told.get("selfplay/resign_false_positives") == expected
+        assert metrics.get("selfplay/resign_false_positives") == expected
         training.store_games(games)
     assert training.resign_below > NEVER_RESIGN
     kinds = np.concatenate(

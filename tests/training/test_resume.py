@@ -444,7 +444,7 @@ def test_resuming_a_finished_run_says_so_and_changes_nothing(run: Path, capsys: 
 
 
 @pytest.mark.parametrize(
-    ("override", "said"),
+    ("override", "message"),
     [
         ("game.name=connect_four", "the game and the network"),
         ("game.rows=4", "the game and the network"),
@@ -455,12 +455,12 @@ def test_resuming_a_finished_run_says_so_and_changes_nothing(run: Path, capsys: 
     ],
 )
 def test_what_a_run_is_cannot_change(
-    run: Path, only_line: OnlyLine, override: str, said: str
+    run: Path, only_line: OnlyLine, override: str, message: str
 ) -> None:
     before = fingerprint(run)
     line = only_line(*RESUME, run, override)
     assert str(run) in line
-    assert said in line
+    assert message in line
     assert "cannot change" in line
     assert fingerprint(run) == before
 
@@ -717,7 +717,7 @@ def test_a_hash_of_a_file_outside_the_run_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         (edit(lambda manifest: manifest.update(format_version=2)), "newer alphazero"),
         (edit(lambda manifest: manifest.update(format="another-program")), "not a run's manifest"),
@@ -731,13 +731,13 @@ def test_a_hash_of_a_file_outside_the_run_is_refused(
     ],
 )
 def test_a_strange_manifest_is_refused_in_one_line(
-    run: Path, only_line: OnlyLine, damage: Callable[[Path], None], said: str
+    run: Path, only_line: OnlyLine, damage: Callable[[Path], None], message: str
 ) -> None:
     manifest = run / "state/manifest.json"
     damage(manifest)
     line = only_line(*RESUME, run, MORE)
     assert str(manifest) in line
-    assert said in line
+    assert message in line
 
 
 @pytest.mark.parametrize(
@@ -783,8 +783,8 @@ def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(
             capsys.readouterr()
             assert exit_code(*command) == 2
             lines = capsys.readouterr().err.splitlines()
-            told = [line for line in lines if "not a regular file" in line]
-            assert any(str(run / name) in line for line in told), lines
+            reported = [line for line in lines if "not a regular file" in line]
+            assert any(str(run / name) in line for line in reported), lines
 
 
 # --- numbers that are none -----------------------------------------------------------------------

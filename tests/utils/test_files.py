@@ -1,4 +1,4 @@
-"""Files are whole or absent, and what goes wrong with them is told in one line."""
+"""Files are whole or absent, and what goes wrong with them is reported in one line."""
 
 import errno
 import hashlib

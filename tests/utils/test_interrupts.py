@@ -21,20 +21,20 @@ def stops_as_the_program_has_them() -> Iterator[None]:
 def test_a_block_goes_on_to_its_end_and_then_it_is_raised(number: signal.Signals) -> None:
     done: list[str] = []
 
-    @defer_interrupts(lambda: done.append("told"))
+    @defer_interrupts(lambda: done.append("announced"))
     def work() -> None:
         signal.raise_signal(number)
         done.append("went on")
 
     with pytest.raises(KeyboardInterrupt):
         work()
-    assert done == ["told", "went on"]
+    assert done == ["announced", "went on"]
 
 
 def test_a_second_one_is_raised_at_once() -> None:
     done: list[str] = []
 
-    @defer_interrupts(lambda: done.append("told"))
+    @defer_interrupts(lambda: done.append("announced"))
     def work() -> None:
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
@@ -42,7 +42,7 @@ def test_a_second_one_is_raised_at_once() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         work()
-    assert done == ["told"]
+    assert done == ["announced"]
 
 
 def test_an_error_of_the_block_comes_before_it() -> None:

@@ -80,7 +80,7 @@ def test_equal_runs_have_no_second_part(runs: list[Path], tmp_path: Path) -> Non
     assert "no key differs" in table
     assert "at 400 evaluations" not in table
     head = table.splitlines()[0].split()
-    assert head == [str(again), str(runs[0])], "runs of one name are told apart by their paths"
+    assert head == [str(again), str(runs[0])], "runs of one name are listed by their paths"
 
 
 def test_points_lie_at_what_was_spent_until_then(runs: list[Path]) -> None:

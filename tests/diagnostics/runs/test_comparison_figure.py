@@ -1,4 +1,4 @@
-"""A figure of several runs has a line for each run, told apart without colour."""
+"""A figure of several runs has a line for each run, distinguishable without colour."""
 
 from pathlib import Path
 

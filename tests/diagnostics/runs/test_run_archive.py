@@ -36,9 +36,9 @@ def test_every_iteration_has_games_of_both_kinds(finished_run: Path) -> None:
 def test_games_of_the_window_come_with_their_policies(finished_run: Path) -> None:
     archive, last = RunArchive(finished_run), shards_of(finished_run)[-1]
     run = RunDirectory.open(finished_run)
-    told, known = archive.games(last, SELFPLAY), run.load_shard(last).records()
-    assert len(told) == len(known)
-    for one, other in zip(told, known, strict=True):
+    loaded, known = archive.games(last, SELFPLAY), run.load_shard(last).records()
+    assert len(loaded) == len(known)
+    for one, other in zip(loaded, known, strict=True):
         assert isinstance(one, GameRecord)
         assert np.array_equal(one.actions, other.actions)
         assert np.array_equal(one.policies, other.policies)
@@ -178,8 +178,8 @@ def test_the_page_shows_the_search_then_and_the_network_now(finished_run: Path) 
         (run,) = running.ask("GET", "/api/setup")[1]["runs"]
         assert (run["name"], run["game"], run["iteration"]) == ("tiny", "tic_tac_toe", ITERATIONS)
         assert run["budget_spent"] == 1
-        told = running.ask("GET", "/api/runs/tiny")[1]["iterations"]
-        assert {"iteration": last, "kind": "selfplay"} in told
+        iterations = running.ask("GET", "/api/runs/tiny")[1]["iterations"]
+        assert {"iteration": last, "kind": "selfplay"} in iterations
         listed = running.ask("GET", f"/api/runs/tiny/{last}")[1]
         assert listed["total"] == len(listed["games"]) == len(archive.games(last, SELFPLAY))
         assert listed["games"][0]["moves"] == len(record.actions)

@@ -93,8 +93,8 @@ def bars(axes: Any) -> list[list[tuple[float, float]]]:
 
 
 def test_the_dashboard_shows_curves_of_the_table_of_metrics_in_their_units() -> None:
-    told = [name for panels in DASHBOARD.values() for panel in panels for name in panel.curves]
-    assert len(told) == len(set(told))
+    names = [name for panels in DASHBOARD.values() for panel in panels for name in panel.curves]
+    assert len(names) == len(set(names))
     for panel in (panel for panels in DASHBOARD.values() for panel in panels):
         ends = [end for name in panel.curves for end in interval_of(name)]
         for name in [*panel.curves, *(ends if panel.interval else [])]:
@@ -208,7 +208,7 @@ def test_the_command_draws_both_kinds_into_the_runs_folder(run: Path, capsys: Ca
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("curves.pdf", "a figure is PNG or SVG; let its name end in .png or .svg"),
         ("curves", "a figure is PNG or SVG"),
@@ -216,11 +216,11 @@ def test_the_command_draws_both_kinds_into_the_runs_folder(run: Path, capsys: Ca
     ],
 )
 def test_a_file_that_cannot_be_drawn_is_refused_in_one_line(
-    run: Path, tmp_path: Path, name: str, told: str, only_line: OnlyLine
+    run: Path, tmp_path: Path, name: str, message: str, only_line: OnlyLine
 ) -> None:
     line = only_line("plot", run, "--save", tmp_path / name)
     assert line.startswith("error: cannot ")
-    assert told in line
+    assert message in line
     assert not list(tmp_path.iterdir())
 
 

@@ -137,10 +137,10 @@ def test_a_run_that_has_learned_nothing_yet_says_so_everywhere(
     assert not [name for name in curves if name.startswith("loss/") or name in absent]
     assert [text.get_text() for text in draw_run(folder).texts][-1].endswith("nothing learned yet")
     assert main(["doctor", str(folder)]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[0] == "examined 3 iterations"
-    assert "nothing was learned yet: no optimizer step is done" in said
-    assert "no problem found" not in said
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "examined 3 iterations"
+    assert "nothing was learned yet: no optimizer step is done" in printed
+    assert "no problem found" not in printed
     resume(folder, ["budget.iterations=9"])
     learned = capsys.readouterr().out.splitlines()
     assert any("; loss " in line for line in learned)

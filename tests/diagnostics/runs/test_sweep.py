@@ -72,8 +72,8 @@ def test_runs_are_trained_once_and_ranked(
     assert "runs/my/002 holds a run with other keys (budget.iterations: 1 -> 2); choose" in line
     resume(home / "runs/my/002", ["budget.iterations=2"])
     assert cli.main(["sweep", "my.yaml", "--dry-run"]) == 0
-    told = capsys.readouterr().out
-    assert re.search(r"^001 +- +4 +0.2 +- +- +not started$", told, re.MULTILINE)
+    output = capsys.readouterr().out
+    assert re.search(r"^001 +- +4 +0.2 +- +- +not started$", output, re.MULTILINE)
     assert trained == []
     for _ in range(2):
         assert cli.main(["sweep", "my.yaml"]) == 0
@@ -108,9 +108,9 @@ def test_a_run_that_fails_is_reported_and_the_others_go_on(
 ) -> None:
     monkeypatch.setattr(module.sys, "executable", "/bin/false")
     assert cli.main(["sweep", "my.yaml", "--jobs", "2"]) == 2
-    told = capsys.readouterr()
-    assert "001:  (exit code 1; see runs/my/001.log)" in told.out
-    assert told.err.splitlines() == [
+    captured = capsys.readouterr()
+    assert "001:  (exit code 1; see runs/my/001.log)" in captured.out
+    assert captured.err.splitlines() == [
         "error: 2 of 2 runs failed; `alphazero sweep my.yaml` tries them again"
     ]
     assert [row["status"] for row in rows_of(home / "runs/my/results.csv")] == ["not started"] * 2

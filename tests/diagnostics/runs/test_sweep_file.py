@@ -1,4 +1,4 @@
-"""A sweep's runs follow from its file, and every mistake in it is told before one begins."""
+"""A sweep's runs follow from its file, and its mistakes are reported before the first begins."""
 
 from pathlib import Path
 from typing import Any
@@ -206,11 +206,11 @@ ONE = "keys: {search.c_puct: [1]}\n"
 def test_every_mistake_is_reported_with_its_line(text: str, lines: list[str]) -> None:
     with pytest.raises(ConfigError) as caught:
         sweep_of(text)
-    told = str(caught.value)
+    message = str(caught.value)
     for line in lines:
-        assert line in told
-    assert all(each.startswith(("my.yaml", "tini.yaml")) for each in told.split("\n"))
-    assert len(told.split("\n")) <= len(lines) + 1
+        assert line in message
+    assert all(each.startswith(("my.yaml", "tini.yaml")) for each in message.split("\n"))
+    assert len(message.split("\n")) <= len(lines) + 1
 
 
 @pytest.mark.parametrize(

@@ -28,34 +28,34 @@ CELL = re.compile(r"(\d+),(\d+)\n")
 
 
 class Talk:
-    """A session of a player; `said` is all it wrote."""
+    """A session of a player; `output` is all that it wrote."""
 
     def __init__(self, player: str, *lines: str, given: Iterable[str] = ()) -> None:
-        self.said = ""
+        self.output = ""
         self.engine = engine_of(parse_player(player))
         self.session = GomocupSession(self.engine, given, self._say)
         for line in lines:
             assert self.ask(line) == ("" if line.startswith("INFO") else "OK\n"), line
 
     def ask(self, *lines: str) -> str:
-        """Return what is said to some lines."""
-        before = len(self.said)
+        """Return the reply to some lines."""
+        before = len(self.output)
         for line in lines:
             self.session.take(line)
-        return self.said[before:]
+        return self.output[before:]
 
     def move(self, *lines: str) -> tuple[int, int]:
         """Return the column and the row that lines are answered by."""
-        said = self.ask(*lines)
-        found = CELL.fullmatch(said)
-        assert found, (lines, said)
+        reply = self.ask(*lines)
+        found = CELL.fullmatch(reply)
+        assert found, (lines, reply)
         return int(found[1]), int(found[2])
 
     def stones(self) -> list[int]:
         return stones_by_cell(self.engine.game, self.engine.position.state)
 
     def _say(self, text: str) -> None:
-        self.said += text
+        self.output += text
 
 
 RECORDED = """\
@@ -183,9 +183,9 @@ def test_stones_that_no_game_has_are_refused_and_the_board_stays(lines: str, say
     talk.ask("PLAY 3,3")
     before = talk.stones()
     assert talk.ask("BOARD", *lines.split()) == ""
-    said = talk.ask("DONE")
-    assert said.startswith(f"ERROR {says}")
-    assert said.count("\n") == 1
+    reply = talk.ask("DONE")
+    assert reply.startswith(f"ERROR {says}")
+    assert reply.count("\n") == 1
     assert talk.stones() == before
 
 
@@ -209,8 +209,8 @@ def test_rules_that_are_not_played_are_refused_until_they_are_taken_back(
     talk = Talk("random", "START 8")
     assert talk.ask(f"INFO rule {rule}") == ""
     for lines in (["BEGIN"], ["TURN 1,1"], ["BOARD", "DONE"]):
-        said = talk.ask(*lines)
-        assert said.startswith(f"ERROR rule {rule} ({name}) is not supported")
+        reply = talk.ask(*lines)
+        assert reply.startswith(f"ERROR rule {rule} ({name}) is not supported")
     assert sum(talk.stones()) == 0
     assert talk.ask("INFO rule 0") == ""
     talk.move("BEGIN")
@@ -304,7 +304,7 @@ def test_a_manager_that_wants_the_end_or_is_gone_does_not_wait_for_the_thought(
     began = time.monotonic()
     talk.session.run()
     assert time.monotonic() - began < 30
-    assert re.fullmatch(r"OK\n\d,\d\n", talk.said)
+    assert re.fullmatch(r"OK\n\d,\d\n", talk.output)
 
 
 def referee(talks: list[Talk], size: int) -> int:
@@ -369,22 +369,22 @@ def test_every_line_is_answered_as_its_kind_wants_it_whatever_it_is() -> None:
         if word == "END":
             continue
         number = rng.randrange(2)
-        said = talks[number].ask(line)
-        assert said.isascii()
+        reply = talks[number].ask(line)
+        assert reply.isascii()
         if word in ("BOARD", "SWAP2BOARD"):
-            inside[number] = "takes no argument" not in said
-            assert inside[number] or said
+            inside[number] = "takes no argument" not in reply
+            assert inside[number] or reply
         elif word in ANSWERED:
             inside[number] = False
-            assert said, line
+            assert reply, line
         else:
-            assert bool(said) == (word not in ("", "INFO") and not inside[number]), (line, said)
-        if said:
+            assert bool(reply) == (word not in ("", "INFO") and not inside[number]), (line, reply)
+        if reply:
             answered += 1
-            *notes, answer = said.removesuffix("\n").split("\n")
+            *notes, answer = reply.removesuffix("\n").split("\n")
             for note in notes:
-                assert re.fullmatch(r"MESSAGE INFO .+|ERROR \w+ was not ended by DONE", note), said
-            assert re.fullmatch(r'OK|\d+,\d+|(ERROR|UNKNOWN) .+|name=".+', answer), (line, said)
+                assert re.fullmatch(r"MESSAGE INFO .+|ERROR \w+ was not ended by DONE", note), reply
+            assert re.fullmatch(r'OK|\d+,\d+|(ERROR|UNKNOWN) .+|name=".+', answer), (line, reply)
             moves += CELL.fullmatch(f"{answer}\n") is not None
     assert answered > 10_000
     assert moves > 1_000
@@ -393,7 +393,7 @@ def test_every_line_is_answered_as_its_kind_wants_it_whatever_it_is() -> None:
 def test_a_line_too_long_ends_nothing_badly() -> None:
     talk = Talk("random", given=["x" * 100_000, "START " + "9" * 100_000, "START 5", "BEGIN"])
     talk.session.run()
-    assert re.fullmatch(r"UNKNOWN 'X{20}'\nERROR the board's size .*\nOK\n\d,\d\n", talk.said)
+    assert re.fullmatch(r"UNKNOWN 'X{20}'\nERROR the board's size .*\nOK\n\d,\d\n", talk.output)
 
 
 @pytest.mark.integration
@@ -418,6 +418,6 @@ def test_a_player_of_another_game_is_refused_in_one_line(
 ) -> None:
     monkeypatch.chdir(ROOT)
     assert cli.main(["gomocup", player]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.count("\n") == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1

@@ -23,9 +23,9 @@ def drawings(talk: Talk) -> dict[str, tuple[str, str]]:
     return found
 
 
-def board(said: str) -> list[list[str]]:
-    assert said.startswith("=\n")
-    return [row.split(" ") for row in said.strip("=\n").split("\n")]
+def board(reply: str) -> list[list[str]]:
+    assert reply.startswith("=\n")
+    return [row.split(" ") for row in reply.strip("=\n").split("\n")]
 
 
 def test_maps_show_the_search_cell_by_cell() -> None:
@@ -60,9 +60,9 @@ def test_the_drawing_has_win_rates_shares_and_the_best_line() -> None:
     talk = Talk("uct:200", "tic_tac_toe")
     for line in ("play b a1", "play w b2", "play b a2", "play w c3", "play b b1"):
         talk.ask(line)
-    kind, said = drawings(talk)["Search"]
+    kind, text = drawings(talk)["Search"]
     assert kind == "gfx"
-    lines = [line.partition(" ")[::2] for line in said[2:].strip().splitlines()]
+    lines = [line.partition(" ")[::2] for line in text[2:].strip().splitlines()]
     assert {word for word, _ in lines} == {"COLOR", "LABEL", "VAR", "TEXT"}
     words = {word: rest.split() for word, rest in lines}
     assert len(words["LABEL"]) % 2 == 0

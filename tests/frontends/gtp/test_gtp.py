@@ -141,17 +141,17 @@ quit
 def test_a_recorded_session_is_answered_as_it_was() -> None:
     blocks = [block.split("\n", 1) for block in RECORDED.strip().split("\n\n")]
     talk = Talk("minimax:depth=9", "tic_tac_toe")
-    told = {line: talk.ask(line).rstrip("\n") for line, _ in blocks[:1]}
-    assert told == {blocks[0][0]: blocks[0][1]}
+    replies = {line: talk.ask(line).rstrip("\n") for line, _ in blocks[:1]}
+    assert replies == {blocks[0][0]: blocks[0][1]}
     for line, wanted in blocks[1:]:
-        said = talk.ask(line)
-        assert said.endswith("\n\n")
+        reply = talk.ask(line)
+        assert reply.endswith("\n\n")
         if line == "genmove black":  # which of equal moves is drawn by the seed
-            assert re.fullmatch(r"= [ABC][123]\n\n", said)
+            assert re.fullmatch(r"= [ABC][123]\n\n", reply)
             talk.ask("undo")
             assert talk.ask("play black A3") == "=\n\n"
         else:
-            assert said.rstrip("\n") == wanted, line
+            assert reply.rstrip("\n") == wanted, line
 
 
 def test_commands_of_the_specification_are_all_known_and_listed() -> None:
@@ -260,8 +260,8 @@ def test_a_go_player_names_the_one_board_and_the_one_komi_that_it_plays(tmp_path
         "rectangular_boardsize 9 7": "? unacceptable size: this player plays on 9 x 9 only\n\n",
         "komi 6.5": "? this player plays with komi 7.5 only\n\n",
     }
-    for line, said in refused.items():
-        assert talk.ask(line) == said
+    for line, reply in refused.items():
+        assert talk.ask(line) == reply
     path = tmp_path / "game.sgf"
     path.write_text("(;GM[1]SZ[13];B[aa])")
     assert talk.ask(f"loadsgf {path}") == "? cannot load file: this player plays on 9 x 9 only\n\n"
@@ -276,8 +276,8 @@ def test_a_go_player_with_convolutional_heads_takes_any_board_and_prints_so_once
     assert talk.ask("boardsize 9") == "=\n\n"
     assert not capsys.readouterr().err
     assert talk.ask("boardsize 5") == "=\n\n"
-    told = capsys.readouterr().err
-    assert told == f"{path} was trained on go, not on go:rows=5,columns=5\n"
+    output = capsys.readouterr().err
+    assert output == f"{path} was trained on go, not on go:rows=5,columns=5\n"
     assert talk.ask("clear_board") == "=\n\n"
     assert re.fullmatch(r"= ([A-E][1-5]|pass|PASS)\n\n", talk.ask("genmove b"))
     assert talk.ask("komi 6.5") == "? this player plays with komi 7.5 only\n\n"
@@ -327,11 +327,11 @@ def wait_until(happened: Callable[[], object]) -> None:
 
 
 def kept_talking(talk: Talk, *steps: tuple[str, str]) -> Iterator[str]:
-    """Yield lines; each next one once the session has said what the step waits for, after it."""
+    """Yield lines, each after the output that the step before waits for."""
     for line, pattern in steps:
-        before = len(talk.said)
+        before = len(talk.output)
         yield line
-        wait_until(functools.partial(talk.has_said, pattern, before))
+        wait_until(functools.partial(talk.has_output, pattern, before))
 
 
 INFO = r"info move [A-G][1-6] visits \d+ winrate {n} prior {n} lcb {n} order \d+ pv( [A-G][1-6])+"
@@ -343,8 +343,8 @@ INFO = r"info move [A-G][1-6] visits \d+ winrate {n} prior {n} lcb {n} order \d+
 )
 def test_analysis_is_streamed_until_the_next_line_comes(word: str, number: str) -> None:
     steps = [(f"7 {word} b 1", r"=7\n(info .*\n){3}"), ("8 name", "=8")]
-    said = Talk("uct:50", "connect_four", lambda talk: kept_talking(talk, *steps)).run()
-    body, end, rest = said.partition("\n\n")
+    output = Talk("uct:50", "connect_four", lambda talk: kept_talking(talk, *steps)).run()
+    body, end, rest = output.partition("\n\n")
     assert (end, rest) == ("\n\n", "=8 alphazero\n\n")
     begin, *lines = body.split("\n")
     assert begin == "=7"
@@ -365,8 +365,8 @@ def test_analysis_reports_what_the_search_has_found() -> None:
     for line in ("play b a1", "play w b2", "play b a2", "play w c3"):
         talk.ask(line)
     talk.ask("reg_genmove b")
-    said = talk.ask("kata-analyze b minmoves 9")
-    infos = re.findall(r"info move (\S+) visits (\d+) utility (\S+) winrate (\S+)", said)
+    reply = talk.ask("kata-analyze b minmoves 9")
+    infos = re.findall(r"info move (\S+) visits (\d+) utility (\S+) winrate (\S+)", reply)
     assert {info[0] for info in infos} == {"A3", "B1", "B3", "C1", "C2"}
     assert infos[0][0] == "A3"  # three in a column
     assert float(infos[0][2]) == 1
@@ -378,7 +378,7 @@ def test_analysis_reports_what_the_search_has_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ("b 10 minmoves", "'minmoves' needs a value"),
         ("b 10 fly b", "not supported: 'fly'"),
@@ -391,10 +391,10 @@ def test_analysis_reports_what_the_search_has_found() -> None:
     ],
 )
 def test_a_request_that_is_not_understood_is_refused_with_a_message(
-    arguments: str, said: str
+    arguments: str, message: str
 ) -> None:
     talk = Talk("uct:5", "tic_tac_toe")
-    assert talk.ask(f"lz-analyze {arguments}").startswith(f"? {said}")
+    assert talk.ask(f"lz-analyze {arguments}").startswith(f"? {message}")
     assert talk.ask("lz-analyze b 1 ownership true").startswith("=\n")
 
 
@@ -407,8 +407,8 @@ def go_player(path: Path, *heads: str) -> str:
     return str(saved_player(path / f"{'_'.join(heads)}go.safetensors", GO_3X3, network))
 
 
-def numbers_after(word: str, said: str, count: int) -> list[float]:
-    words = said.split()
+def numbers_after(word: str, reply: str, count: int) -> list[float]:
+    words = reply.split()
     return [float(each) for each in words[words.index(word) + 1 :][:count]]
 
 
@@ -420,13 +420,13 @@ def test_katagos_analysis_has_score_and_ownership_for_the_player_to_move(tmp_pat
         assert end.margin is not None
         assert end.ownership is not None
         sign = 1 if player == 0 else -1
-        said = talk.ask("kata-genmove_analyze " + "bw"[player] + " ownership true")
+        reply = talk.ask("kata-genmove_analyze " + "bw"[player] + " ownership true")
         talk.ask("undo")
-        for info in said[: said.index("ownership")].split("info move ")[1:]:
+        for info in reply[: reply.index("ownership")].split("info move ")[1:]:
             assert numbers_after("scoreLead", info, 1) == [round(sign * end.margin, 6)]
             assert numbers_after("scoreMean", info, 1) == [round(sign * end.margin, 6)]
             assert numbers_after("scoreStdev", info, 1) == [round(end.margin_spread or 0, 6)]
-        found = numbers_after("ownership", said, 9)
+        found = numbers_after("ownership", reply, 9)
         assert found == pytest.approx(sign * end.ownership, abs=1e-6)
     plain = talk.ask("kata-genmove_analyze b ownership false")
     assert "scoreLead" in plain
@@ -436,34 +436,34 @@ def test_katagos_analysis_has_score_and_ownership_for_the_player_to_move(tmp_pat
 
 def test_what_the_network_does_not_predict_is_left_out_of_the_analysis(tmp_path: Path) -> None:
     only_margin = Talk(go_player(tmp_path, "margin"), GO_3X3)
-    said = only_margin.ask("kata-genmove_analyze b ownership true")
-    assert "scoreLead" in said
-    assert "ownership" not in said
+    reply = only_margin.ask("kata-genmove_analyze b ownership true")
+    assert "scoreLead" in reply
+    assert "ownership" not in reply
     for player in (go_player(tmp_path), "uct:30"):
-        said = Talk(player, GO_3X3).ask("kata-genmove_analyze b ownership true")
-        assert "info move" in said
-        assert "score" not in said
-        assert "ownership" not in said
+        reply = Talk(player, GO_3X3).ask("kata-genmove_analyze b ownership true")
+        assert "info move" in reply
+        assert "score" not in reply
+        assert "ownership" not in reply
 
 
 def test_the_raw_network_is_reported_from_whites_view(tmp_path: Path) -> None:
     talk = Talk(go_player(tmp_path, "ownership", "margin"), GO_3X3)
     talk.ask("play b c3")
     analyzer, state = talk.engine.analyzer, talk.engine.position.state
-    said, end, network = talk.ask("kata-raw-nn 0"), analyzer.predict_end(state), analyzer.network
-    assert said.startswith("= symmetry 0\n")
+    reply, end, network = talk.ask("kata-raw-nn 0"), analyzer.predict_end(state), analyzer.network
+    assert reply.startswith("= symmetry 0\n")
     assert network is not None
     assert end.margin is not None
     assert end.ownership is not None
     logits, values = network.evaluate(talk.engine.game.observe(state)[None])
-    assert numbers_after("whiteWin", said, 1)[0] == pytest.approx((1 + values[0]) / 2, abs=1e-6)
-    assert numbers_after("whiteLoss", said, 1)[0] == pytest.approx((1 - values[0]) / 2, abs=1e-6)
-    assert numbers_after("whiteLead", said, 1)[0] == pytest.approx(-end.margin, abs=1e-6)
-    assert numbers_after("whiteOwnership", said, 9) == pytest.approx(-end.ownership, abs=1e-6)
-    policy = numbers_after("policy", said, 9)
+    assert numbers_after("whiteWin", reply, 1)[0] == pytest.approx((1 + values[0]) / 2, abs=1e-6)
+    assert numbers_after("whiteLoss", reply, 1)[0] == pytest.approx((1 - values[0]) / 2, abs=1e-6)
+    assert numbers_after("whiteLead", reply, 1)[0] == pytest.approx(-end.margin, abs=1e-6)
+    assert numbers_after("whiteOwnership", reply, 9) == pytest.approx(-end.ownership, abs=1e-6)
+    policy = numbers_after("policy", reply, 9)
     assert [cell for cell, share in enumerate(policy) if np.isnan(share)] == [2]  # C3 is taken
     shares = np.exp(logits[0]) / np.exp(logits[0][[0, 1, *range(3, 10)]]).sum()
-    passing = numbers_after("policyPass", said, 1)[0]
+    passing = numbers_after("policyPass", reply, 1)[0]
     legal = [*policy[:2], *policy[3:], passing]
     assert legal == pytest.approx([*shares[:2], *shares[3:]], abs=1e-5)
 
@@ -506,8 +506,8 @@ def test_players_without_a_tree_say_that_they_have_none() -> None:
 
 def test_a_move_can_be_watched_and_is_made() -> None:
     talk = Talk("uct:20000", "connect_four")
-    said = talk.ask("5 kata-genmove_analyze b 1")
-    begin, *infos, move = said.rstrip("\n").split("\n")
+    reply = talk.ask("5 kata-genmove_analyze b 1")
+    begin, *infos, move = reply.rstrip("\n").split("\n")
     assert begin == "=5"
     assert re.fullmatch(r"play [A-G]1", move)
     assert all(line.startswith("info move ") for line in infos)
@@ -603,8 +603,8 @@ def test_games_are_loaded_from_sgf_and_printed(tmp_path: Path) -> None:
     assert ";W[cc];B[dd];W[]" in talk.ask("printsgf")
     assert "HA[2]AB[aa][bb]" in talk.ask("printsgf")
     path.write_text("(;SZ[5];B[aa];W[aa])")
-    said = talk.ask(f"loadsgf {path}")
-    assert said == ("? cannot load file: move 2, white A5: A5 is taken; type an empty point\n\n")
+    reply = talk.ask(f"loadsgf {path}")
+    assert reply == ("? cannot load file: move 2, white A5: A5 is taken; type an empty point\n\n")
     path.write_text("(;GM[11]SZ[5];B[a1])")
     assert "this is Hex (GM[11]), not go:" in talk.ask(f"loadsgf {path}")
     assert ";W[cc];B[dd];W[]" in talk.ask("printsgf")
@@ -630,8 +630,8 @@ def test_moves_to_search_can_be_allowed_and_avoided_for_one_analysis() -> None:
     assert searched("avoid b a3 1 avoid b C2 50 avoid w b1 1") == {"B1", "B3", "C1"}
     assert searched("allow b c1,c2 1") == {"C1", "C2"}
     talk.ask("kata-analyze b allow b c1 1")
-    said = talk.ask("kata-genmove_analyze b avoid b b1 1")
-    assert said.startswith("? not supported: allow and avoid for a move")
+    reply = talk.ask("kata-genmove_analyze b avoid b b1 1")
+    assert reply.startswith("? not supported: allow and avoid for a move")
     assert talk.ask("genmove b") == "= A3\n\n"  # the restriction is over
 
 
@@ -640,8 +640,8 @@ def test_an_analysis_reports_the_root_and_the_visits_of_each_line() -> None:
     talk.ask("reg_genmove b")
     roots = talk.engine.analyzer.roots
     assert roots is not None
-    said = talk.ask("kata-analyze b pvVisits true rootInfo true")
-    infos = said.split("rootInfo")[0].split("info move ")[1:]
+    reply = talk.ask("kata-analyze b pvVisits true rootInfo true")
+    infos = reply.split("rootInfo")[0].split("info move ")[1:]
     assert len(infos) == 7
     for info in infos:
         line, visits = info.split(" pv ")[1].split(" pvVisits ")
@@ -649,7 +649,7 @@ def test_an_analysis_reports_the_root_and_the_visits_of_each_line() -> None:
         assert len(counted) == len(line.split())
         assert counted == sorted(counted, reverse=True)
         assert counted[0] == int(numbers_after("visits", info, 1)[0])
-    root = said.split("rootInfo ")[1]
+    root = reply.split("rootInfo ")[1]
     assert numbers_after("visits", root, 1) == [300]
     assert numbers_after("winrate", root, 1)[0] == pytest.approx(
         (1 + roots.values[0]) / 2, abs=1e-6
@@ -687,9 +687,9 @@ def test_whoever_leaves_during_a_thought_ends_it(
         yield from endings
 
     began = time.monotonic()
-    said = Talk(player, "connect_four", lines).run()
+    output = Talk(player, "connect_four", lines).run()
     assert time.monotonic() - began < 30
-    assert re.fullmatch(answered, said), said
+    assert re.fullmatch(answered, output), output
 
 
 def test_whoever_leaves_with_lines_unanswered_gets_them_answered_at_once() -> None:
@@ -699,10 +699,10 @@ def test_whoever_leaves_with_lines_unanswered_gets_them_answered_at_once() -> No
         yield from ["name", "genmove w", "name", "quit", "version"]
 
     began = time.monotonic()
-    said = Talk("uct:seconds=60", "connect_four", lines).run()
+    output = Talk("uct:seconds=60", "connect_four", lines).run()
     assert time.monotonic() - began < 30
     name, move = "= alphazero\n\n", r"= [A-G][12]\n\n"
-    assert re.fullmatch(move + name + move + name + "=\n\n", said)
+    assert re.fullmatch(move + name + move + name + "=\n\n", output)
 
 
 @pytest.mark.parametrize("lines", [["genmove b", "quit"], ["genmove b"]])
@@ -753,15 +753,15 @@ def test_every_line_is_answered_once_whatever_it_is() -> None:
             line = "".join(letters).replace("\n", " ")
         if rng.random() < 0.2:
             line = f"{rng.randrange(10**6)} {line}"
-        said = talks[rng.random() < 0.5].ask(line)
+        reply = talks[rng.random() < 0.5].ask(line)
         command = read_command(line)
         if command is None:
-            assert said == ""
+            assert reply == ""
         else:
             answered += 1
-            assert re.match(rf"[=?]{command.number}(\s|$)", said), (line, said)
-            assert said.endswith("\n\n"), (line, said)
-            assert said.count("\n\n") == 1, (line, said)
+            assert re.match(rf"[=?]{command.number}(\s|$)", reply), (line, reply)
+            assert reply.endswith("\n\n"), (line, reply)
+            assert reply.count("\n\n") == 1, (line, reply)
     assert answered > 15_000
 
 

@@ -32,21 +32,21 @@ OF_KATAGO = """
 def test_the_rule_sets_are_katagos(line: str) -> None:
     name, ko, scoring, suicide, tax, button = line.split()
     talk = Talk("random", "go:rows=3,columns=3")
-    said = talk.ask(f"kata-set-rules {name}")
+    reply = talk.ask(f"kata-set-rules {name}")
     if (scoring, tax, button) != ("AREA", "NONE", "no-button"):
         wrong = {"TERRITORY": "scoring", "ALL": "tax"}.get(scoring if tax != "ALL" else tax)
-        assert said.startswith(f"? not supported: {wrong or 'hasButton'}")
+        assert reply.startswith(f"? not supported: {wrong or 'hasButton'}")
         return
-    assert said == "=\n\n"
+    assert reply == "=\n\n"
     assert tuple(talk.engine.game.options[name] for name in ("superko", "suicide")) == (
         KO[ko],
         suicide == "suicide",
     )
-    told = json.loads(talk.ask("kata-get-rules")[2:])
-    assert (told["ko"], told["suicide"]) == (ko, suicide == "suicide")
-    assert (told["scoring"], told["tax"], told["hasButton"]) == ("AREA", "NONE", False)
-    assert talk.ask(f"kata-set-rules {json.dumps(told)}") == "=\n\n"
-    assert json.loads(talk.ask("kata-get-rules")[2:]) == told
+    rules = json.loads(talk.ask("kata-get-rules")[2:])
+    assert (rules["ko"], rules["suicide"]) == (ko, suicide == "suicide")
+    assert (rules["scoring"], rules["tax"], rules["hasButton"]) == ("AREA", "NONE", False)
+    assert talk.ask(f"kata-set-rules {json.dumps(rules)}") == "=\n\n"
+    assert json.loads(talk.ask("kata-get-rules")[2:]) == rules
 
 
 def test_rules_change_one_by_one_and_unsupported_ones_are_refused() -> None:
@@ -68,8 +68,8 @@ def test_rules_change_one_by_one_and_unsupported_ones_are_refused() -> None:
         "kata-set-rules": "expected the name of a rule set, or JSON",
         "kgs-rules tromp-taylor": "expected one of chinese, aga, japanese, new_zealand",
     }
-    for line, said in refused.items():
-        assert talk.ask(line).startswith(f"? {said}"), line
+    for line, message in refused.items():
+        assert talk.ask(line).startswith(f"? {message}"), line
     assert talk.engine.game == Go(3, 3, 1, superko=2, suicide=1)
     assert talk.ask("kgs-rules chinese") == "=\n\n"
     assert talk.engine.game == Go(3, 3, 1, superko=1, suicide=0)
@@ -149,10 +149,10 @@ def test_parameters_limit_a_move() -> None:
         "kata-set-param ponderingEnabled 1": "ponderingEnabled must be true or false",
         "kata-set-param maxTime": "expected a parameter and a value",
     }
-    for line, said in refused.items():
-        assert talk.ask(line).startswith(f"? {said}"), line
-    said = Talk("random", "go").ask("kata-get-param maxVisits")
-    assert said.startswith("? not supported: this player does not search a tree")
+    for line, message in refused.items():
+        assert talk.ask(line).startswith(f"? {message}"), line
+    message = Talk("random", "go").ask("kata-get-param maxVisits")
+    assert message.startswith("? not supported: this player does not search a tree")
 
 
 def test_the_bare_network_has_no_playouts(tmp_path: Path) -> None:
@@ -196,8 +196,8 @@ def test_time_systems_are_listed_and_checked() -> None:
         "kata-time_settings fischer-capped 60 1 30 -1": "the limit of the main time is below",
         "kata-time_settings canadian 1 2 0": "stones or periods must be",
     }
-    for line, said in refused.items():
-        assert talk.ask(line).startswith(f"? {said}"), line
+    for line, message in refused.items():
+        assert talk.ask(line).startswith(f"? {message}"), line
 
 
 @pytest.mark.parametrize(("player", "own"), [("minimax:depth=2", None), ("minimax:seconds=1", 1)])

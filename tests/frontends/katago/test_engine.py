@@ -131,13 +131,13 @@ def test_an_analysis_is_the_search_of_the_player(go_player: str) -> None:
 def test_numbers_are_reported_for_the_perspective_asked_for(go_player: str, how: str) -> None:
     query = {"moves": [["B", "C3"]], **BOARD, "maxVisits": 20, "includeOwnership": True}
 
-    def told_for(perspective: str) -> Answer:
+    def answer_for(perspective: str) -> Answer:
         if how == "command line":
             return ask_one(go_player, query, perspective=perspective)
         settings = {"overrideSettings": {"reportAnalysisWinratesAs": perspective}}
         return ask_one(go_player, query | settings)
 
-    black, white, own = (told_for(name) for name in ("BLACK", "WHITE", "SIDETOMOVE"))
+    black, white, own = (answer_for(name) for name in ("BLACK", "WHITE", "SIDETOMOVE"))
     assert white == own  # White is to move
     for one, other in zip(black["moveInfos"], white["moveInfos"], strict=True):
         for name in ("winrate", "lcb"):

@@ -53,7 +53,7 @@ def test_a_finished_position_has_no_best_move(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
+    ("key", "value", "message"),
     [
         ("format", "other", "format: expected alphazero-review"),
         ("positions", {}, "unexpected dict"),
@@ -72,7 +72,9 @@ def test_a_finished_position_has_no_best_move(tmp_path: Path) -> None:
         ("line", ["4"] * 7, "full"),
     ],
 )
-def test_damage_is_refused_in_one_line(tmp_path: Path, key: str, value: object, said: str) -> None:
+def test_damage_is_refused_in_one_line(
+    tmp_path: Path, key: str, value: object, message: str
+) -> None:
     path = written(tmp_path / "x.review.jsonl")
     content = json.loads(path.read_text())
     (content if key in content else content["positions"][0])[key] = value
@@ -80,7 +82,7 @@ def test_damage_is_refused_in_one_line(tmp_path: Path, key: str, value: object, 
     with pytest.raises(PlayerError) as caught:
         ReviewFile(path).load(PLAYED, UCT)
     assert "line 1: no review: " in str(caught.value)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -288,9 +288,9 @@ SEARCH = """(_, [moves, simulations]) => new Promise((resolve, reject) => {
 def renderer_seconds(browser: Any) -> float:
     """Return the CPU time of Chromium's pages so far."""
     session = browser.new_browser_cdp_session()
-    told = session.send("SystemInfo.getProcessInfo")["processInfo"]
+    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
     session.detach()
-    return float(sum(each["cpuTime"] for each in told if each["type"] == "renderer"))
+    return float(sum(each["cpuTime"] for each in processes if each["type"] == "renderer"))
 
 
 FEW, MORE = 200, 1500

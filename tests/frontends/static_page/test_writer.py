@@ -151,7 +151,7 @@ def test_the_folder_is_complete_and_every_file_that_a_source_names_is_there(
     page = tmp_path / "a" / "page"
     assert main(["export", str(TIC_TAC_TOE), "--page", str(page)]) == 0
     assert main(["export", str(TIC_TAC_TOE), "--page", str(page), "--precision", "int8"]) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     files = {path.relative_to(page).as_posix() for path in page.rglob("*") if path.is_file()}
     assert files >= {"index.html", "model.onnx", "player.json", "worker.js"}
     for name in files:
@@ -174,7 +174,7 @@ def test_the_folder_is_complete_and_every_file_that_a_source_names_is_there(
         runtime.HOST + "ort.wasm.bundle.min.mjs",
         runtime.HOST + "ort-wasm-simd-threaded.wasm",
     }
-    assert "python -m http.server --directory" in said
+    assert "python -m http.server --directory" in output
 
 
 def test_only_shared_files_that_exist_are_named() -> None:
@@ -185,19 +185,22 @@ def test_only_shared_files_that_exist_are_named() -> None:
 @needs_onnx
 def test_mistakes_are_one_line_and_write_nothing(tmp_path: Path, only_line: OnlyLine) -> None:
     page, hex_player = tmp_path / "page", CHECKPOINTS / "hex_7x7.safetensors"
-    told = only_line("export", hex_player, "--page", page)
+    message = only_line("export", hex_player, "--page", page)
     assert (
-        "hex:size=7,swap=1 has no rules in JavaScript: a page plays connect_four, and mnk" in told
+        "hex:size=7,swap=1 has no rules in JavaScript: a page plays connect_four, and mnk"
+        in message
     )
-    told = only_line("export", TIC_TAC_TOE, "--page", page, "--runtime", tmp_path)
-    assert "ort.wasm.bundle.min.mjs is missing; get it with: npm install onnxruntime-web@" in told
+    message = only_line("export", TIC_TAC_TOE, "--page", page, "--runtime", tmp_path)
+    assert (
+        "ort.wasm.bundle.min.mjs is missing; get it with: npm install onnxruntime-web@" in message
+    )
     for file in runtime.FILES.values():
         (tmp_path / file.name).write_bytes(b"of another version")
-    told = only_line("export", TIC_TAC_TOE, "--page", page, "--runtime", tmp_path)
-    assert f"is not that of onnxruntime-web {runtime.VERSION}" in told
+    message = only_line("export", TIC_TAC_TOE, "--page", page, "--runtime", tmp_path)
+    assert f"is not that of onnxruntime-web {runtime.VERSION}" in message
     assert not page.exists()
-    told = only_line("export", TIC_TAC_TOE, "--page", tmp_path)
-    assert "the folder holds no such page, but other files; name a new folder" in told
-    told = only_line("export", TIC_TAC_TOE, "--page", tmp_path / runtime.FILES["wasm"].name)
-    assert "cannot write" in told
+    message = only_line("export", TIC_TAC_TOE, "--page", tmp_path)
+    assert "the folder holds no such page, but other files; name a new folder" in message
+    message = only_line("export", TIC_TAC_TOE, "--page", tmp_path / runtime.FILES["wasm"].name)
+    assert "cannot write" in message
     assert len(list(tmp_path.iterdir())) == 2

@@ -35,7 +35,7 @@ def any_moves(seed: int) -> Callable[[Talk], Iterator[str]]:
 @pytest.mark.parametrize("sides", [FIRST, SECOND, BOTH])
 def test_a_whole_game_is_played_to_its_result(game_name: str, sides: tuple[bool, bool]) -> None:
     talk = Talk(game_name, sides, any_moves(3)).run()
-    last = talk.said[-1]
+    last = talk.output[-1]
     names = talk.game.side_names
     assert re.fullmatch(rf"A draw\.|({'|'.join(names)})( \(you\))? wins\.", last)
     outcome = talk.game.outcome(talk.session.game_tree.state)
@@ -54,7 +54,7 @@ def test_the_search_takes_the_win_that_a_person_leaves_open() -> None:
     # O threatens a row: X plays elsewhere.
     talk = Talk("tic_tac_toe", FIRST, [], 400, opening=MISSED).run()
     assert talk.moves == [*MISSED, "c3"]
-    assert talk.said[-1] == "O wins."
+    assert talk.output[-1] == "O wins."
 
 
 MISSED = ("a1", "a3", "b1", "b3", "c2")
@@ -64,22 +64,22 @@ MISSED = ("a1", "a3", "b1", "b3", "c2")
 def test_the_player_plays_itself_when_the_person_takes_no_side() -> None:
     talk = Talk("tic_tac_toe", NONE, [], 2000).run()
     assert talk.prompts == []
-    assert talk.said[-1] == "A draw."
-    assert len([line for line in talk.said if " plays " in line]) == 9
+    assert talk.output[-1] == "A draw."
+    assert len([line for line in talk.output if " plays " in line]) == 9
 
 
 def test_a_move_that_is_no_move_is_answered_and_asked_again() -> None:
     talk = Talk("tic_tac_toe", BOTH, ["z9", "b2", "b2", "5", " B3 ", "quit"]).run()
     assert talk.moves == ["b2", "b3"]
-    assert "'z9' is no cell; type a letter and a number, a1 to c3" in talk.said
-    assert "b2 is taken; type an empty cell" in talk.said
+    assert "'z9' is no cell; type a letter and a number, a1 to c3" in talk.output
+    assert "b2 is taken; type an empty cell" in talk.output
     assert len(talk.prompts) == 6
 
 
 def test_a_full_column_is_answered_with_the_free_ones() -> None:
     talk = Talk("connect_four", BOTH, [*["4"] * 7, "quit"]).run()
     assert talk.moves == ["4"] * 6
-    assert "column 4 is full; free columns: 1, 2, 3, 5, 6, 7" in talk.said
+    assert "column 4 is full; free columns: 1, 2, 3, 5, 6, 7" in talk.output
 
 
 def test_undo_takes_back_the_persons_move_and_the_answer() -> None:
@@ -99,7 +99,7 @@ def test_undo_takes_back_the_persons_move_and_the_answer() -> None:
 def test_undo_at_the_start_says_that_there_is_nothing_to_take_back() -> None:
     for sides in (FIRST, SECOND, BOTH):
         talk = Talk("tic_tac_toe", sides, ["undo", "quit"]).run()
-        assert "there is no move of yours to take back" in talk.said
+        assert "there is no move of yours to take back" in talk.output
         assert len(talk.moves) == (sides == SECOND)
 
 
@@ -133,27 +133,27 @@ def test_new_begins_again() -> None:
 
 def test_help_lists_every_command_on_one_screen() -> None:
     talk = Talk("tic_tac_toe", FIRST, ["help", "quit"]).run()
-    told = next(text for text in talk.said if "this list" in text)
+    help_text = next(text for text in talk.output if "this list" in text)
     for word, command in COMMANDS.items():
         if command.meaning:
             line = (
                 rf"^  {re.escape(f'{word} {command.takes}'.strip())} +{re.escape(command.meaning)}$"
             )
-            assert re.search(line, told, re.MULTILINE)
-    assert len(told.splitlines()) <= 22
-    assert max(map(len, told.splitlines())) < 80
+            assert re.search(line, help_text, re.MULTILINE)
+    assert len(help_text.splitlines()) <= 22
+    assert max(map(len, help_text.splitlines())) < 80
 
 
 def test_another_game_begins_when_it_is_wanted() -> None:
     game = ["a1", "a2", "b1", "b2", "c1"]
     talk = Talk("tic_tac_toe", BOTH, [*game, "y", "b2", "quit"]).run()
-    assert "X (you) wins." in talk.said
+    assert "X (you) wins." in talk.output
     assert talk.moves == ["b2"]
 
 
 def test_input_that_ends_after_the_game_ends_the_program_in_peace() -> None:
     talk = Talk("tic_tac_toe", BOTH, ["a1", "a2", "b1", "b2", "c1"]).run()
-    assert talk.said[-1] == "X (you) wins."
+    assert talk.output[-1] == "X (you) wins."
 
 
 def test_the_end_of_input_within_a_game_is_reported() -> None:
@@ -289,7 +289,7 @@ def test_nothing_that_is_typed_raises(
 
     talk = Talk(game_name, sides, words, simulations=8).run()
     assert len(talk.prompts) >= 300
-    assert max(map(len, talk.said)) < 2000, "what was typed is not printed back at length"
+    assert max(map(len, talk.output)) < 2000, "what was typed is not printed back at length"
 
 
 @pytest.mark.parametrize("word", COMMANDS)
@@ -299,7 +299,7 @@ def test_every_word_takes_odd_arguments_with_a_line(
     monkeypatch.chdir(tmp_path)
     typed = [f"{word} {odd}" for odd in ODD] if word not in ("quit", "exit") else [f"{word} now"]
     talk = Talk("tic_tac_toe", BOTH, ["b2", *typed, "quit", "n"], simulations=8).run()
-    assert all(len(text) < 2000 for text in talk.said)
+    assert all(len(text) < 2000 for text in talk.output)
     if not COMMANDS[word].takes:
         last = typed[-1].partition(" ")[2]
-        assert f"{word} takes no argument; got {last!r}" in talk.said
+        assert f"{word} takes no argument; got {last!r}" in talk.output

@@ -40,12 +40,12 @@ def plain(text: str) -> str:
 
 def drawn_on(stream: Stream, view: RenderableType) -> str:
     PlainConsole(stream).print(view)
-    return "".join(stream.said)
+    return "".join(stream.output)
 
 
 def answers(talk: Talk, pattern: str) -> list[str]:
-    """Return what was said that holds a pattern."""
-    return [text for text in talk.said if re.search(pattern, text)]
+    """Return the output that holds a pattern, text by text."""
+    return [text for text in talk.output if re.search(pattern, text)]
 
 
 # --- going back, and branches --------------------------------------------------------------------
@@ -57,7 +57,7 @@ def test_redo_makes_again_what_undo_took_back() -> None:
     talk = Talk("tic_tac_toe", BOTH, ["a1", "b2", "c3", "undo 9", "redo 2", "redo 5", "quit"]).run()
     assert talk.moves == ["a1", "b2", "c3"]
     talk = Talk("tic_tac_toe", BOTH, ["a1", "undo", "redo", "redo", "quit"]).run()
-    assert "there is no move to replay" in talk.said
+    assert "there is no move to replay" in talk.output
 
 
 def test_redo_returns_to_the_persons_turn() -> None:
@@ -78,8 +78,8 @@ def test_another_move_after_undo_keeps_the_old_line() -> None:
 def test_a_finished_game_can_be_gone_back_into() -> None:
     game = ["a1", "a2", "b1", "b2", "c1"]
     talk = Talk("tic_tac_toe", BOTH, [*game, "hint", "what", "undo", "c3", "quit"]).run()
-    assert "the game is over: there is no move to search for" in talk.said
-    assert "type y for another game, n to leave, or a command such as undo" in talk.said
+    assert "the game is over: there is no move to search for" in talk.output
+    assert "type y for another game, n to leave, or a command such as undo" in talk.output
     assert talk.moves == [*game[:4], "c3"]
 
 
@@ -112,8 +112,8 @@ def test_where_seconds_decide_a_hint_looks_again_and_the_views_show_what_is_know
 ) -> None:
     monkeypatch.setattr(session, "time", SlowClock())
     words = ["budget 1s", "policy", "tree", "policy", "hint", "hint", "quit"]
-    told = simulations_in(Talk("tic_tac_toe", BOTH, words).run())
-    assert told[0] == told[1] < told[2] < told[3]
+    counts = simulations_in(Talk("tic_tac_toe", BOTH, words).run())
+    assert counts[0] == counts[1] < counts[2] < counts[3]
 
 
 def test_where_nobody_could_stop_it_an_analysis_ends_by_itself_and_shows_one_table() -> None:
@@ -134,8 +134,8 @@ def test_looking_makes_the_opponent_no_stronger() -> None:
 def test_policy_shows_the_priors_beside_the_shares_of_the_visits() -> None:
     # X wins by c1, and the network knows nothing of it.
     talk = Talk("tic_tac_toe", BOTH, ["a1", "a3", "b1", "b3", "policy", "quit"], 400).run()
-    (told,) = answers(talk, "prior .* visits")
-    rows = {line.split()[0]: line.split() for line in told.splitlines()[2:]}
+    (table,) = answers(talk, "prior .* visits")
+    rows = {line.split()[0]: line.split() for line in table.splitlines()[2:]}
     assert set(rows) == {"a2", "b2", "c2", "c1", "c3"}
     assert all(row[1] == "20.0%" for row in rows.values())
     assert float(rows["c1"][3].rstrip("%")) > 60
@@ -148,9 +148,9 @@ def test_the_tree_shows_the_most_visited_lines_with_the_win_rate_of_who_moves(
 ) -> None:
     monkeypatch.setenv("LINES", "24")
     talk = Talk("tic_tac_toe", BOTH, ["a1", "a3", "b1", "tree 2", "hint", "quit"], 400).run()
-    (told,) = answers(talk, "move +visits +wins")
+    (table,) = answers(talk, "move +visits +wins")
     found = [
-        re.fullmatch(r"( +)(\w\d) +([\d,]+) +(\S+)% for (.) *", s) for s in told.splitlines()[1:]
+        re.fullmatch(r"( +)(\w\d) +([\d,]+) +(\S+)% for (.) *", s) for s in table.splitlines()[1:]
     ]
     lines = [(len(m[1]) // 2, m[2], int(m[3]), float(m[4]) / 50 - 1, m[5]) for m in found if m]
     assert len(lines) == len(found) <= 20
@@ -172,16 +172,16 @@ def test_the_tree_shows_the_most_visited_lines_with_the_win_rate_of_who_moves(
 def test_the_trees_of_several_threads_are_added_up() -> None:
     player = parse_player("uct:simulations=300,threads=2")
     talk = Talk("tic_tac_toe", BOTH, ["tree 1", "quit"], player=player).run()
-    (told,) = answers(talk, "move +visits +wins")
-    assert sum(int(line.split()[1]) for line in told.splitlines()[1:]) == 300
+    (table,) = answers(talk, "move +visits +wins")
+    assert sum(int(line.split()[1]) for line in table.splitlines()[1:]) == 300
 
 
 def test_players_that_do_not_search_say_so() -> None:
     words = ["hint", "go 5", "analyze", "policy", "tree", "budget", "level", "quit"]
     talk = Talk("tic_tac_toe", BOTH, words, player=parse_player("random")).run()
     assert len(answers(talk, "this player gives no hints")) == 5
-    assert "this player has no budget to set" in talk.said
-    assert "this player has no levels; set its budget, as in: budget 200" in talk.said
+    assert "this player has no budget to set" in talk.output
+    assert "this player has no levels; set its budget, as in: budget 200" in talk.output
 
 
 # --- the opponent --------------------------------------------------------------------------------
@@ -206,13 +206,13 @@ def test_levels_are_listed_and_chosen_until_a_budget_replaces_them(tmp_path: Pat
     talk = Talk("tic_tac_toe", FIRST, words, player=player).run()
     listed = answers(talk, "first game")[0].splitlines()
     assert [line.split()[0] for line in listed] == [str(number) for number in range(1, 11)]
-    told = [text.partition("level=3: ")[2] for text in answers(talk, "level=3: ")]
-    assert told == [
+    levels = [text.partition("level=3: ")[2] for text in answers(talk, "level=3: ")]
+    assert levels == [
         "level 3, learner, not measured",
         "level 1, first game, not measured",
         "9 simulations a move",
     ]
-    assert "level: expected 1 to 10, got 11" in talk.said
+    assert "level: expected 1 to 10, got 11" in talk.output
     assert answers(talk, "expected a level from 1 to 10, got '2s'")
     assert len(talk.moves) == 2
 
@@ -225,32 +225,32 @@ def test_a_hint_searches_as_in_training_whatever_the_level(tmp_path: Path) -> No
 
 def test_a_wrong_budget_is_refused_in_one_line() -> None:
     talk = Talk("tic_tac_toe", BOTH, ["budget high", "budget 0", "go", "go 0", "quit"]).run()
-    assert "expected simulations, as in 200, or seconds, as in 5s; got 'high'" in talk.said
-    assert "expected at least 1 simulation: this player has no network" in talk.said
-    assert "expected simulations, as in 200, or seconds, as in 5s; got ''" in talk.said
+    assert "expected simulations, as in 200, or seconds, as in 5s; got 'high'" in talk.output
+    assert "expected at least 1 simulation: this player has no network" in talk.output
+    assert "expected simulations, as in 200, or seconds, as in 5s; got ''" in talk.output
 
 
 def test_the_budget_of_alpha_beta_is_a_depth_or_seconds() -> None:
     words = ["budget", "budget 2", "budget 1s", "budget 0", "b2", "quit"]
     talk = Talk("tic_tac_toe", FIRST, words, player=parse_player("minimax:depth=3")).run()
-    told = [text.partition(": ")[2] for text in answers(talk, "^  minimax")]
-    assert told == ["depth 3", "depth 2", "1 second a move"]
-    assert "expected a depth of at least 1 ply" in talk.said
+    budgets = [text.partition(": ")[2] for text in answers(talk, "^  minimax")]
+    assert budgets == ["depth 3", "depth 2", "1 second a move"]
+    assert "expected a depth of at least 1 ply" in talk.output
     assert len(talk.moves) == 2
 
 
 def test_swap_lets_the_player_make_the_move() -> None:
     talk = Talk("tic_tac_toe", FIRST, ["swap", "sides", "quit"]).run()
     assert len(talk.moves) == 1
-    assert "  X, who moves first: uniform.  O: you." in talk.said
+    assert "  X, who moves first: uniform.  O: you." in talk.output
     assert talk.prompts[-1] == "O to move: "
     talk = Talk("tic_tac_toe", BOTH, ["swap", "quit"]).run()
-    assert "one player has both sides; change that with: sides" in talk.said
+    assert "one player has both sides; change that with: sides" in talk.output
 
 
 def test_sides_are_shown_and_changed() -> None:
     talk = Talk("tic_tac_toe", FIRST, ["sides boht", "sides both", "a1", "b2", "quit"]).run()
-    assert "expected first, second, both, none; got 'boht'; did you mean 'both'?" in talk.said
+    assert "expected first, second, both, none; got 'boht'; did you mean 'both'?" in talk.output
     assert talk.moves == ["a1", "b2"]
     talk = Talk("tic_tac_toe", FIRST, ["sides none", "n"], 400).run()
     assert talk.prompts[-1] == "Another game? [y/N] ", "who sat down once is asked"
@@ -275,9 +275,9 @@ def test_a_program_that_resigns_or_fails_loses_and_can_be_met_again(
     words = ["b2", f"save {path}", "y", "c3", "quit", "n"]
     player = parse_player(f"gtp:{sys.executable} {FAKE} {fault} 1")
     talk = Talk("tic_tac_toe", FIRST, words, player=player).run()
-    said = "^O resigns[.]$" if fault == "resign" else "^O forfeits: no move: .*"
-    assert answers(talk, said)
-    assert "X (you) wins." in talk.said
+    pattern = "^O resigns[.]$" if fault == "resign" else "^O forfeits: no move: .*"
+    assert answers(talk, pattern)
+    assert "X (you) wins." in talk.output
     (game,) = load_played(path)
     assert (game.outcome, game.resigned, bool(game.forfeit_reason)) == (
         1,
@@ -305,8 +305,8 @@ def test_a_saved_game_is_loaded_and_gone_on_with(tmp_path: Path) -> None:
     ]
     talk = Talk("tic_tac_toe", BOTH, words).run()
     assert talk.moves == ["a1", "b2", "c3"]
-    assert f"loaded {path}: 2 moves; undo steps back" in talk.said
-    assert f"loaded {path}: 3 moves; undo steps back" in talk.said
+    assert f"loaded {path}: 2 moves; undo steps back" in talk.output
+    assert f"loaded {path}: 3 moves; undo steps back" in talk.output
     played = [game.moves() for game in talk.session.played()]
     assert played == [["a1", "b2", "c3"], ["a1", "b2", "c1"], ["a1", "b2", "c3"]]
 
@@ -324,7 +324,7 @@ def test_a_file_that_cannot_be_loaded_is_reported_and_the_game_goes_on(tmp_path:
     path.write_text("(;GM[1]SZ[5]KM[6.5];B[aa])")
     words = ["b2", "load", f"load {path}", f"load {tmp_path / 'no.sgf'}", "load \0", "quit"]
     talk = Talk("tic_tac_toe", BOTH, words).run()
-    assert "expected a file, as in: load game.sgf" in talk.said
+    assert "expected a file, as in: load game.sgf" in talk.output
     assert answers(talk, "a game of go.*; expected tic_tac_toe")
     assert answers(talk, "no such file")
     assert talk.moves == ["b2"]
@@ -508,7 +508,9 @@ def test_territory_before_the_end_is_the_networks_and_the_margin_is_beside_the_w
 
 def test_a_player_without_heads_says_that_it_predicts_no_territory(tmp_path: Path) -> None:
     talk = go_talk(tmp_path, ["a1", "hint", "territory", "quit"], ())
-    assert "this player does not predict territory: its network has no ownership head" in talk.said
+    assert (
+        "this player does not predict territory: its network has no ownership head" in talk.output
+    )
     assert not answers(talk, r"B\+|W\+")
 
 

@@ -62,7 +62,7 @@ class Session:
         return found.end()
 
     def ask(self, text: str, pattern: str) -> str:
-        """Type a line; return what is said until a pattern and the prompt after it."""
+        """Type a line; return the output up to a pattern and the prompt after it."""
         begin = len(self.text)
         self.type(text + "\n")
         self.expect(r"(to move|\[y/N\]): ?|\[y/N\] ", self.expect(pattern, begin))
@@ -200,9 +200,9 @@ def test_what_a_terminal_can_show_is_found_out(
     assert console.is_terminal == live
     with console.live() as display:
         display.update("drawn", refresh=True)
-    assert bool(stream.said) == live
+    assert bool(stream.output) == live
     console.print("text", style="bold red")
-    assert stream.said[-1].startswith("\x1b[1;31mtext\x1b[0m" if colours else "text")
+    assert stream.output[-1].startswith("\x1b[1;31mtext\x1b[0m" if colours else "text")
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "unknown"])
@@ -216,7 +216,7 @@ def test_text_is_printed_as_it_is() -> None:
     stream = Stream()
     text = f"[bold]1[/] :smile: {'long ' * 50}end"
     PlainConsole(stream).print(text)
-    assert stream.said == [text]
+    assert stream.output == [text]
 
 
 def test_a_closed_pipe_is_an_error_for_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -303,8 +303,8 @@ DRAW_SHARES = """async (layer) => {
     const candidates = [share(0, 0.9), share(1, 0.004), share(2, 0)];
     const shapes = drawLayer({ radius: 10, cells }, { candidates }, layer);
     document.querySelector(".overlay").replaceChildren(...shapes);
-    const told = (one) => [one.cx.baseVal.value, getComputedStyle(one).fill];
-    return shapes.filter((one) => one.localName === "circle" && one.r.baseVal.value < 5).map(told);
+    const look = (one) => [one.cx.baseVal.value, getComputedStyle(one).fill];
+    return shapes.filter((one) => one.localName === "circle" && one.r.baseVal.value < 5).map(look);
 }"""
 """Marks moves of a large share, a tiny one and none; returns place and fill of small marks."""
 

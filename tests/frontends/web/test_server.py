@@ -96,7 +96,7 @@ def served() -> Iterator[Served]:
 
 
 def check_view(view: dict[str, Any], game: Game, state: State) -> None:
-    """Compare what a page is told of a position with the rules."""
+    """Compare what a page receives of a position with the rules."""
     rows, columns = game.observation_shape[1:]
     assert (view["rows"], view["columns"]) == (rows, columns)
     planes = game.observe(state)[:2].reshape(2, -1) > 0
@@ -105,10 +105,10 @@ def check_view(view: dict[str, Any], game: Game, state: State) -> None:
     assert [cell["stone"] for cell in view["board"]["cells"]] == stones
     legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
     over = game.outcome(state) != ONGOING
-    told = [action for cell in view["board"]["cells"] for action in cell["actions"]]
-    told += view["offboard_moves"]
-    assert sorted(each["action"] for each in told) == ([] if over else legal)
-    for each in told:
+    actions = [action for cell in view["board"]["cells"] for action in cell["actions"]]
+    actions += view["offboard_moves"]
+    assert sorted(each["action"] for each in actions) == ([] if over else legal)
+    for each in actions:
         assert game.parse_action(state, each["name"]) == each["action"]
     assert view["over"] == over
     assert view["to_play"] == own
@@ -146,7 +146,7 @@ def test_a_person_plays_a_player_whose_answers_are_legal(served: Served) -> None
             action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
             page.do("move", action=action)
             state = game.play(state, action)
-            view = page.wait(lambda told, ply=int(state[0]): told["ply"] > ply or told["over"])
+            view = page.wait(lambda later, ply=int(state[0]): later["ply"] > ply or later["over"])
             if game.outcome(state) == ONGOING:
                 state = game.play(state, game.parse_action(state, view["moves"][-1]["name"]))
                 assert "win rate" in view["moves"][-1]["comment"]
@@ -156,9 +156,9 @@ def test_a_person_plays_a_player_whose_answers_are_legal(served: Served) -> None
 def test_a_move_is_refused_while_the_other_side_thinks(served: Served) -> None:
     with served.begin("tic_tac_toe", {"player": "uct", "seconds": 60}, HUMAN) as page:
         page.wait(lambda view: view["thinking"])
-        status, told = page.try_to("move", action=0)
+        status, reply = page.try_to("move", action=0)
         assert status == 400
-        assert "thinking" in told["error"]
+        assert "thinking" in reply["error"]
         view = page.do("pause", on=True)
         assert view["paused"]
         assert not view["thinking"]
@@ -202,9 +202,9 @@ def test_undo_takes_back_the_answer_too_and_the_player_waits(served: Served) -> 
 def test_moves_that_are_pasted_are_all_made_or_none(served: Served) -> None:
     with served.begin("connect_four") as page:
         assert page.do("paste", moves="4444 2")["ply"] == 5
-        status, told = page.try_to("paste", moves="1 9 1")
+        status, reply = page.try_to("paste", moves="1 9 1")
         assert status == 400
-        assert told["error"].startswith("move 2: ")
+        assert reply["error"].startswith("move 2: ")
         assert page.do("goto", ply=5)["moves"][-1]["name"] == "2"
 
 
@@ -224,16 +224,16 @@ def test_an_analysis_is_streamed_and_follows_the_position(served: Served) -> Non
     with served.begin("connect_four") as page:
         view = page.do("analyze", on=True, player="uct")
         assert view["analyzing"]
-        told = [content for name, content in page_events(page, 4) if name == "search"]
-        assert all(each["ply"] == 0 and each["second"] is None for each in told)
-        counts = [each["search"]["simulations"] for each in told]
+        contents = [content for name, content in page_events(page, 4) if name == "search"]
+        assert all(each["ply"] == 0 and each["second"] is None for each in contents)
+        counts = [each["search"]["simulations"] for each in contents]
         assert counts == sorted(counts)
-        candidates = told[-1]["search"]["candidates"]
+        candidates = contents[-1]["search"]["candidates"]
         assert len(candidates) == 7
         assert sum(each["share"] for each in candidates) == pytest.approx(1)
         page.do("move", action=3)
         for name, content in page.events():
-            # Where the tree has no room left, its end is told with the view.
+            # Where the tree has no room left, its end comes with the view.
             if name in ("view", "search") and content["search"] and content["ply"] == 1:
                 break
         assert page.do("analyze", on=False)["thinking"] is False
@@ -262,8 +262,8 @@ def test_two_players_analyze_one_position_side_by_side(with_network: Served) -> 
         page.wait(lambda view: view["second"])
         assert page.do("analyze", on=True, player="uct")["second_player"] is None
         assert page.do("analyze", on=False)["second"] is None
-        status, told = page.try_to("analyze", on=True, second="random")
-        assert (status, told["error"]) == (400, "random does not search, so it cannot analyze")
+        status, reply = page.try_to("analyze", on=True, second="random")
+        assert (status, reply["error"]) == (400, "random does not search, so it cannot analyze")
 
 
 def test_the_second_player_waits_while_a_side_thinks(with_network: Served) -> None:
@@ -315,15 +315,15 @@ def test_the_openings_of_saved_games_are_counted_in_the_position_of_the_page(
     with serving(archives=[SavedGames(file)]) as running:
         with running.begin("connect_four") as page:
             assert page.view["archives"] == []
-            status, told = running.ask("GET", f"/api/sessions/{page.id}/openings?run=mine.jsonl")
-            assert (status, told["error"]) == (400, "mine.jsonl has games of tic_tac_toe")
+            status, reply = running.ask("GET", f"/api/sessions/{page.id}/openings?run=mine.jsonl")
+            assert (status, reply["error"]) == (400, "mine.jsonl has games of tic_tac_toe")
         with running.begin("tic_tac_toe") as page:
             assert page.view["archives"] == ["mine.jsonl"]
             at = f"/api/sessions/{page.id}/openings?run="
             status, found = running.ask("GET", at + "mine.jsonl")
             assert (status, found["games"], found["groups"]) == (200, 4, ["mine.jsonl"])
-            told = [(move["name"], move["games"], move["shares"]) for move in found["moves"]]
-            assert told == [("b2", 3, [0.75]), ("a3", 1, [0.25])], "corners are equal by symmetry"
+            moves = [(move["name"], move["games"], move["shares"]) for move in found["moves"]]
+            assert moves == [("b2", 3, [0.75]), ("a3", 1, [0.25])], "corners are equal by symmetry"
             page.do("paste", moves="b2 c3")
             status, found = running.ask("GET", at + "mine.jsonl")
             assert found["games"] == 2, "those with the first answer in a corner"
@@ -357,7 +357,7 @@ def test_an_analysis_gives_most_visits_to_the_best_move_though_it_may_be_stopped
         page.do("paste", moves="4 3 4 3 4 3")
         page.do("analyze", on=True)
         for name, content in page.events():
-            # Where the tree has no room left, its end is told with the view.
+            # Where the tree has no room left, its end comes with the view.
             search = content["search"] if name in ("view", "search") else None
             if search and search["simulations"] >= 400:
                 break
@@ -393,12 +393,12 @@ def test_an_endless_search_ends_when_it_has_seen_enough(monkeypatch: pytest.Monk
 
 def page_events(page: Visitor, count: int, only: str = "") -> list[tuple[str, Any]]:
     """Return the next events, or those of one name."""
-    told = []
+    events = []
     for name, content in page.events():
         if not only or name == only:
-            told.append((name, content))
-        if len(told) == count:
-            return told
+            events.append((name, content))
+        if len(events) == count:
+            return events
     raise AssertionError("the stream has ended")
 
 
@@ -575,8 +575,8 @@ def test_of_two_views_the_newer_has_the_higher_number(served: Served) -> None:
         assert page.wait(lambda view: view["serial"] >= numbers[2])["ply"] == 0
 
 
-@pytest.mark.parametrize(("fault", "said"), [("", ""), ("resign", ""), ("illegal", "illegal")])
-def test_another_program_plays_a_side(fault: str, said: str) -> None:
+@pytest.mark.parametrize(("fault", "message"), [("", ""), ("resign", ""), ("illegal", "illegal")])
+def test_another_program_plays_a_side(fault: str, message: str) -> None:
     fake = TESTS / "helpers" / "fake_gtp_engine.py"
     command = f"gtp:{sys.executable} {fake} {fault} 2".strip()
     with (
@@ -588,15 +588,15 @@ def test_another_program_plays_a_side(fault: str, said: str) -> None:
         page.do("move", action=8)
         view = page.wait(lambda view: view["ply"] == 4 or view["over"] or view["message"])
         assert (view["status"] == "O resigned: X wins") == (fault == "resign")
-        assert said in view["message"]
-        assert bool(view["message"]) == bool(said)
+        assert message in view["message"]
+        assert bool(view["message"]) == bool(message)
 
 
 def test_sides_change_and_only_players_of_the_game_are_allowed(served: Served) -> None:
     with served.begin("connect_four") as page:
-        status, told = page.try_to("sides", sides=[{"player": "tic_tac_toe"}, HUMAN])
+        status, reply = page.try_to("sides", sides=[{"player": "tic_tac_toe"}, HUMAN])
         assert status == 400
-        assert told["error"] == "tic_tac_toe plays tic_tac_toe, not connect_four"
+        assert reply["error"] == "tic_tac_toe plays tic_tac_toe, not connect_four"
         for sides in ([HUMAN], [HUMAN, 3], [HUMAN, {"player": "nobody"}], None, [HUMAN] * 3):
             assert page.try_to("sides", sides=sides)[0] == 400
         for side in (
@@ -712,8 +712,8 @@ def test_a_loaded_game_keeps_names_result_and_values(served: Served) -> None:
 
 def test_a_game_without_sgf_says_so(served: Served) -> None:
     with served.begin("connect_four") as page:
-        status, told = served.ask("GET", f"/api/sessions/{page.id}/save?format=sgf")
-        assert (status, "SGF" in told["error"]) == (400, True)
+        status, reply = served.ask("GET", f"/api/sessions/{page.id}/save?format=sgf")
+        assert (status, "SGF" in reply["error"]) == (400, True)
 
 
 # --- who may ask ---------------------------------------------------------------------------------
@@ -739,9 +739,9 @@ def test_requests_of_other_sites_are_refused(served: Served, headers: dict[str, 
         ("GET", "/api/setup", None),
         ("POST", "/api/sessions", {"game": "tic_tac_toe"}),
     ):
-        status, told = served.ask(method, path, body, headers)
+        status, reply = served.ask(method, path, body, headers)
         assert status == 403
-        assert "\n" not in told["error"]
+        assert "\n" not in reply["error"]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "192.168.1.7", "LOCALHOST"])
@@ -769,10 +769,10 @@ def test_every_answer_forbids_what_the_page_does_not_need(served: Served) -> Non
 
 
 def read_all(line: socket.socket) -> bytes:
-    told = b""
+    received = b""
     while data := line.recv(1 << 16):
-        told += data
-    return told
+        received += data
+    return received
 
 
 @pytest.mark.parametrize(
@@ -821,9 +821,9 @@ def test_a_picture_of_the_position_is_saved(served: Served) -> None:
     "body", [b"", b"{", b"[]", b"3", b"nul", b"\xff\xfe", b"[" * 100_000, b'{"game": 3}', b"{}"]
 )
 def test_a_malformed_request_is_refused_in_one_line(served: Served, body: bytes) -> None:
-    status, told = served.ask("POST", "/api/sessions", body)
+    status, reply = served.ask("POST", "/api/sessions", body)
     assert status == 400
-    assert re.fullmatch(r"[^\n]+", told["error"])
+    assert re.fullmatch(r"[^\n]+", reply["error"])
 
 
 def test_a_body_that_is_too_long_is_refused_unread(served: Served) -> None:
@@ -860,11 +860,11 @@ def test_no_field_of_any_request_is_trusted(served: Served) -> None:
     with served.begin("tic_tac_toe") as page:
         for _ in range(80):
             body = {name: chance.choice(values) for name in chance.sample(names.split(), 4)}
-            status, told = page.try_to(chance.choice(words.split()), **body)
-            assert status in (200, 400), told
+            status, reply = page.try_to(chance.choice(words.split()), **body)
+            assert status in (200, 400), reply
             if status == 400:
-                assert "\n" not in told["error"]
-                assert len(told["error"]) < 1000
+                assert "\n" not in reply["error"]
+                assert len(reply["error"]) < 1000
         assert page.do("new", game="tic_tac_toe", sides=[HUMAN, HUMAN])["ply"] == 0
 
 
@@ -875,10 +875,10 @@ def test_random_bytes_are_answered_or_hung_up_on(served: Served) -> None:
             line.sendall(chance.randbytes(200) + b"\r\n\r\n")
             line.shutdown(socket.SHUT_WR)
             try:
-                told = read_all(line)
+                reply = read_all(line)
             except ConnectionError:
                 continue
-            assert told == b"" or told.startswith(b"HTTP/1.1 4")
+            assert reply == b"" or reply.startswith(b"HTTP/1.1 4")
     assert served.ask("GET", "/api/setup")[0] == 200
 
 
@@ -891,10 +891,10 @@ def test_a_request_that_never_ends_is_hung_up_on(monkeypatch: pytest.MonkeyPatch
             with socket.create_connection(("127.0.0.1", running.port), SECONDS) as line:
                 line.sendall(half)
                 try:
-                    told = read_all(line)
+                    reply = read_all(line)
                 except ConnectionError:
-                    told = b""
-                assert told == b"" or told.startswith(b"HTTP/1.1 400")
+                    reply = b""
+                assert reply == b"" or reply.startswith(b"HTTP/1.1 400")
         # A stream is an answer under way, and stays.
         with running.begin("tic_tac_toe") as page:
             page.wait(lambda view: True)
@@ -953,8 +953,8 @@ def test_there_is_room_for_so_many_sessions_and_idle_ones_make_way(
 ) -> None:
     with serving(sessions=2) as running:
         pages = [running.begin("nim"), running.begin("nim")]
-        status, told = running.ask("POST", "/api/sessions", {"game": "nim"})
-        assert (status, "2 sessions" in told["error"]) == (429, True)
+        status, reply = running.ask("POST", "/api/sessions", {"game": "nim"})
+        assert (status, "2 sessions" in reply["error"]) == (429, True)
         pages[0].leave()
         eventually(lambda: not running.manager.sessions[pages[0].id].watchers)
         assert running.ask("POST", "/api/sessions", {"game": "nim"})[0] == 429
@@ -1000,8 +1000,8 @@ def test_streams_of_one_client_keep_no_other_out(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(connection, "MAX_CONNECTIONS", 6)
     with serving() as running, running.begin("nim", client=OTHER) as page:
         greedy = [running.begin("nim") for _ in range(5)]
-        status, told = running.ask("GET", "/api/setup", client="127.0.0.3")
-        assert (status, len(told["games"]) > 3) == (200, True)
+        status, reply = running.ask("GET", "/api/setup", client="127.0.0.3")
+        assert (status, len(reply["games"]) > 3) == (200, True)
         sessions = running.manager.sessions
         eventually(lambda: sum(bool(sessions[each.id].watchers) for each in greedy) == 4)
         assert sessions[page.id].watchers
@@ -1018,10 +1018,10 @@ def test_sessions_of_one_client_keep_no_other_out() -> None:
         other = [running.begin("nim", client=OTHER) for _ in range(2)]
         # First goes the one that nobody looks at, then the oldest.
         assert set(sessions) == {mine[1].id, mine[3].id, *(each.id for each in other)}
-        assert not list(mine[0].events())[1:]  # its page is told by the end of its stream
+        assert not list(mine[0].events())[1:]  # its page learns of it by the end of its stream
         for client in ("127.0.0.1", OTHER):
-            status, told = running.ask("POST", "/api/sessions", {"game": "nim"}, client=client)
-            assert (status, "4 sessions" in told["error"]) == (429, True)
+            status, reply = running.ask("POST", "/api/sessions", {"game": "nim"}, client=client)
+            assert (status, "4 sessions" in reply["error"]) == (429, True)
         third = running.begin("nim", client="127.0.0.3")
         assert third.id in sessions
         for page in (*mine, *other, third):
@@ -1053,8 +1053,8 @@ def test_a_game_tree_has_a_maximum_size(served: Served, monkeypatch: pytest.Monk
             page.do("goto", ply=0)
             page.do("move", action=action)
         page.do("goto", ply=0)
-        status, told = page.try_to("move", action=8)
-        assert (status, "10 positions" in told["error"]) == (400, True)
+        status, reply = page.try_to("move", action=8)
+        assert (status, "10 positions" in reply["error"]) == (400, True)
         assert page.do("move", action=4)["ply"] == 1  # known already
 
 
@@ -1067,8 +1067,8 @@ def test_a_paste_that_is_too_long_ends_where_the_page_shows_it(
     with served.begin("tic_tac_toe") as page:
         page.do("paste", moves="b2 a1 c3")
         page.do("goto", ply=0)
-        status, told = page.try_to("paste", moves="a1 b2 a2 a3 c1 b1 b3")
-        assert (status, "10 positions" in told["error"]) == (400, True)
+        status, reply = page.try_to("paste", moves="a1 b2 a2 a3 c1 b1 b3")
+        assert (status, "10 positions" in reply["error"]) == (400, True)
         known = served.manager.sessions[page.id]
         assert known._navigated_to is known.game_tree.current
         assert page.wait(lambda view: view["ply"] == 6)["moves"][-1]["name"] == "b1"
@@ -1076,8 +1076,8 @@ def test_a_paste_that_is_too_long_ends_where_the_page_shows_it(
 
 def test_boards_that_are_too_large_are_refused(served: Served) -> None:
     for game in ("mnk:rows=90,columns=90", "nim:heap=9999999999", "chess", "go:rows=99", "x" * 200):
-        status, told = served.ask("POST", "/api/sessions", {"game": game})
-        assert status == 400, told
+        status, reply = served.ask("POST", "/api/sessions", {"game": game})
+        assert status == 400, reply
 
 
 def test_a_port_that_is_taken_is_reported_in_one_line() -> None:
@@ -1110,14 +1110,14 @@ def test_levels_are_labelled_with_the_ratings_of_a_tournament(tmp_path: Path) ->
     tournament.play()
     rows, _ = standings(tournament, 0)
     save_csv(tmp_path / "table.csv", rows)
-    told = Catalog(ratings=RatingTable([tmp_path / "games"])).json()
-    uct = next(player for player in told["players"] if player["name"] == "uct")
+    setup = Catalog(ratings=RatingTable([tmp_path / "games"])).json()
+    uct = next(player for player in setup["players"] if player["name"] == "uct")
     known = {each["label"]: each["by_game"] for each in uct["budgets"]}
     wanted = next(row for row in rows if row.name == "uct:simulations=100")
     assert known["100 simulations"]["tic_tac_toe"]["elo"] == pytest.approx(wanted.elo)
     assert known["100 simulations"]["tic_tac_toe"]["high"] == pytest.approx(wanted.elo_high)
     assert known["1,000 simulations"] == {}
-    assert RatingTable([tmp_path / "table.csv"]).of(parse_player("uct"), 100) == ()  # no game told
+    assert RatingTable([tmp_path / "table.csv"]).of(parse_player("uct"), 100) == ()  # no game named
 
 
 def test_a_checkpoint_is_known_by_its_content_or_its_path(tmp_path: Path) -> None:
@@ -1126,8 +1126,8 @@ def test_a_checkpoint_is_known_by_its_content_or_its_path(tmp_path: Path) -> Non
         f"player,elo,elo_low,elo_high\n{CHECKPOINT}:simulations=16,300,200,400\n"
         f"{CHECKPOINT},500,450,550.5\nother/{CHECKPOINT.name}:simulations=64,1,1,1\n"
     )
-    told = Catalog([parse_player(str(CHECKPOINT))], ratings=RatingTable([table])).json()
-    levels = {level["simulations"]: level for level in told["players"][0]["budgets"]}
+    setup = Catalog([parse_player(str(CHECKPOINT))], ratings=RatingTable([table])).json()
+    levels = {level["simulations"]: level for level in setup["players"][0]["budgets"]}
     assert levels[16]["by_game"] == {"tic_tac_toe": {"elo": 300, "low": 200, "high": 400}}
     assert levels[100]["by_game"]["tic_tac_toe"]["high"] == 550.5  # as in training
     assert levels[64]["by_game"] == {}
@@ -1177,8 +1177,8 @@ def test_the_end_is_predicted_for_player_0_by_the_network_and_at_last_known_by_t
 def test_a_player_that_sees_komi_is_offered_for_any_komi(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "go.safetensors", "go:rows=3,columns=3,features=1")
     catalog = Catalog([parse_player(str(path))])
-    told = catalog.json()["players"][0]
-    assert told["free_options"] == ["features", "komi_half_points"]
+    player = catalog.json()["players"][0]
+    assert player["free_options"] == ["features", "komi_half_points"]
     game = read_game("go:rows=3,columns=3,komi_half_points=5")
     assert catalog.player("go", game).spec.name == str(path)
     assert catalog.analysis_player(game).name == "go"
@@ -1198,9 +1198,9 @@ def test_an_open_end_of_an_interval_is_null(
     fitted = Ratings(np.array([0.0, 90.0]), *ends, 0.0, 0.0)
     monkeypatch.setattr("alphazero.frontends.web.catalog.ratings.fit", lambda *_: fitted)
     for path in (tmp_path / "table.csv", tmp_path):
-        told = Catalog([parse_player(str(CHECKPOINT))], ratings=RatingTable([path])).json()
-        json.dumps(told, allow_nan=False)
-        levels = {level["simulations"]: level for level in told["players"][0]["budgets"]}
+        setup = Catalog([parse_player(str(CHECKPOINT))], ratings=RatingTable([path])).json()
+        json.dumps(setup, allow_nan=False)
+        levels = {level["simulations"]: level for level in setup["players"][0]["budgets"]}
         assert levels[16]["by_game"] == {"tic_tac_toe": {"elo": 90, "low": None, "high": None}}
 
 
@@ -1265,10 +1265,10 @@ def test_a_file_of_the_folder_that_is_no_player_is_left_out_with_one_line(
     Path("checkpoints/b.safetensors").write_bytes(data)
     words = sorted(map(str, Path("checkpoints").iterdir())) if named else []
     assert main(["serve", *words]) == (2 if named else 0)  # who names a file wants it
-    told = capsys.readouterr().err
-    assert told.startswith("error: " if named else "left out: ")
-    assert "checkpoints/a.safetensors" in told
-    assert told.count("\n") == 1
+    output = capsys.readouterr().err
+    assert output.startswith("error: " if named else "left out: ")
+    assert "checkpoints/a.safetensors" in output
+    assert output.count("\n") == 1
     assert offered[:2] == ([] if named else ["b", "random"])
 
 
@@ -1302,9 +1302,9 @@ def test_without_the_extra_the_command_names_it(
 def test_a_taken_port_ends_the_command_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with serving() as running:
         assert main(["serve", "random", "--port", str(running.port)]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("error: cannot listen on 127.0.0.1")
-    assert told.count("\n") == 1
+    output = capsys.readouterr().err
+    assert output.startswith("error: cannot listen on 127.0.0.1")
+    assert output.count("\n") == 1
 
 
 def test_a_name_that_listens_to_everybody_still_knows_its_visitors() -> None:

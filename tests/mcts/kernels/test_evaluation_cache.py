@@ -49,15 +49,15 @@ def visits_of_a_game(game: Game, megabytes: int, evaluator: Recorder) -> list[li
     search = NetworkSearch(game, evaluator, settings, slots=2)
     slots = np.arange(2)
     search.reset(slots, np.tile(game.initial_state(), (2, 1)))
-    state, told = game.initial_state(), []
+    state, counts = game.initial_state(), []
     for _ in range(6):
         search.begin_search(slots)
         visits = finish(search, slots).visits
-        told += visits.tolist()
+        counts += visits.tolist()
         action = int(visits[0].argmax())
         state = game.play(state, action)
         search.advance(slots, np.array([action, action]))
-    return told
+    return counts
 
 
 @pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four 4x5x3"])

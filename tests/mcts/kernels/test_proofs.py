@@ -95,7 +95,7 @@ def test_a_node_is_not_lost_while_it_has_lazy_edges() -> None:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_a_proof_says_in_how_many_moves_the_game_ends_at_most(name: str) -> None:
-    game, exact, told = GAMES[name], 0, 0
+    game, exact, decided = GAMES[name], 0, 0
     for state in positions(game, 12, 6 if game.max_moves > 9 else 3):
         search, _ = solve(game, state, 400)
         proof = search.proof_of(0)
@@ -108,8 +108,8 @@ def test_a_proof_says_in_how_many_moves_the_game_ends_at_most(name: str) -> None
             assert (proof.plies - fewest) % 2 == 0, "the same side makes the last move"
             assert fewest <= proof.plies if found.value > 0 else proof.plies > 0
             exact += proof.plies == fewest
-            told += 1
-    assert exact >= told / 2 > 0
+            decided += 1
+    assert exact >= decided / 2 > 0
 
 
 def test_a_move_that_wins_at_once_is_found_without_the_network() -> None:

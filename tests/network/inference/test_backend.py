@@ -54,15 +54,17 @@ def test_without_openvino_and_onnx_torch_serves_and_one_line_says_so(
     assert "\n" not in line
 
 
-@pytest.mark.parametrize(("name", "told"), [("openvino", "OpenVINO"), ("onnxruntime", "ONNX Run")])
+@pytest.mark.parametrize(
+    ("name", "product"), [("openvino", "OpenVINO"), ("onnxruntime", "ONNX Run")]
+)
 def test_a_backend_that_is_not_installed_is_refused(
-    monkeypatch: pytest.MonkeyPatch, name: str, told: str
+    monkeypatch: pytest.MonkeyPatch, name: str, product: str
 ) -> None:
     install(monkeypatch)
-    with pytest.raises(ConfigError, match=f"^inference.backend: {told}.* is not installed; use"):
+    with pytest.raises(ConfigError, match=f"^inference.backend: {product}.* is not installed; use"):
         resolve_backend(InferenceConfig(device="cpu", backend=name))
     monkeypatch.setenv("ALPHAZERO_BACKEND", name)
-    with pytest.raises(ConfigError, match=f"^ALPHAZERO_BACKEND: {told}.* is not installed; use"):
+    with pytest.raises(ConfigError, match=f"^ALPHAZERO_BACKEND: {product}.* is not installed; use"):
         resolve_backend(ON_CPU)
 
 
@@ -85,7 +87,7 @@ def test_with_openvino_it_is_chosen_on_a_cpu() -> None:
 @needs_onnx
 @needs_openvino
 @pytest.mark.parametrize(
-    ("name", "kind", "told"),
+    ("name", "kind", "description"),
     [
         ("openvino", OpenVINOEvaluator, "OpenVINO"),
         ("onnxruntime", OnnxEvaluator, "ONNX Runtime"),
@@ -94,12 +96,12 @@ def test_with_openvino_it_is_chosen_on_a_cpu() -> None:
 )
 @pytest.mark.parametrize("configured", ["auto", "torch", "openvino"])
 def test_the_variable_overrides_the_configuration(
-    monkeypatch: pytest.MonkeyPatch, name: str, kind: type, told: str, configured: str
+    monkeypatch: pytest.MonkeyPatch, name: str, kind: type, description: str, configured: str
 ) -> None:
     monkeypatch.setenv("ALPHAZERO_BACKEND", name)
     settings = InferenceConfig(device="cpu", backend=configured)
     assert type(make_evaluator(scrambled(), settings)) is kind
-    assert explain_backend(settings) == f"positions are evaluated by {told} on the CPU"
+    assert explain_backend(settings) == f"positions are evaluated by {description} on the CPU"
 
 
 def test_an_unknown_name_in_the_variable_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +112,7 @@ def test_an_unknown_name_in_the_variable_is_one_clear_line(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("chosen", "device", "openvino", "onnx", "told"),
+    ("chosen", "device", "openvino", "onnx", "description"),
     [
         ("auto", "cpu", False, False, "torch on the CPU"),
         ("auto", "cpu", False, True, "ONNX Runtime on the CPU"),
@@ -119,12 +121,19 @@ def test_an_unknown_name_in_the_variable_is_one_clear_line(monkeypatch: pytest.M
     ],
 )
 def test_int8_without_openvino_is_left_out_and_reported_in_one_line(
-    monkeypatch: pytest.MonkeyPatch, chosen: str, device: str, openvino: bool, onnx: bool, told: str
+    monkeypatch: pytest.MonkeyPatch,
+    chosen: str,
+    device: str,
+    openvino: bool,
+    onnx: bool,
+    description: str,
 ) -> None:
     install(monkeypatch, openvino, onnx)
     monkeypatch.setattr(backend, "resolve_device", lambda _: device)
     line = explain_backend(InferenceConfig(backend=chosen, selfplay_precision="int8"))
-    expected = f"positions are evaluated by {told}, in self-play too: int8 is computed by OpenVINO"
+    expected = (
+        f"positions are evaluated by {description}, in self-play too: int8 is computed by OpenVINO"
+    )
     assert line.startswith(expected)
     assert ("pip install" in line) == (not openvino and not onnx)
     assert "\n" not in line

@@ -76,8 +76,8 @@ def test_a_resigned_game_is_lost_for_the_player_to_move_and_comes_back_as_it_was
     for index in range(4):
         wrong = dataclasses.replace(records[index], outcome=-records[index].outcome)
         refusal(GameBatch.of(CONNECT_FOUR, [*records[:index], wrong]).to_bytes())
-        untold = dataclasses.replace(records[index], resigned=False)
-        refusal(GameBatch.of(CONNECT_FOUR, [untold]).to_bytes())
+        unresigned = dataclasses.replace(records[index], resigned=False)
+        refusal(GameBatch.of(CONNECT_FOUR, [unresigned]).to_bytes())
 
 
 def test_games_under_way_come_back_with_their_openings():

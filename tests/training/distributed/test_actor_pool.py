@@ -357,9 +357,9 @@ def test_actors_that_fall_silent_are_named_and_replaced(
     pool.close()
     assert waits[:4] == [2] * 4, "60 s are not more than 60 s"
     assert launcher.launched == [(0, 0), (1, 0), (0, 1), (1, 1)]
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for number in (0, 1):
-        assert f"actor {number} died and is replaced: it has not answered for 60 s" in said
+        assert f"actor {number} died and is replaced: it has not answered for 60 s" in output
 
 
 def test_actors_that_stay_silent_end_the_run_with_one_line(tmp_path: Path) -> None:
@@ -622,9 +622,9 @@ def test_what_a_network_is_rounded_on_travels_once_for_all_actors(tmp_path: Path
     play("a", 2)
     play("a", None)
     play("a", 2)
-    *_, told = play("b", 3), play("b", None)
+    *_, shared = play("b", 3), play("b", None)
     pool.close()
-    assert launcher.shared == [b"a", told[1], told[2], b"b", told[3]], (
+    assert launcher.shared == [b"a", shared[1], shared[2], b"b", shared[3]], (
         "a network refused is not kept"
     )
 

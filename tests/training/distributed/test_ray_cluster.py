@@ -255,14 +255,14 @@ def test_the_names_of_rays_sockets_are_short_enough(
 # --- what a machine can carry ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("cores", "each", "said"), [(2, 1, "2"), (4, 3, "1"), (64, 1, "")])
+@pytest.mark.parametrize(("cores", "each", "enough"), [(2, 1, "2"), (4, 3, "1"), (64, 1, "")])
 def test_more_actors_than_cores_are_one_line_that_says_how_many_are_enough(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     cores: int,
     each: int,
-    said: str,
+    enough: str,
 ) -> None:
     monkeypatch.setattr(ray_cluster, "usable_cores", lambda: cores)
     workers = f"{{ray: {{actors: 64, cpus_per_actor: {each}}}}}"
@@ -270,11 +270,11 @@ def test_more_actors_than_cores_are_one_line_that_says_how_many_are_enough(
     assert settings is not None
     ray_cluster._warn_of_cores(settings)
     out = capsys.readouterr().out
-    if not said:
+    if not enough:
         assert out == ""
     else:
         assert f"64 actors want {64 * each} cores, and this machine has {cores}; " in out
-        assert out.endswith(f" actors: {said}\n")
+        assert out.endswith(f" actors: {enough}\n")
         assert out.count("\n") == 1
 
 

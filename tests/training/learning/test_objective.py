@@ -71,8 +71,8 @@ def test_where_torch_cannot_record_it_learns_without_and_says_so_once(
     eager = Objective(twin, PLAIN, False, records=False)
     assert losses == [eager(*arrays())[0] for _ in range(2)]
     assert_same_buffers(network, twin)
-    said = "CUDA graphs cannot be used (no graphs here); learning will be slower\n"
-    assert capsys.readouterr().out == said
+    expected = "CUDA graphs cannot be used (no graphs here); learning will be slower\n"
+    assert capsys.readouterr().out == expected
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

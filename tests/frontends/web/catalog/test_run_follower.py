@@ -54,13 +54,13 @@ def test_what_a_training_publishes_reaches_the_page(tmp_path: Path) -> None:
 
         resume(run, ["budget.iterations=4"])
 
-        told, known = status_of(page, 4), manifest_of(run)
-        assert {name: told[name] for name in ("games", "positions")} == {
+        status, known = status_of(page, 4), manifest_of(run)
+        assert {name: status[name] for name in ("games", "positions")} == {
             name: known[name] for name in ("games", "positions")
         }
-        assert told["best_step"] == known["step"] > first["best_step"]
-        while not told["loads"]:  # the best player's file follows the manifest
-            told = status_of(page, 4)
+        assert status["best_step"] == known["step"] > first["best_step"]
+        while not status["loads"]:  # the best player's file follows the manifest
+            status = status_of(page, 4)
         listed = running.ask("GET", "/api/runs/tiny")[1]["iterations"]
         assert listed[0] == {"iteration": 4, "kind": "selfplay"}
         curves = read_curves(run)

@@ -141,7 +141,7 @@ def test_a_better_line_that_is_too_long_ends_where_the_page_shows_it(
 
 
 @pytest.mark.parametrize(
-    ("command", "body", "said"),
+    ("command", "body", "message"),
     [
         ("review", {}, "on: expected true or false"),
         ("retry", {"ply": 1}, "review the game first"),
@@ -151,12 +151,12 @@ def test_a_better_line_that_is_too_long_ends_where_the_page_shows_it(
     ],
 )
 def test_a_wrong_command_is_refused(
-    served: Served, command: str, body: dict[str, Any], said: str
+    served: Served, command: str, body: dict[str, Any], message: str
 ) -> None:
     with served.begin("tic_tac_toe") as visitor:
         status, answer = visitor.try_to(command, **body)
     assert status == 400
-    assert said in answer["error"]
+    assert message in answer["error"]
 
 
 def test_a_move_that_was_not_made_has_no_second_try(served: Served) -> None:
@@ -182,7 +182,7 @@ def test_a_side_plays_at_a_level(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    ("side", "said"),
+    ("side", "message"),
     [
         ({"player": "some", "level": 0}, "level: expected a whole number from 1 to 10"),
         ({"player": "some", "level": 11}, "level: expected a whole number from 1 to 10"),
@@ -191,11 +191,11 @@ def test_a_side_plays_at_a_level(served: Served) -> None:
         ({"player": "uct", "level": 2}, "uct has no levels; give simulations or seconds"),
     ],
 )
-def test_a_wrong_level_is_refused(served: Served, side: dict[str, Any], said: str) -> None:
+def test_a_wrong_level_is_refused(served: Served, side: dict[str, Any], message: str) -> None:
     body = {"game": "tic_tac_toe", "sides": [HUMAN, side]}
     status, answer = served.ask("POST", "/api/sessions", body)
     assert status == 400
-    assert said in answer["error"]
+    assert message in answer["error"]
 
 
 def test_a_pool_draws_the_moves_of_a_level_for_its_request_alone() -> None:
