@@ -209,7 +209,7 @@ def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(monkeypatch: p
     assert resumed > 20
 
 
-def test_a_game_laid_out_over_another_replaces_it_wholly():
+def test_a_game_loaded_over_another_replaces_it_wholly():
     random = RandomPlayer(TIC_TAC_TOE, 1, np.random.default_rng(0))
     scripted = ScriptedPlayer(TIC_TAC_TOE, 1, last_legal)
     match = Match(TIC_TAC_TOE, [random, scripted], 1, iter([Pairing((0, 1))]))
@@ -221,7 +221,7 @@ def test_a_game_laid_out_over_another_replaces_it_wholly():
     assert match.record(0).actions[:2].tolist() == [4, 8]
 
 
-def test_a_finished_game_that_is_laid_out_ends_at_the_next_step():
+def test_a_finished_game_that_is_loaded_ends_at_the_next_step():
     actions = [0, 8, 1, 7, 2]
     finished = GameRecord.opening(TIC_TAC_TOE, Pairing(opening=tuple(actions)))
     match = Match(TIC_TAC_TOE, [ScriptedPlayer(TIC_TAC_TOE, 1, first_legal)], 1, iter([]))
@@ -299,7 +299,7 @@ def test_a_game_that_miscounts_its_moves_is_left_before_anything_is_written_past
         play_all(match)
 
 
-def test_moves_beyond_the_longest_game_are_not_laid_out() -> None:
+def test_moves_beyond_the_longest_game_are_not_loaded() -> None:
     game = ShortMnk()
     player = RandomPlayer(game, 1, np.random.default_rng(0))
     match = Match(game, [player], 1, iter(()))

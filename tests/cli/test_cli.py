@@ -299,7 +299,7 @@ def test_solve_prints_the_value_and_the_best_moves(
         (["nim:heap=0"], "heap must be 1 to 1000, got 0"),
     ],
 )
-def test_what_cannot_be_solved_is_one_line(
+def test_a_position_that_cannot_be_solved_is_refused_in_one_line(
     words: list[str], message: str, only_line: OnlyLine
 ) -> None:
     assert message in only_line("solve", *words)
@@ -799,7 +799,7 @@ def test_grading_a_game_too_large_to_solve_is_one_line(
         ("\0\xff 1 2\n", "solved.txt:1: expected"),
     ],
 )
-def test_a_file_of_positions_that_is_none_is_one_line(
+def test_a_malformed_file_of_positions_is_refused_in_one_line(
     tmp_path: Path, only_line: OnlyLine, text: str, message: str
 ) -> None:
     player = saved_player(tmp_path / "four.safetensors", "connect_four")

@@ -283,7 +283,7 @@ def test_a_search_that_prefers_no_move_teaches_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("successes", "expected"), [(0, 1.0), (1, 0.271), (3, 0.001)])
-def test_the_chance_of_so_many_successes_is_the_binomials_tail(
+def test_the_chance_of_at_least_that_number_of_successes_is_the_binomials_tail(
     successes: int, expected: float
 ) -> None:
     """Of three trials with probability 0.1: 1 - 0.9³ = 0.271, and 0.1³ = 0.001."""

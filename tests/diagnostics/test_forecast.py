@@ -82,7 +82,7 @@ def config_of(*overrides: str) -> Config:
     )
 
 
-def test_a_forecast_is_what_a_pencil_makes_of_it() -> None:
+def test_a_forecast_has_the_figures_computed_by_hand() -> None:
     """Games of 8 moves: 48 moves and positions an iteration, 6 steps; four iterations."""
     plan = forecast(config_of("replay.window_fraction=1"), MEASURED, 8.0)
     assert (plan.iterations, plan.games, plan.positions) == (4, 24, 192)

@@ -139,7 +139,9 @@ def test_games_that_are_well_hashed_and_against_the_rules_are_named(
     assert manifest_of(run)["unfinished"] in line
 
 
-def test_a_manifest_without_the_hash_of_what_it_names_is_named(run: Path, capsys: Capture) -> None:
+def test_a_manifest_without_the_hash_of_a_file_that_it_names_is_reported(
+    run: Path, capsys: Capture
+) -> None:
     learner = manifest_of(run)["learner"]
     rehash(run, lambda content: content["hashes"].pop(learner))
     assert f"has no hash of {learner!r}" in faults_of(run, capsys)[0]

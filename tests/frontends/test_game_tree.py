@@ -132,7 +132,7 @@ def test_the_value_that_a_file_gives_a_position_is_known_until_a_search_knows_mo
     assert game_tree.value(second) == 0.8
 
 
-def test_a_game_from_a_file_is_its_players_until_it_is_gone_on_with_otherwise() -> None:
+def test_a_game_from_a_file_keeps_its_players_until_it_is_continued_otherwise() -> None:
     played = PlayedGame(
         GAME,
         ("Ann", "Bob"),
@@ -175,7 +175,7 @@ def test_a_search_result_holds_what_the_search_has_found() -> None:
     assert game_tree.search_comment(2, None) == ""
 
 
-def test_players_without_a_tree_have_no_thoughts() -> None:
+def test_players_without_a_tree_have_no_search_results() -> None:
     analyzer = Analyzer(parse_player("random"), GAME)
     analyzer.set_position([])
     assert SearchResult.of(analyzer, GAME.initial_state()) is None

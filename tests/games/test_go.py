@@ -373,7 +373,7 @@ def test_points_are_named_as_in_the_go_text_protocol() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "I5", "K5", "A0", "A10", "5", "pas", "A1 B2", "A²", "ß3"])
-def test_what_is_no_point_is_explained(text: str) -> None:
+def test_a_text_that_is_no_point_is_explained(text: str) -> None:
     with pytest.raises(GameError, match="type a letter and a number, A1 to J9, or pass"):
         Go().parse_action(Go().initial_state(), text)
 

@@ -55,7 +55,7 @@ def test_rules_agree_with_the_plain_twin(size: int, games: int) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 6, 9])
-def test_a_full_board_has_exactly_one_winner_and_who_joined_first_is_it(size: int) -> None:
+def test_a_full_board_has_exactly_one_winner_the_player_who_joined_first(size: int) -> None:
     """Nash's argument: the players' chains cannot both be barred, nor cross."""
     game, twin, dice, winners = Hex(size), HexTwin(size), random.Random(size), set()
     for _ in range(60):

@@ -26,7 +26,7 @@ def test_the_mover_loses_exactly_when_the_chips_are_a_multiple_of_most_plus_one(
             assert optimal.sum() == min(most, state[LEFT])
 
 
-def test_fifteen_chips_of_which_a_turn_takes_three_at_most_are_the_default() -> None:
+def test_by_default_there_are_fifteen_chips_and_a_turn_takes_at_most_three() -> None:
     assert game_options("nim") == {"heap": 15, "most": 3}
 
 
@@ -37,7 +37,7 @@ def test_chips_are_drawn_with_the_moves_counted() -> None:
     assert game.parse(game.render(state))[:3].tolist() == [2, 2, -1]
 
 
-def test_who_takes_the_last_chip_wins() -> None:
+def test_the_player_who_takes_the_last_chip_wins() -> None:
     game = make_game("nim", heap=7)
     assert game.outcome(game.from_moves(["3", "1", "3"])) == 1
     assert game.outcome(game.from_moves(["3", "1", "2", "1"])) == -1

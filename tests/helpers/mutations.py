@@ -1222,7 +1222,7 @@ GAMES = (
         "state[OUTCOME] = 1 - 2 * (state[PLY] % 2)",
         "state[OUTCOME] = 2 * (state[PLY] % 2) - 1",
         "who takes the last chip loses",
-        ("games/test_nim.py::test_who_takes_the_last_chip_wins",),
+        ("games/test_nim.py::test_the_player_who_takes_the_last_chip_wins",),
     ),
     Mutation(
         "games/hex.py",

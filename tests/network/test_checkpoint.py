@@ -211,7 +211,9 @@ def test_every_flipped_bit_of_the_header_is_noticed(path: Path) -> None:
         refusal(path)
 
 
-def test_what_is_no_checkpoint_at_all_is_named(path: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_no_checkpoint_is_refused_with_the_reason(
+    path: Path, tmp_path: Path
+) -> None:
     data = path.read_bytes()
     assert "no such file" in refusal(tmp_path / "missing.safetensors")
     assert "is a directory; give the path of a file" in refusal(tmp_path)

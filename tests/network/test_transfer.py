@@ -101,7 +101,7 @@ def test_each_auxiliary_head_is_taken_alone(path: Path) -> None:
         assert torch.equal(tensor, weights[f"auxiliary.ownership.{name}"])
 
 
-def test_of_another_game_what_fits_is_taken(path: Path) -> None:
+def test_of_another_games_network_the_parts_that_fit_are_taken(path: Path) -> None:
     """Hex has other planes and no pass, and its network here a wider value head."""
     settings = dataclasses.replace(SETTINGS, value_hidden=7)
     network = network_of("hex", settings, 2)

@@ -119,7 +119,7 @@ def test_a_mistyped_name_is_answered_with_what_exists(text: str, message: str) -
 @pytest.mark.parametrize(
     "name", ["player.safetensors", "odd:name=1,x.safetensors", "random", "random:7", "C:\\x", "a b"]
 )
-def test_what_exists_as_a_path_is_that_path(
+def test_a_name_that_exists_as_a_path_is_read_as_that_path(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

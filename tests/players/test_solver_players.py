@@ -42,7 +42,7 @@ def points(records: list[GameRecord]) -> list[int]:
 
 
 @pytest.mark.parametrize("kind", ["solver", "9"])
-def test_who_counts_to_the_end_makes_no_mistake_in_tic_tac_toe(kind: str) -> None:
+def test_a_player_that_searches_to_the_end_makes_no_mistake_in_tic_tac_toe(kind: str) -> None:
     game = Mnk()
     solution = solve_all_positions(game)
     answers = {

@@ -203,7 +203,7 @@ def test_a_result_is_believed_where_stones_are_dead_that_we_take_for_alive() -> 
         ("(;AZ[\x1b\n])", "game 1: unknown game '"),
     ],
 )
-def test_a_file_that_is_no_sgf_is_one_line(
+def test_a_file_that_is_no_sgf_is_refused_in_one_line(
     tmp_path: Path, only_line: OnlyLine, text: str, message: str
 ) -> None:
     path = tmp_path / "game.sgf"
@@ -274,7 +274,7 @@ def test_only_moves_of_players_who_search_have_comments() -> None:
 
 
 @pytest.mark.parametrize("count", ["four", "-1", "9" * 5000, "²", ""])
-def test_a_remark_that_is_none_of_ours_says_nothing(count: str) -> None:
+def test_a_comment_of_another_program_does_not_count_as_an_opening(count: str) -> None:
     text = f"(;GM[11]SZ[3]C[Moves drawn at random to open it: {count}.];B[a1])"
     assert from_sgf(read_sgf(text)).opening == 0
 
@@ -383,7 +383,9 @@ def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path: Path
         load_start_position(path, 4, None)
 
 
-def test_what_cannot_be_gone_on_with_is_one_line(tmp_path: Path, only_line: OnlyLine) -> None:
+def test_a_game_that_cannot_be_continued_is_refused_in_one_line(
+    tmp_path: Path, only_line: OnlyLine
+) -> None:
     path = tmp_path / "a.sgf"
     save_played(path, [played_in(HEX, "a1")])
     for options, message in (
@@ -421,7 +423,7 @@ def test_a_match_is_saved_as_sgf_and_shown_step_by_step(
 
 
 @pytest.mark.integration
-def test_self_play_and_the_gate_leave_their_games_as_sgf_with_what_was_thought(
+def test_self_play_and_the_gate_leave_their_games_as_sgf_with_search_comments(
     tmp_path: Path,
 ) -> None:
     folder = train(tiny_config(tmp_path, "budget.iterations=2", "gate.opening_moves=1"))

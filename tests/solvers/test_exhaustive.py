@@ -127,7 +127,7 @@ def worth_of(action: int) -> np.ndarray:
 
 
 class TablePlayer(Player):
-    """Answers from the exact table, some turns late; `worst` plays the worst move instead."""
+    """Answers from the exact table, some steps late; `worst` plays the worst move instead."""
 
     def __init__(self, solution: SolvedPositions, slots: int, worst: bool = False) -> None:
         self.answers = {

@@ -94,7 +94,7 @@ def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(
     assert figures["ladder/elo_high"] == ratings.high[0]
 
 
-def test_who_plays_perfectly_stands_above_who_does_the_opposite(tmp_path: Path) -> None:
+def test_a_perfect_player_is_rated_above_one_with_inverted_values(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, 'evaluation.anchors=["random"]', "evaluation.games=40")
     matches = AnchorMatches(NIM, config)
     honest, liar = (matches.run(KnowsNim(each), [3]) for each in (True, False))
@@ -136,7 +136,9 @@ def test_a_player_of_another_game_is_no_anchor(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("honest", [True, False])
-def test_who_knows_the_answers_is_right_at_every_stage(tmp_path: Path, honest: bool) -> None:
+def test_a_network_that_knows_the_answers_is_right_at_every_stage(
+    tmp_path: Path, honest: bool
+) -> None:
     config = tiny_config(
         tmp_path, "evaluation.solved_positions_per_stage=5", "search.simulations=64"
     )

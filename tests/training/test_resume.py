@@ -454,7 +454,7 @@ def test_resuming_a_finished_run_says_so_and_changes_nothing(run: Path, capsys: 
         ("run.folder=other", "run.name and run.folder"),
     ],
 )
-def test_what_a_run_is_cannot_change(
+def test_settings_that_define_a_run_cannot_change(
     run: Path, only_line: OnlyLine, override: str, message: str
 ) -> None:
     before = fingerprint(run)
@@ -534,7 +534,7 @@ def test_a_new_run_over_an_old_one_is_refused_with_the_command_that_resumes(
 
 
 @pytest.mark.parametrize("name", ["nothing", "a" * 300, "file"])
-def test_resuming_where_there_is_no_run_is_one_line(
+def test_resuming_without_a_run_is_refused_in_one_line(
     tmp_path: Path, only_line: OnlyLine, name: str
 ) -> None:
     (tmp_path / "file").write_text("")

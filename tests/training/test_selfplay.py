@@ -206,7 +206,7 @@ def games_with(
     return play_games(game, config, evaluator or UniformEvaluator(9), [1]).finished
 
 
-def test_so_many_games_begin_with_random_moves_that_are_not_learned(
+def test_the_given_share_of_games_begins_with_random_moves_that_are_not_learned(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     lengths = []

@@ -112,7 +112,7 @@ def test_ctrl_c_stops_every_job_and_reaches_the_caller(jobs: int, at_once: bool)
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to a thread")
-def test_a_signal_that_did_not_wake_who_waits_for_the_jobs_is_heard_all_the_same():
+def test_a_signal_that_did_not_wake_the_waiting_thread_is_handled_all_the_same():
     """A signal just before a wait is such a one; another thread's shows it without the luck."""
     progress = JobProgress()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -129,7 +129,7 @@ def test_a_signal_that_did_not_wake_who_waits_for_the_jobs_is_heard_all_the_same
         signal.signal(signal.SIGINT, before)
 
 
-def test_progress_adds_up_what_all_jobs_tell_and_shows_no_nothing():
+def test_progress_adds_up_the_advances_of_all_jobs_and_shows_no_zero():
     shown: list[int] = []
     progress = JobProgress(shown.append)
 

@@ -70,7 +70,7 @@ def test_a_run_on_several_boards_is_read_with_the_board_of_each_iteration(tmp_pa
     assert "was trained on tic_tac_toe:rows=4,columns=5 and tic_tac_toe, not on" in other
 
 
-def test_the_gate_and_what_left_the_window_are_read_from_the_files_for_people(
+def test_gate_games_and_games_that_left_the_window_are_read_from_the_readable_files(
     finished_run: Path,
 ) -> None:
     archive = RunArchive(finished_run)

@@ -292,7 +292,7 @@ def test_without_limits_a_move_has_its_simulations() -> None:
 
 
 @pytest.mark.parametrize("ending", [["END"], ["end", "ABOUT"], []])
-def test_a_manager_that_wants_the_end_or_is_gone_does_not_wait_for_the_thought(
+def test_a_manager_that_wants_the_end_or_is_gone_does_not_wait_for_the_search(
     ending: list[str],
 ) -> None:
     def lines() -> Iterator[str]:

@@ -678,7 +678,7 @@ PLAUSIBLE = f"""
         ("minimax:seconds=60", "genmove b", [], r"\? stopped: .*\n\n"),
     ],
 )
-def test_whoever_leaves_during_a_thought_ends_it(
+def test_leaving_during_a_search_ends_the_search(
     player: str, line: str, endings: list[str], answered: str
 ) -> None:
     def lines(_: Talk) -> Iterator[str]:
@@ -692,7 +692,7 @@ def test_whoever_leaves_during_a_thought_ends_it(
     assert re.fullmatch(answered, output), output
 
 
-def test_whoever_leaves_with_lines_unanswered_gets_them_answered_at_once() -> None:
+def test_lines_still_unanswered_on_leaving_are_answered_at_once() -> None:
     def lines(_: Talk) -> Iterator[str]:
         yield "genmove b"
         time.sleep(0.6)
@@ -706,7 +706,7 @@ def test_whoever_leaves_with_lines_unanswered_gets_them_answered_at_once() -> No
 
 
 @pytest.mark.parametrize("lines", [["genmove b", "quit"], ["genmove b"]])
-def test_a_script_that_is_sent_at_once_gets_whole_thoughts(lines: list[str]) -> None:
+def test_a_script_that_is_sent_at_once_gets_whole_searches(lines: list[str]) -> None:
     began = time.monotonic()
     Talk("uct:seconds=1", "connect_four", lines).run()
     assert time.monotonic() - began >= 1

@@ -191,7 +191,7 @@ def test_stones_rules_komi_and_the_first_player_are_those_asked_for(go_player: s
     assert answer["rootInfo"]["visits"] == 5
 
 
-def test_what_cannot_be_is_warned_of_and_the_nearest_is_taken(
+def test_unsupported_settings_get_a_warning_and_the_search_runs_without_them(
     go_player: str, tmp_path: Path
 ) -> None:
     query = {"id": "w", "moves": [], **BOARD, "maxVisits": 3}

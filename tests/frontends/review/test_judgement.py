@@ -84,7 +84,7 @@ def test_a_whole_review_has_the_figures_computed_by_hand() -> None:
     assert review.count(1, Judgement.MISTAKE) == 0
 
 
-def test_a_best_move_loses_nothing_though_a_later_search_thinks_less_of_it() -> None:
+def test_a_best_move_loses_nothing_even_if_a_later_search_rates_it_lower() -> None:
     evaluations = [
         Evaluation(0.5, best=(7, 8), line=(7,), choices=2),
         Evaluation(0.5, is_exact=False, best=(1,), line=(1,), choices=2),

@@ -68,7 +68,7 @@ def test_the_player_plays_itself_when_the_person_takes_no_side() -> None:
     assert len([line for line in talk.output if " plays " in line]) == 9
 
 
-def test_a_move_that_is_no_move_is_answered_and_asked_again() -> None:
+def test_a_wrong_move_is_explained_and_asked_for_again() -> None:
     talk = Talk("tic_tac_toe", BOTH, ["z9", "b2", "b2", "5", " B3 ", "quit"]).run()
     assert talk.moves == ["b2", "b3"]
     assert "'z9' is no cell; type a letter and a number, a1 to c3" in talk.output

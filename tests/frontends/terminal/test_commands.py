@@ -91,14 +91,14 @@ def simulations_in(talk: Talk) -> list[int]:
     return [int(number.replace(",", "")) for number in found]
 
 
-def test_go_searches_so_many_simulations_more() -> None:
+def test_go_searches_the_given_number_of_simulations_more() -> None:
     talk = Talk("tic_tac_toe", BOTH, ["hint", "go 50", "hint", "b2", "quit"]).run()
     assert simulations_in(talk) == [200, 250, 250]
     for table, total in zip(tables_in(talk), (200, 250, 250), strict=True):
         assert sum(row.visits for row in table) <= total
 
 
-def test_go_searches_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_go_searches_for_the_given_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "time", SlowClock())
     talk = Talk("tic_tac_toe", BOTH, ["go .5s", "go 1s", "quit"]).run()
     first, second = simulations_in(talk)

@@ -158,7 +158,7 @@ def test_an_evening_at_the_terminal(session: Session, tmp_path: Path) -> None:
     assert game.moves()[0] == "b2"
 
 
-def test_no_colour_is_shown_to_who_wants_none(tmp_path: Path) -> None:
+def test_no_colour_is_shown_with_no_color(tmp_path: Path) -> None:
     session = Session(tmp_path, *UCT, "--save", "a.sgf", NO_COLOR="1")
     try:
         session.expect("X to move: ")
@@ -184,7 +184,7 @@ def test_no_colour_is_shown_to_who_wants_none(tmp_path: Path) -> None:
         (False, {"TERM": "xterm", "FORCE_COLOR": "1", "TTY_INTERACTIVE": "1"}, False, False),
     ],
 )
-def test_what_a_terminal_can_show_is_found_out(
+def test_the_capabilities_of_a_terminal_are_detected(
     terminal: bool,
     variables: dict[str, str],
     colours: bool,

@@ -159,7 +159,7 @@ def test_moves_of_openings_are_never_drawn_nor_counted():
     )
 
 
-def test_a_resigned_game_teaches_that_who_resigned_has_lost():
+def test_a_resigned_game_teaches_that_the_player_who_resigned_has_lost():
     record = taught([4, 0, 8], np.eye(9)[[4, 0, 8]], 1)  # O resigns before its second move
     record = dataclasses.replace(record, pairing=Pairing(may_resign=True), resigned=True)
     batch = filled(TIC_TAC_TOE, [[record]], window()).sample(50, np.random.default_rng(0), False)

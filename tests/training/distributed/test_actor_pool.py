@@ -569,7 +569,7 @@ def test_games_of_actors_tell_their_random_openings(
 
 
 @needs_openvino
-def test_an_actor_rounds_its_network_on_what_it_is_given(tmp_path: Path) -> None:
+def test_an_actor_quantizes_its_network_on_the_positions_that_it_receives(tmp_path: Path) -> None:
     config = config_for(tmp_path, "inference.selfplay_precision=int8")
     actor = Actor(dump_config(config), [1], 1)
     actor.load_network("a", network_bytes(1, config), ["a"])
@@ -604,7 +604,7 @@ def test_an_actor_without_openvino_plays_on_in_its_own_precision(tmp_path: Path)
     assert found[0] == found[1]
 
 
-def test_what_a_network_is_rounded_on_travels_once_for_all_actors(tmp_path: Path) -> None:
+def test_calibration_positions_are_shared_once_for_all_actors(tmp_path: Path) -> None:
     launcher = Fakes(lambda *_: Puppet())
     pool = pool_of(config_for(tmp_path), launcher)
     positions = np.zeros((2, *TIC_TAC_TOE.observation_shape), np.float32)

@@ -323,9 +323,7 @@ def test_an_open_cluster_is_joined_if_allowed(monkeypatch: pytest.MonkeyPatch) -
     assert os.environ["RAY_AUTH_MODE"] == "unset"
 
 
-def test_whoever_asks_whether_a_cluster_is_open_has_no_token(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_probe_for_an_open_cluster_has_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_AUTH_TOKEN", "secret")
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", "/secret")
     seen = answering(monkeypatch, "closed\n")

@@ -500,7 +500,7 @@ def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
     assert first_moves == ({0, 2, 6, 8} if symmetries else {0})
 
 
-def test_what_dies_in_a_step_is_zero_and_the_program_around_it_keeps_small_numbers() -> None:
+def test_denormal_weights_become_zero_in_a_step_and_denormals_remain_outside_it() -> None:
     """A weight that decay halves at each step ends at 0, not among the slow denormal numbers."""
     tiny = torch.tensor([2e-38])  # the smallest normal number is 1.2e-38
     half = torch.tensor([0.5])

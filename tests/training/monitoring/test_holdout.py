@@ -71,7 +71,7 @@ def test_a_run_without_games_has_no_holdout_metrics() -> None:
     assert holdout_value_loss(learner, empty, unlearned, SETTINGS, [0]) == {}
 
 
-def test_looking_changes_neither_the_network_nor_what_is_drawn_from_the_window() -> None:
+def test_measuring_changes_neither_the_network_nor_the_samples_drawn_from_the_window() -> None:
     learner = Learner(
         ResNet(TIC_TAC_TOE.observation_shape, 9, tiny_config(Path()).network, 0), SETTINGS
     )

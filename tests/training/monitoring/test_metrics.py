@@ -196,7 +196,7 @@ def test_no_thread_outlives_curves_that_were_refused(
     assert set(threading.enumerate()) == before
 
 
-def test_a_thread_that_is_late_to_say_what_the_disk_refused_is_not_heard_twice(
+def test_a_writer_thread_that_raises_late_is_not_reported_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard: list[threading.ExceptHookArgs] = []
