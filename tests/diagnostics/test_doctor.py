@@ -71,7 +71,7 @@ def in_despair(record: GameRecord) -> Float32Array:
 
 
 def well_judged(record: GameRecord) -> Float32Array:
-    """Only who is about to lose sees it."""
+    """Only the player who is about to lose expects to lose."""
     best_values = np.full(len(record.actions), 0.1, np.float32)
     if record.outcome:
         best_values[-2] = -0.9

@@ -1,4 +1,4 @@
-"""A plan is what its arithmetic says, and is held against a real run."""
+"""A forecast has the figures computed by hand, and is compared with a real run."""
 
 import dataclasses
 from pathlib import Path

@@ -43,8 +43,8 @@ def run(sound: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(sound, tmp_path / "copy"))
 
 
-def judged_files(run: Path) -> set[str]:
-    """What is verified: everything but the curves, the texts for people and the lock."""
+def verified_files(run: Path) -> set[str]:
+    """Return the files that are verified: all but the curves, the readable texts and the lock."""
     return {
         name
         for name in files_of(run)
@@ -53,7 +53,7 @@ def judged_files(run: Path) -> set[str]:
 
 
 def faults_of(path: Path, capsys: Capture) -> list[str]:
-    """Verify; return a line for each fault, of which there is at least one."""
+    """Verify; return a line for each fault; there is at least one."""
     capsys.readouterr()
     assert main(["verify", str(path)]) == 2
     captured = capsys.readouterr()
@@ -68,7 +68,7 @@ def test_a_sound_run_passes_with_a_count_of_what_was_read(run: Path, capsys: Cap
     before = {name: sha256_of(run / name) for name in files_of(run)}
     assert main(["verify", str(run)]) == 0
     output = capsys.readouterr().out
-    files, manifest = judged_files(run), manifest_of(run)
+    files, manifest = verified_files(run), manifest_of(run)
     size = sum((run / name).stat().st_size for name in files)
     assert output.startswith(
         f"{run}, iteration 3: intact files: {len(files)} ({size:,} bytes), faults: 0\n     2 the"
@@ -86,7 +86,7 @@ def test_every_damaged_file_is_named(
     sound: Path, tmp_path: Path, capsys: Capture, damage: Callable[[Path], None]
 ) -> None:
     noticed = tried = 0
-    for index, name in enumerate(sorted(judged_files(sound))):
+    for index, name in enumerate(sorted(verified_files(sound))):
         run = Path(shutil.copytree(sound, tmp_path / str(index)))
         if damage is flip_bit and name.endswith(".sgf"):
             continue  # a text that is not hashed may read well all the same

@@ -224,7 +224,7 @@ def score_text(game: Go, state: State) -> str:
 
 
 def check_scores(sizes: list[tuple[int, int]], least: int) -> None:
-    """Play games of each (side, games); at `least` so many boards must be fit for comparing."""
+    """Play games of each (side, games); at least `least` final boards must be comparable."""
     dice, compared = random.Random(7), 0
     with gnu_go("--positional-superko") as program:
         for side, games in sizes:

@@ -91,7 +91,7 @@ def plain_openings(size: int) -> str:
 
     @functools.cache
     def wins(key: frozenset[tuple[Cell, int]], player: int) -> bool:
-        """Whether `player`, who is to move, wins; nobody has joined anything yet."""
+        """Whether `player`, who is to move, wins; neither player has joined its sides yet."""
         stones = dict(key)
         for cell in cells:
             if cell not in stones:

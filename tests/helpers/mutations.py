@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Mutation(NamedTuple):
-    """A bug, and who is to notice it."""
+    """A bug, and the tests that must notice it."""
 
     file: str
     """its path within the package"""
@@ -21,7 +21,7 @@ class Mutation(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is selected by."""
+        """The text that `-k` selects it by."""
         return f"{self.file}: {self.bug}"
 
     def applied(self, source: str) -> str:
@@ -204,7 +204,7 @@ NETWORK = (
         "network/inference/batched_evaluator.py",
         "good = np.isfinite(logits).all(axis=1) & np.isfinite(sums)",
         "good = np.isfinite(logits).all(axis=1)",
-        "values that are no numbers pass",
+        "values that are not numbers pass",
         ("network/test_resnet.py::test_weights_that_are_not_numbers_stop_the_run",),
     ),
     Mutation(
@@ -920,7 +920,7 @@ PLAYERS = (
         "players/search_player.py",
         "self._plies[slots] = states[:, PLY]",
         "self._plies[slots] = 0",
-        "a game gone on with begins its temperatures anew",
+        "a loaded game begins its temperatures anew",
         (
             "training/test_selfplay.py::test_a_game_carried_over_keeps_its_place_in_the_temperature_schedule",
         ),
@@ -945,14 +945,14 @@ PLAYERS = (
         "players/search_player.py",
         "self.search.begin_search(slots, simulations, full)",
         "self.search.begin_search(slots, simulations)",
-        "quick searches explore",
-        ("players/test_search_player.py::test_quick_searches_have_no_noise",),
+        "fast searches explore",
+        ("players/test_search_player.py::test_fast_searches_have_no_noise",),
     ),
     Mutation(
         "players/search_player.py",
         "target[action] if learns[row] else 0.0",
         "target[action]",
-        "quick searches are learned from",
+        "fast searches are learned from",
         (
             "players/test_search_player.py::"
             "test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked",
@@ -1084,7 +1084,7 @@ PLAYERS = (
         "players/solver_players.py",
         "return search.best_action(), _value_of_score(search.score)\n\n\nclass SolverPlayer",
         "return search.best_action(), -_value_of_score(search.score)\n\n\nclass SolverPlayer",
-        "minimax tells the opponent's value",
+        "minimax returns the opponent's value",
         ("players/test_solver_players.py::test_values_are_the_movers",),
     ),
     Mutation(
@@ -1514,8 +1514,8 @@ SEARCH = (
         "mcts/network_search.py",
         "explores[:] = explore if self.exploration else False",
         "explores[:] = self.exploration is not None",
-        "searches explore that should not",
-        ("players/test_search_player.py::test_quick_searches_have_no_noise",),
+        "searches without exploration explore",
+        ("players/test_search_player.py::test_fast_searches_have_no_noise",),
     ),
     Mutation(
         "mcts/rollout_search.py",
@@ -1785,10 +1785,10 @@ SEARCH = (
         "mcts/kernels/root.py",
         "noise[row, action] if explores_here else 0.0",
         "noise[row, action] if explores_here else trees.root_noise[slot, action]",
-        "quick searches keep the draws of the last full one",
+        "fast searches keep the draws of the last full one",
         (
             "mcts/kernels/test_gumbel.py::"
-            "test_a_quick_search_draws_nothing_and_forgets_the_draws_of_the_search_before",
+            "test_a_fast_search_draws_nothing_and_forgets_the_draws_of_the_search_before",
         ),
     ),
     Mutation(

@@ -101,7 +101,7 @@ def cell(page: Page, label: str) -> Any:
 
 
 def expect_ply(page: Page, moves: int, of: int | None = None) -> None:
-    """Wait until the page shows the position after so many moves of a line of so many."""
+    """Wait until the page shows the position after `moves` moves of a line of `of` moves."""
     from playwright.sync_api import expect
 
     last = moves if of is None else of

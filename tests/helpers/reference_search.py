@@ -86,7 +86,7 @@ class PlainSearch:
             self.root = child
 
     def search(self, simulations: int) -> None:
-        """Run simulations; the first look at a root is none of them."""
+        """Run simulations; the first evaluation of a root does not count as one."""
         if self.root is None:
             self.root = self._new_node(self.state)
         while simulations > 0 and self.root.priors:

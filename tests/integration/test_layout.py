@@ -1,6 +1,7 @@
-"""Each test file lies as the module that it tests: `tests/X/test_Y.py` tests `alphazero/X/Y.py`.
+"""Each test file has the place of the module that it tests.
 
-A file may also test the package `alphazero/X/Y` or, as `tests/cli/test_cli.py`, the package `X`.
+`tests/X/test_Y.py` tests `alphazero/X/Y.py`. A file may also test the package `alphazero/X/Y`
+or, as `tests/cli/test_cli.py`, the package `X`.
 `integration/` tests several packages together, `scripts/` the scripts. No test file imports
 another: what several of them use is in `helpers/`.
 """
@@ -27,8 +28,8 @@ OTHERS = {
 """Test files named after what they test across modules."""
 
 
-def test_each_test_file_lies_as_the_module_that_it_tests() -> None:
-    astray = set()
+def test_each_test_file_has_the_place_of_the_module_that_it_tests() -> None:
+    misplaced = set()
     for path in TESTS.rglob("test_*.py"):
         name, folder = path.name.removeprefix("test_"), path.parent.relative_to(TESTS)
         if folder.name == "integration":
@@ -36,8 +37,8 @@ def test_each_test_file_lies_as_the_module_that_it_tests() -> None:
         home = ROOT / folder if folder.name == "scripts" else ROOT / "alphazero" / folder
         package = name.removesuffix(".py")
         if not ((home / name).exists() or (home / package).is_dir() or home.name == package):
-            astray.add((folder / path.name).as_posix())
-    assert astray == set(OTHERS)
+            misplaced.add((folder / path.name).as_posix())
+    assert misplaced == set(OTHERS)
 
 
 def imported_modules(path: Path) -> Iterator[str]:

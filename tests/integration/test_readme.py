@@ -251,7 +251,7 @@ def test_every_script_that_is_named_exists_and_takes_these_options(path: str) ->
 
 
 def help_of(script: str, words: list[str]) -> str:
-    """Return what a script says of itself and its options."""
+    """Return the help text of a script."""
     output = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(output):
         assert start(Path(script).name, [*words, "--help"], patch) == 0
@@ -303,7 +303,7 @@ def test_the_test_command_is_what_ci_runs() -> None:
 
 
 def announced(site: Any, host: str, opened: Callable[[], object]) -> SimpleNamespace:
-    """Return what says where the page is, as its server does, and ends."""
+    """Return a stand-in for the page's server that calls `opened` and ends."""
 
     def run(listeners: list[socket.socket]) -> None:
         opened()

@@ -115,7 +115,7 @@ def test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked() -> 
     assert player.search.simulations == searched
 
 
-def test_quick_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fast_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player_module, "STEPS_PER_POLL", 1)
     game = TIC_TAC_TOE
     search = NetworkSearch(

@@ -74,7 +74,7 @@ class PackageCopy:
         return sorted(path for path in self.cache.rglob(pattern) if path.is_file())
 
     def cached(self) -> dict[str, tuple[int, int]]:
-        """Return the cache's files with what tells one writing from another."""
+        """Return the cache's files, each with its inode and time of writing."""
         status = {str(path): path.stat() for path in self.files()}
         return {name: (s.st_ino, s.st_mtime_ns) for name, s in status.items()}
 

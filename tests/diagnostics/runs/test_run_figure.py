@@ -1,4 +1,4 @@
-"""A run's figure and TensorBoard's page of it tell the same story, and tell what was measured."""
+"""A run's figure and TensorBoard's page of it show the same charts, and what was measured."""
 
 import io
 import json

@@ -36,7 +36,7 @@ spec_of = functools.cache(parse_player)  # loads each checkpoint once
 
 
 class Asked:
-    """What an engine says to queries."""
+    """An engine's answers to queries."""
 
     def __init__(self, player: str, game: str, perspective: str = "BLACK") -> None:
         self.answers: list[Answer] = []

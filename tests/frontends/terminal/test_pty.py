@@ -52,7 +52,7 @@ class Session:
         os.write(self._master, text.encode())
 
     def expect(self, pattern: str, since: int = 0) -> int:
-        """Wait for a pattern after so many characters; return where it ends."""
+        """Wait for a pattern after the first `since` characters; return where it ends."""
         deadline = time.monotonic() + PATIENCE
         while not (found := re.compile(pattern).search(self.text, since)):
             assert time.monotonic() < deadline, (

@@ -88,7 +88,7 @@ def test_without_exploration_nothing_is_drawn_and_the_answer_is_always_the_same(
     assert found[0] == found[1]
 
 
-def test_a_quick_search_draws_nothing_and_forgets_the_draws_of_the_search_before() -> None:
+def test_a_fast_search_draws_nothing_and_forgets_the_draws_of_the_search_before() -> None:
     game, settings = GAMES["connect_four"], SearchConfig(simulations=16, selection="gumbel")
 
     def found(first_explores: bool) -> tuple[list[list[int]], list[list[float]]]:

@@ -295,7 +295,7 @@ def test_more_actors_than_memory_are_refused_with_the_number_that_fits(
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, answer: str) -> list[dict[str, str]]:
-    """Let the question of a stranger be answered so; return the environments that it had."""
+    """Let the probe without a token get `answer`; return the environments that probes ran in."""
     seen: list[dict[str, str]] = []
 
     def run(*_: Any, env: dict[str, str], **__: Any) -> Any:

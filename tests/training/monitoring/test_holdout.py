@@ -29,7 +29,7 @@ def random_games(number: int, seed: int) -> GameBatch:
 
 
 class Oracle(torch.nn.Module):
-    """Knows the values of some observations by heart; of all others it says 0."""
+    """Returns the known values of some observations, and 0 for all others."""
 
     def __init__(self, known: dict[bytes, float]) -> None:
         super().__init__()

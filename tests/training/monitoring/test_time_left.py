@@ -1,4 +1,4 @@
-"""The bar of a stage tells what is left of the iteration and of the budget."""
+"""The bar of a stage shows what is left of the iteration and of the budget."""
 
 import io
 import re
