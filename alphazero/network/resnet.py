@@ -44,8 +44,8 @@ def check_observations(observations: Tensor | Float32Array, shape: tuple[int, in
 class GlobalPooling(nn.Module):
     """Adds to each filter a bias that depends on the means and maxima of the last G filters.
 
-    KataGo's global pooling bias: Wu 2019 (arXiv:1902.10565), section 3.3, without the mean scaled by
-    the board's width, and without a normalisation of its own, because the input is normalised.
+    KataGo's global pooling bias: Wu 2019 (arXiv:1902.10565), section 3.3. It has no mean scaled by
+    the board's width, and no normalisation of its own, because the input is normalised.
     """
 
     def __init__(self, filters: int, pooled: int) -> None:

@@ -287,7 +287,7 @@ DOORS: dict[str, tuple[Callable[[Patch], None], str]] = {
 
 
 @pytest.mark.parametrize("what", DOORS)
-def test_what_is_not_finite_is_caught_at_the_door_and_the_last_good_state_goes_on(
+def test_what_is_not_finite_is_refused_and_the_last_good_state_goes_on(
     reference: Path, tmp_path: Path, capsys: Capture, what: str
 ) -> None:
     poison, message = DOORS[what]

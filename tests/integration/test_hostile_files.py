@@ -251,7 +251,7 @@ def wrecked(choice: random.Random) -> str:
             )
 
 
-def test_five_hundred_malformed_configurations_are_told_fault_by_fault() -> None:
+def test_five_hundred_malformed_configurations_are_reported_fault_by_fault() -> None:
     choice = random.Random(500)
     faults = 0
     for number in range(500):

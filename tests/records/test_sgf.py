@@ -342,7 +342,7 @@ def test_a_malformed_file_is_refused_in_one_line(text: str, message: str) -> Non
     assert len(str(caught.value)) < 300
 
 
-def test_whatever_is_read_is_a_game_or_a_mistake_that_is_told() -> None:
+def test_whatever_is_read_is_a_game_or_a_reported_mistake() -> None:
     rng = random.Random(3)
     sound = [
         "(;GM[1]SZ[5]KM[6.5]AB[aa][bb];W[cc](;B[dd]C[x\\]];W[])(;B[ee]))",

@@ -948,9 +948,7 @@ def test_two_hundred_connections_cost_no_threads_and_leave_the_server_well() -> 
         assert running.ask("GET", "/api/setup")[0] == 200
 
 
-def test_there_is_room_for_so_many_sessions_and_idle_ones_make_way(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_idle_sessions_make_way_for_new_ones_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(sessions=2) as running:
         pages = [running.begin("nim"), running.begin("nim")]
         status, reply = running.ask("POST", "/api/sessions", {"game": "nim"})
