@@ -119,14 +119,14 @@ class AnchorMatches:
         figures, counts = {}, self._between.copy()
         for index, name in enumerate(config.evaluation.anchors, 1):
             against = [record for record in records if index in record.pairing.players]
-            figures[f"ladder/{metric_name(name)}/score"] = match_result(against).score
+            figures[f"anchors/{metric_name(name)}/score"] = match_result(against).score
             for record in against:
                 counts[*record.pairing.players, record.outcome + 1] += 1
         ratings = fit(counts, anchor=1)
         return figures | {
-            "ladder/elo": float(ratings.elo[0]),
-            "ladder/elo_low": float(ratings.low[0]),
-            "ladder/elo_high": float(ratings.high[0]),
+            "anchors/elo": float(ratings.elo[0]),
+            "anchors/elo_low": float(ratings.low[0]),
+            "anchors/elo_high": float(ratings.high[0]),
         }
 
     def _play_anchors(self, workers: int) -> Counts:

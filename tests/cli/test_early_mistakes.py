@@ -119,7 +119,7 @@ def home(tmp_path: Path) -> Path:
     (tmp_path / "short.safetensors").write_bytes(bytes(5))
     (tmp_path / "notes.csv").write_text("my notes, not a table of ratings\n")
     (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))
-    (tmp_path / "sweep.yaml").write_text("sweep: {base: typo.yaml, maximise: ladder/elo}\n")
+    (tmp_path / "sweep.yaml").write_text("sweep: {base: typo.yaml, maximise: anchors/elo}\n")
     (tmp_path / "empty").mkdir()
     (tmp_path / "torn" / "state").mkdir(parents=True)
     (tmp_path / "torn" / "state" / "manifest.json").write_text("{")

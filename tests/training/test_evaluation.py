@@ -87,20 +87,20 @@ def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(
         points_made[other].append({1: 1.0, 0: 0.5, -1: 0.0}[mine])
     for place, name in enumerate(("random", "uct_20", "minimax_2"), 1):
         assert len(points_made[place]) == 6
-        assert figures[f"ladder/{name}/score"] == np.mean(points_made[place])
+        assert figures[f"anchors/{name}/score"] == np.mean(points_made[place])
     ratings = fit(counts, anchor=1)
-    assert figures["ladder/elo"] == ratings.elo[0]
-    assert figures["ladder/elo_low"] == ratings.low[0] < ratings.elo[0] < ratings.high[0]
-    assert figures["ladder/elo_high"] == ratings.high[0]
+    assert figures["anchors/elo"] == ratings.elo[0]
+    assert figures["anchors/elo_low"] == ratings.low[0] < ratings.elo[0] < ratings.high[0]
+    assert figures["anchors/elo_high"] == ratings.high[0]
 
 
 def test_a_perfect_player_is_rated_above_one_with_inverted_values(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, 'evaluation.anchors=["random"]', "evaluation.games=40")
     matches = AnchorMatches(NIM, config)
     honest, liar = (matches.run(KnowsNim(each), [3]) for each in (True, False))
-    assert honest["ladder/random/score"] > 0.9
-    assert liar["ladder/random/score"] < 0.6
-    assert honest["ladder/elo_low"] > liar["ladder/elo_high"]
+    assert honest["anchors/random/score"] > 0.9
+    assert liar["anchors/random/score"] < 0.6
+    assert honest["anchors/elo_low"] > liar["anchors/elo_high"]
     assert matches.run(KnowsNim(True), [3]) == honest, "the same seed, other games"
 
 
@@ -192,7 +192,7 @@ def test_measuring_draws_its_curves_and_changes_nothing_that_is_learned(tmp_path
 
     curves = run / "tensorboard"
     whole = train(tiny_config(tmp_path / "whole", *measured))
-    for name in ("ladder/elo", "ladder/uct_20/score", "solved/search_optimal/middle"):
+    for name in ("anchors/elo", "anchors/uct_20/score", "solved/search_optimal/middle"):
         assert [step for step, _ in points(curves, name)] == [2, 4]
         assert points(curves, name) == points(whole / "tensorboard", name), "resuming changed it"
     assert [step for step, _ in points(curves, "seconds/measure")] == [2, 4]

@@ -31,11 +31,16 @@ class CurveReader:
         if self._events is None:
             self._events = EventAccumulator(str(self._folder), {"scalars": 0})
         self._events.Reload()
-        curves = {
-            name: {point.step: point.value for point in self._events.Scalars(name)}
-            for name in self._events.Tags()["scalars"]
-        }
-        return {name: curve for name, curve in curves.items() if curve}
+        curves: dict[str, Curve] = {}
+        for name in self._events.Tags()["scalars"]:
+            curve = curves.setdefault(_today(name), {})
+            curve |= {point.step: point.value for point in self._events.Scalars(name)}
+        return {name: dict(sorted(curve.items())) for name, curve in curves.items() if curve}
+
+
+def _today(name: str) -> str:
+    """Return the name of a curve that older runs wrote under another one."""
+    return name.replace("ladder/", "anchors/", 1) if name.startswith("ladder/") else name
 
 
 def read_curves(run: Path) -> dict[str, Curve]:

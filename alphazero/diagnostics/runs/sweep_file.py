@@ -1,6 +1,6 @@
 """The YAML file of a sweep: which configurations are trained, and how they are ranked.
 
-sweep: {base: configs/tic_tac_toe.yaml, maximize: ladder/elo, runs: 8}
+sweep: {base: configs/tic_tac_toe.yaml, maximize: anchors/elo, runs: 8}
 set: {budget.iterations: 10}
 keys:
   search.c_puct: {low: 0.5, high: 4.0, scale: log}

@@ -29,13 +29,13 @@ DASHBOARD: Final[Mapping[str, tuple[Chart, ...]]] = {
         Chart(
             "the best player, by games against the anchors",
             "Elo, with 95 % interval",
-            {"ladder/elo": "best"},
+            {"anchors/elo": "best"},
             interval=True,
         ),
         Chart(
             "the best player's score against the anchors",
             "share",
-            {"ladder/<anchor>/score": "{anchor}"},
+            {"anchors/<anchor>/score": "{anchor}"},
         ),
         Chart(
             "optimal moves in solved positions",
@@ -129,7 +129,7 @@ def interval_of(name: str) -> tuple[str, str]:
 def never_measured(config: Config) -> set[str]:
     """Return the first parts of the names of curves that this run never has."""
     enabled = {
-        "ladder": config.evaluation.anchors,
+        "anchors": config.evaluation.anchors,
         "solved": config.evaluation.solved_positions_per_stage,
         "gate": config.gate.games,
         "auxiliary": config.network.auxiliary,

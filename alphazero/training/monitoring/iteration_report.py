@@ -72,8 +72,8 @@ class IterationReport:
             accepted = self.config.gate.accepts(gate.score, gate.verdict)
             verdict = "accepted" if accepted else "refused"
             line += f"; gate {gate.score:.1%}, Elo {gate.elo:+z.0f}, {verdict}"
-        if "ladder/elo" in self.measured:
-            line += f"; Elo by anchors {self.measured['ladder/elo']:+z.0f}"
+        if "anchors/elo" in self.measured:
+            line += f"; Elo by anchors {self.measured['anchors/elo']:+z.0f}"
         return line
 
     def _learned(self) -> str:

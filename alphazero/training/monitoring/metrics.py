@@ -99,14 +99,14 @@ METRICS: Mapping[str, Metric] = {
     "gate/elo_high": Metric("Elo", "upper end of its 95 % interval"),
     "gate/distinct_games": Metric("share", "games of the gate that differ from one another"),
     "gate/rating": Metric("Elo", "the best player's, gains at the gates added up from 0"),
-    "ladder/<anchor>/score": Metric(
+    "anchors/<anchor>/score": Metric(
         "share", "the best player's score against an anchor, which never changes"
     ),
-    "ladder/elo": Metric(
+    "anchors/elo": Metric(
         "Elo", "the best player's, by Bradley-Terry, where the first anchor has 0"
     ),
-    "ladder/elo_low": Metric("Elo", "lower end of its 95 % interval"),
-    "ladder/elo_high": Metric("Elo", "upper end of its 95 % interval"),
+    "anchors/elo_low": Metric("Elo", "lower end of its 95 % interval"),
+    "anchors/elo_high": Metric("Elo", "upper end of its 95 % interval"),
     "solved/<who>_optimal/<stage>": Metric(
         "share",
         "optimal moves in solved positions of this stage of the game, by the bare network "

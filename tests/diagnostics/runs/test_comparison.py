@@ -34,7 +34,7 @@ def runs(tmp_path: Path) -> list[Path]:
             "seconds/play": curve(last, lambda _: 60.0),
             "seconds/learn": curve(last, lambda _: 30.0),
             "loss/total": curve(last, lambda i: 3 - i / 8),
-            "ladder/elo": curve(last, lambda i, each=each: i * each, every=2),
+            "anchors/elo": curve(last, lambda i, each=each: i * each, every=2),
             "gate/elo": {2: math.inf},
         }
         overrides = [f"network.filters={filters}", f"run.name={name}", "run.trackers=[]"]
@@ -61,7 +61,7 @@ def test_the_table_has_last_values_and_values_at_equal_evaluations(runs: list[Pa
     assert table["samples"] == [["40", "60"], ["40", "20"]]
     assert table["hours"] == [["0.100", "0.150"], ["0.100", "0.0500"]]
     assert table["loss/total"] == [["2.50", "2.25"], ["2.50", "2.75"]]
-    assert table["ladder/elo"] == [["400", "900"], ["400", "300"]]
+    assert table["anchors/elo"] == [["400", "900"], ["400", "300"]]
     assert "at 400 evaluations" in table
     assert "gate/elo" not in table, "it was never finite"
     assert "seconds/play" not in table
@@ -85,15 +85,15 @@ def test_equal_runs_have_no_second_part(runs: list[Path], tmp_path: Path) -> Non
 
 def test_points_lie_at_what_was_spent_until_then(runs: list[Path]) -> None:
     _, long = read_runs(runs)
-    assert long.points("ladder/elo", "iterations") == [(2, 300), (4, 600), (6, 900)]
-    assert long.points("ladder/elo", "evaluations") == [(300, 300), (600, 600), (900, 900)]
-    assert long.points("ladder/elo", "samples") == [(20, 300), (40, 600), (60, 900)]
-    hours = [x for x, _ in long.points("ladder/elo", "hours")]
+    assert long.points("anchors/elo", "iterations") == [(2, 300), (4, 600), (6, 900)]
+    assert long.points("anchors/elo", "evaluations") == [(300, 300), (600, 600), (900, 900)]
+    assert long.points("anchors/elo", "samples") == [(20, 300), (40, 600), (60, 900)]
+    hours = [x for x, _ in long.points("anchors/elo", "hours")]
     assert hours == pytest.approx([0.05, 0.1, 0.15])
     assert long.points("loss/value", "hours") == []
-    assert long.value("ladder/elo", 599) == 300
-    assert long.value("ladder/elo", 100) is None
-    assert list(compared_curves([long])) == ["ladder/elo", "loss/total"]
+    assert long.value("anchors/elo", 599) == 300
+    assert long.value("anchors/elo", 100) is None
+    assert list(compared_curves([long])) == ["anchors/elo", "loss/total"]
 
 
 def test_the_csv_has_a_row_for_each_iteration(runs: list[Path], tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_the_csv_has_a_row_for_each_iteration(runs: list[Path], tmp_path: Path) 
         *(("long", str(i)) for i in range(1, 7)),
     ]
     assert [row["network.filters"] for row in rows] == ["8"] * 4 + ["16"] * 6
-    assert [row["ladder/elo"] for row in rows[4:]] == ["", "300", "", "600", "", "900"]
+    assert [row["anchors/elo"] for row in rows[4:]] == ["", "300", "", "600", "", "900"]
     assert float(rows[-1]["loss/total"]) == 2.25
     assert float(rows[-1]["hours"]) == pytest.approx(0.15)
     assert differing_keys(read_runs(runs)) == {"network.filters": ["8", "16"]}

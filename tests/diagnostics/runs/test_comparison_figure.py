@@ -23,8 +23,8 @@ def runs(tmp_path: Path) -> list[Path]:
             "selfplay/positions": {1: 50.0, 2: 100.0},
             "seconds/play": {1: 3600.0, 2: 3600.0},
             "loss/total": {1: 2.0, 2: 1.0 + filters},
-            "ladder/elo": {2: -50.0 + filters},
-            "ladder/random/score": {2: 0.5},
+            "anchors/elo": {2: -50.0 + filters},
+            "anchors/random/score": {2: 0.5},
         }
         folders.append(made_run(tmp_path / name, curves, f"network.filters={filters}"))
     return folders
@@ -32,9 +32,9 @@ def runs(tmp_path: Path) -> list[Path]:
 
 def test_each_chart_has_a_line_for_each_run(runs: list[Path]) -> None:
     over = ["evaluations", "samples", "hours"]
-    figure = draw_runs(read_runs(runs), ["ladder/elo", "loss/value", "loss/total"], over)
+    figure = draw_runs(read_runs(runs), ["anchors/elo", "loss/value", "loss/total"], over)
     titles = [axes.get_title(loc="left") for axes in figure.axes]
-    assert titles == ["ladder/elo", "", "", "loss/total", "", ""]
+    assert titles == ["anchors/elo", "", "", "loss/total", "", ""]
     labels = [axes.get_xlabel() for axes in figure.axes]
     assert labels == ["evaluations", "samples", "hours of training"] * 2
     drawn = [[line.get_xydata().tolist() for line in axes.get_lines()] for axes in figure.axes[3:]]
@@ -68,7 +68,7 @@ def test_the_legend_stands_above_the_charts(runs: list[Path]) -> None:
     for number, run in enumerate(runs, 1):
         config = tiny_config(run, *(f"{key}={number}" for key in keys))
         (run / "config.yaml").write_text(dump_config(config))
-    figure = draw_runs(read_runs(runs), ["ladder/elo", "loss/total"], ["iterations"])
+    figure = draw_runs(read_runs(runs), ["anchors/elo", "loss/total"], ["iterations"])
     figure.draw_without_rendering()
     (legend,) = figure.legends
     tops = [axes.get_tightbbox().y1 for axes in figure.axes]

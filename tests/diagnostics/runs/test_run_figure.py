@@ -111,8 +111,8 @@ def test_the_panels_have_titles_of_their_own() -> None:
 
 
 def test_words_in_brackets_stand_for_what_was_measured() -> None:
-    names = ["ladder/uct_9/score", "ladder/score", "ladder/a/b/score", "ladder/uct_9/scores"]
-    assert named("ladder/<anchor>/score", "{anchor}!", names) == {"ladder/uct_9/score": "uct_9!"}
+    names = ["anchors/uct_9/score", "anchors/score", "anchors/a/b/score", "anchors/uct_9/scores"]
+    assert named("anchors/<anchor>/score", "{anchor}!", names) == {"anchors/uct_9/score": "uct_9!"}
     found = named("solved/<who>_optimal/<stage>", "{who} {stage}", ["solved/search_optimal/end"])
     assert found == {"solved/search_optimal/end": "search end"}
 
@@ -126,11 +126,11 @@ def test_the_figure_shows_what_was_measured(run: Path) -> None:
     names = ["loss/total", "loss/policy", "loss/value", "loss/l2"]
     curves = read_curves(run)
     assert drawn(figure["loss and its parts"]) == [list(curves[name].items()) for name in names]
-    elo, low, high = (curves[f"ladder/elo{end}"] for end in ("", "_low", "_high"))
+    elo, low, high = (curves[f"anchors/elo{end}"] for end in ("", "_low", "_high"))
     assert set(elo) == {1, 2, 3}
     assert drawn(figure[ANCHORS[0]]) == [list(elo.items())]
     assert bars(figure[ANCHORS[0]]) == [[(i, low[i]), (i, high[i])] for i in elo]
-    scores = [curves[f"ladder/{anchor}/score"] for anchor in ("random", "uct_4")]
+    scores = [curves[f"anchors/{anchor}/score"] for anchor in ("random", "uct_4")]
     assert drawn(figure[ANCHORS[1]]) == [list(curve.items()) for curve in scores]
     assert len(drawn(figure[ANCHORS[2]])) == 6
     for axes in figure.values():
@@ -180,7 +180,7 @@ def test_a_run_of_one_iteration_has_a_figure(tmp_path: Path) -> None:
 def test_any_name_of_a_run_and_of_an_opponent_can_be_written(tmp_path: Path) -> None:
     folder = tmp_path / "a$b_1$ <&>"
     folder.mkdir()
-    curves = {f"ladder/{name}/score": {1: 0.5} for name in ("_runs_best.safetensors", "random")}
+    curves = {f"anchors/{name}/score": {1: 0.5} for name in ("_runs_best.safetensors", "random")}
     figure = draw_run(made_run(folder, curves))
     (axes,) = figure.axes
     assert {text.get_text() for text in axes.get_legend().get_texts()} == {

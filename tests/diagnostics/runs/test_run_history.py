@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.players import saved_player
 from helpers.tiny_run import tiny_config
+from torch.utils.tensorboard import SummaryWriter
 
 from alphazero.arena.tournament import Standing
 from alphazero.cli.main import main
@@ -67,6 +68,13 @@ def test_the_minutes_of_training_add_up_over_stages_and_iterations(run: Path) ->
     assert [f"seconds/{stage}" for stage in STAGES] == [
         name for name in METRICS if name.startswith("seconds/")
     ]
+
+
+def test_curves_of_older_runs_have_todays_names(tmp_path: Path) -> None:
+    with SummaryWriter(str(tmp_path / "tensorboard")) as writer:
+        writer.add_scalar("ladder/elo", 3.0, 1)
+        writer.add_scalar("anchors/elo", 5.0, 2)
+    assert list(read_curves(tmp_path)["anchors/elo"].items()) == [(1, 3.0), (2, 5.0)]
 
 
 def test_the_share_of_each_stage_is_reported(run: Path) -> None:

@@ -123,8 +123,8 @@ ONE = "keys: {search.c_puct: [1]}\n"
             ["my.yaml:1: sweep: name one metric, as maximize: match/elo or minimize: loss/total"],
         ),
         (
-            f"sweep: {{base: tiny.yaml, maximize: ladder/elo}}\n{ONE}",
-            ["my.yaml:1: sweep.maximize: some runs never measure ladder/elo; see `alphazero con"],
+            f"sweep: {{base: tiny.yaml, maximize: anchors/elo}}\n{ONE}",
+            ["my.yaml:1: sweep.maximize: some runs never measure anchors/elo; see `alphazero con"],
         ),
         (
             f"sweep: {{base: tiny.yaml, maximize: match/elo}}\n{ONE}",

@@ -114,12 +114,12 @@ def test_the_table_gives_the_number_of_positions_searched_for_a_surprise():
 
 
 @pytest.mark.parametrize(
-    "name", ["loss/totl", "ladder/a/b/score", "ladder/score", "solved/network_optimal"]
+    "name", ["loss/totl", "anchors/a/b/score", "anchors/score", "solved/network_optimal"]
 )
 def test_a_curve_that_is_not_in_the_table_fails(tmp_path: Path, name: str):
     wrong = re.escape(f"no curve in the table of metrics: ['{name}']")
     with TensorBoardWriter(tmp_path, 0) as curves, pytest.raises(AssertionError, match=wrong):
-        curves.write(1, Metrics({"loss/total": 1.0, "ladder/uct_20/score": 0.5, name: 0.5}))
+        curves.write(1, Metrics({"loss/total": 1.0, "anchors/uct_20/score": 0.5, name: 0.5}))
 
 
 @pytest.mark.parametrize("resumed_at", [3, 1, 0])

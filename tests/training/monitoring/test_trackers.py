@@ -16,7 +16,7 @@ from alphazero.training.monitoring.tracker_writer import TrackerWriter
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-VALUES = {"loss/total": 2.5, "ladder/uct_4/score": 0.75, "gate/elo_low": -math.inf}
+VALUES = {"loss/total": 2.5, "anchors/uct_4/score": 0.75, "gate/elo_low": -math.inf}
 TEXTS = {"selfplay/sample_game": "X . O\n<. X .>"}
 HISTOGRAMS = {"selfplay/search_values": np.array([0.0, 0.25, 1.0])}
 PICTURES = {"selfplay/surprise": Image.new("RGB", (8, 6), (230, 159, 0))}
@@ -54,7 +54,7 @@ def test_wandb_offline_has_each_point_once_in_one_run(
         names = {name.split(".")[0] for name, _ in points}
         assert names >= {*VALUES, *TEXTS, *HISTOGRAMS, *PICTURES}
         assert ("loss/total", 2.5) in points
-        assert ("ladder/uct_4/score", 0.75) in points
+        assert ("anchors/uct_4/score", 0.75) in points
     assert [run.settings["budget.iterations"] for run in runs] == [2, 3]
     assert runs[0].settings["network.filters"] == 8
     kept = {path.suffix for path in sessions[0].glob("files/**/*") if path.is_file()}
