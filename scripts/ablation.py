@@ -299,6 +299,8 @@ GO_SMALL = [
     "selfplay.games_per_iteration=128",
     "selfplay.parallel_games=128",
     "selfplay.temperature_moves=10",
+    "selfplay.final_temperature=0.2",
+    "selfplay.dirichlet_alpha=0.15",
     "selfplay.random_opening_max_moves=10",
     "replay.window_minimum=10000",
     "replay.ratio=6.0",
@@ -309,7 +311,7 @@ GO_SMALL = [
 ]
 """Overrides that make the shipped configuration small: one rate, no gate. They also restore its
 values from before convolutional heads, planes of liberties, drawn komi, auxiliary heads, Gumbel
-search and progressive simulations."""
+search (which needs no noise and no temperature) and progressive simulations."""
 
 CONVOLUTIONAL = "network.heads=convolutional"
 FEATURES = "game.features=1"

@@ -119,13 +119,18 @@ def test_a_larger_network_begins_with_the_answers_of_the_smaller_one(
 ) -> None:
     game = make_game("go", **GO_5)
     small = dataclasses.replace(SETTINGS, heads=heads, auxiliary=("ownership", "reply"))
-    weights = network_of("go", small, 1, **GO_5).state_dict()
+    weights = ResNet.of(game, small, 1).state_dict()
+    generator = torch.Generator().manual_seed(3)
+    for name, tensor in weights.items():
+        if tensor.is_floating_point():
+            least = 0.5 if name.endswith("running_var") else -0.5
+            tensor.add_(torch.rand(tensor.shape, generator=generator) + least)
     save_checkpoint(path, Checkpoint("go", GO_5, small, weights, 7, 1))
     network = ResNet.of(game, dataclasses.replace(small, blocks=4, filters=13), 2).eval()
     text = str(start_from(str(path), network, RNG))
     assert text.startswith("8 filters widened to 13; taken: stem, blocks 1 to 2, policy head")
     assert text.endswith("; not taken: blocks 3 to 4 (not there)")
-    observations = torch.rand(3, 17, 5, 5, generator=torch.Generator().manual_seed(0))
+    observations = torch.rand(3, 17, 5, 5, generator=generator)
     ours, theirs = (
         each.forward_full(observations) for each in (network, load_checkpoint(path).network())
     )
@@ -136,12 +141,6 @@ def test_a_larger_network_begins_with_the_answers_of_the_smaller_one(
     ]:
         assert other.std() > 1e-3
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
-
-
-def test_a_smaller_network_takes_nothing_of_a_larger_one(path: Path) -> None:
-    network = ResNet.of(make_game("go", **GO_5), dataclasses.replace(SETTINGS, filters=6), 2)
-    with pytest.raises(ConfigError, match=r"nothing of .* fits: taken: nothing"):
-        load_initial(str(path), network, RNG)
 
 
 def test_a_longer_tower_begins_with_the_answers_of_the_shorter_one(path: Path) -> None:
@@ -169,7 +168,7 @@ def test_a_block_of_another_kind_is_not_taken(path: Path) -> None:
 
 
 def test_where_nothing_fits_one_line_says_why(path: Path) -> None:
-    network = ResNet.of(make_game("connect_four"), NetworkConfig(), None)
+    network = ResNet.of(make_game("connect_four"), NetworkConfig(filters=6), None)
     with pytest.raises(ConfigError, match=r"nothing of .* fits: taken: nothing; not taken: stem "):
         load_initial(str(path), network, RNG)
 
