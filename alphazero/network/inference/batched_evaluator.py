@@ -13,7 +13,7 @@ from typing import Final, Protocol, Self
 import numpy as np
 
 from alphazero.errors import RunError
-from alphazero.network.auxiliary_heads import AuxiliaryPredictions, predict
+from alphazero.network.inference.predictions import AuxiliaryPredictions, predict
 from alphazero.network.resnet import ResNet, check_observations, fold_batch_norm
 from alphazero.utils.arrays import Float32Array
 
