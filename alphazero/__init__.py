@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from alphazero.games import Game, make_game
     from alphazero.games.contract.check import check_game
     from alphazero.notebook import Position
-    from alphazero.players.checkpoint_player import load_player
     from alphazero.players.position_search import SearchedPosition, search
+    from alphazero.players.registry import load_player
     from alphazero.training.loop import resume, train
 
 __version__ = "0.1.0"
@@ -42,7 +42,7 @@ _HOMES = {
     "check_game": "alphazero.games.contract.check",
     "grade": "alphazero.arena.contests",
     "load_config": "alphazero.config.loader",
-    "load_player": "alphazero.players.checkpoint_player",
+    "load_player": "alphazero.players.registry",
     "make_game": "alphazero.games",
     "match": "alphazero.arena.contests",
     "resume": "alphazero.training.loop",

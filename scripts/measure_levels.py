@@ -29,11 +29,7 @@ from alphazero.cli.main import run_and_report
 from alphazero.errors import RunError
 from alphazero.games.game import value_of, win_rate
 from alphazero.players.base import Player
-from alphazero.players.checkpoint_player import (
-    HASH_DIGITS,
-    CheckpointPlayer,
-    load_checkpoint_player,
-)
+from alphazero.players.checkpoint_player import CheckpointPlayer, load_checkpoint_player
 from alphazero.players.levels import (
     NAMES,
     STRONGEST,
@@ -51,7 +47,6 @@ from alphazero.players.registry import parse_player
 from alphazero.records.game_record import Pairing
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
-from alphazero.utils.files import sha256_of
 
 ANCHOR = "uct:simulations=100"
 """The player with rating 0, to which the first level must lose."""
@@ -237,8 +232,7 @@ def measure(path: Path, options: argparse.Namespace) -> None:
         f"Bradley-Terry ratings from {len(games):,} games; random has {ratings.elo[1]:+z.0f}; "
         "written by scripts/measure_levels.py"
     )
-    player_hash = sha256_of(saved.path)[:HASH_DIGITS]
-    save_ladder(ladder_file(saved.path), ladder, saved.game, player_hash, about)
+    save_ladder(ladder_file(saved.path), ladder, saved.game, saved.player_hash, about)
     print("\n".join(describe_ladder(ladder)))
     outside = [
         f"level {level.number} scores {level.score:.1%}"

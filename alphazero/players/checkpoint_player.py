@@ -15,7 +15,7 @@ from alphazero.config.fields import WrongValueError, check_value, config_fields
 from alphazero.config.schema import InferenceConfig, SearchConfig
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game
-from alphazero.games.registry import make_game, read_game
+from alphazero.games.registry import make_game
 from alphazero.mcts.evaluator import Evaluator, FixedBatches
 from alphazero.mcts.kernels.tree import EDGE
 from alphazero.mcts.network_search import NetworkSearch
@@ -26,7 +26,6 @@ from alphazero.network.header import find_checkpoint
 from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.inference.batched_evaluator import rows_in_match
 from alphazero.players.levels import Ladder, LevelSettings, default_ladder, ladder_file, load_ladder
-from alphazero.players.options import CheckpointOptions
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.files import printable, sha256_of
 
@@ -132,6 +131,11 @@ class CheckpointPlayer:
         return dataclasses.replace(self, game=game, evaluator=evaluator)
 
     @property
+    def player_hash(self) -> str:
+        """The first 16 hex digits of its file's SHA-256."""
+        return sha256_of(self.path)[:HASH_DIGITS]
+
+    @property
     def trained_game(self) -> Game:
         return make_game(self.checkpoint.game_name, **self.checkpoint.game_options)
 
@@ -144,7 +148,7 @@ class CheckpointPlayer:
         """
         path, ladder = ladder_file(self.path), None
         if path.is_file():
-            ladder = load_ladder(path, self.trained_game, sha256_of(self.path)[:HASH_DIGITS])
+            ladder = load_ladder(path, self.trained_game, self.player_hash)
         if ladder is None:
             return default_ladder(self.settings.simulations)
         return ladder if self.game == self.trained_game else ladder.unrated
@@ -167,36 +171,6 @@ def load_checkpoint_player(
         make_evaluator(checkpoint.network(), inference or InferenceConfig()),
         search_settings(checkpoint),
     )
-
-
-def load_player(
-    path: Path | str,
-    *,
-    game: Game | str | None = None,
-    simulations: int | None = None,
-    seconds: float | None = None,
-) -> tuple[Game, SearchPlayer]:
-    """Load a checkpoint, or the best player of a run directory; return its game and its player.
-
-    `game` is another game than in training, as another size of the board, where its heads allow it;
-    a text is `NAME` or `NAME:option=value,...`. The budget of a move is as in
-    `CheckpointPlayer.create`.
-
-    Raises:
-        CheckpointError: in one line, for a file that is no checkpoint.
-        PlayerError: when it does not play `game`.
-    """
-    from alphazero.players.registry import CHECKPOINT, PlayerSpec, agree_on_game
-
-    saved = load_checkpoint_player(path)
-    if game is None:
-        return saved.game, saved.create(simulations=simulations, seconds=seconds)
-    options = CheckpointOptions(str(path))
-    vars(options)["saved"] = saved
-    asked = read_game(game) if isinstance(game, str) else game
-    (spec,), agreed = agree_on_game([PlayerSpec(str(path), CHECKPOINT, options)], asked)
-    assert isinstance(spec.options, CheckpointOptions), "it is still this checkpoint"
-    return agreed, spec.options.saved.create(simulations=simulations, seconds=seconds)
 
 
 def grades_of(checkpoint: Checkpoint) -> list[str]:

@@ -13,7 +13,7 @@ from alphazero.errors import CheckpointError, PlayerError
 from alphazero.mcts.rollout_methods import FINAL_MOVES, RolloutConfig
 from alphazero.network.header import check_checkpoint, find_checkpoint
 from alphazero.players.gtp_process import MOVE_TIMEOUT, split_command
-from alphazero.utils.files import printable, sha256_of
+from alphazero.utils.files import printable
 
 if TYPE_CHECKING:
     from alphazero.games.game import Game
@@ -186,9 +186,7 @@ class CheckpointOptions(Options):
     @functools.cached_property
     def player_hash(self) -> str:
         """The first 16 hex digits of its file's SHA-256."""
-        from alphazero.players.checkpoint_player import HASH_DIGITS
-
-        return sha256_of(self.saved.path)[:HASH_DIGITS]
+        return self.saved.player_hash
 
 
 @dataclass(frozen=True)

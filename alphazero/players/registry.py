@@ -48,6 +48,7 @@ from alphazero.utils.shipped import find_shipped, shipped_players
 if TYPE_CHECKING:
     from alphazero.games.game import Game
     from alphazero.players.base import Player
+    from alphazero.players.search_player import SearchPlayer
 
 LONGEST = 4096
 """Maximum length of a player spec, in characters."""
@@ -282,6 +283,37 @@ def name_checkpoint(text: str) -> CheckpointOptions:
     named = CheckpointOptions(path or text, **options)
     named.check()
     return named
+
+
+def load_player(
+    path: Path | str,
+    *,
+    game: "Game | str | None" = None,
+    simulations: int | None = None,
+    seconds: float | None = None,
+) -> "tuple[Game, SearchPlayer]":
+    """Load a checkpoint, or the best player of a run directory; return its game and its player.
+
+    `game` is another game than in training, as another size of the board, where its heads allow it;
+    a text is `NAME` or `NAME:option=value,...`. The budget of a move is as in
+    `CheckpointPlayer.create`.
+
+    Raises:
+        CheckpointError: in one line, for a file that is no checkpoint.
+        PlayerError: when it does not play `game`.
+    """
+    from alphazero.games.registry import read_game
+    from alphazero.players.checkpoint_player import load_checkpoint_player
+
+    saved = load_checkpoint_player(path)
+    if game is None:
+        return saved.game, saved.create(simulations=simulations, seconds=seconds)
+    options = CheckpointOptions(str(path))
+    vars(options)["saved"] = saved
+    asked = read_game(game) if isinstance(game, str) else game
+    (spec,), agreed = agree_on_game([PlayerSpec(str(path), CHECKPOINT, options)], asked)
+    assert isinstance(spec.options, CheckpointOptions), "it is still this checkpoint"
+    return agreed, spec.options.saved.create(simulations=simulations, seconds=seconds)
 
 
 def common_game(specs: Iterable[PlayerSpec], game: "Game | None" = None) -> "Game":

@@ -28,7 +28,8 @@ from alphazero.cli.main import parser
 from alphazero.games import game_names
 from alphazero.network.header import PLAYER_FORMAT
 from alphazero.network.tensor_file import bytes_of_file
-from alphazero.players.checkpoint_player import load_player, search_settings
+from alphazero.players.checkpoint_player import search_settings
+from alphazero.players.registry import load_player
 from alphazero.solvers import exhaustive
 from alphazero.training.loop import train
 

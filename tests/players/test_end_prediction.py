@@ -10,9 +10,8 @@ from helpers.players import TINY, saved_player
 from alphazero.games.game import to_play
 from alphazero.games.registry import read_game
 from alphazero.games.results import describe_margin
-from alphazero.players.checkpoint_player import load_player
 from alphazero.players.end_prediction import EndPrediction, network_of, predict_end
-from alphazero.players.registry import parse_player
+from alphazero.players.registry import load_player, parse_player
 
 GO = "go:rows=3,columns=3,komi_half_points=1"
 WITH_HEADS = dataclasses.replace(TINY, auxiliary=("ownership", "margin"))

@@ -18,7 +18,8 @@ from alphazero.games.game import to_play
 from alphazero.mcts.kernels import evaluation_cache
 from alphazero.mcts.kernels.evaluation_cache import CacheType, new_cache
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.players.checkpoint_player import load_checkpoint_player, load_player
+from alphazero.players.checkpoint_player import load_checkpoint_player
+from alphazero.players.registry import load_player
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import threads_per_evaluation
