@@ -4,11 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-PUCT, GUMBEL, UCB1, UNIFORM = 0, 1, 2, 3
-"""Selection rules."""
-
-UNLIMITED_DEPTH = 2**30
-"""Sentinel for "no depth limit"."""
+from alphazero.mcts.kernels.selection_rules import UCB1, UNIFORM, UNLIMITED_DEPTH
 
 UNLIMITED = 2**40
 """Sentinel for "no simulation limit"."""

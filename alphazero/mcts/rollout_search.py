@@ -11,9 +11,10 @@ import numpy as np
 
 from alphazero.games.game import Game
 from alphazero.mcts.kernels.equations import SelectionParams
+from alphazero.mcts.kernels.selection_rules import UNLIMITED_DEPTH
 from alphazero.mcts.kernels.tree import EDGE, NODE, Trees, allocate_trees
 from alphazero.mcts.move_selection import final_actions
-from alphazero.mcts.rollout_methods import METHODS, UNLIMITED_DEPTH, RolloutConfig
+from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
 from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
 from alphazero.utils.arrays import BoolArray, Int64Array
 

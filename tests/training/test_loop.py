@@ -17,9 +17,9 @@ from alphazero.games.game import Game, State
 from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import SymmetricEvaluator
 from alphazero.mcts.kernels.equations import SelectionParams
+from alphazero.mcts.kernels.selection_rules import GUMBEL
 from alphazero.mcts.kernels.transpositions import has_transpositions
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.mcts.rollout_methods import GUMBEL
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord
 from alphazero.training import loop, play_backend, selfplay

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from numba import types
 
-from alphazero.mcts.rollout_methods import UNLIMITED_DEPTH
+from alphazero.mcts.kernels.selection_rules import UNLIMITED_DEPTH
 from alphazero.utils.jit import inline_kernel
 
 

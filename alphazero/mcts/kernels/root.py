@@ -9,9 +9,9 @@ from alphazero.mcts.kernels.edges import has_margins
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
 from alphazero.mcts.kernels.gumbel import best_with_visits, completed_q_logits
 from alphazero.mcts.kernels.proofs import is_solved
+from alphazero.mcts.kernels.selection_rules import GUMBEL
 from alphazero.mcts.kernels.transpositions import node_value
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
-from alphazero.mcts.rollout_methods import GUMBEL
 from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
 from alphazero.utils.jit import inline_kernel, kernel
 

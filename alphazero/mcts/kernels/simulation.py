@@ -26,6 +26,7 @@ from alphazero.mcts.kernels.gumbel import select_improved_policy, select_sequent
 from alphazero.mcts.kernels.proofs import backup_bounds, is_solved, node_on_path
 from alphazero.mcts.kernels.puct import select_puct
 from alphazero.mcts.kernels.root import set_root_priors
+from alphazero.mcts.kernels.selection_rules import GUMBEL, PUCT
 from alphazero.mcts.kernels.transpositions import (
     find_node,
     has_transpositions,
@@ -36,7 +37,6 @@ from alphazero.mcts.kernels.transpositions import (
 )
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.mcts.kernels.ucb import select_ucb
-from alphazero.mcts.rollout_methods import GUMBEL, PUCT
 from alphazero.utils.arrays import Float32Array, Int64Array, UInt32Array
 from alphazero.utils.jit import inline_kernel, kernel
 

@@ -7,8 +7,8 @@ does not depend on other slots.
 import numpy as np
 
 from alphazero.mcts.kernels.equations import SelectionParams, ucb1, ucb1_width, uniform
+from alphazero.mcts.kernels.selection_rules import UCB1
 from alphazero.mcts.kernels.tree import Trees
-from alphazero.mcts.rollout_methods import UCB1
 from alphazero.utils.bits import scramble
 from alphazero.utils.jit import inline_kernel
 
