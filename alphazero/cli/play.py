@@ -20,9 +20,9 @@ from alphazero.cli.shared import (
 from alphazero.errors import AlphaZeroError, PlayerError
 
 if TYPE_CHECKING:
-    from alphazero.frontends.web.catalog.run_records import Archive
     from alphazero.games import Game
     from alphazero.players.registry import PlayerSpec
+    from alphazero.records.archive import Archive
 
 
 GAME_SUFFIXES = (".sgf", ".jsonl")
@@ -153,7 +153,7 @@ def serve(options: argparse.Namespace) -> None:
         ) from None
     from alphazero.frontends.web.catalog.catalog import Catalog
     from alphazero.frontends.web.catalog.ratings import RatingTable
-    from alphazero.frontends.web.catalog.run_records import SavedGames
+    from alphazero.records.archive import SavedGames
     from alphazero.utils.shipped import shipped_players
 
     specs = [parse_player(name) for name in players]
@@ -346,7 +346,7 @@ def openings(options: argparse.Namespace) -> None:
     else:
         check_readable(options.games)
 
-        from alphazero.frontends.web.catalog.run_records import SavedGames
+        from alphazero.records.archive import SavedGames
 
         archive = SavedGames(options.games)
 

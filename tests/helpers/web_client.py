@@ -11,10 +11,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from alphazero.frontends.web.catalog.catalog import Catalog
-from alphazero.frontends.web.catalog.run_records import Archive
 from alphazero.frontends.web.server import Server, WebApp, listen, make_server
 from alphazero.frontends.web.sessions.session_manager import MAX_SESSIONS, SessionManager
 from alphazero.players.registry import PlayerSpec
+from alphazero.records.archive import Archive
 
 Json = dict[str, Any]
 

@@ -17,8 +17,8 @@ from typing import Any, Final, TypeVar
 from alphazero.diagnostics.runs.run_figure import Drawing, find_drawings
 from alphazero.diagnostics.runs.run_history import CurveReader
 from alphazero.errors import RunError
-from alphazero.frontends.web.catalog.run_records import SELFPLAY, to_played_game
 from alphazero.games.game import Game
+from alphazero.records.archive import SELFPLAY, to_played_game
 from alphazero.records.game_files import load_played
 from alphazero.records.game_record import GameRecord
 from alphazero.records.opening_explorer import in_periods

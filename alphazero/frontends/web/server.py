@@ -18,7 +18,6 @@ from starlette.routing import Route
 
 from alphazero.errors import AlphaZeroError, GameError, RunError
 from alphazero.frontends.web.catalog.catalog import Catalog
-from alphazero.frontends.web.catalog.run_records import SELFPLAY
 from alphazero.frontends.web.connection import limit_connections, track_responses
 from alphazero.frontends.web.event_stream import EventStream
 from alphazero.frontends.web.security import (
@@ -34,6 +33,7 @@ from alphazero.frontends.web.sessions.session_manager import SessionManager
 from alphazero.frontends.web.views.board_view import picture_of
 from alphazero.frontends.web.views.view import view_of
 from alphazero.games.registry import name_of
+from alphazero.records.archive import SELFPLAY
 from alphazero.utils.files import explain_os_error
 from alphazero.utils.progress import do_nothing
 

@@ -12,9 +12,9 @@ from alphazero.diagnostics.doctor import examine
 from alphazero.diagnostics.runs.run_archive import RunArchive
 from alphazero.diagnostics.verify import verify
 from alphazero.errors import AlphaZeroError, RunError
-from alphazero.frontends.web.catalog.run_records import GATE, SELFPLAY
 from alphazero.games import make_game
 from alphazero.players.registry import parse_player
+from alphazero.records.archive import GATE, SELFPLAY
 from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
 from alphazero.training.loop import resume, train

@@ -34,7 +34,6 @@ from alphazero.frontends.search_pool import SearchPool, SearchRequest, SearchRes
 from alphazero.frontends.web import connection, security, server
 from alphazero.frontends.web.catalog.catalog import Catalog, PlayerOption
 from alphazero.frontends.web.catalog.ratings import RatingTable, split_name
-from alphazero.frontends.web.catalog.run_records import SavedGames
 from alphazero.frontends.web.server import listen
 from alphazero.frontends.web.sessions import session_manager
 from alphazero.frontends.web.sessions.commands import COMMANDS
@@ -48,6 +47,7 @@ from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
 from alphazero.players.end_prediction import predict_end
 from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec, parse_player
+from alphazero.records.archive import SavedGames
 from alphazero.records.jsonl import load_games, read_line, save_games
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import read_sgf

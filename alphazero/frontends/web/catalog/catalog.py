@@ -12,7 +12,6 @@ from typing import Any, Final
 from alphazero.drawing.palette import looks_of
 from alphazero.errors import PlayerError, did_you_mean
 from alphazero.frontends.web.catalog.ratings import Rating, RatingTable
-from alphazero.frontends.web.catalog.run_records import Archive
 from alphazero.games.game import Game
 from alphazero.games.registry import game_names, make_game, write_game
 from alphazero.games.results import title_of
@@ -20,6 +19,7 @@ from alphazero.players.checkpoint_player import describe
 from alphazero.players.levels import Level
 from alphazero.players.options import CheckpointOptions, NetworkOptions, RolloutOptions
 from alphazero.players.registry import PlayerSpec, parse_player
+from alphazero.records.archive import Archive
 
 BUILTIN_PLAYERS: Final = ("random", "uct", "minimax:depth=2", "minimax:depth=4")
 """Players without a file."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from alphazero.errors import GameError
-from alphazero.frontends.web.catalog.run_records import SELFPLAY
 from alphazero.frontends.web.sessions.game_review import BETTER, RETRY
 from alphazero.frontends.web.sessions.session import Side, WebSession
 from alphazero.frontends.web.sessions.session_manager import SessionManager, check_board_size
 from alphazero.games.game import Game
+from alphazero.records.archive import SELFPLAY
 from alphazero.records.jsonl import read_line
 from alphazero.records.sgf import read_sgf
 from alphazero.records.sgf_export import from_sgf

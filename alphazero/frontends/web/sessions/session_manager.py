@@ -13,7 +13,14 @@ from alphazero.errors import GameError, PlayerError, did_you_mean
 from alphazero.frontends.search_pool import SearchPool
 from alphazero.frontends.web.catalog.catalog import Catalog, PlayerOption
 from alphazero.frontends.web.catalog.run_follower import RunFollower
-from alphazero.frontends.web.catalog.run_records import (
+from alphazero.frontends.web.security import RefusedError, client_with_most
+from alphazero.frontends.web.sessions.session import Side, WebSession
+from alphazero.games.game import ONGOING, Game
+from alphazero.games.registry import read_game, write_game
+from alphazero.games.results import SCORES
+from alphazero.mcts.network_search import network_statistics
+from alphazero.players.options import CheckpointOptions
+from alphazero.records.archive import (
     GATE,
     SAVED,
     SELFPLAY,
@@ -22,13 +29,6 @@ from alphazero.frontends.web.catalog.run_records import (
     headline,
     to_played_game,
 )
-from alphazero.frontends.web.security import RefusedError, client_with_most
-from alphazero.frontends.web.sessions.session import Side, WebSession
-from alphazero.games.game import ONGOING, Game
-from alphazero.games.registry import read_game, write_game
-from alphazero.games.results import SCORES
-from alphazero.mcts.network_search import network_statistics
-from alphazero.players.options import CheckpointOptions
 from alphazero.records.game_record import GameRecord
 from alphazero.records.opening_explorer import explore
 from alphazero.records.played_game import PlayedGame

@@ -1,6 +1,6 @@
-"""Recorded games on the page: those of a run, with its curves and progress, or those of a file.
+"""Archives of recorded games: those of a run, with its curves and progress, or those of a file.
 
-Front ends do not import `training`, which reads runs; the command line connects them.
+A run is read by `diagnostics`, which front ends do not import; the command line connects them.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
