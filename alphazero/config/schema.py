@@ -180,9 +180,8 @@ class NetworkConfig:
         "docs/KataGoMethods.md, Short-term Value and Score Targets",
     )
 
-    @property
-    def kept(self) -> "NetworkConfig":
-        """The settings that checkpoints keep: all but `initial`."""
+    def without_initial(self) -> "NetworkConfig":
+        """Return the settings that a checkpoint holds."""
         return replace(self, initial="")
 
 

@@ -66,7 +66,7 @@ def matches_run(player: Checkpoint, config: Config) -> bool:
     """Whether a player has a configuration's game and network."""
     game = (config.game.name, config.game.options)
     return game == (player.game_name, player.game_options) and (
-        player.network_settings == config.network.kept
+        player.network_settings == config.network.without_initial()
     )
 
 

@@ -423,7 +423,7 @@ TRAINING = (
     ),
     Mutation(
         "training/learning/learner.py",
-        "decay = min(self.settings.ema_decay, (1 + age) / (10 + age))",
+        "decay = min(self.settings.ema_decay, (1 + self.step) / (10 + self.step))",
         "decay = self.settings.ema_decay",
         "the average starts as slowly as it goes on",
         (

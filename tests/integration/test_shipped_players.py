@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +73,7 @@ def test_players_are_shipped() -> None:
 def test_a_shipped_player_is_that_of_the_configuration_of_its_name(path: Path) -> None:
     saved, config = load_checkpoint_player(path), load_config(ROOT / f"configs/{path.stem}.yaml")
     assert saved.game == make_game(config.game.name, **config.game.options)
-    assert saved.checkpoint.network_settings == replace(config.network, initial="")
+    assert saved.checkpoint.network_settings == config.network.without_initial()
     assert saved.settings == config.search
     assert saved.checkpoint.details["seed"] == config.run.seed
     assert "\ngraded " in describe(path, saved.checkpoint)

@@ -19,7 +19,7 @@ def new_learner(run: RunDirectory, group: Group | None) -> Learner:
     """Return an untrained learner; a new run's has the weights of `network.initial`, if any."""
     config = run.config
     rng = np.random.default_rng(stream(config, run.state.iteration, INITIALISE))
-    network = ResNet.of(run.game, config.network.kept, int(rng.integers(2**31)))
+    network = ResNet.of(run.game, config.network.without_initial(), int(rng.integers(2**31)))
     if config.network.initial and not run.state.best:
         transfer = start_from(config.network.initial, network, rng)
         print(f"starts from {printable(config.network.initial)}; {transfer}")

@@ -51,7 +51,7 @@ def test_the_holdout_loss_exposes_a_network_that_knows_its_games_by_heart() -> N
         for seen, value in zip(batch.observations, batch.values, strict=True)
     }
     # The empty board is in every game, and others may be in several: they are known, too.
-    player = SimpleNamespace(player=Oracle(known), device=torch.device("cpu"))
+    player = SimpleNamespace(ema_network=Oracle(known), device=torch.device("cpu"))
     figures = holdout_value_loss(player, window, new, SETTINGS, [0])
     assert figures["learner/seen_value_loss"] == 0
     decided = np.repeat(new.outcomes != 0, new.lengths).mean()

@@ -133,14 +133,14 @@ def test_a_run_with_a_tracker_has_the_files_of_one_without(
     def stop_at_two(self: Training) -> None:
         if self.run.state.iteration == 2:
             raise KeyboardInterrupt
-        publish(self)
+        save(self)
 
-    publish = Training.publish
-    monkeypatch.setattr(Training, "publish", stop_at_two)
+    save = Training.save
+    monkeypatch.setattr(Training, "save", stop_at_two)
     config = tiny_config(tmp_path / "tracked", "budget.iterations=3", "run.trackers=[wandb]")
     with pytest.raises(KeyboardInterrupt):
         train(config)
-    monkeypatch.setattr(Training, "publish", publish)
+    monkeypatch.setattr(Training, "save", save)
     run = resume(tmp_path / "tracked" / "tiny")
     assert [each.received for each in FakeTracker.opened] == [[1, 2], []]
     assert FakeTracker.opened[0].values["selfplay/positions"] > 0
