@@ -591,8 +591,8 @@ class SelfplayConfig:
         None,
         "boards that the iterations of self-play use in turn, each as the options that differ from "
         "the section `game`: `[{rows: 7, columns: 7}, {}]` for every other iteration on 7 x 7; "
-        "`network.heads: convolutional` only. Gates, evaluations, `plan` and `bench` use the "
-        "section `game`. null: only that one",
+        "needs `network.heads: convolutional`, and no `distributed`. Gates, evaluations, `plan` "
+        "and `bench` use the section `game`. null: only that one",
         kind="null or [{option: value}, ...]",
         read=_read_boards,
         source="AGZ: none; Wu 2019 (arXiv:1902.10565), appendix D: 9 x 9 to 19 x 19",
