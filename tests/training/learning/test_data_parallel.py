@@ -82,7 +82,9 @@ torch.distributed.destroy_process_group()
     ("optimizer", "auxiliary"),
     [
         ("sgd", AUXILIARY_HEADS),
-        pytest.param("adamw", ("reply",), marks=pytest.mark.slow),
+        # Dense heads: a bias that shifts all logits has no gradient but rounding, of which these
+        # optimizers make whole steps.
+        pytest.param("adamw", (), marks=pytest.mark.slow),
         pytest.param("muon", (), marks=pytest.mark.slow),
     ],
 )
