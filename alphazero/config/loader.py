@@ -105,11 +105,11 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
 
 
 def _check_removed_section(reader: Reader, name: str, content: Any) -> None:
-    if isinstance(content, dict) and content.get(REMOVED_SECTIONS[name]) is not None:
-        hint = "train the larger network in a second run that starts from this one, with "
-        reader.report((name,), f"{name}: this section no longer exists; {hint}network.initial")
-    else:
+    key, hint = REMOVED_SECTIONS[name]
+    if content is None or (isinstance(content, dict) and content.get(key) is None):
         reader.renamed.append(f"{name} was removed")
+    else:
+        reader.report((name,), f"{name}: this section no longer exists; {hint}")
 
 
 def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override: str) -> None:

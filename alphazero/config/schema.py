@@ -1044,5 +1044,10 @@ REMOVED_KEYS: dict[KeyPath, Any] = {
 """Keys of older files, accepted only with this value, their default. Those of `network` are in the
 headers of checkpoints too."""
 
-REMOVED_SECTIONS = {"growth": "samples"}
-"""Sections of older files, accepted only where this key is null, its default."""
+REMOVED_SECTIONS = {
+    "growth": (
+        "samples",
+        "train the larger network in a second run that starts from this one, with network.initial",
+    )
+}
+"""Sections of older files, each accepted only where this key is null, its default; else a hint."""
