@@ -48,7 +48,7 @@ class Transfer:
 
 def load_initial(
     path: str, network: ResNet, rng: np.random.Generator
-) -> tuple[Mapping[str, Tensor], Transfer]:
+) -> tuple[dict[str, Tensor], Transfer]:
     """Read the weights of `network.initial`, and compare them with a network's.
 
     If the network has more filters, they are widened by `rng` to as many. `network` is not changed,
@@ -59,15 +59,15 @@ def load_initial(
         ConfigError: when no part of it fits.
     """
     checkpoint = load_checkpoint(find_checkpoint(Path(path)))
-    weights: Mapping[str, Tensor] = checkpoint.weights
+    weights, widened = checkpoint.weights, ""
     before, after = checkpoint.network_settings.filters, network.settings.filters
     if after > before:
         weights = widen(weights, after - before, rng)
+        widened = f"{before} filters widened to {after}"
     transfer = compare_parts(weights, network.state_dict())
+    transfer.widened = widened
     if not transfer.taken:
         raise ConfigError(f"network.initial: nothing of {printable(path)} fits: {transfer}")
-    if after > before:
-        transfer.widened = f"{before} filters widened to {after}"
     return weights, transfer
 
 

@@ -90,10 +90,10 @@ class AnalysisEngine:
 
     def run(self, lines: Iterable[str], waits: bool = True) -> None:
         """Answer `lines`; after the last one, finish the open queries if it `waits`."""
-        unread = threading.Semaphore(READ_AHEAD)
+        capacity = threading.Semaphore(READ_AHEAD)
 
         def take(line: str) -> None:
-            unread.release()
+            capacity.release()
             self.take(line)
 
         def end() -> None:
@@ -102,7 +102,7 @@ class AnalysisEngine:
         def read() -> None:
             try:
                 for line in lines:
-                    unread.acquire()
+                    capacity.acquire()
                     self._events.put(functools.partial(take, line))
             finally:
                 self._events.put(end)
