@@ -224,22 +224,20 @@ def standings(tournament: Tournament, anchor: int) -> tuple[list[Standing], Rati
 
 def table(rows: Sequence[Standing], ratings: Ratings, games: Sequence[PlayedGame]) -> str:
     """Format standings as an aligned table, with a summary of the `games`."""
-    width = max(len("player"), *(len(row.name) for row in rows))
-    lines = [f"{'player':{width}}    Elo      95 % interval  games  score   won drawn  lost"]
+    lines = [["player", "Elo", "95 % interval", "games", "score", "won", "drawn", "lost"]]
     for row in rows:
         interval = "anchor"
         if row.elo_low < row.elo_high:
             interval = f"{row.elo_low:+z.0f} to {row.elo_high:+z.0f}"
-        lines.append(
-            f"{row.name:{width}}  {row.elo:+z5.0f} {interval:>18} {row.games:6,} {row.score:6.1%} "
-            f"{row.wins:5,} {row.draws:5,} {row.losses:5,}"
-        )
+        counts = (f"{count:,}" for count in (row.wins, row.draws, row.losses))
+        figures = f"{row.elo:+z.0f}", interval, f"{row.games:,}", f"{row.score:.1%}"
+        lines.append([row.name, *figures, *counts])
     distinct = len({(each.players, each.actions) for each in games})
-    lines.append(
+    return (
+        f"{tables.align(lines)}\n"
         f"moving first is worth {ratings.advantage:+z.0f} Elo; equal players draw "
         f"{ratings.draws:.0%} of their games; {distinct:,} of {len(games):,} games distinct"
     )
-    return "\n".join(lines)
 
 
 def save_csv(

@@ -6,7 +6,7 @@ shows a shorter and the longest case.
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +18,7 @@ from alphazero.errors import RunError
 from alphazero.training.evaluation import OPENING_MOVES
 from alphazero.training.run_directory import RunDirectory
 from alphazero.utils.files import printable
+from alphazero.utils.tables import align
 
 SHORT_GAME_FACTOR: Final = 2 / 3
 """Length of the shorter case, as a share of random games; the longest case is the rules' maximum.
@@ -209,18 +210,22 @@ def describe(config: Config, measured: Calibration) -> str:
         * (measured.step_positions < config.learner.batch_size),
         f"gate                {measured.gate_simulations:,.0f} simulations/s",
         "",
-        "games are           " + _row(named),
-        "moves of a game     " + _row(f"{each.length:,.1f}" for each in columns),
-        *(
-            f"{name:20}" + _row(f"{_figures(each)[name]:,.{places}f}" for each in columns)
-            for name, places in ROWS.items()
+        align(
+            [
+                ("games are", *named),
+                ("moves of a game", *(f"{each.length:,.1f}" for each in columns)),
+                *(
+                    (name, *(f"{_figures(each)[name]:,.{places}f}" for each in columns))
+                    for name, places in ROWS.items()
+                ),
+            ]
         ),
         "",
         f"time                {describe_stages(named['as random'].seconds)}",
         f"bottleneck          {bottleneck(measured)}",
         f"suggested           {advice}",
     ]
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(lines)
 
 
 ROWS: Final = {
@@ -233,10 +238,6 @@ ROWS: Final = {
     "disk, MiB": 0,
 }
 """The rows of the table, and the decimal places of their figures."""
-
-
-def _row(cells: Iterable[str]) -> str:
-    return "".join(f"{cell:>14}" for cell in cells)
 
 
 def _figures(each: Forecast) -> dict[str, float]:
@@ -301,20 +302,19 @@ def compare(past: MeasuredRun, measured: Calibration) -> str:
     errors are errors of the rates.
     """
     plans = _plans_of(past, measured)
-    lines = [
-        f"measured in {measured.seconds:.0f} s, untrained; games had {past.length:.1f} moves, "
-        f"random ones have {measured.random_length:.1f}",
-        " " * 20 + _row(("the run", "forecast", "error", "length known", "error")),
-    ]
+    rows = [["", "the run", "forecast", "error", "length known", "error"]]
     for name, places in ROWS.items():
         if name == "iterations":
             continue
         took = past.figures[name]
-        cells = [f"{took:,.{places}f}"]
+        cells = [name, f"{took:,.{places}f}"]
         for plan in plans:
             cells += [f"{plan[name]:,.{places}f}", f"{plan[name] / took - 1:+.0%}"]
-        lines.append(f"{name:20}" + _row(cells))
-    return "\n".join(lines)
+        rows.append(cells)
+    return (
+        f"measured in {measured.seconds:.0f} s, untrained; games had {past.length:.1f} moves, "
+        f"random ones have {measured.random_length:.1f}\n{align(rows)}"
+    )
 
 
 def compared(past: MeasuredRun, measured: Calibration) -> dict[str, Any]:

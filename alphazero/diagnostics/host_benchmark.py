@@ -25,6 +25,7 @@ from alphazero.mcts.evaluator import Evaluator, with_margins
 from alphazero.training.selfplay_stats import SelfPlayStats
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.progress import Progress, no_progress
+from alphazero.utils.tables import align
 
 PREPARED_ROWS: Final = 4096
 
@@ -145,6 +146,12 @@ class HostRate:
         return 1e6 * self.cores / self.simulations
 
 
+HEADER: Final = (
+    *("workers", "device/s", "evaluations/s", "of device"),
+    *("simulations/s", "speedup", "cores", "core µs/simulation"),
+)
+
+
 @dataclass(frozen=True)
 class HostBenchmark:
     """Rates, device by device."""
@@ -153,11 +160,7 @@ class HostBenchmark:
     cores: int
 
     def __str__(self) -> str:
-        header = (
-            f"{'workers':>7} {'device/s':>11} {'evaluations/s':>13} {'of device':>9} "
-            f"{'simulations/s':>13} {'speedup':>7} {'cores':>5} {'core µs/simulation':>18}"
-        )
-        lines = [header, *map(self._line, self.rates)]
+        lines = [align([HEADER, *map(self._row, self.rates)])]
         serial = self.serial_share
         if serial is not None:
             alone = self._alone(1)
@@ -195,14 +198,18 @@ class HostBenchmark:
             if rate.workers == workers and math.isinf(rate.device)
         )
 
-    def _line(self, rate: HostRate) -> str:
+    def _row(self, rate: HostRate) -> tuple[str, ...]:
         first = next(other for other in self.rates if other.device == rate.device)
         paced = math.isfinite(rate.device)
         return (
-            f"{rate.workers:7} {f'{rate.device:,.0f}' if paced else 'none':>11} "
-            f"{rate.evaluations:13,.0f} {f'{rate.share:.1%}' if paced else '':>9} "
-            f"{rate.simulations:13,.0f} {rate.simulations / first.simulations:7.2f} "
-            f"{rate.cores:5.2f} {rate.core_microseconds:18.2f}"
+            str(rate.workers),
+            f"{rate.device:,.0f}" if paced else "none",
+            f"{rate.evaluations:,.0f}",
+            f"{rate.share:.1%}" if paced else "",
+            f"{rate.simulations:,.0f}",
+            f"{rate.simulations / first.simulations:.2f}",
+            f"{rate.cores:.2f}",
+            f"{rate.core_microseconds:.2f}",
         )
 
 

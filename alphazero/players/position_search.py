@@ -9,6 +9,7 @@ from alphazero.games.game import ONGOING, OUTCOME, Game, State
 from alphazero.games.registry import write_game
 from alphazero.players.candidates import Candidate, candidates_of
 from alphazero.players.search_player import SearchPlayer
+from alphazero.utils.tables import align
 
 MOST_PRINTED = 10
 """Maximum moves that a printed result shows."""
@@ -40,11 +41,13 @@ class SearchedPosition:
 
     def __str__(self) -> str:
         lines = [f"value {self.value:+.3f} after {self.simulations:,} simulations"]
-        lines.append(f"{'move':8} {'visits':>7} {'value':>7} {'prior':>7}  line")
-        for candidate in self.candidates[:MOST_PRINTED]:
-            name, *rest = self.names(candidate.line)
-            numbers = f"{candidate.visits:7,} {candidate.value:+7.3f} {candidate.prior:7.3f}"
-            lines.append(f"{name:8} {numbers}  {' '.join(rest)}".rstrip())
+        rows, replies = [("move", "visits", "value", "prior")], ["line"]
+        for each in self.candidates[:MOST_PRINTED]:
+            name, *rest = self.names(each.line)
+            rows.append((name, f"{each.visits:,}", f"{each.value:+.3f}", f"{each.prior:.3f}"))
+            replies.append(" ".join(rest))
+        for row, line in zip(align(rows).splitlines(), replies, strict=True):
+            lines.append(f"{row}  {line}".rstrip())
         if len(self.candidates) > MOST_PRINTED:
             lines.append(f"and {len(self.candidates) - MOST_PRINTED} more")
         return "\n".join(lines)

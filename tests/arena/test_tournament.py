@@ -226,10 +226,10 @@ def test_the_table_is_aligned() -> None:
     ratings = dataclasses.replace(ratings, advantage=-0.2)
     lines = table(ROWS, ratings, [*each.played, each.played[0]]).splitlines()
     assert lines[:4] == [
-        "player     Elo      95 % interval  games  score   won drawn  lost",
-        "a:b=1,c   +312       +250 to +400    120  75.0%    80    20    20",
-        "random      +0             anchor  1,200   0.0%     0     0 1,200",
-        "uct         +0           +0 to +0  1,200   0.0%     0     0 1,200",
+        "player    Elo  95 % interval  games  score  won  drawn   lost",
+        "a:b=1,c  +312   +250 to +400    120  75.0%   80     20     20",
+        "random     +0         anchor  1,200   0.0%    0      0  1,200",
+        "uct        +0       +0 to +0  1,200   0.0%    0      0  1,200",
     ]
     assert lines[4].startswith("moving first is worth +0 Elo; ")
     different = len({(game.players, game.actions) for game in each.played})

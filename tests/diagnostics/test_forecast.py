@@ -207,7 +207,10 @@ def test_the_error_of_a_forecast_is_reported_with_and_without_the_length_of_game
         "disk, MiB": truth.disk,
     }
     comparison = compare(MeasuredRun(config, 4, 6.0, figures), MEASURED)
-    rows = {line[:20].strip(): line[20:].split() for line in comparison.splitlines()[2:]}
+    rows = {
+        name.strip(): cells.split()
+        for name, cells in (line.split("  ", 1) for line in comparison.splitlines()[2:])
+    }
     assert set(rows) == set(figures)
     assert rows["minutes"][4] == "-9%"
     assert rows["games/h"][4] == "+0%"
