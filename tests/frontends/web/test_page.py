@@ -216,7 +216,7 @@ def test_the_territory_of_a_finished_game_is_shaded_and_its_margin_shown(visit: 
     expect(cell(page, "A1")).to_have_attribute("aria-label", "A1, empty, 100 % Black's")
     expect(cell(page, "A3")).to_have_attribute("aria-label", "A3, empty, nobody's")
     expect(page.locator("#status-text")).to_have_text("Black wins by 0.5")
-    expect(page.locator(".seat.second .points")).to_have_text("2.5")
+    expect(page.locator(".side.second .points")).to_have_text("2.5")
     page.get_by_label("Plain").check(force=True)
     expect(squares).to_have_count(0)
 
@@ -245,7 +245,7 @@ def test_a_stone_beside_words_lies_on_the_colour_of_the_board(visit: Any) -> Non
     for theme, side in itertools.product(("light", "dark"), ("first", "second")):
         page.emulate_media(color_scheme=theme)
         expect(page.locator("html")).to_have_attribute("data-theme", theme)
-        for stone in page.locator(f".seat .stone.{side}, #sides .stone.{side}").all():
+        for stone in page.locator(f".side .stone.{side}, #sides .stone.{side}").all():
             picture = Image.open(io.BytesIO(stone.screenshot())).convert("RGB")
             width, height = picture.size
             assert picture.getpixel((width // 2, height // 2)) == colour_of(page, f"board-{side}")

@@ -187,7 +187,7 @@ def test_a_piece_that_is_taken_is_counted_and_a_hint_is_an_arrow(visit: Visitor)
     page = visit("breakthrough")
     paste(page, "b2-b3 a5-a4 b3xa4")
     expect_ply(page, 3)
-    assert "1 captured" in page.locator(".seat.first").inner_text()
+    assert "1 captured" in page.locator(".side.first").inner_text()
     page.get_by_role("button", name="Hint").click()
     page.locator(".overlay line.hint").wait_for()
     assert page.locator(".overlay .hint-head").count() == 1

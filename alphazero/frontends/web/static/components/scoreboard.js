@@ -5,8 +5,8 @@ import { byId, chance, make, percent, setAttribute, setText } from "../lib/dom.j
 /** What each side joins where cells are hexagons. */
 const EDGES = ["top to bottom", "left to right"];
 
-/** A side's seat: its stone, its name, who plays it, its points. */
-class Seat {
+/** A side: its stone, its name, who plays it, its points. */
+class Side {
   constructor(root, index) {
     this.root = root;
     this.index = index;
@@ -42,8 +42,8 @@ class Seat {
 
 export class Scoreboard {
   constructor() {
-    this.seats = [".seat.first", ".seat.second"].map(
-      (place, index) => new Seat(document.querySelector(`#scoreboard ${place}`), index),
+    this.sides = [".side.first", ".side.second"].map(
+      (place, index) => new Side(document.querySelector(`#scoreboard ${place}`), index),
     );
     this.bar = byId("win-bar");
     this.share = make("div", { class: "share" });
@@ -52,7 +52,7 @@ export class Scoreboard {
   }
 
   show(view) {
-    this.seats.forEach((seat) => seat.show(view));
+    this.sides.forEach((side) => side.show(view));
     setText(byId("status-text"), view.status);
     setText(byId("source"), view.source ?? "");
     setText(byId("ply"), `${view.ply} / ${view.moves.length}`);
