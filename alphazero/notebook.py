@@ -21,7 +21,7 @@ from alphazero.utils.arrays import Float64Array, Int64Array
 
 
 @dataclass(frozen=True)
-class SearchResult:
+class SearchSummary:
     """A player's search result; both values are for the player to move."""
 
     prior: Float64Array
@@ -56,7 +56,7 @@ class Position:
         self.last_cell: int | None = None
         """the cell where pictures mark the last move"""
         self.territory = territory
-        self.search_result: SearchResult | None = None
+        self.search_result: SearchSummary | None = None
         for name in self.game.split_moves(line):
             self._make(name)
 
@@ -91,7 +91,7 @@ class Position:
         action = player.choose(self.state)
         roots = player.search.root_statistics(np.array([0]))
         searched = self._copy()
-        searched.search_result = SearchResult(
+        searched.search_result = SearchSummary(
             roots.priors[0],
             roots.visits[0],
             player.search.root_network_value(0),

@@ -82,7 +82,9 @@ class Ablation:
             for future in [pool.submit(train_one, *run) for run in runs]:
                 future.result()
 
-    def compare(self, trial: "Trial", workers: int, show: Progress = no_progress) -> list["Row"]:
+    def compare(
+        self, conditions: "Conditions", workers: int, show: Progress = no_progress
+    ) -> list["Row"]:
         """Return the results of each variant."""
         rows = []
         for variant in self.variants:
@@ -91,16 +93,16 @@ class Ablation:
             for seed in self.seeds:
                 player = load_checkpoint_player(self.run_of(variant, seed))
                 if variant != BASE:
-                    base = _spec(self.run_of(BASE, seed), trial.simulations)
-                    matches.append(_compare(player, base, trial, seed, workers))
-                figures.append(_measure(player, trial, seed, workers))
+                    base = _spec(self.run_of(BASE, seed), conditions.simulations)
+                    matches.append(_compare(player, base, conditions, seed, workers))
+                figures.append(_measure(player, conditions, seed, workers))
                 show(1)
             rows.append(Row(variant, matches, np.mean(figures, axis=0).tolist()))
         return rows
 
 
 @dataclass(frozen=True)
-class Trial:
+class Conditions:
     """How trained players are measured."""
 
     games: int
@@ -117,13 +119,15 @@ class Trial:
         return graded + [f"against {each.name}" for each in self.opponents]
 
 
-def _measure(player: CheckpointPlayer, trial: Trial, seed: int, workers: int) -> list[float]:
+def _measure(
+    player: CheckpointPlayer, conditions: Conditions, seed: int, workers: int
+) -> list[float]:
     """Return shares: of optimal moves without and with search, and of points by opponent."""
     shares = []
-    if trial.solutions:
-        for simulations in (0, trial.simulations):
-            shares.append(optimal_share(player, trial.solutions, simulations, workers))
-    results = (_compare(player, each, trial, seed, workers) for each in trial.opponents)
+    if conditions.solutions:
+        for simulations in (0, conditions.simulations):
+            shares.append(optimal_share(player, conditions.solutions, simulations, workers))
+    results = (_compare(player, each, conditions, seed, workers) for each in conditions.opponents)
     return shares + [result.score for result in results]
 
 
@@ -132,19 +136,19 @@ def _spec(run: Path, simulations: int) -> PlayerSpec:
 
 
 def _compare(
-    player: CheckpointPlayer, opponent: PlayerSpec, trial: Trial, seed: int, workers: int
+    player: CheckpointPlayer, opponent: PlayerSpec, conditions: Conditions, seed: int, workers: int
 ) -> MatchResult:
     """Return the result of `player` against `opponent`; GTP programs see all moves of a game."""
     game, rng = player.game, np.random.default_rng(seed)
 
     def make_players(num_games: int) -> list[Player]:
-        own = player.create(num_games, simulations=trial.simulations)
+        own = player.create(num_games, simulations=conditions.simulations)
         return [own, opponent.create(game, num_games, rng.spawn(1)[0])]
 
     return play_match(
         game,
         make_players,
-        paired_openings(game, trial.games, OPENING_MOVES, rng),
+        paired_openings(game, conditions.games, OPENING_MOVES, rng),
         parallel_games=parallel_games_for([opponent], workers),
         workers=workers,
     )[0]
@@ -407,13 +411,13 @@ def main() -> None:
     played = load_config(ablation.config, ablation.shared).game
     game = make_game(played.name, **played.options)
     solutions = [read_positions(game, path) for path in position_files(options.positions)]
-    trial = Trial(options.games, study.simulations, solutions, options.opponents)
+    conditions = Conditions(options.games, study.simulations, solutions, options.opponents)
     workers, runs = usable_cores(), len(ablation.variants) * len(ablation.seeds)
     with tqdm(total=runs, desc="training", unit="run") as bar:
         ablation.train(workers, bar.update)
     with tqdm(total=runs, desc="comparing", unit="run") as bar:
-        rows = ablation.compare(trial, workers, bar.update)
-    print(table(rows, trial.columns))
+        rows = ablation.compare(conditions, workers, bar.update)
+    print(table(rows, conditions.columns))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import Pairing
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
-from alphazero.training.evaluation import OPENING_MOVES, Evaluation
+from alphazero.training.evaluation import OPENING_MOVES, PlayerEvaluation
 from alphazero.training.gate import make_player
 from alphazero.training.learning.learner import Learner
 from alphazero.utils.jobs import split_evenly, threads_per_evaluation
@@ -120,7 +120,7 @@ def calibrate(
     by_batch = {size: _rate(bench, [size] * workers, each) for size in sizes}
     by_threads = {count: _rate(bench, [num_games] * count, each) for count in counts}
     show(1)
-    evaluation = Evaluation(game, config)
+    evaluation = PlayerEvaluation(game, config)
     rng = np.random.default_rng(config.run.seed)
     each = allowed(MATCHES) / 2
     gate_simulations = _time_gate(config, bench, cores, each, rng)
@@ -202,7 +202,7 @@ def _simulations(matches: Sequence[Match]) -> int:
 def _time_anchors(
     config: Config,
     bench: SelfPlayBenchmark,
-    evaluation: Evaluation,
+    evaluation: PlayerEvaluation,
     workers: int,
     seconds: float,
     rng: np.random.Generator,

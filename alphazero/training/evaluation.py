@@ -31,7 +31,7 @@ Figures = dict[str, float]
 """Metric values by name."""
 
 
-class Evaluation:
+class PlayerEvaluation:
     """The measurements that a configuration asks for; raises ConfigError if it cannot have one."""
 
     def __init__(self, game: Game, config: Config) -> None:

@@ -38,7 +38,7 @@ from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import Batch
 from alphazero.training.data.replay_mixture import ReplayMixture
-from alphazero.training.evaluation import Evaluation, Figures
+from alphazero.training.evaluation import Figures, PlayerEvaluation
 from alphazero.training.int8 import quantize
 from alphazero.training.learning.data_parallel import Group, init_process_group
 from alphazero.training.learning.learner import StepReport
@@ -199,7 +199,7 @@ class Training:
         self.learner = new_learner(run, group)
         self.schedule = StepSchedule(config, run.state)
         self.replay = ReplayMixture(run.boards, config.replay, config.network.auxiliary)
-        self.evaluation = Evaluation(self.game, config)
+        self.evaluation = PlayerEvaluation(self.game, config)
         self.best: BatchedEvaluator
         self.other_boards: dict[Game, tuple[str, BatchedEvaluator]] = {}
         """best players on other sizes of the board, by name"""

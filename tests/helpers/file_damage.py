@@ -263,7 +263,7 @@ class Auditor:
             self.seen[event] += 1
 
 
-class Trial:
+class DamageTrial:
     """Reads one file after the other and counts what happens."""
 
     def __init__(self) -> None:
@@ -307,7 +307,7 @@ class Trial:
         }
 
 
-def try_checkpoints(trial: Trial, count: int, choice: random.Random, place: Path) -> None:
+def try_checkpoints(trial: DamageTrial, count: int, choice: random.Random, place: Path) -> None:
     """Read `count` damaged or hostile variants of a small player."""
     from alphazero.config.schema import NetworkConfig
     from alphazero.games import game_names, make_game
@@ -336,7 +336,7 @@ def try_checkpoints(trial: Trial, count: int, choice: random.Random, place: Path
             trial.odd.append(f"not noticed: {mutant[:300]!r}")
 
 
-def try_shards(trial: Trial, count: int, choice: random.Random, place: Path) -> None:
+def try_shards(trial: DamageTrial, count: int, choice: random.Random, place: Path) -> None:
     """Read `count` damaged shards, each by the run that has its hash; hostile ones without.
 
     Where only whoever can write the manifest too can have made a file, it has to hold lawful games.
@@ -393,7 +393,7 @@ if __name__ == "__main__":
     for what, try_files in (("checkpoint", try_checkpoints), ("shard", try_shards)):
         place = folder / what
         place.mkdir(parents=True)
-        on_trial = Trial()
+        on_trial = DamageTrial()
         try_files(on_trial, number, random.Random(seed), place)
         found[what] = on_trial.figures(place)
     print(json.dumps(found))

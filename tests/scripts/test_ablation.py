@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ablation import BASE, CONFIGS, STUDIES, Ablation, Row, Trial, table
+from ablation import BASE, CONFIGS, STUDIES, Ablation, Conditions, Row, table
 from helpers.commands import exit_code
 from helpers.tiny_run import YAML, files_of
 
@@ -53,11 +53,11 @@ def test_variants_are_trained_once_and_compared_with_the_base(tmp_path: Path) ->
     assert all(sha256_of(path) == digest for path, digest in trained.items())
     assert "games/selfplay-000002.txt" not in files_of(ablation.run_of(BASE, 3))
     solutions = [solve_all_positions(make_game("tic_tac_toe"))]
-    trial = Trial(4, 2, solutions, [parse_player("minimax:9")])
-    base, other = ablation.compare(trial, 1)
+    conditions = Conditions(4, 2, solutions, [parse_player("minimax:9")])
+    base, other = ablation.compare(conditions, 1)
     assert (base.variant, base.matches) == (BASE, [])
     assert other.matches[0].games == 4
-    assert trial.columns == ["optimal, network", "optimal, search", "against minimax:depth=9"]
+    assert conditions.columns == ["optimal, network", "optimal, search", "against minimax:depth=9"]
     for row in base, other:
         network, search, points = row.shares
         assert 0 < network < 1

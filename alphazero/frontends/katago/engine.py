@@ -23,8 +23,8 @@ import numpy as np
 from alphazero.errors import AlphaZeroError, PlayerError, did_you_mean
 from alphazero.frontends.game_tree import SearchResult
 from alphazero.frontends.katago import report
-from alphazero.frontends.katago.query import Position, Query, QueryReader
-from alphazero.frontends.katago.query_fields import Fields, QueryError
+from alphazero.frontends.katago.query import QueriedPosition, Query, QueryReader
+from alphazero.frontends.katago.query_fields import QueryError, QueryFields
 from alphazero.frontends.line_reader import LONGEST, lines_of
 from alphazero.frontends.search_pool import (
     SLOTS,
@@ -68,7 +68,7 @@ class _Job:
     """A position under analysis."""
 
     query: Query
-    position: Position
+    position: QueriedPosition
     pool: SearchPool
     request: SearchRequest
 
@@ -152,7 +152,7 @@ class AnalysisEngine:
             else:
                 self._search(query, position)
 
-    def _search(self, query: Query, position: Position) -> None:
+    def _search(self, query: Query, position: QueriedPosition) -> None:
         pool = self._pool(query)
         client = object()  # of its own: no tree of another position is taken over
         request = SearchRequest(
@@ -204,7 +204,7 @@ class AnalysisEngine:
     # --- actions ---------------------------------------------------------------------------------
 
     def _act(self, given: dict[str, Any]) -> None:
-        fields = Fields(given)
+        fields = QueryFields(given)
         action = fields.text("action")
         actions = {
             "query_version": self._query_version,
@@ -219,18 +219,18 @@ class AnalysisEngine:
             raise QueryError(f"unknown action {action[:40]!r}{hint} (known: {known})", "action")
         actions[action](given, fields)
 
-    def _query_version(self, given: dict[str, Any], _: Fields) -> None:
+    def _query_version(self, given: dict[str, Any], _: QueryFields) -> None:
         reported = {"version": version("alphazero"), "git_hash": "<omitted>"}
         self._answer(given | reported)
 
-    def _query_models(self, given: dict[str, Any], _: Fields) -> None:
+    def _query_models(self, given: dict[str, Any], _: QueryFields) -> None:
         options, models = self._reader.spec.options, list[dict[str, Any]]()
         if isinstance(options, CheckpointOptions):
             names = {"name": options.saved.path.name, "internalName": self._reader.spec.name}
             models = [names | {"maxBatchSize": SLOTS, "usesHumanSLProfile": False}]
         self._answer(given | {"models": models})
 
-    def _clear_cache(self, given: dict[str, Any], _: Fields) -> None:
+    def _clear_cache(self, given: dict[str, Any], _: QueryFields) -> None:
         """Answer once the caches of all pools are cleared."""
         waiting = set(self._pools.values())
 
@@ -244,7 +244,7 @@ class AnalysisEngine:
         if not waiting:
             self._answer(given)
 
-    def _terminate(self, given: dict[str, Any], fields: Fields) -> None:
+    def _terminate(self, given: dict[str, Any], fields: QueryFields) -> None:
         """End the analyses of one id or of all, at some turns or at all."""
         wanted = fields.text("terminateId") if given["action"] == "terminate" else None
         turns = None
@@ -284,7 +284,7 @@ def _finished(game: Game, state: State) -> SearchResult:
 
 
 def _response(
-    query: Query, position: Position, result: SearchResult | None, during: bool = False
+    query: Query, position: QueriedPosition, result: SearchResult | None, during: bool = False
 ) -> dict[str, Any]:
     """Return the response for a position; without a result it was ended before its search."""
     response = {"id": query.id, "turnNumber": position.turn, "isDuringSearch": during}

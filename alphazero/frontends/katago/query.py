@@ -13,7 +13,7 @@ import numpy as np
 
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.frontends.game_options import player_on, resized, with_komi
-from alphazero.frontends.katago.query_fields import Fields, QueryError
+from alphazero.frontends.katago.query_fields import QueryError, QueryFields
 from alphazero.frontends.katago.rules import read_rules, with_rules
 from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.games.go.game import Go
@@ -45,7 +45,7 @@ IGNORED: Final = ("includeNoResultValue",)
 
 
 @dataclass(frozen=True)
-class Position:
+class QueriedPosition:
     """A position to analyze."""
 
     turn: int
@@ -68,7 +68,7 @@ class Query:
     simulations: int | None
     seconds: float | None
     perspective: str
-    positions: list[Position] = field(default_factory=list)
+    positions: list[QueriedPosition] = field(default_factory=list)
     report_interval: float | None = None
     """seconds between reports during the search; None for no reports"""
     ownership: bool = False
@@ -99,7 +99,7 @@ class QueryReader:
         Raises:
             QueryError: for a query that cannot be answered.
         """
-        fields, warnings = Fields(given), list[tuple[str, str]]()
+        fields, warnings = QueryFields(given), list[tuple[str, str]]()
         fields.take("id")
         game = self._game(fields, warnings)
         options = self.spec.options
@@ -135,7 +135,7 @@ class QueryReader:
                 print(known.transfer_note, file=sys.stderr)
         return known
 
-    def _game(self, fields: Fields, warnings: list[tuple[str, str]]) -> Game:
+    def _game(self, fields: QueryFields, warnings: list[tuple[str, str]]) -> Game:
         """Return the game with the board, the rules and the komi asked for."""
         _, rows, columns = self.game.observation_shape
         largest = len(VERTEX_LETTERS)
@@ -160,7 +160,7 @@ class QueryReader:
             warnings.append(("whiteHandicapBonus", "not supported; give it as komi"))
         return game
 
-    def _with_rules(self, game: Game, fields: Fields, warnings: list[tuple[str, str]]) -> Game:
+    def _with_rules(self, game: Game, fields: QueryFields, warnings: list[tuple[str, str]]) -> Game:
         rules = fields.take("rules")
         if not isinstance(rules, str | dict):
             raise fields.error("rules", "the name of a rule set, or an object", rules)
@@ -185,7 +185,7 @@ class QueryReader:
             return game
         return wanted
 
-    def _read_search(self, fields: Fields, query: Query) -> None:
+    def _read_search(self, fields: QueryFields, query: Query) -> None:
         """Read the limits of the search and the wanted parts of the report."""
         if "maxVisits" in fields:
             query.simulations = fields.integer("maxVisits", 1, MAX_VISITS)
@@ -202,9 +202,9 @@ class QueryReader:
             return
         if not isinstance(settings, dict):
             raise fields.error("overrideSettings", "an object", settings)
-        self._override(Fields(settings, "overrideSettings."), query)
+        self._override(QueryFields(settings, "overrideSettings."), query)
 
-    def _override(self, settings: Fields, query: Query) -> None:
+    def _override(self, settings: QueryFields, query: Query) -> None:
         if "maxVisits" in settings:
             query.simulations = settings.integer("maxVisits", 1, MAX_VISITS)
         if "maxTime" in settings:
@@ -220,7 +220,7 @@ class QueryReader:
             query.perspective = name
         query.warnings += [(name, "Unexpected or unused field") for name in settings.unread]
 
-    def _states(self, fields: Fields, query: Query) -> list[State]:
+    def _states(self, fields: QueryFields, query: Query) -> list[State]:
         """Return the position of each turn, from 0 on."""
         stones, moves = fields.pairs("initialStones"), fields.pairs("moves")
         if fields.take("moves") is None:
@@ -240,7 +240,7 @@ class QueryReader:
             states.append(game.play(state, action))
         return states
 
-    def _read_positions(self, fields: Fields, query: Query, states: list[State]) -> None:
+    def _read_positions(self, fields: QueryFields, query: Query, states: list[State]) -> None:
         turns = [len(states) - 1]
         if "analyzeTurns" in fields:
             turns = fields.integers("analyzeTurns", 0, len(states) - 1)
@@ -255,7 +255,7 @@ class QueryReader:
         for turn, priority in sorted(dict(zip(turns, priorities, strict=True)).items()):
             state = states[turn]
             allowed = _allowed(query, state, restrictions)
-            query.positions.append(Position(turn, state, priority, allowed))
+            query.positions.append(QueriedPosition(turn, state, priority, allowed))
 
 
 def _initial_state(query: Query, stones: list[tuple[int, str]], first: int) -> State:
@@ -300,7 +300,7 @@ class _Restriction:
     """in lower case"""
 
 
-def _restrictions(fields: Fields, query: Query) -> list[_Restriction]:
+def _restrictions(fields: QueryFields, query: Query) -> list[_Restriction]:
     """Read `avoidMoves` and `allowMoves`; they hold for the position itself, not below it."""
     found = []
     for name in ("avoidMoves", "allowMoves"):

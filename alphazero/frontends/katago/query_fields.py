@@ -15,7 +15,7 @@ class QueryError(Exception):
         self.field = field
 
 
-class Fields:
+class QueryFields:
     """The fields of a query, each read at most once; `unread` are those left."""
 
     def __init__(self, fields: dict[str, Any], prefix: str = "") -> None:
@@ -95,14 +95,14 @@ class Fields:
             raise self.error(name, 'a player, "B" or "W"', value)
         return player
 
-    def objects(self, name: str) -> list["Fields"]:
+    def objects(self, name: str) -> list["QueryFields"]:
         """Return the objects of an array; none if the field is missing."""
         values = self.take(name)
         if values is None:
             return []
         if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
             raise self.error(name, "an array of objects", values)
-        return [Fields(value, f"{name}.") for value in values]
+        return [QueryFields(value, f"{name}.") for value in values]
 
     def error(self, name: str, wanted: str, value: Any) -> QueryError:
         got = "nothing" if value is None else json.dumps(value)[:LONGEST_TEXT]

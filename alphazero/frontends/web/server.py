@@ -27,7 +27,12 @@ from alphazero.frontends.web.security import (
     error_response,
     read_json,
 )
-from alphazero.frontends.web.sessions.commands import COMMANDS, SLOW_COMMANDS, Fields, read_sides
+from alphazero.frontends.web.sessions.commands import (
+    COMMANDS,
+    SLOW_COMMANDS,
+    RequestFields,
+    read_sides,
+)
 from alphazero.frontends.web.sessions.session import Side, WebSession
 from alphazero.frontends.web.sessions.session_manager import SessionManager
 from alphazero.frontends.web.views.board_view import picture_of
@@ -120,7 +125,7 @@ class WebApp:
         return JSONResponse({"version": version("alphazero"), **catalog, "runs": runs})
 
     async def create_session(self, request: Request) -> Response:
-        fields = Fields(await read_json(request))
+        fields = RequestFields(await read_json(request))
         game = self.manager.game(fields.string("game"))
         sides = [Side(), Side()]
         if fields.has("sides"):
@@ -130,7 +135,7 @@ class WebApp:
 
     async def run_command(self, request: Request) -> Response:
         session, command = self._session(request), request.path_params["command"]
-        fields = Fields(await read_json(request))
+        fields = RequestFields(await read_json(request))
         if command not in COMMANDS:
             raise RefusedError(404, "unknown command")
         prepare, arguments = COMMANDS[command], (self.manager, session, fields)

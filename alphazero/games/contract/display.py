@@ -14,7 +14,7 @@ import numpy as np
 from alphazero.errors import GameError
 from alphazero.games.contract.guarded import Breach, rules_of
 from alphazero.games.contract.rules import Promise, expect_state
-from alphazero.games.contract.trial import Position, Trial
+from alphazero.games.contract.trial import PlayedPosition, Trial
 from alphazero.games.game import HEADER, ONGOING, PLY, Game
 from alphazero.games.grid import stones_by_player
 
@@ -224,7 +224,7 @@ def lays_its_actions_on_cells(trial: Trial) -> None:
             )
 
 
-def _first_moves(trial: Trial) -> Iterator[Position]:
+def _first_moves(trial: Trial) -> Iterator[PlayedPosition]:
     """Yield positions of the first two games in order, as many as the effort allows."""
     moves = itertools.chain.from_iterable(trial.records[:2])
     return itertools.islice(moves, 4 * trial.effort.positions)

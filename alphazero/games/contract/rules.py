@@ -11,7 +11,7 @@ import numpy as np
 
 from alphazero.games import compiled_rules
 from alphazero.games.contract.guarded import RULES, Breach, rules_of
-from alphazero.games.contract.trial import Position, Trial
+from alphazero.games.contract.trial import PlayedPosition, Trial
 from alphazero.games.game import (
     HEADER,
     HEURISTIC_SCALE,
@@ -289,7 +289,7 @@ def has_a_margin_with_the_sign_of_the_outcome(trial: Trial) -> None:
             )
 
 
-def _ends(trial: Trial) -> Iterator[Position]:
+def _ends(trial: Trial) -> Iterator[PlayedPosition]:
     """Yield the finished positions of the random games."""
     for record in trial.whole_records:
         trial.current = record[-1].state

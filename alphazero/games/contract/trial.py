@@ -34,7 +34,7 @@ FULL = Effort(games=6, plies=4000, work=200_000, positions=200, endings=64)
 SHORT = Effort(games=6, plies=240, work=15_000, positions=8, endings=32)
 
 
-class Position(NamedTuple):
+class PlayedPosition(NamedTuple):
     """A position of a random game."""
 
     state: State
@@ -74,24 +74,26 @@ class Trial:
         return WatchedRules(self.game, self.effort.work)
 
     @functools.cached_property
-    def records(self) -> list[list[Position]]:
+    def records(self) -> list[list[PlayedPosition]]:
         """The positions of random games, at most `max_moves` + 1 each."""
-        dice, records, plies = random.Random(self.game.state_size), list[list[Position]](), 0
+        dice, records, plies = random.Random(self.game.state_size), list[list[PlayedPosition]](), 0
         while len(records) < self.effort.games and plies < self.effort.plies and not self.breach:
-            record: list[Position] = []
+            record: list[PlayedPosition] = []
             try:
                 for position in self._play(dice, len(records) % 2 == 1, self.effort.plies - plies):
                     record.append(position)
             except Breach as breach:
                 self.breach = breach
                 if breach.state is not None:
-                    record.append(Position(breach.state, np.zeros(0, np.bool_), 0, ONGOING, -1))
+                    record.append(
+                        PlayedPosition(breach.state, np.zeros(0, np.bool_), 0, ONGOING, -1)
+                    )
             plies += len(record)
             records.append(record)
         return records
 
     @property
-    def whole_records(self) -> list[list[Position]]:
+    def whole_records(self) -> list[list[PlayedPosition]]:
         """The random games that were not cut short by the budget of plies."""
         most = self.game.max_moves + 1
         return [
@@ -100,7 +102,7 @@ class Trial:
             if record and (_is_over(record[-1]) or len(record) == most)
         ]
 
-    def positions(self, most: int | None = None) -> Iterator[Position]:
+    def positions(self, most: int | None = None) -> Iterator[PlayedPosition]:
         """Yield every position of the random games, or at most `most` of them, evenly spread."""
         every = list(itertools.chain.from_iterable(self.records))
         step = 1 if most is None else -(-len(every) // most)
@@ -108,7 +110,7 @@ class Trial:
             self.current = position.state
             yield position
 
-    def sample(self) -> Iterator[Position]:
+    def sample(self) -> Iterator[PlayedPosition]:
         return self.positions(self.effort.positions)
 
     def endings(self) -> Iterator[Ending]:
@@ -127,18 +129,18 @@ class Trial:
                     return " ".join(self._names(record[:ply]))
         return None
 
-    def name_of(self, position: Position) -> str:
+    def name_of(self, position: PlayedPosition) -> str:
         """Return the name of the action played in a position, or its number if naming fails."""
         with suppress(Exception):
             return str(self.game.action_name(position.state, position.action))
         return f"action {position.action}"
 
-    def _names(self, played: list[Position]) -> list[str]:
+    def _names(self, played: list[PlayedPosition]) -> list[str]:
         names = [self.name_of(position) for position in played]
         omitted = len(names) - MAX_MOVES_SHOWN
         return names if omitted <= 0 else [f"({omitted} moves)", *names[omitted:]]
 
-    def read_end(self, position: Position) -> tuple[Owners, float]:
+    def read_end(self, position: PlayedPosition) -> tuple[Owners, float]:
         """Return the owners [H * W] and the margin of a finished position, 0 without a rule."""
         game = self.game
         _, height, width = game.observation_shape
@@ -147,14 +149,14 @@ class Trial:
             owners = self.rules.owners(position.state)
         return owners, self.rules.margin(position.state) if game.has_margin else 0.0
 
-    def _play(self, dice: random.Random, prolong: bool, most: int) -> Iterator[Position]:
+    def _play(self, dice: random.Random, prolong: bool, most: int) -> Iterator[PlayedPosition]:
         """Play a random game; with `prolong`, avoid moves that end it."""
         state = self.game.initial_state()
         for _ in range(min(self.game.max_moves + 1, most)):
             mask, num_legal = self.rules.legal(state)
             outcome = self.rules.outcome(state)
             self.rules.observe(state)
-            position = Position(state, mask, num_legal, outcome, -1)
+            position = PlayedPosition(state, mask, num_legal, outcome, -1)
             if _is_over(position):
                 self.read_end(position)
                 yield position
@@ -183,5 +185,5 @@ class Trial:
         return Ending(after, outcome, (moves - 1) % 2)
 
 
-def _is_over(position: Position) -> bool:
+def _is_over(position: PlayedPosition) -> bool:
     return position.outcome != ONGOING or not position.mask.any()

@@ -43,7 +43,7 @@ class IterationReport:
     gate: MatchResult | None
     """result of the gate that ended in this iteration, if one did"""
     measured: Figures
-    """results of `Evaluation` and `holdout_value_loss` by metric name"""
+    """results of `PlayerEvaluation` and `holdout_value_loss` by metric name"""
     int8: QuantizationError | None
     resign_below: float
     replay: ReplayMixture

@@ -21,7 +21,7 @@ MAX_TEXT: Final = 1 << 19
 
 
 @dataclass(frozen=True)
-class Fields:
+class RequestFields:
     """The JSON fields of a request."""
 
     content: dict[str, Any]
@@ -63,10 +63,10 @@ def read_sides(manager: SessionManager, game: Game, content: Any) -> list[Side]:
     is_pair = isinstance(content, list) and len(content) == 2
     if not is_pair or not all(isinstance(each, dict) for each in content):
         raise GameError('sides: expected two objects, each with {"player": NAME}')
-    return [_read_side(manager, game, Fields(each)) for each in content]
+    return [_read_side(manager, game, RequestFields(each)) for each in content]
 
 
-def _read_side(manager: SessionManager, game: Game, fields: Fields) -> Side:
+def _read_side(manager: SessionManager, game: Game, fields: RequestFields) -> Side:
     name = fields.string("player")
     if name == "human":
         return Side()
@@ -102,11 +102,11 @@ def _read_side(manager: SessionManager, game: Game, fields: Fields) -> Side:
 Apply = Callable[[], None]
 """Applies a command to its session; runs on the server's thread."""
 
-Prepare = Callable[[SessionManager, WebSession, Fields], Apply]
+Prepare = Callable[[SessionManager, WebSession, RequestFields], Apply]
 """Parses a command and does its slow work, on any thread; raises AlphaZeroError for a wrong one."""
 
 
-def _paste(_: SessionManager, session: WebSession, fields: Fields) -> Apply:
+def _paste(_: SessionManager, session: WebSession, fields: RequestFields) -> Apply:
     game, here = session.game, session.game_tree.current
     state, actions = here.state, []
     text = fields.string("moves", MAX_TEXT).replace(";", " ").replace(",", " ")
@@ -125,7 +125,7 @@ def _paste(_: SessionManager, session: WebSession, fields: Fields) -> Apply:
     return apply
 
 
-def _load(_: SessionManager, session: WebSession, fields: Fields) -> Apply:
+def _load(_: SessionManager, session: WebSession, fields: RequestFields) -> Apply:
     text = fields.string("text", MAX_TEXT).strip()
     played = (
         read_line(text.partition("\n")[0].encode())
@@ -136,14 +136,14 @@ def _load(_: SessionManager, session: WebSession, fields: Fields) -> Apply:
     return lambda: session.load(played)
 
 
-def _open(manager: SessionManager, session: WebSession, fields: Fields) -> Apply:
+def _open(manager: SessionManager, session: WebSession, fields: RequestFields) -> Apply:
     kind = fields.string("kind") if fields.has("kind") else SELFPLAY
     run, iteration = fields.string("run"), fields.integer("iteration")
     played, recorded = manager.recorded_game(run, iteration, kind, fields.integer("game"))
     return lambda: session.load(played, recorded)
 
 
-def _new(manager: SessionManager, session: WebSession, fields: Fields) -> Apply:
+def _new(manager: SessionManager, session: WebSession, fields: RequestFields) -> Apply:
     game = manager.game(fields.string("game")) if fields.has("game") else session.game
     sides = session.sides
     if fields.has("sides"):
@@ -154,12 +154,12 @@ def _new(manager: SessionManager, session: WebSession, fields: Fields) -> Apply:
     return lambda: session.start_game(game, sides)
 
 
-def _sides(manager: SessionManager, session: WebSession, fields: Fields) -> Apply:
+def _sides(manager: SessionManager, session: WebSession, fields: RequestFields) -> Apply:
     sides = read_sides(manager, session.game, fields.content.get("sides"))
     return lambda: session.set_sides(sides)
 
 
-def _analyze(manager: SessionManager, session: WebSession, fields: Fields) -> Apply:
+def _analyze(manager: SessionManager, session: WebSession, fields: RequestFields) -> Apply:
     on = fields.boolean("on")
     player, second = (
         manager.catalog.player(fields.string(name), session.game) if fields.has(name) else None
@@ -168,7 +168,7 @@ def _analyze(manager: SessionManager, session: WebSession, fields: Fields) -> Ap
     return lambda: session.analyze(on, player, second)
 
 
-def _immediate(run: Callable[[WebSession, Fields], None]) -> Prepare:
+def _immediate(run: Callable[[WebSession, RequestFields], None]) -> Prepare:
     """Wrap a command that needs no preparation."""
     return lambda _, session, fields: lambda: run(session, fields)
 
