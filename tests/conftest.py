@@ -68,7 +68,7 @@ def one_torch_thread_per_worker() -> None:
 @pytest.fixture(scope="session")
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished tiny run, which tests only read."""
-    from helpers.tiny_run import tiny_config
+    from helpers.runs.tiny_run import tiny_config
 
     from alphazero.training.loop import train
 

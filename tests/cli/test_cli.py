@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 import torch
+from helpers.bugs.damage import flip_bit
 from helpers.commands import exit_code
-from helpers.damage import flip_bit
 from helpers.paths import ROOT
 from helpers.players import ANY_SIZE, TINY, saved_player
-from helpers.tiny_run import YAML, fingerprint, tiny_config
+from helpers.runs.tiny_run import YAML, fingerprint, tiny_config
 from PIL import Image
 
 import alphazero

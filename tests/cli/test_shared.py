@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers import fake_gtp_engine
 from helpers.commands import commands_readme, documented, documented_keys, objects
+from helpers.frontends import fake_gtp_engine
 from helpers.players import saved_player
-from helpers.tiny_run import YAML, tiny_config
+from helpers.runs.tiny_run import YAML, tiny_config
 
 from alphazero.training.loop import train
 

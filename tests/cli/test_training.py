@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from helpers.commands import documented_keys, exit_code, objects
-from helpers.terminal_client import Stream
-from helpers.tiny_run import YAML
+from helpers.frontends.terminal_client import Stream
+from helpers.runs.tiny_run import YAML
 
 from alphazero.diagnostics.runs.run_history import read_curves
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from helpers.commands import OnlyLine
 from helpers.games import TIC_TAC_TOE
-from helpers.records import random_records
-from helpers.tiny_run import manifest_of, tiny_config
+from helpers.runs.records import random_records
+from helpers.runs.tiny_run import manifest_of, tiny_config
 
 from alphazero.cli.main import main
 from alphazero.diagnostics.doctor import diagnose, examine

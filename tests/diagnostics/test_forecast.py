@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.commands import OnlyLine
-from helpers.records import random_records
-from helpers.tiny_run import ITERATIONS, YAML, manifest_of, tiny_config
+from helpers.runs.records import random_records
+from helpers.runs.tiny_run import ITERATIONS, YAML, manifest_of, tiny_config
 
 from alphazero.cli.main import main
 from alphazero.config.schema import Config

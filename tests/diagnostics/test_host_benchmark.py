@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.tiny_run import tiny_config
+from helpers.runs.tiny_run import tiny_config
 
 from alphazero.diagnostics import host_benchmark
 from alphazero.diagnostics.host_benchmark import (

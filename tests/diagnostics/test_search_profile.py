@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.tiny_run import tiny_config
+from helpers.runs.tiny_run import tiny_config
 
 from alphazero.diagnostics.search_profile import SearchProfile, profile
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
-from helpers.damage import cut_in_half, flip_bit
+from helpers.bugs.damage import cut_in_half, flip_bit
 from helpers.paths import CHECKPOINTS
-from helpers.records import random_records
-from helpers.tiny_run import files_of, manifest_of, tiny_config
+from helpers.runs.records import random_records
+from helpers.runs.tiny_run import files_of, manifest_of, tiny_config
 
 from alphazero.cli.main import main
 from alphazero.games import make_game

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from helpers.page import chromium
+from helpers.frontends.page import chromium
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from helpers.position_counter import positions_by_ply
-from helpers.reference_rules import LineTwin
+from helpers.reference.rules import LineTwin
 
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, game_names, game_options, make_game, register, value_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.reference_go import GoTwin, area_of, is_position, owners_of
+from helpers.reference.go import GoTwin, area_of, is_position, owners_of
 from numba import types
 
 from alphazero.errors import GameError

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from helpers.reference_rules import Cell, HexTwin, Stones
+from helpers.reference.rules import Cell, HexTwin, Stones
 
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, game_options, make_game, to_play

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.reference_rules import OthelloTwin
+from helpers.reference.rules import OthelloTwin
 from numba import types
 
 from alphazero.errors import GameError

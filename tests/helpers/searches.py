@@ -16,7 +16,7 @@ from alphazero.mcts.kernels.tree import EDGE, Trees
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import RootStatistics, created_edges
 from alphazero.utils.arrays import Float32Array, RecordArray
-from helpers.reference_search import PlainSearch
+from helpers.reference.search import PlainSearch
 from helpers.uniform_evaluator import UniformEvaluator
 
 FIRST = np.array([0])

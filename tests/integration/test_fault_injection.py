@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.commands import error_line
-from helpers.tiny_run import YAML, fingerprint, manifest_of, scalar_log, torn_files
+from helpers.runs.tiny_run import YAML, fingerprint, manifest_of, scalar_log, torn_files
 
 from alphazero.cli.main import main
 from alphazero.network.inference.backend import make_evaluator

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from helpers.file_damage import SMALL_CHANGE
+from helpers.bugs.file_damage import SMALL_CHANGE
 from helpers.paths import DATA, TESTS
-from helpers.tiny_run import manifest_of
+from helpers.runs.tiny_run import manifest_of
 
 from alphazero.cli.main import main
 from alphazero.config.loader import parse_config
@@ -38,7 +38,7 @@ Capture = pytest.CaptureFixture[str]
 def test_mutated_files_are_all_noticed_in_one_line_in_little_memory_and_run_no_code(
     tmp_path: Path, count: int
 ) -> None:
-    program = str(TESTS / "helpers" / "file_damage.py")
+    program = str(TESTS / "helpers" / "bugs" / "file_damage.py")
     done = subprocess.run(
         [sys.executable, program, str(count), "2017", str(tmp_path / "trial")],
         capture_output=True,

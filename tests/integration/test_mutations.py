@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from helpers.mutations import MUTATIONS, Mutation
+from helpers.bugs.mutations import MUTATIONS, Mutation
 from helpers.paths import ROOT
 
 from alphazero.utils.jit import kernel_hash

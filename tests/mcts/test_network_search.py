@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE, WITH_MARGIN
-from helpers.reference_go import area_of
-from helpers.reference_search import PlainSearch
+from helpers.reference.go import area_of
+from helpers.reference.search import PlainSearch
 from helpers.searches import (
     FIRST,
     HashedEvaluator,

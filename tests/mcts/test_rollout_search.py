@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
-from helpers.reference_rollouts import PlainNode, PlainRollouts, SplitMix
+from helpers.reference.rollouts import PlainNode, PlainRollouts, SplitMix
 from helpers.searches import FIRST, exact_value, finish, guard_new_trees, random_position
 
 from alphazero.arena.match import play_schedule

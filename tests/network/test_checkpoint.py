@@ -15,7 +15,7 @@ import pytest
 import safetensors
 import safetensors.torch
 import torch
-from helpers.file_damage import joined, parts
+from helpers.bugs.file_damage import joined, parts
 
 import alphazero
 from alphazero.config.schema import NetworkConfig

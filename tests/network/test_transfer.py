@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.commands import OnlyLine
-from helpers.tiny_run import ITERATIONS, fingerprint, tiny_config
+from helpers.runs.tiny_run import ITERATIONS, fingerprint, tiny_config
 
 from alphazero.config.schema import NetworkConfig
 from alphazero.diagnostics.verify import verify

@@ -24,7 +24,7 @@ from alphazero.records.game_record import GameRecord
 from alphazero.records.jsonl import load_games
 from alphazero.records.played_game import PlayedGame
 
-FAKE = TESTS / "helpers" / "fake_gtp_engine.py"
+FAKE = TESTS / "helpers" / "frontends" / "fake_gtp_engine.py"
 GAMES = 6
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from helpers.commands import OnlyLine
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
-from helpers.records import random_records
-from helpers.tiny_run import tiny_config
+from helpers.runs.records import random_records
+from helpers.runs.tiny_run import tiny_config
 
 from alphazero.cli.main import main
 from alphazero.errors import GameError

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.commands import OnlyLine
-from helpers.terminal_client import Stream
-from helpers.tiny_run import tiny_config
+from helpers.frontends.terminal_client import Stream
+from helpers.runs.tiny_run import tiny_config
 
 from alphazero.cli.main import main
 from alphazero.errors import AlphaZeroError, GameError, PlayerError

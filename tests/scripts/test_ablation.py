@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from ablation import BASE, CONFIGS, STUDIES, Ablation, Conditions, Row, table
 from helpers.commands import exit_code
-from helpers.tiny_run import YAML, files_of
+from helpers.runs.tiny_run import YAML, files_of
 
 from alphazero.arena.elo import MatchResult
 from alphazero.config.loader import load_config

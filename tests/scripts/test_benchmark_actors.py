@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from benchmark_actors import compare_sleepers, main
-from helpers.tiny_run import tiny_config
+from helpers.runs.tiny_run import tiny_config
 
 from alphazero.games import make_game
 

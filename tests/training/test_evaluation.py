@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.commands import OnlyLine
-from helpers.events import points
 from helpers.games import TIC_TAC_TOE
 from helpers.paths import CONFIGS
-from helpers.tiny_run import fingerprint, tiny_config
+from helpers.runs.events import points
+from helpers.runs.tiny_run import fingerprint, tiny_config
 
 from alphazero.arena.bradley_terry import fit
 from alphazero.arena.tournament import Tournament

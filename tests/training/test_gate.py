@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.matches import as_text
+from helpers.runs.selfplay import chosen_most_visited, make_config
 from helpers.searches import HashedEvaluator
-from helpers.selfplay import chosen_most_visited, make_config
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import Config, GameConfig, GateConfig, SearchConfig, SelfplayConfig

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from helpers.events import points
 from helpers.games import CONNECT_FOUR
 from helpers.networks import needs_openvino, scrambled
 from helpers.paths import CHECKPOINTS
-from helpers.records import random_records
-from helpers.tiny_run import fingerprint, tiny_config
+from helpers.runs.events import points
+from helpers.runs.records import random_records
+from helpers.runs.tiny_run import fingerprint, tiny_config
 
 from alphazero.config.schema import InferenceConfig, ReplayConfig
 from alphazero.diagnostics.benchmark import SelfPlayBenchmark

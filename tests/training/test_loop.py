@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.tiny_run import tiny_config
+from helpers.runs.tiny_run import tiny_config
 
 from alphazero.arena.match import Match
 from alphazero.config.schema import Config, SearchConfig, SelfplayConfig

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.players import ScriptedPlayer, first_legal
-from helpers.records import taught
-from helpers.tiny_run import tiny_config
+from helpers.runs.records import taught
+from helpers.runs.tiny_run import tiny_config
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.match import Match

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from helpers.bugs.damage import cut_in_half, flip_bit
 from helpers.commands import OnlyLine, exit_code
-from helpers.damage import cut_in_half, flip_bit
 from helpers.processes import HANG, until
-from helpers.tiny_run import (
+from helpers.runs.tiny_run import (
     ITERATIONS,
     YAML,
     YAML_AS_SHIPPED,

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
 from helpers.matches import as_text
+from helpers.runs.selfplay import chosen_most_visited, make_config
+from helpers.runs.tiny_run import tiny_config
 from helpers.searches import HashedEvaluator
-from helpers.selfplay import chosen_most_visited, make_config
-from helpers.tiny_run import tiny_config
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.match import Match

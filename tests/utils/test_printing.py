@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from helpers.paths import CHECKPOINTS
-from helpers.tiny_run import YAML
+from helpers.runs.tiny_run import YAML
 
 from alphazero.cli.main import main, run_and_report
 from alphazero.games import make_game

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from helpers.commands import OnlyLine
-from helpers.made_run import made_run
+from helpers.runs.made_run import made_run
 
 from alphazero.cli import main as cli
 from alphazero.diagnostics.runs.comparison import (

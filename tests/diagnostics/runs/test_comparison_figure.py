@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from helpers.commands import OnlyLine
-from helpers.made_run import made_run
-from helpers.tiny_run import tiny_config
+from helpers.runs.made_run import made_run
+from helpers.runs.tiny_run import tiny_config
 from PIL import Image
 
 from alphazero.cli import main as cli

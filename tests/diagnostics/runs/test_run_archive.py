@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.frontends.web_client import serving
 from helpers.games import TIC_TAC_TOE
-from helpers.tiny_run import ITERATIONS, fingerprint, tiny_config
-from helpers.web_client import serving
+from helpers.runs.tiny_run import ITERATIONS, fingerprint, tiny_config
 
 from alphazero.diagnostics.doctor import examine
 from alphazero.diagnostics.runs.run_archive import RunArchive

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from helpers.commands import OnlyLine
-from helpers.made_run import made_run
-from helpers.tiny_run import tiny_config
+from helpers.runs.made_run import made_run
+from helpers.runs.tiny_run import tiny_config
 from matplotlib.figure import Figure
 from PIL import Image
 

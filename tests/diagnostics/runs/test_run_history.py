@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.players import saved_player
-from helpers.tiny_run import tiny_config
+from helpers.runs.tiny_run import tiny_config
 from torch.utils.tensorboard import SummaryWriter
 
 from alphazero.arena.tournament import Standing

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from helpers.commands import OnlyLine
 from helpers.paths import ROOT
-from helpers.tiny_run import YAML, fingerprint, manifest_of
+from helpers.runs.tiny_run import YAML, fingerprint, manifest_of
 
 from alphazero.cli import main as cli
 from alphazero.config.loader import load_config

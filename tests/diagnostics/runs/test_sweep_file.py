@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from helpers.tiny_run import YAML
+from helpers.runs.tiny_run import YAML
 
 from alphazero.config.loader import load_config
 from alphazero.diagnostics.runs.sweep_file import Range, Sweep, load_sweep

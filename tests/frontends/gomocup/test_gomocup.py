@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.gtp_client import SlowClock
+from helpers.frontends.gtp_client import SlowClock
 from helpers.paths import ROOT
 
 from alphazero.cli import main as cli

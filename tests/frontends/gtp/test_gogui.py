@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.gtp_client import Talk
+from helpers.frontends.gtp_client import Talk
 from helpers.players import TINY, saved_player
 
 TYPES = {"gfx", "string", "dboard", "cboard", "sboard"}

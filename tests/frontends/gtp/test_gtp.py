@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.gtp_client import SlowClock, Talk, regress
+from helpers.frontends.gtp_client import SlowClock, Talk, regress
 from helpers.paths import ROOT, TESTS
 from helpers.players import ANY_SIZE, TINY, saved_player
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.gtp_client import Talk
+from helpers.frontends.gtp_client import Talk
 from helpers.players import ANY_SIZE, saved_player
 
 from alphazero.games.go.game import Go

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.frontends.terminal_client import uniform
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.players import saved_player
-from helpers.terminal_client import uniform
 
 from alphazero.errors import PlayerError
 from alphazero.frontends.review.judgement import Evaluation, Judgement, review_moves

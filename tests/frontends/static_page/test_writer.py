@@ -47,7 +47,7 @@ def in_node(folder: Path, **asked: Any) -> dict[str, Any]:
     shutil.copytree(FILES, files)
     (files / "package.json").write_text('{"type": "module"}')
     ended = subprocess.run(
-        [NODE, str(TESTS / "helpers" / "run_page_scripts.mjs")],
+        [NODE, str(TESTS / "helpers" / "frontends" / "run_page_scripts.mjs")],
         input=json.dumps({"files": str(files), **asked}),
         capture_output=True,
         text=True,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from helpers.terminal_client import BOTH, FIRST, NONE, SECOND, Row, Talk, tables_in
+from helpers.frontends.terminal_client import BOTH, FIRST, NONE, SECOND, Row, Talk, tables_in
 
 from alphazero.errors import AlphaZeroError
 from alphazero.frontends.terminal import views

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.gtp_client import SlowClock
+from helpers.frontends.gtp_client import SlowClock
+from helpers.frontends.terminal_client import BOTH, FIRST, SECOND, Stream, Talk, tables_in
 from helpers.paths import TESTS
 from helpers.players import TINY, saved_player
-from helpers.terminal_client import BOTH, FIRST, SECOND, Stream, Talk, tables_in
 from rich.console import RenderableType
 
 from alphazero.frontends.terminal import live_analysis, session, views
@@ -23,7 +23,7 @@ from alphazero.games.results import describe_margin
 from alphazero.players.registry import parse_player
 from alphazero.records.game_files import load_played
 
-FAKE = TESTS / "helpers" / "fake_gtp_engine.py"
+FAKE = TESTS / "helpers" / "frontends" / "fake_gtp_engine.py"
 
 
 @pytest.fixture

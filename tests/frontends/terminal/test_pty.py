@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from helpers.terminal_client import Stream
+from helpers.frontends.terminal_client import Stream
 
 from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.records.game_files import load_played

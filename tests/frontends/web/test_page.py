@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.page import HUMAN, PHONE, RANDOM, Page, cell, paste
-from helpers.page import expect_ply as ply
+from helpers.frontends.page import HUMAN, PHONE, RANDOM, Page, cell, paste
+from helpers.frontends.page import expect_ply as ply
+from helpers.frontends.web_client import Served, serving
 from helpers.paths import CHECKPOINTS, ROOT
-from helpers.web_client import Served, serving
 from PIL import Image
 
 from alphazero.games import make_game

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from helpers.breakthrough import breakthrough
-from helpers.page import (
+from helpers.frontends.page import (
     DESKTOP,
     HUMAN,
     PHONE,
@@ -23,8 +23,8 @@ from helpers.page import (
     expect_ply,
     paste,
 )
+from helpers.frontends.web_client import Served, serving
 from helpers.paths import CHECKPOINTS
-from helpers.web_client import Served, serving
 
 from alphazero.games import make_game
 from alphazero.players.registry import parse_player

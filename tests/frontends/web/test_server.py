@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.frontends.web_client import SECONDS, Served, Visitor, serving
 from helpers.paths import CHECKPOINTS, TESTS
 from helpers.players import ANY_SIZE, TINY, saved_player
 from helpers.uniform_evaluator import UniformEvaluator
-from helpers.web_client import SECONDS, Served, Visitor, serving
 from PIL import Image
 
 from alphazero.arena.bradley_terry import Ratings
@@ -577,7 +577,7 @@ def test_of_two_views_the_newer_has_the_higher_number(served: Served) -> None:
 
 @pytest.mark.parametrize(("fault", "message"), [("", ""), ("resign", ""), ("illegal", "illegal")])
 def test_another_program_plays_a_side(fault: str, message: str) -> None:
-    fake = TESTS / "helpers" / "fake_gtp_engine.py"
+    fake = TESTS / "helpers" / "frontends" / "fake_gtp_engine.py"
     command = f"gtp:{sys.executable} {fake} {fault} 2".strip()
     with (
         serving([parse_player(command)]) as running,

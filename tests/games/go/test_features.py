@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from helpers.reference_go import GoTwin, alive_area_of, liberties_of
+from helpers.reference.go import GoTwin, alive_area_of, liberties_of
 
 from alphazero.games.game import ONGOING
 from alphazero.games.go import features

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from helpers.reference_go import GoTwin, Stones, is_alive
+from helpers.reference.go import GoTwin, Stones, is_alive
 
 from alphazero.games.game import PLY
 from alphazero.games.go import features

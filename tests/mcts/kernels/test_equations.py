@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.reference_gumbel import halving
+from helpers.reference.gumbel import halving
 
 from alphazero.mcts.kernels.equations import (
     considered_visits,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.games import GAMES
 from helpers.paths import DATA
-from helpers.reference_gumbel import PlainGumbelRoot
+from helpers.reference.gumbel import PlainGumbelRoot
 from helpers.searches import FIRST, HashedEvaluator, assert_same_tree, finish
 from helpers.uniform_evaluator import UniformEvaluator
 

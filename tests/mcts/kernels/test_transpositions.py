@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 from helpers.games import GAMES, WITH_MARGIN
-from helpers.reference_gumbel import PlainGumbelRoot
-from helpers.reference_search import Path, PlainNode, seen_by
+from helpers.reference.gumbel import PlainGumbelRoot
+from helpers.reference.search import Path, PlainNode, seen_by
 from helpers.searches import (
     FIRST,
     HashedEvaluator,

@@ -12,7 +12,7 @@ import pytest
 import torch
 from helpers.commands import OnlyLine
 from helpers.paths import CHECKPOINTS
-from helpers.tiny_run import ITERATIONS, YAML, files_of, fingerprint, manifest_of, tiny_config
+from helpers.runs.tiny_run import ITERATIONS, YAML, files_of, fingerprint, manifest_of, tiny_config
 
 from alphazero.cli.main import main
 from alphazero.config.schema import InferenceConfig, NetworkConfig

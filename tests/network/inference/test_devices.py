@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.commands import OnlyLine
-from helpers.tiny_run import YAML
+from helpers.runs.tiny_run import YAML
 
 from alphazero.cli.main import main
 from alphazero.errors import ConfigError

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR
-from helpers.records import random_record, random_records, window
+from helpers.runs.records import random_record, random_records, window
 
 from alphazero.config.schema import AUXILIARY_HEADS
 from alphazero.games import Game, make_game

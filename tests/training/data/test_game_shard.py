@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
-from helpers.records import (
+from helpers.runs.records import (
     GAMES,
     GO,
     drawn_games,

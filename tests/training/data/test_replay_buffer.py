@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from helpers.games import TIC_TAC_TOE
-from helpers.records import (
+from helpers.runs.records import (
     GAMES,
     GO,
     drawn_games,
@@ -21,7 +21,7 @@ from helpers.records import (
     unfinished,
     window,
 )
-from helpers.tiny_run import tiny_config
+from helpers.runs.tiny_run import tiny_config
 
 from alphazero.config.schema import ReplayConfig
 from alphazero.errors import RunError

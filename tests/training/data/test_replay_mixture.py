@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 import pytest
-from helpers.records import random_records, window
+from helpers.runs.records import random_records, window
 
 from alphazero.games import Game, make_game
 from alphazero.training.data.game_shard import GameBatch

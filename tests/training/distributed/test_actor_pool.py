@@ -13,8 +13,8 @@ import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.networks import needs_openvino
 from helpers.processes import HANG, until
-from helpers.records import random_records
-from helpers.tiny_run import ITERATIONS, manifest_of, tiny_config, torn_files
+from helpers.runs.records import random_records
+from helpers.runs.tiny_run import ITERATIONS, manifest_of, tiny_config, torn_files
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.elo import match_result

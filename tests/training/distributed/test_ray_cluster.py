@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from helpers.processes import HANG, until
-from helpers.tiny_run import YAML, manifest_of, tiny_config, torn_files
+from helpers.runs.tiny_run import YAML, manifest_of, tiny_config, torn_files
 
 from alphazero.cli.main import main
 from alphazero.errors import RunError

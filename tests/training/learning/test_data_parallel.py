@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.processes import together
-from helpers.tiny_run import YAML, manifest_of, torn_files
+from helpers.runs.tiny_run import YAML, manifest_of, torn_files
 
 from alphazero.config.schema import AUXILIARY_HEADS
 from alphazero.errors import RunError

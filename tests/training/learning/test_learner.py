@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.games import TIC_TAC_TOE
-from helpers.learners import (
+from helpers.runs.learners import (
     NETWORK,
     PLAIN,
     assert_near_orthogonal,
@@ -21,7 +21,7 @@ from helpers.learners import (
     make_network,
     with_targets,
 )
-from helpers.records import taught
+from helpers.runs.records import taught
 from torch import Tensor
 from torch.nn.functional import log_softmax
 

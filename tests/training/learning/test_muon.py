@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from helpers.learners import assert_near_orthogonal
+from helpers.runs.learners import assert_near_orthogonal
 
 from alphazero.training.learning.muon import orthogonalized
 

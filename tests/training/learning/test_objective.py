@@ -6,7 +6,7 @@ from contextlib import contextmanager, nullcontext
 
 import pytest
 import torch
-from helpers.learners import NETWORK, PLAIN, make_batch, make_network, with_targets
+from helpers.runs.learners import NETWORK, PLAIN, make_batch, make_network, with_targets
 from torch import Tensor, nn
 
 from alphazero.config.schema import AUXILIARY_HEADS

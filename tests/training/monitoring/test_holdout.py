@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from helpers.events import read
 from helpers.games import TIC_TAC_TOE
-from helpers.records import random_records
-from helpers.tiny_run import ITERATIONS, tiny_config
+from helpers.runs.events import read
+from helpers.runs.records import random_records
+from helpers.runs.tiny_run import ITERATIONS, tiny_config
 
 from alphazero.config.schema import LearnerConfig, ReplayConfig, SearchConfig
 from alphazero.mcts.network_search import Exploration, NetworkSearch

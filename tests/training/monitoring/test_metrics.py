@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.events import points, read
 from helpers.games import CONNECT_FOUR
+from helpers.runs.events import points, read
 from PIL import Image
 
 from alphazero.diagnostics.runs.run_history import read_curves

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers.events import read
-from helpers.tiny_run import ITERATIONS, tiny_config
+from helpers.runs.events import read
+from helpers.runs.tiny_run import ITERATIONS, tiny_config
 
 from alphazero.drawing.palette import LETTER, palette_of
 from alphazero.drawing.position import POLICY_COLOURS, board_at

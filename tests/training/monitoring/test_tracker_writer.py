@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from helpers.tiny_run import fingerprint, tiny_config
+from helpers.runs.tiny_run import fingerprint, tiny_config
 
 from alphazero.training.loop import Training, resume, train
 from alphazero.training.monitoring import tracker_writer, writers

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.tiny_run import tiny_config
-from helpers.wandb_files import read_offline_run
+from helpers.runs.tiny_run import tiny_config
+from helpers.runs.wandb_files import read_offline_run
 from PIL import Image
 
 from alphazero.config.reference import changed_values

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from helpers.commands import OnlyLine
-from helpers.events import points
-from helpers.tiny_run import YAML, tiny_config
+from helpers.runs.events import points
+from helpers.runs.tiny_run import YAML, tiny_config
 
 from alphazero.errors import RunError
 from alphazero.training.monitoring import writers

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from helpers.frontends.web_client import Visitor, serving
 from helpers.players import ANY_SIZE, saved_player
-from helpers.tiny_run import manifest_of, tiny_config
-from helpers.web_client import Visitor, serving
+from helpers.runs.tiny_run import manifest_of, tiny_config
 
 from alphazero.diagnostics.runs.run_archive import MAX_POINTS, RunArchive, _thinned
 from alphazero.diagnostics.runs.run_history import read_curves

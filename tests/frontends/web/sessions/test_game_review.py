@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.frontends.web_client import SECONDS, Served, Visitor, serving
 from helpers.players import saved_player
-from helpers.web_client import SECONDS, Served, Visitor, serving
 
 from alphazero.frontends.search_pool import SearchPool, SearchRequest, SearchResponse
 from alphazero.frontends.web.sessions import session

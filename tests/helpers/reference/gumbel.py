@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.reference_search import PlainNode, PlainSearch
+from helpers.reference.search import PlainNode, PlainSearch
 
 
 def halving(actions: int, simulations: int) -> list[int]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from alphazero.config.loader import dump_config
 from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
-from helpers.tiny_run import tiny_config
+from helpers.runs.tiny_run import tiny_config
 
 
 def made_run(folder: Path, curves: Mapping[str, Mapping[int, float]], *overrides: str) -> Path:

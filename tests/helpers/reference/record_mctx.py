@@ -1,6 +1,6 @@
 """Record the results of DeepMind's mctx for `test_gumbel.py`: with jax and mctx installed, run
 
-    python tests/helpers/record_mctx.py > tests/data/mctx.json
+    python tests/helpers/reference/record_mctx.py > tests/data/mctx.json
 
 The tree is that of a Connect Four board too high and too narrow for anything to end, with
 logits and values drawn from a hash of what the player to move sees. mctx's own value transform

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from helpers.web_client import Served
+from helpers.frontends.web_client import Served
 
 HUMAN = {"player": "human"}
 RANDOM = {"player": "random"}

@@ -347,7 +347,7 @@ def try_shards(trial: DamageTrial, count: int, choice: random.Random, place: Pat
     from alphazero.training.manifest import RunState, shard_name
     from alphazero.training.run_directory import RunDirectory
     from alphazero.utils.files import sha256_hex
-    from helpers.records import random_records
+    from helpers.runs.records import random_records
 
     game = make_game("connect_four")
     games = GameBatch.of(game, random_records(game, 3))

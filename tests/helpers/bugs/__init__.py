@@ -1,0 +1,1 @@
+"""Bugs put into the code, and damage done to files."""

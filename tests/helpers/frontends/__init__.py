@@ -1,0 +1,1 @@
+"""Clients of the front ends, and a GTP program that misbehaves when asked to."""

@@ -1,0 +1,1 @@
+"""Slow, plain versions of the rules and searches, and what mctx finds."""

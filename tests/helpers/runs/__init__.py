@@ -1,0 +1,1 @@
+"""Small runs, learners, records and curves."""
