@@ -854,38 +854,9 @@ class GateConfig:
         source="AGZ, Methods, Evaluator: 1600, as in self-play",
     )
 
-    sprt: bool = config_field(
-        False,
-        "stop the gate as soon as a sequential probability ratio test has a result, which then "
-        "decides; `threshold` decides only if the test has none after all games",
-        source="Wald (1945), Van den Bergh (2019); AGZ plays every game",
-    )
-    sprt_elo0: float = config_field(
-        0.0,
-        "null hypothesis of the test: the challenger's difference to the best is at most this",
-        unit="Elo",
-        at_least=-400,
-        at_most=0,
-    )
-    sprt_elo1: float = config_field(
-        35.0,
-        "alternative hypothesis: the difference is at least this",
-        unit="Elo",
-        above=0,
-        at_most=400,
-        source="35 Elo equal a score of 0.55, AGZ's threshold",
-    )
-    sprt_error: float = config_field(
-        0.05,
-        "maximum probability of accepting either hypothesis when the other is true",
-        above=0,
-        below=0.5,
-        source="usual in tests of chess programs: 0.05",
-    )
-
-    def accepts(self, score: float, verdict: bool | None = None) -> bool:
-        """Whether a challenger becomes the best: by the test's verdict, else its score, 0 to 1."""
-        return score >= self.threshold if verdict is None else verdict
+    def accepts(self, score: float) -> bool:
+        """Whether a challenger with this score, 0 to 1, becomes the best."""
+        return score >= self.threshold
 
 
 def _read_names(reader: Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
@@ -1032,6 +1003,10 @@ class Config:
 SECTIONS: dict[str, Any] = get_type_hints(Config)
 
 REMOVED_KEYS: dict[KeyPath, Any] = {
+    ("gate", "sprt"): False,
+    ("gate", "sprt_elo0"): 0.0,
+    ("gate", "sprt_elo1"): 35.0,
+    ("gate", "sprt_error"): 0.05,
     ("network", "squeeze_excitation"): 0,
     ("network", "value_head"): "scalar",
     ("replay", "policy_surprise_weight"): 0.0,

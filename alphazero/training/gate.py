@@ -9,7 +9,6 @@ from alphazero.arena.elo import MatchResult
 from alphazero.arena.head_to_head import play_until_decided
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
-from alphazero.arena.sprt import Sprt
 from alphazero.config.schema import Config, SearchConfig
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
@@ -82,12 +81,10 @@ def decide_gate(
 ) -> tuple[MatchResult, list[GameRecord]]:
     """Play the `gate.games` games by `play`; return the challenger's result, and the games.
 
-    With `gate.sprt` the gate stops when the test has an answer. There is no noise and no
-    temperature: games differ by their random openings, each played twice with colours swapped.
+    There is no noise and no temperature: games differ by their random openings, each played twice
+    with colours swapped.
     """
     settings = config.gate
     rng = np.random.default_rng(seed)
     schedule = paired_openings(game, settings.games, settings.opening_moves, rng)
-    error = settings.sprt_error
-    sprt = Sprt(settings.sprt_elo0, settings.sprt_elo1, error, error) if settings.sprt else None
-    return play_until_decided(play, schedule, sprt)
+    return play_until_decided(play, schedule)

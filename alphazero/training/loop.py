@@ -391,7 +391,7 @@ class Training:
         result, records = challenge.result.result()
         rating = state.rating + result.elo
         name = self.run.save_player(dataclasses.replace(challenge.checkpoint, rating=rating))
-        if self.config.gate.accepts(result.score, result.verdict):
+        if self.config.gate.accepts(result.score):
             self.best, state.best, state.rating = challenge.evaluator, name, rating
         save_samples(self.run, "gate", self.game, records)
         return result

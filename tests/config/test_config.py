@@ -877,6 +877,10 @@ def test_a_mistake_under_an_old_name_is_reported_with_its_place() -> None:
 @pytest.mark.parametrize(
     ("section", "key", "default", "other"),
     [
+        ("gate", "sprt", "false", "true"),
+        ("gate", "sprt_elo0", "0.0", "-5.0"),
+        ("gate", "sprt_elo1", "35.0", "20.0"),
+        ("gate", "sprt_error", "0.05", "0.1"),
         ("network", "squeeze_excitation", "0", "16"),
         ("network", "value_head", "scalar", "wdl"),
         ("replay", "repeats", "keep", "log"),

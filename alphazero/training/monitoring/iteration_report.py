@@ -69,7 +69,7 @@ class IterationReport:
         )
         gate = self.gate
         if gate is not None:
-            accepted = self.config.gate.accepts(gate.score, gate.verdict)
+            accepted = self.config.gate.accepts(gate.score)
             verdict = "accepted" if accepted else "refused"
             line += f"; gate {gate.score:.1%}, Elo {gate.elo:+z.0f}, {verdict}"
         if "anchors/elo" in self.measured:
