@@ -245,14 +245,14 @@ CONNECT_FOUR_VARIANTS = {
     "temperature 0.5": ["selfplay.temperature=0.5"],
     "temperature for 6 moves": ["selfplay.temperature_moves=6"],
     "fast searches of 16": ["selfplay.fast_simulations=16"],
-    "no random starts": ["selfplay.random_opening_probability=0.0"],
+    "no random openings": ["selfplay.random_opening_probability=0.0"],
     "no solver": ["search.mcts_solver=false"],
     "first play 0": ["search.fpu=zero"],
-    "more random starts": [
+    "more random openings": [
         "selfplay.random_opening_probability=0.8",
         "selfplay.random_opening_max_moves=24",
     ],
-    "more random starts, each the most open of three": [
+    "more random openings, each the most open of three": [
         "selfplay.random_opening_probability=0.8",
         "selfplay.random_opening_max_moves=24",
         "selfplay.random_opening_candidates=3",

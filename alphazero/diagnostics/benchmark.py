@@ -165,7 +165,7 @@ class SelfPlayBenchmark(SelfPlayGames):
             network_only=evaluated / seconds_alone,
             cache_hits=stats.cache_hits,
             batch_fill=stats.batch_fill,
-            network_share=stats.search_efficiency,
+            network_share=stats.network_share,
             peak_megabytes=peak_megabytes(),
         )
 

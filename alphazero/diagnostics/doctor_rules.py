@@ -264,7 +264,7 @@ def chance_of(successes: int, trials: int, share: float) -> float:
 
 def check_evaluator(data: RunData) -> str | None:
     """Check for an evaluator that waits for positions, although few are cache hits."""
-    share, hits = data.now("speed/search_efficiency"), data.now("speed/cache_hits")
+    share, hits = data.now("speed/network_share"), data.now("speed/cache_hits")
     if share >= EFFICIENCY or hits >= EFFICIENCY:
         return None
     return (
@@ -363,7 +363,7 @@ RULES: Final = (
         points=1,
         applies=lambda config: config.selfplay.resign_enabled_fraction > 0,
     ),
-    Rule("evaluator starved", check_evaluator, ("speed/search_efficiency", "speed/cache_hits")),
+    Rule("evaluator starved", check_evaluator, ("speed/network_share", "speed/cache_hits")),
     Rule("games starved", check_game_length),
     Rule(
         "policy learns nothing",

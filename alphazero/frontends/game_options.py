@@ -42,7 +42,7 @@ def with_komi(game: Game, points: float) -> Game:
 
 
 def player_on(spec: PlayerSpec, own: Game, game: Game) -> PlayerSpec:
-    """Return the player for `game`, where it plays `own` now.
+    """Return the player of the game `own`, adapted to `game`.
 
     A checkpoint may play another size of its board, and by another rule of ko or suicide.
 

@@ -73,7 +73,7 @@ class Comparison(NamedTuple):
 
 
 class OnnxModel(NamedTuple):
-    """A finished model."""
+    """An ONNX file before it is written."""
 
     data: bytes
     """the file's contents"""

@@ -51,8 +51,8 @@ def load_initial(
 ) -> tuple[dict[str, Tensor], Transfer]:
     """Read the weights of `network.initial`, and compare them with a network's.
 
-    If the network has more filters, they are widened by `rng` to as many. `network` is not changed,
-    and may be on the "meta" device. `path` may be a run's folder.
+    Weights of fewer filters are widened to the network's number, with `rng`. `network` is not
+    changed, and may be on the "meta" device. `path` may be a run's folder.
 
     Raises:
         CheckpointError: for a file that is no checkpoint.

@@ -58,6 +58,6 @@ class SelfPlayStats:
         return self.evaluations / max(self.batch_capacity, 1)
 
     @property
-    def search_efficiency(self) -> float:
+    def network_share(self) -> float:
         """Share of the playing time that was spent inside the evaluator, 0 to 1."""
         return self.seconds_evaluating / self.seconds_playing if self.seconds_playing else 0.0

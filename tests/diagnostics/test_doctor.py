@@ -42,7 +42,7 @@ HEALTHY: Mapping[str, Course] = {
     "selfplay/draws": lambda _: 0.2,
     "selfplay/search_entropy": lambda i: 1.6 - 0.05 * i,
     "selfplay/kept_visits": lambda _: 0.5,
-    "speed/search_efficiency": lambda _: 0.8,
+    "speed/network_share": lambda _: 0.8,
     "speed/cache_hits": lambda _: 0.3,
     "gate/distinct_games": lambda _: 0.9,
 }
@@ -105,7 +105,7 @@ SICK: Mapping[str, Case] = {
         key="selfplay.resign_threshold_max",
     ),
     "evaluator starved": Case(
-        {"speed/search_efficiency": constant(0.2)}, key="selfplay.parallel_games"
+        {"speed/network_share": constant(0.2)}, key="selfplay.parallel_games"
     ),
     "games starved": Case(
         config=("selfplay.parallel_games=60",), key="selfplay.games_per_iteration"
@@ -125,7 +125,7 @@ WELL: Mapping[str, Case] = {
         {"selfplay/resign_threshold": constant(-0.3)}, RESIGNING, well_judged
     ),
     "an evaluator spared by its memory": Case(
-        {"speed/search_efficiency": constant(0.2), "speed/cache_hits": constant(0.9)}
+        {"speed/network_share": constant(0.2), "speed/cache_hits": constant(0.9)}
     ),
     "a solved game has few alternatives": Case(
         {
@@ -197,7 +197,7 @@ def test_a_healthy_run_hears_that_nothing_was_found(
     [
         ("gate/distinct_games", 0.49, 0.51),
         ("selfplay/kept_visits", 0.81, 0.79),
-        ("speed/search_efficiency", 0.49, 0.51),
+        ("speed/network_share", 0.49, 0.51),
         ("learner/gradient_norm", 5.1, 4.9),  # learner.max_grad_norm is 5
         ("loss/value", 0.81, 0.79),  # a fifth of the games are drawn
         ("loss/policy", math.log(9) * 1.04, math.log(9) * 0.96),  # nine actions

@@ -21,7 +21,7 @@ MAX_MOVES: Final = 10
 
 
 def _map(write: Callable[[Candidate], str], nothing: str = '""') -> Callable[[Engine], str]:
-    """Return a drawing of a word for each cell: `write`'s of its move, `nothing` elsewhere."""
+    """Return a drawing with one word per cell: `write(candidate)`, or `nothing` without one."""
 
     def draw(engine: Engine) -> str:
         result, vertices = _result(engine), engine.position.vertices

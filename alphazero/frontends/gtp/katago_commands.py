@@ -57,7 +57,6 @@ def _take_rules(engine: Engine, rules: str | dict[str, Any]) -> str:
 
 
 def _set_rule(engine: Engine, arguments: list[str]) -> str:
-    """Set one rule."""
     expect(arguments, 2, what="a rule and a value")
     name, value = arguments
     known = {"true": True, "false": False}

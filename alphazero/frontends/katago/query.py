@@ -1,7 +1,7 @@
 """The positions that a JSON query asks for, and how to search and report them.
 
-KataGo, docs/Analysis_Engine.md, "Queries". Unknown fields give a warning, as
-are rules and a komi that the player cannot have; then the nearest are taken.
+KataGo, docs/Analysis_Engine.md, "Queries". Unknown fields, and rules or komi that the player does
+not support, give a warning; the nearest supported values are used.
 """
 
 import re

@@ -34,7 +34,7 @@ WEIGHT: Final = 0.5, 12.0
 
 
 class Judgement(Enum):
-    """A judgement of a move, in a word."""
+    """How good a move is, by the win chance that it loses."""
 
     BEST = "best"
     """the move that the search or the solver prefers"""
@@ -78,7 +78,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class MoveReview:
-    """The review of a move."""
+    """A move, judged by the evaluations before and after it."""
 
     ply: int
     """number of the move, from 1"""

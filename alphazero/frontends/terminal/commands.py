@@ -37,7 +37,7 @@ Handler = Callable[[CommandContext, str], CommandResult | None]
 
 
 class TerminalCommand(NamedTuple):
-    """A command."""
+    """What a player may type in place of a move."""
 
     takes: str
     """its argument, for the help"""

@@ -19,7 +19,7 @@ HEARTBEAT: Final = 15.0
 
 
 class EventStream(Response):
-    """The event stream of one page."""
+    """Server-sent events that tell one page what has changed in its session."""
 
     def __init__(self, session: WebSession) -> None:
         super().__init__()

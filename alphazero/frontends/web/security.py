@@ -157,7 +157,7 @@ async def read_json(request: Request) -> dict[str, Any]:
 
 
 def error_response(status: int, text: str) -> Response:
-    """Return an error response."""
+    """Return `{"error": text}` in one line; 413 also closes the connection."""
     body = json.dumps({"error": " ".join(text.split())})
     headers = {"Connection": "close"} if status == 413 else None
     return Response(body, status, headers, "application/json")

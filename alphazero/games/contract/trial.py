@@ -27,7 +27,7 @@ class Effort(NamedTuple):
     positions: int
     """positions per promise whose cost grows with the number of moves"""
     endings: int
-    """further games of which only the end is checked"""
+    """further games, whose ends alone are checked"""
 
 
 FULL = Effort(games=6, plies=4000, work=200_000, positions=200, endings=64)

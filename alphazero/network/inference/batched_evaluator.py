@@ -151,7 +151,7 @@ class BatchedEvaluator(ABC):
     def predict(self, observations: Float32Array) -> AuxiliaryPredictions:
         """Return what the network's auxiliary heads say of `observations` [B, C, H, W].
 
-        This is for people: it does not batch, and computes by torch whatever evaluates.
+        This is for people: it does not batch, and always computes with torch.
         """
         check_observations(observations, self.observation_shape)
         return predict(self._network, observations)

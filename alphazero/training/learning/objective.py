@@ -87,7 +87,7 @@ def _record(module: nn.Module, arrays: tuple[Tensor, ...]) -> LossFunction:
     other thread may use the GPU meanwhile.
     """
     if hasattr(torch.autograd.graph, "set_warn_on_accumulate_grad_stream_mismatch"):
-        # Replays run on another stream than the recording did, of which newer torch warns.
+        # Replays run on another stream than the recording did; newer torch warns of that.
         torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
     before = {name: each.clone() for name, each in module.named_buffers()}
     examples = tuple(torch.clone(each) for each in arrays)

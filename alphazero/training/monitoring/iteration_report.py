@@ -105,7 +105,7 @@ class IterationReport:
             "speed/simulations_per_second": games.stats.simulations / seconds,
             "speed/evaluations_per_second": games.stats.evaluations / seconds,
             "speed/cache_hits": games.stats.cache_hits,
-            "speed/search_efficiency": games.stats.search_efficiency,
+            "speed/network_share": games.stats.network_share,
             "speed/batch_fill": games.stats.batch_fill,
             "speed/peak_memory": peak_megabytes(),
             "replay/window": self.replay.window,

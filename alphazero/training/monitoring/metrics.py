@@ -54,13 +54,12 @@ METRICS: Mapping[str, Metric] = {
     "selfplay/resigned": Metric("share", "games that ended because a player resigned"),
     "selfplay/resign_threshold": Metric("value", "below it players resigned; -1: nobody did"),
     "selfplay/resign_false_positives": Metric(
-        "share", "games played out, of those the threshold would have ended, that it had misjudged"
+        "share", "wrong resignations among the games played out that the threshold would have ended"
     ),
     "selfplay/search_entropy": Metric("nats", "entropy of the search policies, mean"),
     "selfplay/kept_visits": Metric(
         "share",
-        "visits at the roots of full searches that the tree had kept from the move before, and "
-        "that root noise had no part in",
+        "root visits of full searches that come from the kept tree, and so without root noise",
     ),
     "selfplay/search_entropies": Metric("nats", "entropy of each search policy", kind="histogram"),
     "selfplay/search_values": Metric(
@@ -78,10 +77,8 @@ METRICS: Mapping[str, Metric] = {
     "speed/simulations_per_second": Metric("1/s", "simulations in self-play"),
     "speed/evaluations_per_second": Metric("1/s", "positions evaluated by the network"),
     "speed/cache_hits": Metric("share", "positions whose evaluation was remembered"),
-    "speed/search_efficiency": Metric(
-        "share",
-        "the workers' time of playing that was spent inside the evaluator, by the clock; "
-        "`alphazero bench` compares with the bare network",
+    "speed/network_share": Metric(
+        "share", "the workers' playing time that was spent inside the evaluator, by the clock"
     ),
     "speed/peak_memory": Metric("MiB", "the most memory that the process has held"),
     "speed/batch_fill": Metric("share", "rows of the evaluated batches that were used"),

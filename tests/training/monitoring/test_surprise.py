@@ -212,7 +212,7 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
     assert tags["images"] == ["selfplay/surprise"]
     steps = list(range(1, ITERATIONS + 1))
     assert [event.step for event in reader.Images("selfplay/surprise")] == steps
-    efficiency = reader.Scalars("speed/search_efficiency")
+    efficiency = reader.Scalars("speed/network_share")
     assert [event.step for event in efficiency] == steps
     assert all(0 < event.value <= 1 for event in efficiency)
     for event, mean in zip(
@@ -225,7 +225,7 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
         assert 0 <= histogram.min <= histogram.max <= math.log(9)
 
 
-def test_search_efficiency_is_the_share_of_the_time_in_the_evaluator(
+def test_network_share_is_the_share_of_the_time_in_the_evaluator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a clock that goes on by 3 at each evaluation, by 5 at each end of a game, else not."""
@@ -246,5 +246,5 @@ def test_search_efficiency_is_the_share_of_the_time_in_the_evaluator(
     assert spent["evaluating"] >= 3
     assert spent["else"] >= 30
     assert work.seconds_evaluating == spent["evaluating"]
-    assert work.search_efficiency == spent["evaluating"] / sum(spent.values())
-    assert SelfPlayStats().search_efficiency == 0
+    assert work.network_share == spent["evaluating"] / sum(spent.values())
+    assert SelfPlayStats().network_share == 0

@@ -592,7 +592,7 @@ class WebSession:
         self._analyzed = self._second_analyzed = None
 
     def notify(self, event: str) -> None:
-        """Tell the open streams of an event."""
+        """Send an event to the open streams."""
         self.serial += 1
         for watcher in list(self.watchers):
             watcher(event)

@@ -204,7 +204,7 @@ class SessionManager:
         return self.catalog.archives[run]
 
     def list_iterations(self, run: str) -> dict[str, Any]:
-        """Return the JSON of a run."""
+        """Return the iterations of a run, as JSON."""
         iterations = self.archive(run).iterations()
         return {"iterations": [{"iteration": number, "kind": kind} for number, kind in iterations]}
 
@@ -213,7 +213,7 @@ class SessionManager:
         return {"charts": self.archive(run).charts()}
 
     def list_games(self, run: str, iteration: int, kind: str) -> dict[str, Any]:
-        """Return the JSON of an iteration."""
+        """Return the games of an iteration, as JSON."""
         archive = self.archive(run)
         if kind not in (SELFPLAY, GATE, SAVED):
             raise GameError(f"kind: expected {SELFPLAY}, {GATE} or {SAVED}")
