@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from alphazero.cli.argument_types import positive_number, whole_number
 from alphazero.cli.main import run_and_report
@@ -40,6 +39,7 @@ from alphazero.games.game import (
 )
 from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
+from alphazero.utils.arrays import Float64Array
 from alphazero.utils.jit import kernel
 
 if TYPE_CHECKING:
@@ -151,11 +151,11 @@ class Estimates(NamedTuple):
 
     methods: tuple[str, ...]
     simulations: tuple[int, ...]
-    means: npt.NDArray[np.float64]
+    means: Float64Array
     """[M, P, B] win percentages, means over the runs"""
-    deviations: npt.NDArray[np.float64]
+    deviations: Float64Array
     """[M, P, B] standard deviations among the runs"""
-    chosen: npt.NDArray[np.float64]
+    chosen: Float64Array
     """[M, P, B] share of the runs that choose the branch"""
 
 

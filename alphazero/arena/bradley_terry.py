@@ -19,10 +19,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from alphazero.errors import PlayerError
-from alphazero.utils.arrays import Float64Array
+from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
 
 ELO = 400 / math.log(10)
 """Elo per natural unit of strength, by the logistic curve of `elo_difference`."""
@@ -62,7 +61,7 @@ class Ratings:
 class _Model:
     """Penalized log-likelihood of parameters [N + 2]: strengths, advantage, log tie factor."""
 
-    pairs: npt.NDArray[np.int64]
+    pairs: Int64Array
     """[M, 2] first and second player, for each cell with games"""
     counts: Float64Array
     """[M, 3] games lost, drawn and won by the first player, with virtual games"""
@@ -105,7 +104,7 @@ class _Model:
         information = design.T @ (spread[:, None] * design) + cross + cross.T
         return gradient, information + ties.T @ (alone[:, None] * ties)
 
-    def maximise(self, start: Float64Array, free: npt.NDArray[np.bool_]) -> Float64Array:
+    def maximise(self, start: Float64Array, free: BoolArray) -> Float64Array:
         """Return the maximum-likelihood parameters; those not `free` [N + 2] keep their values.
 
         Newton's method on a concave function; steps that do not increase it are halved.
@@ -128,7 +127,7 @@ class _Model:
         return parameters
 
 
-def fit(counts: npt.NDArray[np.int64], anchor: int = 0, prior: float = PRIOR) -> Ratings:
+def fit(counts: Int64Array, anchor: int = 0, prior: float = PRIOR) -> Ratings:
     """Return the maximum-likelihood ratings, with `anchor` at 0.
 
     `counts` [N, N, 3]: games of i, moving first, against j, by outcome -1, 0, +1.
@@ -166,7 +165,7 @@ def fit(counts: npt.NDArray[np.int64], anchor: int = 0, prior: float = PRIOR) ->
 
 
 def _interval(
-    model: _Model, best: Float64Array, free: npt.NDArray[np.bool_], index: int
+    model: _Model, best: Float64Array, free: BoolArray, index: int
 ) -> tuple[float, float]:
     """Return the interval where the profile log-likelihood drops by at most `DEVIANCE` / 2.
 
@@ -201,7 +200,7 @@ def _interval(
     return ends[0], ends[1]
 
 
-def _is_connected(met: npt.NDArray[np.bool_]) -> bool:
+def _is_connected(met: BoolArray) -> bool:
     """Whether the graph `met` [N, N] is connected."""
     reached = np.zeros(len(met), np.bool_)
     reached[0] = True

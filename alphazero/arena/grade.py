@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from alphazero.arena.match import DEFAULT_PARALLEL_GAMES
 from alphazero.games.game import Game
 from alphazero.players.base import Player
 from alphazero.players.checkpoint_player import CheckpointPlayer
 from alphazero.solvers.exhaustive import SolvedPositions
+from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.jobs import JobProgress, run_jobs
 from alphazero.utils.progress import Progress, no_progress
 
@@ -48,12 +48,12 @@ class Grade:
 class Answers(NamedTuple):
     """A player's moves and values in solved positions."""
 
-    actions: npt.NDArray[np.int64]
+    actions: Int64Array
     """[P]"""
-    values: npt.NDArray[np.float64]
+    values: Float64Array
     """[P] for the player to move"""
 
-    def take(self, positions: npt.NDArray[np.int64]) -> "Answers":
+    def take(self, positions: Int64Array) -> "Answers":
         """Return the answers for some positions."""
         return Answers(self.actions[positions], self.values[positions])
 
@@ -115,7 +115,7 @@ def _answer(
     player: Player,
     slots: int,
     solution: SolvedPositions,
-    positions: npt.NDArray[np.int64],
+    positions: Int64Array,
     progress: JobProgress,
 ) -> Answers:
     """Return the player's answers for `positions` [n]; a free slot gets the next one at once."""
@@ -144,9 +144,7 @@ def _answer(
     return Answers(actions, values)
 
 
-def _describe(
-    game: Game, solution: SolvedPositions, position: int, actions: npt.NDArray[np.int64]
-) -> str:
+def _describe(game: Game, solution: SolvedPositions, position: int, actions: Int64Array) -> str:
     state = solution.states[position]
     best = np.flatnonzero(solution.optimal[position])
     played = game.action_name(state, int(actions[position]))

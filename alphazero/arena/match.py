@@ -90,7 +90,7 @@ class _FinishedGame(NamedTuple):
     slot: int
     outcome: int
     resigned: bool = False
-    fault: str = ""
+    forfeit_reason: str = ""
 
 
 @dataclass
@@ -213,7 +213,7 @@ class Match:
         self._request_moves(going_on)
 
     def record(
-        self, slot: int, outcome: int = ONGOING, resigned: bool = False, fault: str = ""
+        self, slot: int, outcome: int = ONGOING, resigned: bool = False, forfeit_reason: str = ""
     ) -> GameRecord:
         pairing = self._pairings[slot]
         assert pairing is not None, f"no game in slot {slot}"
@@ -226,7 +226,7 @@ class Match:
             self._move_data.best_values[slot, :length].copy(),
             outcome,
             resigned,
-            fault,
+            forfeit_reason,
         )
 
     def _miscounted(self) -> GameError:
@@ -238,7 +238,7 @@ class Match:
 
     def _end_early(self, index: int, forfeit: Forfeit) -> None:
         """End a game that player `index` forfeits, unless it is over already."""
-        slot, fault = forfeit
+        slot, reason = forfeit
         if self._pairings[slot] is None or slot in {ending.slot for ending in self._finished}:
             return
         players = self._player_indices[slot].tolist()
@@ -246,7 +246,7 @@ class Match:
         if players[0] == players[1]:
             loser = int(self.states[slot, PLY]) % 2
         lost = value_of(-1, loser)
-        self._finished.append(_FinishedGame(slot, lost, resigned=not fault, fault=fault))
+        self._finished.append(_FinishedGame(slot, lost, not reason, reason))
         # Drop move requests of this game at the other players.
         for player in self.players:
             if player is not self.players[index]:

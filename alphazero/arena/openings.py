@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
 from alphazero.arena.match import slots_type
 from alphazero.games.compiled_rules import RulesType
 from alphazero.games.game import ONGOING, Game, Mask, State
 from alphazero.records.game_record import Pairing
-from alphazero.utils.arrays import Int64Array
+from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.jit import kernel
 
 
@@ -31,8 +30,8 @@ def _play_at_random(
     mask: Mask,
     games: Int64Array,
     lengths: Int64Array,
-    points: npt.NDArray[np.float64],
-    actions: npt.NDArray[np.int64],
+    points: Float64Array,
+    actions: Int64Array,
 ) -> None:
     """Play the first `lengths` [n] moves of each of `games` [m] from `states` [n, S] on.
 

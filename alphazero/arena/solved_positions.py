@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from alphazero.errors import GameError, RunError
 from alphazero.games.game import PLY, Game, State
 from alphazero.games.registry import write_game
 from alphazero.solvers.exhaustive import ILLEGAL, SolvedPositions, solve_all_positions
+from alphazero.utils.arrays import Int64Array
 from alphazero.utils.files import explain_os_error, is_folder, printable, read_limited
 
 STAGES = ("opening", "middle", "end")
@@ -27,7 +27,7 @@ BUNDLED = Path(__file__).parent / "positions"
 """Folder of bundled files, named after their games."""
 
 
-def stages_of(game: Game, states: State) -> npt.NDArray[np.int64]:
+def stages_of(game: Game, states: State) -> Int64Array:
     """Return the stage of each position `states` [P, S] as an index into `STAGES`: [P]."""
     return states[:, PLY] * len(STAGES) // game.max_moves
 
@@ -99,7 +99,7 @@ _WORTH = {"+": 1, "=": 0, "-": -1, ".": ILLEGAL}
 LABELS = {worth: label for label, worth in _WORTH.items()}
 
 
-def _read_line(game: Game, line: str) -> tuple[State, int, npt.NDArray[np.int64]]:
+def _read_line(game: Game, line: str) -> tuple[State, int, Int64Array]:
     """Return the position of a line, its value, and the values of its actions [A]."""
     moves, score, labels = line.split() if line[:1].strip() else ["", *line.split()]
     state = game.from_text(moves.replace(",", " "))

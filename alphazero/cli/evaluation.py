@@ -196,7 +196,7 @@ def match(options: argparse.Namespace) -> None:
         opening = f"openings of {options.opening_moves} random moves"
     summary = f"against {names[1]}: {result}, from {opening}"
     forfeits = [
-        Forfeit(number, names[each.pairing.players[each.outcome > 0]], each.forfeit_reason)
+        ForfeitLine(number, names[each.pairing.players[each.outcome > 0]], each.forfeit_reason)
         for number, each in enumerate(records, 1)
         if each.forfeit_reason
     ]
@@ -225,7 +225,7 @@ def match(options: argparse.Namespace) -> None:
         save_grades(noted.saved, [*grades_of(noted.saved.checkpoint), line], options.annotate)
 
 
-class Forfeit(NamedTuple):
+class ForfeitLine(NamedTuple):
     """A game that a player lost otherwise than by the rules."""
 
     game: int

@@ -120,11 +120,11 @@ def sweep(options: argparse.Namespace) -> int:
     try:
         with progress_bar(len(planned.runs), "run") as bar:
 
-            def tell(run: PlannedRun, error: str) -> None:
+            def report(run: PlannedRun, error: str) -> None:
                 bar.update()
                 say(f"{run.folder}: {error or 'finished'}")
 
-            failed = train_runs(planned, options.jobs, tell)
+            failed = train_runs(planned, options.jobs, report)
         with progress_bar(0, "game") as bar:
             ranked = results(planned, show=bar.update)
     except KeyboardInterrupt:

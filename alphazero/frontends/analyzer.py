@@ -156,9 +156,9 @@ class Analyzer:
             self.player.seconds = self.seconds if seconds is None else seconds
         self.player.begin_moves(self.slot)
         while not len((decisions := self.player.take_decisions()).slots):
-            for _, fault in self.player.forfeits():
-                if fault:
-                    raise PlayerError(f"no move: {fault}")
+            for _, reason in self.player.forfeits():
+                if reason:
+                    raise PlayerError(f"no move: {reason}")
                 return None
             self.player.step()
             watch()

@@ -125,7 +125,7 @@ class Resignation(NamedTuple):
     """position of the resignation"""
     player: int
     """the loser"""
-    fault: str
+    forfeit_reason: str
     """the error; empty for a resignation"""
 
 
@@ -224,10 +224,10 @@ class GameTree:
         self.current = known
 
     @property
-    def fault(self) -> str:
+    def forfeit_reason(self) -> str:
         """The error by which a player lost here; else empty."""
         resignation = self._resignation_at(self.current)
-        return resignation.fault if resignation else ""
+        return resignation.forfeit_reason if resignation else ""
 
     @property
     def winner(self) -> int | None:
@@ -237,9 +237,9 @@ class GameTree:
             return None
         return 0 if value_of(outcome, 0) > 0 else 1
 
-    def resign(self, player: int, fault: str = "") -> None:
-        """Record a resignation here, or a loss by the error `fault`."""
-        self.resignation = Resignation(self.current, player, fault)
+    def resign(self, player: int, forfeit_reason: str = "") -> None:
+        """Record a resignation here, or a loss by the error `forfeit_reason`."""
+        self.resignation = Resignation(self.current, player, forfeit_reason)
 
     def go_to(self, ply: int) -> bool:
         """Go to position `ply` of `line`; return whether it exists."""
@@ -293,15 +293,15 @@ class GameTree:
             comments = tuple(node.comment for node in line[1:])
             return dataclasses.replace(self.source, comments=comments if any(comments) else ())
         resignation = self._resignation_at(line[-1])
-        fault = resignation.fault if resignation else ""
+        forfeit_reason = resignation.forfeit_reason if resignation else ""
         return PlayedGame(
             self.game,
             players,
             tuple(node.action for node in line if node.action is not None),
             self._outcome_at(line[-1]),
             comments=tuple(node.comment for node in line[1:]),
-            resigned=resignation is not None and not fault,
-            forfeit_reason=fault,
+            resigned=resignation is not None and not forfeit_reason,
+            forfeit_reason=forfeit_reason,
         )
 
     def _resignation_at(self, node: GameNode) -> Resignation | None:

@@ -345,7 +345,7 @@ class SearchPool:
         for forfeit in player.forfeits():
             slot = self._slots[forfeit.slot]
             if slot.request is not None:
-                self._respond(slot.request, SearchResponse(error=forfeit.fault))
+                self._respond(slot.request, SearchResponse(error=forfeit.reason))
                 slot.request = None
 
     def _move_of(self, slot: _Slot, action: int) -> int:

@@ -22,7 +22,6 @@ from enum import Enum, auto
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
 from alphazero.errors import GameError
@@ -38,6 +37,7 @@ from alphazero.games.compiled_rules import (
     RulesType,
     gather_rules,
 )
+from alphazero.utils.arrays import BoolArray, Float32Array, Int8Array, Int64Array
 from alphazero.utils.jit import compile_deferred, inline_kernel, kernel, shared_kernel
 
 __all__ = [  # rules are written with these
@@ -51,10 +51,10 @@ __all__ = [  # rules are written with these
     "WINS_AT_ONCE_RULE",
 ]
 
-State = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
-Planes = npt.NDArray[np.float32]
-Owners = npt.NDArray[np.int8]
+State = Int64Array
+Mask = BoolArray
+Planes = Float32Array
+Owners = Int8Array
 
 PLY, OUTCOME, LAST = 0, 1, 2
 HEADER = 3
@@ -121,7 +121,7 @@ def squash(difference: int, scale: int) -> int:
 
 
 @kernel(types.int64(RulesType, types.int64[::1], types.int64[::1], types.boolean[::1]))
-def _play_line(rules: Any, state: State, actions: npt.NDArray[np.int64], mask: Mask) -> int:
+def _play_line(rules: Any, state: State, actions: Int64Array, mask: Mask) -> int:
     """Play `actions` up to the first illegal one; return how many were played."""
     for move in range(len(actions)):
         rules.legal(state, mask)
@@ -136,9 +136,9 @@ class Symmetries(NamedTuple):
     `actions[k, a]`. The first is the identity.
     """
 
-    actions: npt.NDArray[np.int64]
+    actions: Int64Array
     """[K, A]"""
-    cells: npt.NDArray[np.int64]
+    cells: Int64Array
     """[K, H * W], cells counted row by row"""
 
 

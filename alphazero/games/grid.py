@@ -9,10 +9,10 @@ import string
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from alphazero.errors import GameError
 from alphazero.games.game import Game, Planes, State, to_play
+from alphazero.utils.arrays import BoolArray, Int64Array
 from alphazero.utils.jit import inline_kernel
 
 SIGNS = ".XO"
@@ -89,7 +89,7 @@ def observe_stones(cells: State, columns: int, player: int, planes: Planes) -> N
             planes[1, row, column] = stone == 2 - player
 
 
-def board_symmetries(rows: int, columns: int) -> npt.NDArray[np.int64]:
+def board_symmetries(rows: int, columns: int) -> Int64Array:
     """Return the cell that each cell moves to, `int64 [K, rows * columns]`, identity first.
 
     K is 8 for a square board, else 4.
@@ -144,7 +144,7 @@ def stones_to_ply(cells: State) -> int:
     return first + second
 
 
-def stones_by_player(game: Game, state: State) -> npt.NDArray[np.bool_]:
+def stones_by_player(game: Game, state: State) -> BoolArray:
     """Return the stones of player 0 and player 1, `bool [2, H * W]`, from planes 0 and 1."""
     planes = game.observe(state)[:2].reshape(2, -1) > 0
     return planes if to_play(state) == 0 else planes[::-1]

@@ -6,10 +6,9 @@ Letters: R rows of a batch, A actions, [C, H, W] the game's observation.
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from alphazero.games.game import Game
-from alphazero.utils.arrays import Float32Array
+from alphazero.utils.arrays import Float32Array, Int64Array
 
 
 class Evaluator(Protocol):
@@ -86,7 +85,7 @@ class SymmetricEvaluator:
         return _mean_over(kinds, logits), _mean_over(kinds, values)
 
     def _evaluate_transformed(
-        self, observations: Float32Array, symmetries: npt.NDArray[np.int64]
+        self, observations: Float32Array, symmetries: Int64Array
     ) -> tuple[Float32Array, Float32Array]:
         """Evaluate each position under its symmetry [R]; transform the logits back."""
         flat = observations.reshape(*observations.shape[:2], -1)

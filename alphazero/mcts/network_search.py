@@ -73,10 +73,10 @@ class NetworkSearch(TreeSearch):
         rng: np.random.Generator | None = None,
     ) -> None:
         assert rows is None or leaves == 1, "slots take turns with one leaf each"
-        unseen = -1 if game.last_move_in_state_key else LAST
+        ignored = -1 if game.last_move_in_state_key else LAST
         margins = settings.margin_weight > 0
         selection = selection_params(settings)._replace(
-            ignored_state_index=unseen,
+            ignored_state_index=ignored,
             margin_scale=MARGIN_SCALE * math.sqrt(math.prod(game.observation_shape[1:])),
         )
         capacity = NODES_PER_SIMULATION * settings.simulations + 1 if nodes is None else nodes

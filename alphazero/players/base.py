@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, OUTCOME, Game, State
 from alphazero.mcts.move_selection import sample_actions
-from alphazero.utils.arrays import Int64Array
+from alphazero.utils.arrays import Float32Array, Int64Array
 
 _NO_SEARCH = np.zeros(1, np.float32)
 _NO_SLOTS = np.zeros(0, np.int64)
@@ -29,11 +28,11 @@ class Decisions(NamedTuple):
     """[n]"""
     actions: Int64Array
     """[n]"""
-    policies: npt.NDArray[np.float32]
+    policies: Float32Array
     """[n, A] search policies; zeros where the policy is no training target"""
-    values: npt.NDArray[np.float32]
+    values: Float32Array
     """[n] position values, for the player to move"""
-    best_values: npt.NDArray[np.float32] = _NO_SEARCH
+    best_values: Float32Array = _NO_SEARCH
     """[n], or [1] for all: the larger of the position's value and its best action's value"""
 
 
@@ -42,10 +41,10 @@ NOTHING = Decisions(_NO_SLOTS, _NO_SLOTS, np.zeros((0, 0), np.float32), _NO_SEAR
 
 
 class Forfeit(NamedTuple):
-    """A game that a player loses by resignation or by a fault."""
+    """A game that a player loses by resignation, or by forfeit for a reason."""
 
     slot: int
-    fault: str = ""
+    reason: str = ""
     """what went wrong, as a message; empty for a resignation, possible only on the own turn"""
 
 

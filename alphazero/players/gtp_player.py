@@ -210,13 +210,13 @@ class GtpPlayer(Player):
         if game.program:
             game.program.send(command)
 
-    def _forfeit(self, slot: int, fault: str = "") -> None:
-        """After a fault the program is ended too."""
+    def _forfeit(self, slot: int, reason: str = "") -> None:
+        """With a reason the program is ended too."""
         game = self._games[slot]
         if not game.lost:
-            self._forfeits.append(Forfeit(slot, fault))
+            self._forfeits.append(Forfeit(slot, reason))
         game.lost = True
-        if fault and game.program:
+        if reason and game.program:
             game.program.close()
             game.program = None
 

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from alphazero.games.game import ONGOING, Game
 from alphazero.games.results import describe_result
-from alphazero.utils.arrays import Float32Array
+from alphazero.utils.arrays import Float32Array, Int32Array
 
 NEVER_RESIGN = -1.0
 """A threshold below every value."""
@@ -35,7 +34,7 @@ class Pairing:
 class MoveData(NamedTuple):
     """The data of the moves of T parallel games, as in `Decisions`."""
 
-    actions: npt.NDArray[np.int32]
+    actions: Int32Array
     """[T, length]"""
     policies: Float32Array
     """[T, length, A]"""
@@ -50,7 +49,7 @@ class GameRecord:
     """A game of T moves, finished or not."""
 
     pairing: Pairing
-    actions: npt.NDArray[np.int32]
+    actions: Int32Array
     """[T]"""
     policies: Float32Array
     """[T, A] search policies; zeros if the policy is not a training target"""

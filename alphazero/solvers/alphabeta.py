@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
 from alphazero.games.compiled_rules import (
@@ -28,7 +27,7 @@ from alphazero.games.compiled_rules import (
     unpack_rules,
 )
 from alphazero.games.game import HEURISTIC_SCALE, LAST, ONGOING, PLY, Game, State, value_of
-from alphazero.utils.arrays import RecordArray
+from alphazero.utils.arrays import BoolArray, RecordArray
 from alphazero.utils.jit import inline_kernel, kernel
 
 WON = 10 * HEURISTIC_SCALE
@@ -84,7 +83,7 @@ class SearchArrays(NamedTuple):
     """[A] a permutation that breaks ties between moves"""
     table: RecordArray
     """[N] of ENTRY: the transposition table; N is a power of two"""
-    mask: npt.NDArray[np.bool_]
+    mask: BoolArray
     """[A] scratch"""
     counters: State
     """[4]: the entries TOP, NODES, STAMP, SKIPPED below"""

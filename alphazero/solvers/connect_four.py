@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from alphazero.utils.arrays import Int64Array
 from alphazero.utils.bits import count_bits
 from alphazero.utils.jit import inline_kernel, kernel, shared_kernel
 
@@ -60,16 +61,16 @@ class SolverArrays(NamedTuple):
 
     frames: npt.NDArray[Any]
     """[D] of FRAME"""
-    moves: npt.NDArray[np.int64]
+    moves: Int64Array
     """[D, W] moves as bits, the most promising first"""
-    order_scores: npt.NDArray[np.int64]
+    order_scores: Int64Array
     """[W] scratch"""
-    table: npt.NDArray[np.int64]
+    table: Int64Array
     """[N] transposition table: 0, or the quotient of key / N and a bound in the lowest byte; the
     remainder is the index, so an entry identifies its position exactly"""
-    order: npt.NDArray[np.int64]
+    order: Int64Array
     """[W] the columns, from the middle outwards"""
-    counters: npt.NDArray[np.int64]
+    counters: Int64Array
     """[7]: the entries below"""
 
 

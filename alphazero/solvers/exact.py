@@ -9,7 +9,6 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from alphazero.errors import GameError
 from alphazero.games.connect_four import ConnectFour
@@ -18,6 +17,7 @@ from alphazero.games.line_games import CELLS
 from alphazero.solvers.alphabeta import WON, AlphaBeta
 from alphazero.solvers.connect_four import BitboardSolver, fits
 from alphazero.solvers.exhaustive import ILLEGAL
+from alphazero.utils.arrays import Int64Array
 from alphazero.utils.progress import Progress, no_progress
 
 Steps = Generator[None, None, "ExactResult"]
@@ -96,7 +96,7 @@ def solve_position(
     )
 
 
-def action_values(game: Game, solver: ExactSolver, state: State) -> npt.NDArray[np.int64]:
+def action_values(game: Game, solver: ExactSolver, state: State) -> Int64Array:
     """Return the action values [A] of an unfinished position, as in `SolvedPositions`."""
     values = np.full(game.num_actions, ILLEGAL)
     for action in np.flatnonzero(game.legal_action_mask(state)):

@@ -6,10 +6,10 @@ Letters: P positions, S state size, A actions.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
+from alphazero.utils.arrays import BoolArray, Int64Array
 
 POSITION_LIMIT = 500_000
 """Maximum number of positions to solve, in ten to twenty seconds."""
@@ -26,18 +26,18 @@ class SolvedPositions(NamedTuple):
 
     states: State
     """[P, S]"""
-    values: npt.NDArray[np.int64]
+    values: Int64Array
     """[P] +1, 0 or -1 for the player to move, under perfect play"""
-    action_values: npt.NDArray[np.int64]
+    action_values: Int64Array
     """[P, A] the same for each action, for the player who takes it, or ILLEGAL"""
 
     @property
-    def optimal(self) -> npt.NDArray[np.bool_]:
+    def optimal(self) -> BoolArray:
         """The actions that keep the position's value, [P, A]."""
-        optimal: npt.NDArray[np.bool_] = self.action_values == self.values[:, None]
+        optimal: BoolArray = self.action_values == self.values[:, None]
         return optimal
 
-    def take(self, positions: npt.NDArray[np.int64]) -> "SolvedPositions":
+    def take(self, positions: Int64Array) -> "SolvedPositions":
         """Return the entries of the positions with these indices."""
         return SolvedPositions(*(array[positions] for array in self))
 
@@ -56,7 +56,7 @@ def solve_all_positions(game: Game, limit: int = POSITION_LIMIT) -> SolvedPositi
     if game.max_moves > MOVE_LIMIT:
         raise too_many
     values: dict[bytes, int] = {}
-    solved: dict[bytes, tuple[State, npt.NDArray[np.int64]]] = {}
+    solved: dict[bytes, tuple[State, Int64Array]] = {}
 
     def value_at(state: State) -> int:
         key = state.tobytes()

@@ -58,7 +58,7 @@ from alphazero.training.play_backend import (
     PlayBackend,
     SelfPlayRequest,
 )
-from alphazero.training.random_streams import CALIBRATE, EXAMINE, GATE, LEARN, MEASURE, PLAY, stream
+from alphazero.training.random_streams import CALIBRATE, GATE, HOLDOUT, LEARN, MEASURE, PLAY, stream
 from alphazero.training.resignation import non_resigned_games, resign_threshold
 from alphazero.training.run_directory import RunDirectory
 from alphazero.training.run_lock import locked
@@ -210,9 +210,9 @@ class Training:
         self.time_left = TimeLeft()
         self.int8: QuantizationError | None = None
         """int8 compared with the ordinary precision in this iteration, if it was tried"""
-        self.examined: Figures = {}
+        self.holdout_losses: Figures = {}
         """value losses on this iteration's games before they were learned from"""
-        self.challenge: PendingGate | None = None
+        self.pending_gate: PendingGate | None = None
         self.early: list[StepLosses] = []
         """losses of the steps that were done ahead of schedule, for the next report"""
         if run.state.best:
@@ -234,7 +234,7 @@ class Training:
         games = self.play()
         self.store_games(games)
         steps = self.learn(before)
-        result = self.gate() if steps.steps or self.challenge else None
+        result = self.gate() if steps.steps or self.pending_gate else None
         figures = self.report(write, games, steps, result, self.evaluate())
         self.save()
         return figures
@@ -242,7 +242,7 @@ class Training:
     def _stages(self) -> list[str]:
         """Return the stages that this iteration will have, as far as that is known."""
         iteration, gate = self.run.state.iteration, self.config.gate
-        plays_gate = self.challenge or (gate.games and iteration % gate.interval == 0)
+        plays_gate = self.pending_gate or (gate.games and iteration % gate.interval == 0)
         measures = self.evaluation.due(iteration)
         return [
             "play",
@@ -311,8 +311,8 @@ class Training:
         state = self.run.state
         board = self.board
         arrays = GameBatch.of(board, games.finished)
-        seed = self._seed(EXAMINE)
-        self.examined = holdout_value_loss(
+        seed = self._seed(HOLDOUT)
+        self.holdout_losses = holdout_value_loss(
             self.learner, self.replay.buffer(board), arrays, self.config.learner, seed
         )
         self.replay.add(board, state.iteration, arrays)
@@ -364,16 +364,16 @@ class Training:
             state.best = self.run.save_player(self._checkpoint())
             return None
         result = None
-        begins = self.challenge is None and state.iteration % settings.interval == 0
-        if begins or self.challenge:
+        begins = self.pending_gate is None and state.iteration % settings.interval == 0
+        if begins or self.pending_gate:
             with self._stage("gate", settings.games, "game") as bar:
-                challenge = self.challenge or self._begin_gate(bar.update)
+                challenge = self.pending_gate or self._begin_gate(bar.update)
                 # At the end of the run no later iteration could use the result: wait for it.
                 if challenge.result.done() or self.run.budget_is_spent():
                     result = self._end_gate(challenge)
-                    self.challenge = None
+                    self.pending_gate = None
                 else:
-                    self.challenge = challenge
+                    self.pending_gate = challenge
         self.run.save_player(self._checkpoint())
         return result
 
@@ -427,7 +427,7 @@ class Training:
             games=games,
             steps=steps,
             gate=result,
-            measured=self.examined | strength,
+            measured=self.holdout_losses | strength,
             int8=self.int8,
             resign_below=self.resign_below,
             replay=self.replay,

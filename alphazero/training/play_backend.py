@@ -9,9 +9,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import NamedTuple, Protocol, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
 from alphazero.arena.elo import MatchResult
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
@@ -20,6 +17,7 @@ from alphazero.network.inference.backend import num_selfplay_threads
 from alphazero.records.game_record import GameRecord
 from alphazero.training.gate import run_gate
 from alphazero.training.selfplay import SelfPlayResult, play_games, with_simulations
+from alphazero.utils.arrays import Float32Array
 from alphazero.utils.progress import Progress
 
 GateResult: TypeAlias = tuple[MatchResult, list[GameRecord]]
@@ -31,7 +29,7 @@ class NetworkSnapshot(NamedTuple):
     name: str
     evaluator: Evaluator
     read: Callable[[], bytes]
-    calibration: npt.NDArray[np.float32] | None = None
+    calibration: Float32Array | None = None
     """Observations [B, C, H, W] that set its int8 ranges; None: it does not play in int8."""
 
 

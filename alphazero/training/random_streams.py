@@ -2,7 +2,7 @@
 
 from alphazero.config.schema import Config
 
-PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE, EXAMINE = range(7)
+PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE, HOLDOUT = range(7)
 """The purposes."""
 
 

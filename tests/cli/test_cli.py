@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import torch
 from helpers.bugs.damage import flip_bit
-from helpers.commands import exit_code
+from helpers.commands import OnlyLine, exit_code
 from helpers.paths import ROOT
 from helpers.players import ANY_SIZE, TINY, saved_player
 from helpers.runs.tiny_run import YAML, fingerprint, tiny_config
@@ -34,7 +34,6 @@ from alphazero.solvers import exhaustive
 from alphazero.training.loop import train
 
 Capture = pytest.CaptureFixture[str]
-OnlyLine = Callable[..., str]
 Patch = pytest.MonkeyPatch
 
 CONNECT_FOUR = str(ROOT / "configs/connect_four.yaml")

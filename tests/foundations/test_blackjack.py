@@ -4,12 +4,12 @@ import functools
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from alphazero.foundations import blackjack, gymnasium_baseline
 from alphazero.foundations.blackjack import HIT, LONGEST, SHAPE, STICK, Policy
 from alphazero.foundations.dynamic_programming import Solution, evaluate, optimum
+from alphazero.utils.arrays import Float64Array
 
 TWENTY = blackjack.sticks_on(20)
 DECK = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10]
@@ -146,7 +146,7 @@ class Plain:
         chosen = values[self.action(hand, shown)]
         return (1 - self.epsilon) * chosen + self.epsilon * sum(values) / 2
 
-    def solution(self) -> tuple[npt.NDArray[np.float64], ...]:
+    def solution(self) -> tuple[Float64Array, ...]:
         """Return chances, values and action values by state, weighted over the hands."""
         chances, values, actions = np.zeros(SHAPE), np.zeros(SHAPE), np.zeros((2, *SHAPE))
         for shown in range(1, 11):

@@ -1,20 +1,18 @@
 """Monte Carlo prediction and control: averages of episodes find what is exact."""
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from alphazero.foundations import gymnasium_baseline, monte_carlo
 from alphazero.foundations.blackjack import HIT, SHAPE, STICK, Policy, state_name, sticks_on
 from alphazero.foundations.common import FoundationsError
 from alphazero.foundations.dynamic_programming import Solution, evaluate, optimum
+from alphazero.utils.arrays import Float64Array, Int64Array
 
 TWENTY = sticks_on(20)
 
 
-def deviations(
-    means: npt.NDArray[np.float64], visits: npt.NDArray[np.int64], exact: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def deviations(means: Float64Array, visits: Int64Array, exact: Float64Array) -> Float64Array:
     """Return by how many standard errors the means are away, of all that chance decides.
 
     A return is -1, 0 or 1, so that its variance is at most 1 - mean².

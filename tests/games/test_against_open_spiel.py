@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyspiel
 import pytest
 from numba import types
 
 from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.compiled_rules import RulesType
+from alphazero.utils.arrays import BoolArray
 from alphazero.utils.jit import kernel
 
 CHUNK = 200
@@ -95,7 +95,7 @@ def play_out(rules: Any, first: Any, dice: Any, masks: Any, actions: Any, outcom
 
 def random_games(
     game: Game, count: int, rng: np.random.Generator
-) -> Iterator[tuple[npt.NDArray[np.bool_], list[int], int]]:
+) -> Iterator[tuple[BoolArray, list[int], int]]:
     """Yield the legal actions at every ply [T + 1, A], the actions, and the outcome."""
     plies, first = game.max_moves, game.initial_state()
     for _ in range(count // CHUNK):

@@ -45,7 +45,7 @@ from alphazero.games.line_games import CELLS, COLUMNS, place_stone
 from alphazero.games.mnk import Mnk
 from alphazero.utils.jit import kernel
 
-LEGAL, PLAY, TELL, OBSERVE = Mnk.rule_functions
+LEGAL, PLAY, OUTCOME_FUNCTION, OBSERVE = Mnk.rule_functions
 FIRST_STATE = Mnk().initial_state()
 
 
@@ -75,21 +75,21 @@ def forget_the_action(state: State, action: int) -> None:
 
 
 @kernel(PLAY_RULE)
-def tell_the_movers_outcome(state: State, action: int) -> None:
+def give_the_movers_outcome(state: State, action: int) -> None:
     place_stone(state, action, action)
     if state[OUTCOME] == -1:
         state[OUTCOME] = 1
 
 
 @kernel(PLAY_RULE)
-def tell_the_waiting_players_outcome(state: State, action: int) -> None:
+def give_the_waiting_players_outcome(state: State, action: int) -> None:
     place_stone(state, action, action)
     if state[OUTCOME] == 1:
         state[OUTCOME] = -1
 
 
 @kernel(PLAY_RULE)
-def tell_the_opposite_outcome(state: State, action: int) -> None:
+def give_the_opposite_outcome(state: State, action: int) -> None:
     place_stone(state, action, action)
     if state[OUTCOME] != ONGOING:
         state[OUTCOME] = -state[OUTCOME]
@@ -108,7 +108,7 @@ def divide_by_zero_and_write_behind(state: State, action: int) -> None:
 
 
 @kernel(PLAY_RULE)
-def tell_another_outcome(state: State, action: int) -> None:
+def give_another_outcome(state: State, action: int) -> None:
     place_stone(state, action, action)
     if state[OUTCOME] == 0:
         state[OUTCOME] = 5
@@ -290,12 +290,12 @@ def win_by_the_opposite(state: State) -> float:
 
 
 def with_rules(
-    legal: Any = LEGAL, play: Any = PLAY, tell: Any = TELL, observe: Any = OBSERVE
+    legal: Any = LEGAL, play: Any = PLAY, outcome: Any = OUTCOME_FUNCTION, observe: Any = OBSERVE
 ) -> Game:
     """Return tic-tac-toe with other rules."""
 
     class Broken(Sound):
-        rule_functions = (legal, play, tell, observe)
+        rule_functions = (legal, play, outcome, observe)
 
     return named(Broken)
 
@@ -360,22 +360,24 @@ BROKEN = {
         "the game is not over and no action is legal",
     ),
     "outcome for the mover": (
-        with_rules(play=tell_the_movers_outcome),
+        with_rules(play=give_the_movers_outcome),
         "gives_the_outcome_for_player_0",
         "player 0 wins all ",
     ),
     "outcome for the player to move": (
-        with_rules(play=tell_the_waiting_players_outcome),
+        with_rules(play=give_the_waiting_players_outcome),
         "gives_the_outcome_for_player_0",
         "player 1 wins all ",
     ),
     "outcome with the opposite sign": (
-        with_attributes(Mnk, rule_functions=(LEGAL, tell_the_opposite_outcome, TELL, OBSERVE)),
+        with_attributes(
+            Mnk, rule_functions=(LEGAL, give_the_opposite_outcome, OUTCOME_FUNCTION, OBSERVE)
+        ),
         "gives_the_outcome_for_player_0",
         "the outcome or the heuristic has the wrong sign",
     ),
     "outcome of another kind": (
-        with_rules(play=tell_another_outcome),
+        with_rules(play=give_another_outcome),
         "has_an_outcome_only_at_the_end",
         "the outcome is 5; expected 1, 0 or -1",
     ),
@@ -504,7 +506,7 @@ BROKEN = {
             rule_functions=(
                 count_cells_from_the_end,
                 place_from_the_end,
-                TELL,
+                OUTCOME_FUNCTION,
                 show_the_last_move_from_the_end,
             ),
             action_cell=lambda self, state, action: 8 - action,
@@ -649,7 +651,7 @@ def test_a_bug_that_no_rule_shows_is_not_found() -> None:
     """The limit that the README names: consistent rules of another game."""
 
     class Lose(Sound):
-        rule_functions = (LEGAL, tell_the_opposite_outcome, TELL, OBSERVE)
+        rule_functions = (LEGAL, give_the_opposite_outcome, OUTCOME_FUNCTION, OBSERVE)
         winning_cells = Game.winning_cells
 
         def parse(self, diagram: str) -> State:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from types import ModuleType
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from alphazero.config.schema import SearchConfig
@@ -15,7 +14,7 @@ from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.kernels.tree import EDGE, Trees
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import RootStatistics, created_edges
-from alphazero.utils.arrays import Float32Array, RecordArray
+from alphazero.utils.arrays import Float32Array, Int64Array, RecordArray
 from helpers.reference.search import PlainSearch
 from helpers.uniform_evaluator import UniformEvaluator
 
@@ -53,7 +52,7 @@ class HashedMargins:
         return logits, np.stack([values, 20 * logits[:, 0]], axis=1)
 
 
-def finish(search: NetworkSearch, slots: npt.NDArray[np.int64] = FIRST) -> RootStatistics:
+def finish(search: NetworkSearch, slots: Int64Array = FIRST) -> RootStatistics:
     """Step the search until all `slots` are finished; return their root statistics."""
     waiting = set(slots.tolist())
     for _ in range(100_000):

@@ -1,7 +1,6 @@
 """Moves chosen from the visits and values of roots, against numbers computed by hand."""
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from alphazero.mcts.move_selection import final_actions, kl_divergences, sample_actions, temper
@@ -74,7 +73,7 @@ class EdgeGenerator:
     def __init__(self, number: float) -> None:
         self.number = number
 
-    def random(self, size: int) -> npt.NDArray[np.float64]:
+    def random(self, size: int) -> Float64Array:
         return np.full(size, self.number)
 
 

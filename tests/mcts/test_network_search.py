@@ -7,7 +7,6 @@ import itertools
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE, WITH_MARGIN
 from helpers.reference.go import area_of
@@ -31,7 +30,7 @@ from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.kernels import simulation
 from alphazero.mcts.network_search import Exploration, NetworkSearch
-from alphazero.utils.arrays import Float32Array
+from alphazero.utils.arrays import Float32Array, Float64Array
 
 SKY = ". . . . . . .\n" * 4
 
@@ -611,7 +610,7 @@ class CountingGenerator:
     def __init__(self) -> None:
         self.rng, self.calls = np.random.default_rng(0), 0
 
-    def standard_gamma(self, alpha: float, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
+    def standard_gamma(self, alpha: float, shape: tuple[int, int]) -> Float64Array:
         self.calls += 1
         return self.rng.standard_gamma(alpha, shape)
 

@@ -6,10 +6,9 @@ Letters: G slots, n some of them, A actions.
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
-from helpers.reference.rollouts import PlainNode, PlainRollouts, SplitMix
+from helpers.reference.rollouts import PlainRollouts, RolloutNode, SplitMix
 from helpers.searches import FIRST, exact_value, finish, guard_new_trees, random_position
 
 from alphazero.arena.match import play_schedule
@@ -24,6 +23,7 @@ from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import Pairing
 from alphazero.solvers.exhaustive import solve_all_positions
+from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import kernel
 
 METHOD_GAMES = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
@@ -46,7 +46,7 @@ def searching(
 def assert_same_tree(search: RolloutSearch, twin: PlainRollouts) -> None:
     """Compare two trees node by node, from their roots."""
     trees = search.trees
-    nodes: list[tuple[int, PlainNode]] = [(0, twin.root)]
+    nodes: list[tuple[int, RolloutNode]] = [(0, twin.root)]
     for index, node in nodes:
         first, count = trees.nodes["first_edge"][0, index], trees.nodes["edge_count"][0, index]
         edges = trees.edges[0, first : first + count]
@@ -365,7 +365,7 @@ def test_a_slot_among_others_answers_as_it_does_alone(monkeypatch: pytest.Monkey
     states = np.array([random_position(CONNECT_FOUR, ply, rng) for ply in range(5)])
     every, settings = np.arange(5), RolloutConfig(simulations=700)
 
-    def visits(turn: int) -> npt.NDArray[np.int64]:
+    def visits(turn: int) -> Int64Array:
         monkeypatch.setattr("alphazero.mcts.rollout_search.MOVES_PER_STEP", turn)
         search = RolloutSearch(CONNECT_FOUR, settings, slots=5, rng=np.random.default_rng(3))
         search.reset(every, states)

@@ -119,12 +119,12 @@ def _hang_up(process: subprocess.Popen[bytes]) -> None:
 
 
 def train_runs(
-    sweep: Sweep, jobs: int, tell: Callable[[PlannedRun, str], object]
+    sweep: Sweep, jobs: int, report: Callable[[PlannedRun, str], object]
 ) -> list[PlannedRun]:
     """Train the runs that are not finished, `jobs` at a time; return those that failed.
 
-    `tell` is called with each run that ends, and its error or an empty text. Ctrl-C stops the runs,
-    which a later call resumes.
+    `report` is called with each run that ends, and its error or an empty text. Ctrl-C stops the
+    runs, which a later call resumes.
     """
     with path_errors("create", sweep.folder):
         sweep.folder.mkdir(parents=True, exist_ok=True)
@@ -135,7 +135,7 @@ def train_runs(
         futures = {pool.submit(processes.train, run): run for run in waiting}
         for future in as_completed(futures):
             run, error = futures[future], future.result()
-            tell(run, error)
+            report(run, error)
             if error:
                 failed.append(run)
     return failed

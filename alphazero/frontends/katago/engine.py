@@ -64,7 +64,7 @@ def serve(spec: PlayerSpec, game: Game, perspective: str, waits: bool = True) ->
 
 
 @dataclass(eq=False)
-class _Job:
+class _Analysis:
     """A position under analysis."""
 
     query: Query
@@ -85,7 +85,7 @@ class AnalysisEngine:
         self._reader = QueryReader(spec, game, perspective)
         self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._pools: dict[Game, SearchPool] = {}
-        self._jobs: list[_Job] = []
+        self._jobs: list[_Analysis] = []
         self._has_ended = False
 
     def run(self, lines: Iterable[str], waits: bool = True) -> None:
@@ -170,7 +170,7 @@ class AnalysisEngine:
             candidates=query.game.num_actions,
             line_visits=query.line_visits,
         )
-        job = _Job(query, position, pool, request)
+        job = _Analysis(query, position, pool, request)
         self._jobs.append(job)
         pool.submit(request)
 
@@ -187,11 +187,11 @@ class AnalysisEngine:
         self._pools[key] = pool  # the last one used is the last in order
         return pool
 
-    def _on_progress(self, job: _Job, progress: SearchProgress) -> None:
+    def _on_progress(self, job: _Analysis, progress: SearchProgress) -> None:
         if job in self._jobs:
             self._answer(_response(job.query, job.position, progress.result, during=True))
 
-    def _on_response(self, job: _Job, response: SearchResponse) -> None:
+    def _on_response(self, job: _Analysis, response: SearchResponse) -> None:
         self._jobs.remove(job)
         job.pool.release(job.request.client)
         if response.error:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from alphazero.errors import GameError, did_you_mean
 from alphazero.games.game import Game
 from alphazero.games.go.game import Go
+from alphazero.utils.checked_json import parse_object
 
 KO: Final = ("SIMPLE", "POSITIONAL", "SITUATIONAL")
 """The rules of ko, in the order of Go's option `superko`."""
@@ -70,11 +71,9 @@ def read_rules(rules: str | dict[str, Any]) -> dict[str, Any]:
     text = rules.strip()
     if text.startswith("{"):
         try:
-            read = json.loads(text)
-        except (ValueError, RecursionError):
+            return parse_object(text)
+        except ValueError:
             raise GameError("the rules are no JSON object") from None
-        assert isinstance(read, dict), "it begins with a brace"
-        return read
     name = text.lower().replace("_", "-").replace(" ", "-")
     if name not in SHORTHANDS:
         hint = did_you_mean(name, SHORTHANDS)

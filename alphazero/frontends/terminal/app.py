@@ -128,8 +128,8 @@ class Terminal:
         if is_announced:
             console.control(ERASE_LINE)
         if answer is None:
-            fault = self.session.game_tree.fault
-            console.print(f"{side} forfeits: {fault}" if fault else f"{side} resigns.")
+            reason = self.session.game_tree.forfeit_reason
+            console.print(f"{side} forfeits: {reason}" if reason else f"{side} resigns.")
             return
         name, result = answer
         move = Text(f"{side} plays {name}", PLAYERS[player])

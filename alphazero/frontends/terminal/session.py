@@ -97,14 +97,14 @@ class TerminalSession:
         """
         game_tree, here, analyzer = self.game_tree, self.game_tree.current, self.opponent
         analyzer.sync(game_tree.moves)
-        fault = ""
+        forfeit_reason = ""
         try:
             action = analyzer.choose(None, watch)
         except PlayerError as error:
-            action, fault = None, str(error)
+            action, forfeit_reason = None, str(error)
         if action is None:
             analyzer.moves = None  # an external program is in an unknown state
-            game_tree.resign(game_tree.to_play, fault)
+            game_tree.resign(game_tree.to_play, forfeit_reason)
             return None
         result = SearchResult.of(analyzer, here.state)
         here.search_result = result or here.search_result

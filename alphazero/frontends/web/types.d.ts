@@ -206,7 +206,7 @@ export interface Result extends Partial<Search> {
   candidates: Candidate[];
 }
 
-export interface Budget {
+export interface BudgetOption {
   label: string;
   simulations: number | null;
   seconds: number | null;
@@ -219,7 +219,7 @@ export interface Player {
   game: string | null;
   free_options: string[];
   searches: boolean;
-  budgets: Budget[];
+  budgets: BudgetOption[];
   default_budget: number;
   /** levels for people, the weakest first; none without a checkpoint */
   ladder: { number: number; name: string; strength: string }[];

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
-import numpy.typing as npt
 
-from alphazero.utils.arrays import Float32Array, UInt32Array, UInt64Array
+from alphazero.utils.arrays import Float32Array, Int64Array, UInt32Array, UInt64Array
 from alphazero.utils.bits import scramble
 from alphazero.utils.jit import inline_kernel
 
@@ -32,7 +31,7 @@ class Cache(NamedTuple):
     """[R] hashes of the batch under evaluation"""
     factors: UInt64Array
     """[W] random odd factors of the hash"""
-    counts: npt.NDArray[np.int64]
+    counts: Int64Array
     """[2] lookups and hits"""
 
 

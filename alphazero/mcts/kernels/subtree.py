@@ -18,24 +18,24 @@ def _mark_reachable(trees: Trees, slot: int, root: int) -> int:
 
     `root` becomes 0, its descendants follow in their old order, and all other nodes become -1.
     """
-    renumbered, waiting = trees.new_index, trees.stack
+    new_index, waiting = trees.new_index, trees.stack
     nodes = trees.slots[slot].num_nodes
     for node in range(nodes):
-        renumbered[node] = -1
-    renumbered[root], waiting[0], count = 0, root, 1
+        new_index[node] = -1
+    new_index[root], waiting[0], count = 0, root, 1
     while count > 0:
         count -= 1
         node = waiting[count]
         first, complete = trees.nodes[slot, node].first_edge, is_complete(trees, slot, node)
         for index in range(trees.nodes[slot, node].created_count):
             child = trees.edges[slot, edge_at(trees, slot, first, index, complete)].child
-            if child >= 0 and renumbered[child] < 0:
-                renumbered[child], waiting[count] = 0, child
+            if child >= 0 and new_index[child] < 0:
+                new_index[child], waiting[count] = 0, child
                 count += 1
     kept = 1
     for node in range(nodes):
-        if renumbered[node] == 0 and node != root:
-            renumbered[node] = kept
+        if new_index[node] == 0 and node != root:
+            new_index[node] = kept
             kept += 1
     return kept
 

@@ -32,7 +32,7 @@ _LEAST_SPREAD: Final = 0.02
 nearly equal outputs."""
 
 
-class Evaluator(Protocol):
+class AnyEvaluator(Protocol):
     """An evaluator that names its precision."""
 
     precision: str
@@ -55,7 +55,7 @@ class DeviceCheck(NamedTuple):
         )
 
 
-def check_device(evaluator: Evaluator, network: ResNet, game: Game) -> DeviceCheck:
+def check_device(evaluator: AnyEvaluator, network: ResNet, game: Game) -> DeviceCheck:
     """Compare an evaluator's outputs with those of its `network`, which is not changed.
 
     Raises:
@@ -71,7 +71,7 @@ def check_device(evaluator: Evaluator, network: ResNet, game: Game) -> DeviceChe
     return agreement
 
 
-def compare(evaluator: Evaluator, network: ResNet, observations: Float32Array) -> DeviceCheck:
+def compare(evaluator: AnyEvaluator, network: ResNet, observations: Float32Array) -> DeviceCheck:
     """Return the errors of an evaluator's outputs for `observations` [B, C, H, W]."""
     logits, values = evaluator.evaluate(observations)
     plain = copy.deepcopy(network).to("cpu", torch.float32).eval()

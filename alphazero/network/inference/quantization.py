@@ -31,7 +31,7 @@ CALIBRATION: Final = 256
 _LEAST: Final = 1e-6
 """The smallest range: an untrained block's weights are all 0."""
 
-Answers = tuple[Float32Array, Float32Array]
+Outputs = tuple[Float32Array, Float32Array]
 """Policy logits [B, A] and values [B]."""
 
 Ranges = Mapping[ConvNorm, Tensor]
@@ -77,7 +77,7 @@ class QuantizationError(NamedTuple):
     """mean absolute difference of the values"""
 
     @classmethod
-    def between(cls, rounded: Answers, exact: Answers) -> Self:
+    def between(cls, rounded: Outputs, exact: Outputs) -> Self:
         """Compare the answers for the same positions, at least one.
 
         The best move is the one with the greatest logit, legal or not: a network learns to give

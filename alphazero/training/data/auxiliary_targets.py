@@ -11,14 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
 from alphazero.games.compiled_rules import MARGIN_RULE, OWNERS_RULE, Rules, RulesType
 from alphazero.games.game import Game, Mask, State, Symmetries, value_of
 from alphazero.network.auxiliary_heads import HORIZON_SHARES
 from alphazero.training.data.game_shard import RESIGNED, GameBatch, initial_states
-from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array
+from alphazero.utils.arrays import BoolArray, Float32Array, Float64Array, Int8Array, Int64Array
 from alphazero.utils.jit import kernel
 
 
@@ -56,11 +55,11 @@ def target_shapes(
 class GameEnds(NamedTuple):
     """How games ended, by the rules `owners` and `margin` of the game."""
 
-    owners: npt.NDArray[np.int8]
+    owners: Int8Array
     """[N, H * W] 1 for player 0, -1 for player 1, 0 for nobody; zeros for a resigned game"""
     margins: Float32Array
     """[N] for player 0; 0 for a resigned game"""
-    reached: npt.NDArray[np.bool_]
+    reached: BoolArray
     """[N] whether the game was played to its end, not resigned"""
 
     @classmethod
@@ -107,7 +106,7 @@ def _read_ends(
     moves: Int64Array,
     lengths: Int64Array,
     reached: Mask,
-    owners: npt.NDArray[np.int8],
+    owners: Int8Array,
     margins: Float32Array,
 ) -> None:
     begin = 0

@@ -17,7 +17,7 @@ from alphazero.errors import GameError, RunError
 from alphazero.games.compiled_rules import Rules, RulesType
 from alphazero.games.game import ONGOING, PLY, Game, Mask, State, value_of
 from alphazero.records.game_record import GameRecord, Pairing
-from alphazero.utils.arrays import Float32Array, Int64Array
+from alphazero.utils.arrays import Float32Array, Int32Array, Int64Array
 from alphazero.utils.jit import kernel
 
 PLAYED_OUT, MAY_RESIGN, RESIGNED = range(3)
@@ -27,7 +27,7 @@ PLAYED_OUT, MAY_RESIGN, RESIGNED = range(3)
 class GameBatch(NamedTuple):
     """Games as concatenated arrays."""
 
-    actions: npt.NDArray[np.int32]
+    actions: Int32Array
     """[P]"""
     policies: Float32Array
     """[P, A] policy targets; zeros for positions that are not trained on"""
@@ -35,15 +35,15 @@ class GameBatch(NamedTuple):
     """[P] search values, for the player to move"""
     prospects: Float32Array  # the name in files; `best_values` elsewhere
     """[P] larger of the search value and the best action's value, for the player to move"""
-    lengths: npt.NDArray[np.int32]
+    lengths: Int32Array
     """[games] number of moves"""
-    outcomes: npt.NDArray[np.int32]
+    outcomes: Int32Array
     """[games] for player 0; ONGOING for a game that continues in the next iteration"""
-    resignations: npt.NDArray[np.int32]
+    resignations: Int32Array
     """[games] PLAYED_OUT, MAY_RESIGN or RESIGNED (by the player to move at the end)"""
-    openings: npt.NDArray[np.int32]
+    openings: Int32Array
     """[games] number of opening moves, drawn without a search"""
-    options: npt.NDArray[np.int32]
+    options: Int32Array
     """[games, V] values of the game's V `variable_options`"""
 
     @classmethod
@@ -164,12 +164,12 @@ _ADDED = ("openings", "options")
 """Arrays that older files lack; `options` are also missing for a game without variable ones."""
 
 
-def _table(rows: Sequence[Sequence[int]], game: Game) -> npt.NDArray[np.int32]:
+def _table(rows: Sequence[Sequence[int]], game: Game) -> Int32Array:
     """Return `rows`, values of the game's V variable options, as an array [games, V]."""
     return np.array(rows, np.int32).reshape(len(rows), len(game.variable_options))
 
 
-def initial_states(game: Game, options: npt.NDArray[np.int32]) -> tuple[State, Int64Array]:
+def initial_states(game: Game, options: Int32Array) -> tuple[State, Int64Array]:
     """Return the different initial states [D, S] of games with `options` [games, V], D at least 1.
 
     Also returns the index of each game's initial state, [games]. Raises GameError for options that

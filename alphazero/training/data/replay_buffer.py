@@ -42,15 +42,13 @@ class Batch(NamedTuple):
     auxiliary: Targets = MappingProxyType({})
     """targets of the auxiliary heads"""
 
-    def arrays(self) -> list[npt.NDArray[np.float32]]:
+    def arrays(self) -> list[Float32Array]:
         """Return all arrays in a fixed order, each with B rows."""
         targets = (array for target in self.auxiliary.values() for array in target)
         return [self.observations, self.policies, self.values, *targets]
 
     @classmethod
-    def of_arrays(
-        cls, arrays: Sequence[npt.NDArray[np.float32]], heads: Iterable[str] = ()
-    ) -> "Batch":
+    def of_arrays(cls, arrays: Sequence[Float32Array], heads: Iterable[str] = ()) -> "Batch":
         """Return the batch with these `arrays`, and targets for auxiliary `heads`."""
         observations, policies, values, *rest = arrays
         pairs = map(Target, rest[::2], rest[1::2])

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from alphazero.config.loader import parse_config
@@ -24,6 +23,7 @@ from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.gate import play_gate
 from alphazero.training.selfplay import SelfPlayWorker, with_simulations
 from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.utils.arrays import Float32Array
 from alphazero.utils.jobs import JobProgress, run_jobs, split_evenly
 
 PlainPairing: TypeAlias = tuple[tuple[int, int], tuple[int, ...], int]
@@ -121,7 +121,7 @@ class Actor:
         self._playing = name, bool(calibration), fraction
 
 
-def _read_observations(data: bytes, shape: tuple[int, int, int]) -> npt.NDArray[np.float32]:
+def _read_observations(data: bytes, shape: tuple[int, int, int]) -> Float32Array:
     """Return observations [B, *shape], B above 0, from bytes; RunError if they are not valid."""
     each = int(np.prod(shape))
     if not data or len(data) % (4 * each):

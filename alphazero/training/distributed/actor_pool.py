@@ -86,7 +86,7 @@ class ActorLauncher(Protocol):
 
 
 @dataclass
-class _Job:
+class _ActorCall:
     """A call of an actor's method, and its future result."""
 
     method: str
@@ -109,7 +109,7 @@ class _ActorSlot:
     """In a row."""
     loaded: set[str] = field(default_factory=set)
     """Names of the networks that its actor has been sent."""
-    jobs: list[_Job] = field(default_factory=list)
+    jobs: list[_ActorCall] = field(default_factory=list)
     last_result_at: float = 0.0
     """Time of its last result, or of its first job after having none."""
 
@@ -147,7 +147,7 @@ class ActorPool:
         self._resign_below = NEVER_RESIGN
         self._simulations_fraction = 1.0
         self._references: dict[str, Any] = {}
-        self._gate_jobs: deque[_Job] = deque()
+        self._gate_jobs: deque[_ActorCall] = deque()
         self.deaths = 0
         self._slots = [
             _ActorSlot(number, launcher.launch(number, 0)) for number in range(settings.actors)
@@ -237,7 +237,7 @@ class ActorPool:
             part = ordered[begin : begin + size]
             begin += size
             plain = [(each.players, each.opening, each.pair_id) for each in part]
-            jobs.append(_Job("play_gate", (challenger, best, plain), (challenger, best)))
+            jobs.append(_ActorCall("play_gate", (challenger, best, plain), (challenger, best)))
             parts.append(part)
         for job in jobs:
             self._inbox.put(functools.partial(self._gate_jobs.append, job))
@@ -253,7 +253,7 @@ class ActorPool:
             show(len(part))
         return records
 
-    def _wait_for(self, job: _Job) -> Any:
+    def _wait_for(self, job: _ActorCall) -> Any:
         """Return the result of a job; raise the pool's failure if there will be none."""
         while True:
             try:
@@ -302,7 +302,7 @@ class ActorPool:
             if not job.done.done():
                 job.done.set_exception(error)
 
-    def _unfinished_jobs(self) -> list[_Job]:
+    def _unfinished_jobs(self) -> list[_ActorCall]:
         return [job for slot in self._slots for job in slot.jobs] + list(self._gate_jobs)
 
     def _put(self, name: str, data: bytes) -> None:
@@ -349,7 +349,8 @@ class ActorPool:
                     self._assign(slot, self._gate_jobs.popleft())
                 elif self._best and games <= capacity:
                     terms = self._resign_below, games, self._calibration, self._simulations_fraction
-                    self._assign(slot, _Job("play", (self._best, *terms), (self._best,), games))
+                    call = _ActorCall("play", (self._best, *terms), (self._best,), games)
+                    self._assign(slot, call)
                     capacity -= games
                 else:
                     return
@@ -360,20 +361,20 @@ class ActorPool:
         with self._condition:
             return len(self._finished) + requested - self._wanted
 
-    def _assign(self, slot: _ActorSlot, job: _Job) -> None:
+    def _assign(self, slot: _ActorSlot, job: _ActorCall) -> None:
         """Give an actor a job, after the networks that it lacks."""
         keep = {self._best, self._challenger, *job.needs}
         for name in job.needs:
             if name not in slot.loaded:
                 arguments = name, self._references[name], sorted(keep)
-                self._start(slot, _Job("load_network", arguments))
+                self._start(slot, _ActorCall("load_network", arguments))
                 slot.loaded = (slot.loaded & keep) | {name}
         if not slot.jobs:
             slot.last_result_at = self._clock()
         slot.jobs.append(job)
         self._start(slot, job)
 
-    def _start(self, slot: _ActorSlot, job: _Job) -> None:
+    def _start(self, slot: _ActorSlot, job: _ActorCall) -> None:
         """Call the job's method; the inbox receives the handling of its result."""
         incarnation = slot.incarnation
 
@@ -383,7 +384,7 @@ class ActorPool:
         slot.actor.ask(job.method, *job.arguments).add_done_callback(enqueue)
 
     def _handle_result(
-        self, slot: _ActorSlot, incarnation: int, job: _Job, result: ActorResult
+        self, slot: _ActorSlot, incarnation: int, job: _ActorCall, result: ActorResult
     ) -> None:
         """Handle the result of a job, or the death of its actor."""
         if incarnation != slot.incarnation:

@@ -13,7 +13,7 @@ from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
 from alphazero.training.learning.learner import Learner
 
-EXAMINED = 512
+HOLDOUT_POSITIONS = 512
 """Positions of each kind: they give the mean squared error to about a tenth of itself."""
 
 
@@ -35,7 +35,9 @@ def holdout_value_loss(
         return {}
     rng = np.random.default_rng(seed)
     return {
-        name: value_loss(learner, games.sample(EXAMINED, rng, False, settings.search_value_weight))
+        name: value_loss(
+            learner, games.sample(HOLDOUT_POSITIONS, rng, False, settings.search_value_weight)
+        )
         for name, games in (
             ("learner/seen_value_loss", replay),
             ("learner/unseen_value_loss", alone),

@@ -18,7 +18,7 @@ from alphazero.mcts.network_search import network_statistics
 from alphazero.records.game_record import GameRecord
 from alphazero.utils.arrays import Float64Array
 
-EXAMINED = 64
+SURPRISE_POSITIONS = 64
 """Positions among which the most surprising one is found: one batch, at negligible cost."""
 
 
@@ -86,15 +86,15 @@ def most_surprising_position(
 ) -> Surprise | None:
     """Return the position with the greatest KL(π‖p) among the newest full searches.
 
-    π is the search policy and p the network's. The newest `EXAMINED` positions count, from the end
-    of the last of `records` backwards: the first games to end in an iteration may have begun with
-    an older network. The first of equals wins. None when there was no full search.
+    π is the search policy and p the network's. The newest `SURPRISE_POSITIONS` positions count,
+    from the end of the last of `records` backwards: the first games to end in an iteration may have
+    begun with an older network. The first of equals wins. None when there was no full search.
     """
     newest = [
         (record, int(move))
         for record in reversed(records)
         for move in np.flatnonzero(record.policies.any(axis=1))[::-1]
-    ][:EXAMINED]
+    ][:SURPRISE_POSITIONS]
     if not newest:
         return None
     states = np.stack([state_after(game, record, move) for record, move in newest])

@@ -27,7 +27,7 @@ from alphazero.players.registry import parse_player
 CELL = re.compile(r"(\d+),(\d+)\n")
 
 
-class Talk:
+class GomocupTalk:
     """A session of a player; `output` is all that it wrote."""
 
     def __init__(self, player: str, *lines: str, given: Iterable[str] = ()) -> None:
@@ -105,7 +105,7 @@ RESTART             | ERROR BOARD was not ended by DONE
 
 
 def test_a_session_is_answered_as_it_is_written() -> None:
-    talk = Talk("random")
+    talk = GomocupTalk("random")
     exchanges: list[tuple[str, str]] = []
     for row in RECORDED.splitlines():
         line, answer = (cell.strip() for cell in row.split("|"))
@@ -118,7 +118,7 @@ def test_a_session_is_answered_as_it_is_written() -> None:
 
 
 def test_the_board_of_the_tournaments_is_played_on() -> None:
-    talk = Talk("uct:20", "START 20")
+    talk = GomocupTalk("uct:20", "START 20")
     column, row = talk.move("BEGIN")
     assert max(column, row) < 20
     talk.move(f"TURN {19 - column},{19 - row}")
@@ -127,7 +127,7 @@ def test_the_board_of_the_tournaments_is_played_on() -> None:
 
 
 def test_a_column_comes_before_its_row_and_both_are_counted_from_the_top_left() -> None:
-    talk = Talk("random", "RECTSTART 8,6")
+    talk = GomocupTalk("random", "RECTSTART 8,6")
     talk.ask("PLAY 7,0", "PLAY 2,5")
     board = np.array(talk.stones()).reshape(6, 8)
     assert board[0, 7] == 1
@@ -139,7 +139,7 @@ def test_a_board_is_laid_out_whoever_began_and_a_won_move_is_found() -> None:
     four = [f"{column},3,{{}}" for column in range(4)]
     others = ["0,0,{}", "2,1,{}", "4,4,{}", "5,0,{}"]
     for extra in ([], ["5,5,{}"]):  # with as many stones we began, with one less we did not
-        talk = Talk("minimax:depth=1", "START 7")
+        talk = GomocupTalk("minimax:depth=1", "START 7")
         lines = [line.format(1) for line in four] + [line.format(2) for line in others + extra]
         assert talk.move("BOARD", *lines, "DONE") == (4, 3)
         assert talk.engine.position.is_over
@@ -149,7 +149,7 @@ def test_a_board_is_laid_out_whoever_began_and_a_won_move_is_found() -> None:
 
 
 def test_the_stones_of_a_board_come_in_any_order_and_replace_those_before() -> None:
-    talk = Talk("random", "START 9")
+    talk = GomocupTalk("random", "START 9")
     talk.ask("PLAY 8,8")
     stones = [(0, 0, 1), (1, 0, 1), (2, 0, 1), (5, 5, 2), (6, 5, 2), (7, 5, 2)]
     random.Random(1).shuffle(stones)
@@ -179,7 +179,7 @@ def test_the_stones_of_a_board_come_in_any_order_and_replace_those_before() -> N
     ],
 )
 def test_stones_that_no_game_has_are_refused_and_the_board_stays(lines: str, says: str) -> None:
-    talk = Talk("random", "START 7")
+    talk = GomocupTalk("random", "START 7")
     talk.ask("PLAY 3,3")
     before = talk.stones()
     assert talk.ask("BOARD", *lines.split()) == ""
@@ -190,7 +190,7 @@ def test_stones_that_no_game_has_are_refused_and_the_board_stays(lines: str, say
 
 
 def test_an_empty_board_is_begun_on() -> None:
-    talk = Talk("random", "START 5")
+    talk = GomocupTalk("random", "START 5")
     talk.move("BOARD", "DONE")
     assert sum(talk.stones()) == 1
 
@@ -206,7 +206,7 @@ def test_an_empty_board_is_begun_on() -> None:
 def test_rules_that_are_not_played_are_refused_until_they_are_taken_back(
     rule: int, name: str
 ) -> None:
-    talk = Talk("random", "START 8")
+    talk = GomocupTalk("random", "START 8")
     assert talk.ask(f"INFO rule {rule}") == ""
     for lines in (["BEGIN"], ["TURN 1,1"], ["BOARD", "DONE"]):
         reply = talk.ask(*lines)
@@ -217,7 +217,7 @@ def test_rules_that_are_not_played_are_refused_until_they_are_taken_back(
 
 
 def test_six_in_a_row_win_as_five_do() -> None:
-    talk = Talk("random", "START 8")
+    talk = GomocupTalk("random", "START 8")
     stones = [f"{column},3,2" for column in (0, 1, 2, 4, 5)]
     stones += [f"{column},{row},1" for column, row in ((0, 0), (2, 0), (4, 0), (6, 0))]
     talk.move("BOARD", *stones, "DONE")
@@ -238,7 +238,7 @@ def saved_player(path: Path, size: int) -> Path:
 
 
 def test_a_checkpoint_plays_on_its_own_board_and_no_other(tmp_path: Path) -> None:
-    talk = Talk(str(saved_player(tmp_path / "player.safetensors", 7)))
+    talk = GomocupTalk(str(saved_player(tmp_path / "player.safetensors", 7)))
     refused = "ERROR this player plays on 7 x 7 only\n"
     assert talk.ask("START 20") == refused
     assert talk.ask("RECTSTART 7,6") == refused
@@ -264,7 +264,7 @@ def test_a_checkpoint_plays_on_its_own_board_and_no_other(tmp_path: Path) -> Non
 def test_time_is_used_and_not_overstepped(
     lines: str, least: float, most: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    talk = Talk("uct", "START 6")
+    talk = GomocupTalk("uct", "START 6")
     clock = SlowClock()
     monkeypatch.setattr(analyzer, "time", clock)
     assert talk.ask(*lines.split("|")) == ""
@@ -273,7 +273,7 @@ def test_time_is_used_and_not_overstepped(
 
 
 def test_a_match_s_time_shrinks_by_our_own_moves_until_the_manager_says_what_is_left() -> None:
-    talk = Talk("uct:20", "START 6", "INFO timeout_match 60000")
+    talk = GomocupTalk("uct:20", "START 6", "INFO timeout_match 60000")
     talk.session.settings.spend(20)
     talk.move("BEGIN")
     left = talk.session.settings.left
@@ -286,7 +286,7 @@ def test_a_match_s_time_shrinks_by_our_own_moves_until_the_manager_says_what_is_
 
 
 def test_without_limits_a_move_has_its_simulations() -> None:
-    talk = Talk("uct:30", "START 6")
+    talk = GomocupTalk("uct:30", "START 6")
     talk.move("BEGIN")
     assert talk.engine.analyzer.search.simulations == 30
 
@@ -300,14 +300,14 @@ def test_a_manager_that_wants_the_end_or_is_gone_does_not_wait_for_the_search(
         time.sleep(0.5)
         yield from ending
 
-    talk = Talk("uct", given=lines())
+    talk = GomocupTalk("uct", given=lines())
     began = time.monotonic()
     talk.session.run()
     assert time.monotonic() - began < 30
     assert re.fullmatch(r"OK\n\d,\d\n", talk.output)
 
 
-def referee(talks: list[Talk], size: int) -> int:
+def referee(talks: list[GomocupTalk], size: int) -> int:
     """Let two sessions play a match; return the winner, -1 for a draw. Rules are counted here."""
     stones: dict[tuple[int, int], int] = {}
     for talk in talks:
@@ -329,10 +329,10 @@ def referee(talks: list[Talk], size: int) -> int:
 
 
 def test_whole_matches_are_played_by_the_rules_and_the_better_player_wins() -> None:
-    strong, weak = Talk("minimax:depth=2"), Talk("random")
+    strong, weak = GomocupTalk("minimax:depth=2"), GomocupTalk("random")
     assert referee([strong, weak], 7) == 0
     assert referee([weak, strong], 7) == 1
-    results = {referee([weak, Talk("random")], 5) for _ in range(20)}
+    results = {referee([weak, GomocupTalk("random")], 5) for _ in range(20)}
     assert -1 in results
 
 
@@ -349,7 +349,7 @@ SOUND += "|4,4,2|DONE|TAKEBACK 1,1|PLAY 0,3|ABOUT|INFO rule 0|INFO timeout_turn 
 
 def test_every_line_is_answered_as_its_kind_wants_it_whatever_it_is() -> None:
     rng = random.Random(20_000)
-    talks = [Talk("uct:2"), Talk("random")]
+    talks = [GomocupTalk("uct:2"), GomocupTalk("random")]
     inside = [False, False]
     answered = moves = 0
     for _ in range(20_000):
@@ -391,7 +391,9 @@ def test_every_line_is_answered_as_its_kind_wants_it_whatever_it_is() -> None:
 
 
 def test_a_line_too_long_ends_nothing_badly() -> None:
-    talk = Talk("random", given=["x" * 100_000, "START " + "9" * 100_000, "START 5", "BEGIN"])
+    talk = GomocupTalk(
+        "random", given=["x" * 100_000, "START " + "9" * 100_000, "START 5", "BEGIN"]
+    )
     talk.session.run()
     assert re.fullmatch(r"UNKNOWN 'X{20}'\nERROR the board's size .*\nOK\n\d,\d\n", talk.output)
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.frontends.gtp_client import Talk
+from helpers.frontends.gtp_client import GtpTalk
 from helpers.players import TINY, saved_player
 
 TYPES = {"gfx", "string", "dboard", "cboard", "sboard"}
 
 
-def drawings(talk: Talk) -> dict[str, tuple[str, str]]:
+def drawings(talk: GtpTalk) -> dict[str, tuple[str, str]]:
     """Return type and answer of each drawing, by its label."""
     found = {}
     for line in talk.ask("gogui-analyze_commands")[2:].strip().splitlines():
@@ -29,7 +29,7 @@ def board(reply: str) -> list[list[str]]:
 
 
 def test_maps_show_the_search_cell_by_cell() -> None:
-    talk = Talk("uct:90", "tic_tac_toe")
+    talk = GtpTalk("uct:90", "tic_tac_toe")
     talk.ask("play b B2")
     found = drawings(talk)
     for label in ("Prior", "Policy Colors", "Value", "Win Rates", "Visits"):
@@ -50,14 +50,14 @@ def test_maps_show_the_search_cell_by_cell() -> None:
 
 
 def test_moves_without_visits_have_no_value() -> None:
-    talk = Talk("uct:3", "tic_tac_toe")
+    talk = GtpTalk("uct:3", "tic_tac_toe")
     visits, values = (board(talk.ask(f"alphazero-{word}_map")) for word in ("visit", "value"))
     for count, value in zip(np.ravel(visits), np.ravel(values), strict=True):
         assert (value == "0") == (count == "0")
 
 
 def test_the_drawing_has_win_rates_shares_and_the_best_line() -> None:
-    talk = Talk("uct:200", "tic_tac_toe")
+    talk = GtpTalk("uct:200", "tic_tac_toe")
     for line in ("play b a1", "play w b2", "play b a2", "play w c3", "play b b1"):
         talk.ask(line)
     kind, text = drawings(talk)["Search"]
@@ -78,7 +78,7 @@ def test_the_drawing_has_win_rates_shares_and_the_best_line() -> None:
 def test_ownership_is_for_black_whoever_is_to_move(tmp_path: Path) -> None:
     game = "go:rows=3,columns=3"
     heads = replace(TINY, auxiliary=("ownership", "margin"))
-    talk = Talk(str(saved_player(tmp_path / "go.safetensors", game, heads)), game)
+    talk = GtpTalk(str(saved_player(tmp_path / "go.safetensors", game, heads)), game)
     for line in ("play b a1", "play w b2"):
         talk.ask(line)
         end = talk.engine.analyzer.predict_end(talk.engine.position.state)
@@ -89,6 +89,6 @@ def test_ownership_is_for_black_whoever_is_to_move(tmp_path: Path) -> None:
 
 
 def test_a_finished_game_and_a_game_without_cells_have_no_maps() -> None:
-    talk = Talk("uct:5", "nim")
+    talk = GtpTalk("uct:5", "nim")
     assert talk.ask("alphazero-gfx").startswith("? no map")
     assert talk.ask("alphazero-gfx now").startswith("? expected no arguments")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.frontends.gtp_client import SlowClock, Talk, regress
+from helpers.frontends.gtp_client import GtpTalk, SlowClock, regress
 from helpers.paths import ROOT, TESTS
 from helpers.players import ANY_SIZE, TINY, saved_player
 
@@ -140,7 +140,7 @@ quit
 
 def test_a_recorded_session_is_answered_as_it_was() -> None:
     blocks = [block.split("\n", 1) for block in RECORDED.strip().split("\n\n")]
-    talk = Talk("minimax:depth=9", "tic_tac_toe")
+    talk = GtpTalk("minimax:depth=9", "tic_tac_toe")
     replies = {line: talk.ask(line).rstrip("\n") for line, _ in blocks[:1]}
     assert replies == {blocks[0][0]: blocks[0][1]}
     for line, wanted in blocks[1:]:
@@ -160,7 +160,7 @@ def test_commands_of_the_specification_are_all_known_and_listed() -> None:
     tournament = "fixed_handicap place_free_handicap set_free_handicap"
     regression = "loadsgf reg_genmove"
     others = "undo time_settings time_left final_score final_status_list showboard"
-    talk = Talk("random", "tic_tac_toe")
+    talk = GtpTalk("random", "tic_tac_toe")
     listed = talk.ask("list_commands")[2:].split()
     assert len(set(listed)) == len(listed)
     for word in " ".join([required, tournament, regression, others]).split():
@@ -203,13 +203,13 @@ def test_an_answer_holds_no_empty_line_but_its_end() -> None:
     ],
 )
 def test_regression_files_pass(file: str, player: str, game: str) -> None:
-    assert regress(REGRESSION / file, Talk(player, game)) == []
+    assert regress(REGRESSION / file, GtpTalk(player, game)) == []
 
 
 def test_a_wrong_regression_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "wrong.tst"
     path.write_text("1 name\n#? [gnugo]\n2 name\n#? [!alphazero]\nfly\n")
-    failed = regress(path, Talk("random", "tic_tac_toe"))
+    failed = regress(path, GtpTalk("random", "tic_tac_toe"))
     assert [line.split(": ")[1] for line in failed] == ["1 name", "2 name", "fly"]
 
 
@@ -243,7 +243,7 @@ def test_columns_have_no_letter_i_and_rows_count_as_the_game_counts_them() -> No
 
 
 def test_a_checkpoint_plays_its_own_game_and_no_other() -> None:
-    talk = Talk(str(ROOT / "checkpoints/tic_tac_toe.safetensors"), "tic_tac_toe")
+    talk = GtpTalk(str(ROOT / "checkpoints/tic_tac_toe.safetensors"), "tic_tac_toe")
     assert talk.ask("list_games") == "= Tic Tac Toe\n\n"
     assert talk.ask("set_game Tic_Tac_Toe") == "=\n\n"
     assert talk.ask("boardsize 4") == ("? unacceptable size: this player plays on 3 x 3 only\n\n")
@@ -254,7 +254,7 @@ def test_a_checkpoint_plays_its_own_game_and_no_other() -> None:
 
 
 def test_a_go_player_names_the_one_board_and_the_one_komi_that_it_plays(tmp_path: Path) -> None:
-    talk = Talk(str(saved_player(tmp_path / "go.safetensors", "go")), "go")
+    talk = GtpTalk(str(saved_player(tmp_path / "go.safetensors", "go")), "go")
     refused = {
         "boardsize 13": "? unacceptable size: this player plays on 9 x 9 only\n\n",
         "rectangular_boardsize 9 7": "? unacceptable size: this player plays on 9 x 9 only\n\n",
@@ -272,7 +272,7 @@ def test_a_go_player_with_convolutional_heads_takes_any_board_and_prints_so_once
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = saved_player(tmp_path / "go.safetensors", "go", ANY_SIZE)
-    talk = Talk(str(path), "go")
+    talk = GtpTalk(str(path), "go")
     assert talk.ask("boardsize 9") == "=\n\n"
     assert not capsys.readouterr().err
     assert talk.ask("boardsize 5") == "=\n\n"
@@ -287,7 +287,7 @@ def test_a_go_player_with_convolutional_heads_takes_any_board_and_prints_so_once
 
 def test_a_go_player_that_sees_komi_plays_any_komi_and_handicap(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "go.safetensors", "go:rows=7,columns=7,features=1")
-    talk = Talk(str(path), "go:rows=7,columns=7,features=1")
+    talk = GtpTalk(str(path), "go:rows=7,columns=7,features=1")
     assert talk.ask("play b D4") == talk.ask("komi 5.5") == "=\n\n"
     assert talk.engine.position.state[KOMI] == 11
     assert talk.ask("final_score") == "= B+43.5\n\n"
@@ -301,7 +301,7 @@ def test_a_go_player_that_sees_komi_plays_any_komi_and_handicap(tmp_path: Path) 
 
 
 def test_the_tree_follows_the_game_and_is_forgotten_with_what_is_taken_back() -> None:
-    talk = Talk("uct:400", "connect_four")
+    talk = GtpTalk("uct:400", "connect_four")
     talk.ask("genmove b")
     talk.ask("undo")
     talk.ask("play b A1")
@@ -326,7 +326,7 @@ def wait_until(happened: Callable[[], object]) -> None:
         time.sleep(0.002)
 
 
-def kept_talking(talk: Talk, *steps: tuple[str, str]) -> Iterator[str]:
+def kept_talking(talk: GtpTalk, *steps: tuple[str, str]) -> Iterator[str]:
     """Yield lines, each after the output that the step before waits for."""
     for line, pattern in steps:
         before = len(talk.output)
@@ -343,7 +343,7 @@ INFO = r"info move [A-G][1-6] visits \d+ winrate {n} prior {n} lcb {n} order \d+
 )
 def test_analysis_is_streamed_until_the_next_line_comes(word: str, number: str) -> None:
     steps = [(f"7 {word} b 1", r"=7\n(info .*\n){3}"), ("8 name", "=8")]
-    output = Talk("uct:50", "connect_four", lambda talk: kept_talking(talk, *steps)).run()
+    output = GtpTalk("uct:50", "connect_four", lambda talk: kept_talking(talk, *steps)).run()
     body, end, rest = output.partition("\n\n")
     assert (end, rest) == ("\n\n", "=8 alphazero\n\n")
     begin, *lines = body.split("\n")
@@ -361,7 +361,7 @@ def test_analysis_is_streamed_until_the_next_line_comes(word: str, number: str) 
 
 
 def test_analysis_reports_what_the_search_has_found() -> None:
-    talk = Talk("uct:500", "tic_tac_toe")
+    talk = GtpTalk("uct:500", "tic_tac_toe")
     for line in ("play b a1", "play w b2", "play b a2", "play w c3"):
         talk.ask(line)
     talk.ask("reg_genmove b")
@@ -393,7 +393,7 @@ def test_analysis_reports_what_the_search_has_found() -> None:
 def test_a_request_that_is_not_understood_is_refused_with_a_message(
     arguments: str, message: str
 ) -> None:
-    talk = Talk("uct:5", "tic_tac_toe")
+    talk = GtpTalk("uct:5", "tic_tac_toe")
     assert talk.ask(f"lz-analyze {arguments}").startswith(f"? {message}")
     assert talk.ask("lz-analyze b 1 ownership true").startswith("=\n")
 
@@ -413,7 +413,7 @@ def numbers_after(word: str, reply: str, count: int) -> list[float]:
 
 
 def test_katagos_analysis_has_score_and_ownership_for_the_player_to_move(tmp_path: Path) -> None:
-    talk = Talk(go_player(tmp_path, "ownership", "margin"), GO_3X3)
+    talk = GtpTalk(go_player(tmp_path, "ownership", "margin"), GO_3X3)
     for line, player in (("play b a1", 1), ("play w b2", 0)):
         talk.ask(line)
         end = talk.engine.analyzer.predict_end(talk.engine.position.state)
@@ -435,19 +435,19 @@ def test_katagos_analysis_has_score_and_ownership_for_the_player_to_move(tmp_pat
 
 
 def test_what_the_network_does_not_predict_is_left_out_of_the_analysis(tmp_path: Path) -> None:
-    only_margin = Talk(go_player(tmp_path, "margin"), GO_3X3)
+    only_margin = GtpTalk(go_player(tmp_path, "margin"), GO_3X3)
     reply = only_margin.ask("kata-genmove_analyze b ownership true")
     assert "scoreLead" in reply
     assert "ownership" not in reply
     for player in (go_player(tmp_path), "uct:30"):
-        reply = Talk(player, GO_3X3).ask("kata-genmove_analyze b ownership true")
+        reply = GtpTalk(player, GO_3X3).ask("kata-genmove_analyze b ownership true")
         assert "info move" in reply
         assert "score" not in reply
         assert "ownership" not in reply
 
 
 def test_the_raw_network_is_reported_from_whites_view(tmp_path: Path) -> None:
-    talk = Talk(go_player(tmp_path, "ownership", "margin"), GO_3X3)
+    talk = GtpTalk(go_player(tmp_path, "ownership", "margin"), GO_3X3)
     talk.ask("play b c3")
     analyzer, state = talk.engine.analyzer, talk.engine.position.state
     reply, end, network = talk.ask("kata-raw-nn 0"), analyzer.predict_end(state), analyzer.network
@@ -467,16 +467,18 @@ def test_the_raw_network_is_reported_from_whites_view(tmp_path: Path) -> None:
     legal = [*policy[:2], *policy[3:], passing]
     assert legal == pytest.approx([*shares[:2], *shares[3:]], abs=1e-5)
 
-    plain = Talk(go_player(tmp_path), GO_3X3).ask("kata-raw-nn 0")
+    plain = GtpTalk(go_player(tmp_path), GO_3X3).ask("kata-raw-nn 0")
     assert "whiteWin" in plain
     assert not re.search("Lead|Score|Ownership", plain)
     assert talk.ask("kata-raw-nn 3") == "? not supported: symmetry '3'; only 0\n\n"
     assert talk.ask("kata-raw-nn").startswith("? expected a symmetry")
-    assert Talk("uct:5", GO_3X3).ask("kata-raw-nn 0").startswith("? not supported: this player has")
+    assert (
+        GtpTalk("uct:5", GO_3X3).ask("kata-raw-nn 0").startswith("? not supported: this player has")
+    )
 
 
 def test_before_the_end_the_network_says_which_stones_are_dead(tmp_path: Path) -> None:
-    talk = Talk(go_player(tmp_path, "ownership"), GO_3X3)
+    talk = GtpTalk(go_player(tmp_path, "ownership"), GO_3X3)
     for line in ("play b a1", "play w c3", "play b a2", "play w c1"):
         talk.ask(line)
     end = talk.engine.analyzer.predict_end(talk.engine.position.state)
@@ -498,14 +500,14 @@ def test_before_the_end_the_network_says_which_stones_are_dead(tmp_path: Path) -
 
 
 def test_players_without_a_tree_say_that_they_have_none() -> None:
-    talk = Talk("random", "tic_tac_toe")
+    talk = GtpTalk("random", "tic_tac_toe")
     for line in ("lz-analyze", "kata-genmove_analyze b", "alphazero-prior_map"):
         assert talk.ask(line).startswith("? not supported: this player does not search a tree")
     assert re.fullmatch(r"= [ABC][123]\n\n", talk.ask("genmove b"))
 
 
 def test_a_move_can_be_watched_and_is_made() -> None:
-    talk = Talk("uct:20000", "connect_four")
+    talk = GtpTalk("uct:20000", "connect_four")
     reply = talk.ask("5 kata-genmove_analyze b 1")
     begin, *infos, move = reply.rstrip("\n").split("\n")
     assert begin == "=5"
@@ -516,7 +518,7 @@ def test_a_move_can_be_watched_and_is_made() -> None:
 
 @pytest.mark.parametrize("word", session.STREAMING_MOVES)
 def test_a_move_found_before_the_first_interval_is_reported_once(word: str) -> None:
-    talk = Talk("uct:60", "tic_tac_toe")
+    talk = GtpTalk("uct:60", "tic_tac_toe")
     begin, info, move = talk.ask(f"3 {word} b 100000").rstrip("\n").split("\n")
     assert begin == "=3"
     visits = [int(number) for number in re.findall(r"visits (\d+)", info)]
@@ -526,14 +528,14 @@ def test_a_move_found_before_the_first_interval_is_reported_once(word: str) -> N
 
 
 def test_a_player_that_ponders_thinks_while_nothing_is_asked() -> None:
-    def lines(talk: Talk) -> Iterator[str]:
+    def lines(talk: GtpTalk) -> Iterator[str]:
         yield "genmove b"
         wait_until(lambda: talk.engine.analyzer.search.simulations >= 2000)
         yield "name"
 
-    talk = Talk("uct:100", "connect_four", lines, ponder=True)
+    talk = GtpTalk("uct:100", "connect_four", lines, ponder=True)
     assert talk.run().endswith("= alphazero\n\n")
-    idle = Talk("uct:100", "connect_four", ["genmove b", "name"])
+    idle = GtpTalk("uct:100", "connect_four", ["genmove b", "name"])
     idle.run()
     assert idle.engine.analyzer.search.simulations == 100
 
@@ -560,14 +562,14 @@ def test_time_is_used_and_not_overstepped(
 ) -> None:
     clock = SlowClock()
     monkeypatch.setattr(analyzer, "time", clock)
-    talk = Talk("uct", "connect_four")
+    talk = GtpTalk("uct", "connect_four")
     assert talk.ask(settings) == "=\n\n"
     assert re.fullmatch(r"= [A-G]1\n\n", talk.ask("genmove b"))
     assert least <= clock.now <= most
 
 
 def test_a_player_named_with_its_simulations_runs_them_with_and_without_a_clock() -> None:
-    talk = Talk("uct:30", "tic_tac_toe")
+    talk = GtpTalk("uct:30", "tic_tac_toe")
     for setting in ("time_settings 0 1 0", "kgs-time_settings none", "time_settings 1000 0 0"):
         talk.ask("clear_board")
         talk.ask(setting)
@@ -577,7 +579,7 @@ def test_a_player_named_with_its_simulations_runs_them_with_and_without_a_clock(
 
 
 def test_komi_and_size_of_go_are_options_of_players_that_play_any() -> None:
-    talk = Talk("random", "go")
+    talk = GtpTalk("random", "go")
     talk.ask("boardsize 7")
     talk.ask("play b D4")
     assert talk.ask("komi 0") == "=\n\n"
@@ -595,7 +597,7 @@ def test_komi_and_size_of_go_are_options_of_players_that_play_any() -> None:
 def test_games_are_loaded_from_sgf_and_printed(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     path.write_text("(;GM[1]SZ[5]KM[0]AB[aa][bb];W[cc](;B[dd];W[])(;B[ee]))")
-    talk = Talk("random", "go")
+    talk = GtpTalk("random", "go")
     assert talk.ask(f"loadsgf {path} 3") == "=\n\n"
     board = talk.ask("showboard")
     assert (board.count("X"), board.count("O")) == (3, 1)
@@ -611,12 +613,12 @@ def test_games_are_loaded_from_sgf_and_printed(tmp_path: Path) -> None:
 
 
 def test_moves_to_search_can_be_allowed_and_avoided_for_one_analysis() -> None:
-    talk = Talk("uct:300", "tic_tac_toe")
+    talk = GtpTalk("uct:300", "tic_tac_toe")
     for line in ("play b a1", "play w b2", "play b a2", "play w c3"):
         talk.ask(line)
 
     def searched(options: str) -> set[str]:
-        lines = kept_talking(watched := Talk("uct:300", "tic_tac_toe"), *steps(options))
+        lines = kept_talking(watched := GtpTalk("uct:300", "tic_tac_toe"), *steps(options))
         watched.session.lines = Lines(lines)
         return set(re.findall(r"info move (\S+) visits [1-9]", watched.run()))
 
@@ -636,7 +638,7 @@ def test_moves_to_search_can_be_allowed_and_avoided_for_one_analysis() -> None:
 
 
 def test_an_analysis_reports_the_root_and_the_visits_of_each_line() -> None:
-    talk = Talk("uct:300", "connect_four")
+    talk = GtpTalk("uct:300", "connect_four")
     talk.ask("reg_genmove b")
     roots = talk.engine.analyzer.roots
     assert roots is not None
@@ -681,25 +683,25 @@ PLAUSIBLE = f"""
 def test_leaving_during_a_search_ends_the_search(
     player: str, line: str, endings: list[str], answered: str
 ) -> None:
-    def lines(_: Talk) -> Iterator[str]:
+    def lines(_: GtpTalk) -> Iterator[str]:
         yield line
         time.sleep(0.5)
         yield from endings
 
     began = time.monotonic()
-    output = Talk(player, "connect_four", lines).run()
+    output = GtpTalk(player, "connect_four", lines).run()
     assert time.monotonic() - began < 30
     assert re.fullmatch(answered, output), output
 
 
 def test_lines_still_unanswered_on_leaving_are_answered_at_once() -> None:
-    def lines(_: Talk) -> Iterator[str]:
+    def lines(_: GtpTalk) -> Iterator[str]:
         yield "genmove b"
         time.sleep(0.6)
         yield from ["name", "genmove w", "name", "quit", "version"]
 
     began = time.monotonic()
-    output = Talk("uct:seconds=60", "connect_four", lines).run()
+    output = GtpTalk("uct:seconds=60", "connect_four", lines).run()
     assert time.monotonic() - began < 30
     name, move = "= alphazero\n\n", r"= [A-G][12]\n\n"
     assert re.fullmatch(move + name + move + name + "=\n\n", output)
@@ -708,7 +710,7 @@ def test_lines_still_unanswered_on_leaving_are_answered_at_once() -> None:
 @pytest.mark.parametrize("lines", [["genmove b", "quit"], ["genmove b"]])
 def test_a_script_that_is_sent_at_once_gets_whole_searches(lines: list[str]) -> None:
     began = time.monotonic()
-    Talk("uct:seconds=1", "connect_four", lines).run()
+    GtpTalk("uct:seconds=1", "connect_four", lines).run()
     assert time.monotonic() - began >= 1
 
 
@@ -734,7 +736,7 @@ def test_lines_that_nobody_takes_are_left_unread() -> None:
 
 def test_every_line_is_answered_once_whatever_it_is() -> None:
     rng = random.Random(20_000)
-    talks = [Talk("uct:2", "mnk:rows=4,columns=4,length=3"), Talk("random", "tic_tac_toe")]
+    talks = [GtpTalk("uct:2", "mnk:rows=4,columns=4,length=3"), GtpTalk("random", "tic_tac_toe")]
     sound = "play b a1,play w b2,genmove w,genmove b,undo,clear_board,showboard,time_left b 0 1"
     sound += ",boardsize 3,boardsize 4,lz-analyze 5,kata-genmove_analyze,set_game gomoku,printsgf"
     answered = 0
@@ -766,7 +768,7 @@ def test_every_line_is_answered_once_whatever_it_is() -> None:
 
 
 def test_a_line_too_long_or_the_end_of_all_lines_ends_nothing_badly() -> None:
-    talk = Talk("random", "tic_tac_toe", ["x" * 100_000, "1" * 50, "name"])
+    talk = GtpTalk("random", "tic_tac_toe", ["x" * 100_000, "1" * 50, "name"])
     assert talk.run() == (
         "? line too long: at most 65,536 characters\n\n? unknown command\n\n= alphazero\n\n"
     )

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.frontends.gtp_client import Talk
+from helpers.frontends.gtp_client import GtpTalk
 from helpers.players import ANY_SIZE, saved_player
 
 from alphazero.games.go.game import Go
@@ -31,7 +31,7 @@ OF_KATAGO = """
 @pytest.mark.parametrize("line", OF_KATAGO.strip().splitlines(), ids=lambda line: line.split()[0])
 def test_the_rule_sets_are_katagos(line: str) -> None:
     name, ko, scoring, suicide, tax, button = line.split()
-    talk = Talk("random", "go:rows=3,columns=3")
+    talk = GtpTalk("random", "go:rows=3,columns=3")
     reply = talk.ask(f"kata-set-rules {name}")
     if (scoring, tax, button) != ("AREA", "NONE", "no-button"):
         wrong = {"TERRITORY": "scoring", "ALL": "tax"}.get(scoring if tax != "ALL" else tax)
@@ -50,7 +50,7 @@ def test_the_rule_sets_are_katagos(line: str) -> None:
 
 
 def test_rules_change_one_by_one_and_unsupported_ones_are_refused() -> None:
-    talk = Talk("random", "go:rows=3,columns=3,komi_half_points=1")
+    talk = GtpTalk("random", "go:rows=3,columns=3,komi_half_points=1")
     assert (
         talk.ask("kata-set-rule ko SITUATIONAL")
         == talk.ask("kata-set-rule suicide true")
@@ -79,11 +79,11 @@ def test_rules_change_one_by_one_and_unsupported_ones_are_refused() -> None:
     )
     assert talk.engine.game == Go(3, 3, 1, superko=0, suicide=0)
     for line in ("kata-get-rules", "kata-set-rules chinese"):
-        assert Talk("random", "hex").ask(line) == "? not supported for this game\n\n"
+        assert GtpTalk("random", "hex").ask(line) == "? not supported for this game\n\n"
 
 
 def test_other_rules_leave_the_moves_the_clocks_and_the_handicap(tmp_path: Path) -> None:
-    talk = Talk("random", "go:rows=7,columns=7")
+    talk = GtpTalk("random", "go:rows=7,columns=7")
     talk.ask("time_settings 60 0 0")
     talk.ask("fixed_handicap 2")
     talk.ask("time_left b 40 0")
@@ -93,11 +93,11 @@ def test_other_rules_leave_the_moves_the_clocks_and_the_handicap(tmp_path: Path)
     assert talk.engine.clocks is not None
     assert talk.engine.clocks[0].left == 40
     assert "HA[2]" in talk.ask("printsgf")
-    assert Talk("random", "hex").ask("get_komi") == "= 0\n\n"
+    assert GtpTalk("random", "hex").ask("get_komi") == "= 0\n\n"
 
 
 def test_moves_that_break_other_rules_keep_the_rules() -> None:
-    talk = Talk("random", "go:rows=3,columns=3,suicide=1,superko=0")
+    talk = GtpTalk("random", "go:rows=3,columns=3,suicide=1,superko=0")
     for line in ("play w a2", "play w b1", "play b a1"):  # Black's stone has no liberty
         assert talk.ask(line) == "=\n\n"
     assert talk.ask("kata-set-rules chinese").startswith("? the moves so far break these rules")
@@ -111,7 +111,7 @@ def test_a_checkpoint_plays_by_other_rules_of_ko_but_not_with_a_komi_it_does_not
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = saved_player(tmp_path / "go.safetensors", "go", ANY_SIZE)
-    talk = Talk(str(path), "go")
+    talk = GtpTalk(str(path), "go")
     assert talk.ask("kata-set-rules tromp-taylor") == "=\n\n"
     assert capsys.readouterr().err == f"{path} was trained on go, not on go:suicide=1\n"
     assert talk.ask("genmove b").startswith("= ")
@@ -119,7 +119,7 @@ def test_a_checkpoint_plays_by_other_rules_of_ko_but_not_with_a_komi_it_does_not
 
 
 def test_parameters_limit_a_move() -> None:
-    talk = Talk("uct:50", "connect_four")
+    talk = GtpTalk("uct:50", "connect_four")
     assert talk.ask("kata-list-params") == "= maxVisits maxPlayouts maxTime ponderingEnabled\n\n"
     for name in talk.ask("kata-list-params")[2:].split():
         value = talk.ask(f"kata-get-param {name}")[2:].strip()
@@ -151,18 +151,18 @@ def test_parameters_limit_a_move() -> None:
     }
     for line, message in refused.items():
         assert talk.ask(line).startswith(f"? {message}"), line
-    message = Talk("random", "go").ask("kata-get-param maxVisits")
+    message = GtpTalk("random", "go").ask("kata-get-param maxVisits")
     assert message.startswith("? not supported: this player does not search a tree")
 
 
 def test_the_bare_network_has_no_playouts(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "a.safetensors")
-    talk = Talk(f"{path}:simulations=0", "tic_tac_toe")
+    talk = GtpTalk(f"{path}:simulations=0", "tic_tac_toe")
     assert talk.ask("kata-get-param maxPlayouts") == "= 0\n\n"
 
 
 def test_pondering_is_switched_on_and_stopped() -> None:
-    talk = Talk(
+    talk = GtpTalk(
         "uct:30", "connect_four", ["kata-set-param ponderingEnabled true", "genmove b", "stop"]
     )
     talk.run()
@@ -171,7 +171,7 @@ def test_pondering_is_switched_on_and_stopped() -> None:
 
 
 def test_a_cleared_cache_makes_the_search_begin_again(tmp_path: Path) -> None:
-    talk = Talk(str(saved_player(tmp_path / "a.safetensors")), "tic_tac_toe")
+    talk = GtpTalk(str(saved_player(tmp_path / "a.safetensors")), "tic_tac_toe")
     talk.ask("genmove b")
     before = talk.engine.analyzer.search.evaluations
     assert talk.ask("clear_cache") == "=\n\n"
@@ -183,11 +183,11 @@ def test_a_cleared_cache_makes_the_search_begin_again(tmp_path: Path) -> None:
     talk.engine.analyzer.set_position([])
     talk.ask("genmove b")
     assert talk.engine.analyzer.search.evaluations == 2 * before  # all from the cache
-    assert Talk("random", "go").ask("clear_cache") == "=\n\n"
+    assert GtpTalk("random", "go").ask("clear_cache") == "=\n\n"
 
 
 def test_time_systems_are_listed_and_checked() -> None:
-    talk = Talk("random", "go")
+    talk = GtpTalk("random", "go")
     listed = talk.ask("kata-list_time_settings")[2:].split()
     assert listed == ["none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped"]
     refused = {
@@ -202,7 +202,7 @@ def test_time_systems_are_listed_and_checked() -> None:
 
 @pytest.mark.parametrize(("player", "own"), [("minimax:depth=2", None), ("minimax:seconds=1", 1)])
 def test_a_player_has_its_own_limits_again_without_a_clock(player: str, own: float | None) -> None:
-    talk = Talk(player, "tic_tac_toe")
+    talk = GtpTalk(player, "tic_tac_toe")
     searching = talk.engine.analyzer.player
     assert isinstance(searching, MinimaxPlayer)
     talk.ask("time_settings 0 5 1")
@@ -214,7 +214,7 @@ def test_a_player_has_its_own_limits_again_without_a_clock(player: str, own: flo
 
 
 def test_fischers_clock_adds_its_increment_up_to_its_limit() -> None:
-    talk = Talk("random", "go")
+    talk = GtpTalk("random", "go")
     assert talk.ask("kata-time_settings fischer-capped 20 5 22 -1") == "=\n\n"
     assert talk.engine.clocks is not None
     clock = talk.engine.clocks[0]

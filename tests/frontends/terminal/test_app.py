@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from helpers.frontends.terminal_client import BOTH, FIRST, NONE, SECOND, Row, Talk, tables_in
+from helpers.frontends.terminal_client import (
+    BOTH,
+    FIRST,
+    NONE,
+    SECOND,
+    Row,
+    TerminalTalk,
+    tables_in,
+)
 
 from alphazero.errors import AlphaZeroError
 from alphazero.frontends.terminal import views
@@ -14,10 +22,10 @@ from alphazero.frontends.terminal.commands import COMMANDS
 from alphazero.games.game import ONGOING
 
 
-def any_moves(seed: int) -> Callable[[Talk], Iterator[str]]:
+def any_moves(seed: int) -> Callable[[TerminalTalk], Iterator[str]]:
     """Type random legal moves in the game's notation, and no other game afterwards."""
 
-    def words(talk: Talk) -> Iterator[str]:
+    def words(talk: TerminalTalk) -> Iterator[str]:
         rng = random.Random(seed)
         while True:
             state = talk.session.game_tree.state
@@ -34,7 +42,7 @@ def any_moves(seed: int) -> Callable[[Talk], Iterator[str]]:
 @pytest.mark.parametrize("game_name", ["tic_tac_toe", "connect_four"])
 @pytest.mark.parametrize("sides", [FIRST, SECOND, BOTH])
 def test_a_whole_game_is_played_to_its_result(game_name: str, sides: tuple[bool, bool]) -> None:
-    talk = Talk(game_name, sides, any_moves(3)).run()
+    talk = TerminalTalk(game_name, sides, any_moves(3)).run()
     last = talk.output[-1]
     names = talk.game.side_names
     assert re.fullmatch(rf"A draw\.|({'|'.join(names)})( \(you\))? wins\.", last)
@@ -52,7 +60,7 @@ def test_a_whole_game_is_played_to_its_result(game_name: str, sides: tuple[bool,
 
 def test_the_search_takes_the_win_that_a_person_leaves_open() -> None:
     # O threatens a row: X plays elsewhere.
-    talk = Talk("tic_tac_toe", FIRST, [], 400, opening=MISSED).run()
+    talk = TerminalTalk("tic_tac_toe", FIRST, [], 400, opening=MISSED).run()
     assert talk.moves == [*MISSED, "c3"]
     assert talk.output[-1] == "O wins."
 
@@ -62,14 +70,14 @@ MISSED = ("a1", "a3", "b1", "b3", "c2")
 
 
 def test_the_player_plays_itself_when_the_person_takes_no_side() -> None:
-    talk = Talk("tic_tac_toe", NONE, [], 2000).run()
+    talk = TerminalTalk("tic_tac_toe", NONE, [], 2000).run()
     assert talk.prompts == []
     assert talk.output[-1] == "A draw."
     assert len([line for line in talk.output if " plays " in line]) == 9
 
 
 def test_a_wrong_move_is_explained_and_asked_for_again() -> None:
-    talk = Talk("tic_tac_toe", BOTH, ["z9", "b2", "b2", "5", " B3 ", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, ["z9", "b2", "b2", "5", " B3 ", "quit"]).run()
     assert talk.moves == ["b2", "b3"]
     assert "'z9' is no cell; type a letter and a number, a1 to c3" in talk.output
     assert "b2 is taken; type an empty cell" in talk.output
@@ -77,7 +85,7 @@ def test_a_wrong_move_is_explained_and_asked_for_again() -> None:
 
 
 def test_a_full_column_is_answered_with_the_free_ones() -> None:
-    talk = Talk("connect_four", BOTH, [*["4"] * 7, "quit"]).run()
+    talk = TerminalTalk("connect_four", BOTH, [*["4"] * 7, "quit"]).run()
     assert talk.moves == ["4"] * 6
     assert "column 4 is full; free columns: 1, 2, 3, 5, 6, 7" in talk.output
 
@@ -85,12 +93,12 @@ def test_a_full_column_is_answered_with_the_free_ones() -> None:
 def test_undo_takes_back_the_persons_move_and_the_answer() -> None:
     seen: list[list[str]] = []
 
-    def words(talk: Talk) -> Iterator[str]:
+    def words(talk: TerminalTalk) -> Iterator[str]:
         for word in ("undo", "b2", "undo", "a1", "b3", "undo", "undo", "quit"):
             seen.append(talk.moves)
             yield word
 
-    Talk("tic_tac_toe", FIRST, words).run()
+    TerminalTalk("tic_tac_toe", FIRST, words).run()
     lengths = [len(moves) for moves in seen]
     assert lengths == [0, 0, 2, 0, 2, 4, 2, 0]
     assert seen[6] == seen[4], "the first move and its answer stand"
@@ -98,7 +106,7 @@ def test_undo_takes_back_the_persons_move_and_the_answer() -> None:
 
 def test_undo_at_the_start_says_that_there_is_nothing_to_take_back() -> None:
     for sides in (FIRST, SECOND, BOTH):
-        talk = Talk("tic_tac_toe", sides, ["undo", "quit"]).run()
+        talk = TerminalTalk("tic_tac_toe", sides, ["undo", "quit"]).run()
         assert "there is no move of yours to take back" in talk.output
         assert len(talk.moves) == (sides == SECOND)
 
@@ -106,7 +114,7 @@ def test_undo_at_the_start_says_that_there_is_nothing_to_take_back() -> None:
 def test_undo_as_second_player_keeps_the_opponents_first_move() -> None:
     seen: list[list[str]] = []
 
-    def words(talk: Talk) -> Iterator[str]:
+    def words(talk: TerminalTalk) -> Iterator[str]:
         for word in ("move", "undo", "quit"):
             seen.append(talk.moves)
             mask = talk.game.legal_action_mask(talk.session.game_tree.state)
@@ -116,23 +124,23 @@ def test_undo_as_second_player_keeps_the_opponents_first_move() -> None:
                 else talk.game.action_name(talk.session.game_tree.state, int(mask.argmax()))
             )
 
-    Talk("tic_tac_toe", SECOND, words).run()
+    TerminalTalk("tic_tac_toe", SECOND, words).run()
     assert [len(moves) for moves in seen] == [1, 3, 1]
     assert seen[2] == seen[0]
 
 
 def test_undo_with_both_sides_takes_back_one_move_at_a_time() -> None:
-    talk = Talk("tic_tac_toe", BOTH, ["a1", "b2", "c3", "undo", "undo", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, ["a1", "b2", "c3", "undo", "undo", "quit"]).run()
     assert talk.moves == ["a1"]
 
 
 def test_new_begins_again() -> None:
-    talk = Talk("tic_tac_toe", BOTH, ["a1", "b2", "new", "c3", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, ["a1", "b2", "new", "c3", "quit"]).run()
     assert talk.moves == ["c3"]
 
 
 def test_help_lists_every_command_on_one_screen() -> None:
-    talk = Talk("tic_tac_toe", FIRST, ["help", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", FIRST, ["help", "quit"]).run()
     help_text = next(text for text in talk.output if "this list" in text)
     for word, command in COMMANDS.items():
         if command.meaning:
@@ -146,26 +154,26 @@ def test_help_lists_every_command_on_one_screen() -> None:
 
 def test_another_game_begins_when_it_is_wanted() -> None:
     game = ["a1", "a2", "b1", "b2", "c1"]
-    talk = Talk("tic_tac_toe", BOTH, [*game, "y", "b2", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, [*game, "y", "b2", "quit"]).run()
     assert "X (you) wins." in talk.output
     assert talk.moves == ["b2"]
 
 
 def test_input_that_ends_after_the_game_ends_the_program_in_peace() -> None:
-    talk = Talk("tic_tac_toe", BOTH, ["a1", "a2", "b1", "b2", "c1"]).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, ["a1", "a2", "b1", "b2", "c1"]).run()
     assert talk.output[-1] == "X (you) wins."
 
 
 def test_the_end_of_input_within_a_game_is_reported() -> None:
     with pytest.raises(AlphaZeroError, match="no more input: type moves in a terminal"):
-        Talk("tic_tac_toe", FIRST, ["b2"]).run()
+        TerminalTalk("tic_tac_toe", FIRST, ["b2"]).run()
 
 
 # --- hints --------------------------------------------------------------------------------------
 
 
 def hint_after(game_name: str, moves: str, simulations: int = 400) -> list[Row]:
-    talk = Talk(game_name, BOTH, [*moves.split(), "hint", "quit"], simulations).run()
+    talk = TerminalTalk(game_name, BOTH, [*moves.split(), "hint", "quit"], simulations).run()
     (table,) = tables_in(talk)
     return table
 
@@ -216,8 +224,8 @@ def test_a_hint_without_simulations_lists_legal_moves_by_the_networks_priors() -
 
 
 def test_a_hint_leaves_the_game_as_it_was() -> None:
-    plain = Talk("tic_tac_toe", FIRST, ["b2", "quit"]).run()
-    asked = Talk("tic_tac_toe", FIRST, ["hint", "hint", "b2", "hint", "quit"]).run()
+    plain = TerminalTalk("tic_tac_toe", FIRST, ["b2", "quit"]).run()
+    asked = TerminalTalk("tic_tac_toe", FIRST, ["hint", "hint", "b2", "hint", "quit"]).run()
     assert len(asked.moves) == len(plain.moves) == 2
     assert asked.moves[0] == "b2"
 
@@ -280,14 +288,14 @@ def test_nothing_that_is_typed_raises(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # some of it is saved
 
-    def words(talk: Talk) -> Iterator[str]:
+    def words(talk: TerminalTalk) -> Iterator[str]:
         for word in rubbish(11, 400, moves):
             if talk.prompts[-1].startswith("Another"):
                 yield "y"
             yield word
         yield from ("quit", "quit")
 
-    talk = Talk(game_name, sides, words, simulations=8).run()
+    talk = TerminalTalk(game_name, sides, words, simulations=8).run()
     assert len(talk.prompts) >= 300
     assert max(map(len, talk.output)) < 2000, "what was typed is not printed back at length"
 
@@ -298,7 +306,7 @@ def test_every_word_takes_odd_arguments_with_a_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     typed = [f"{word} {odd}" for odd in ODD] if word not in ("quit", "exit") else [f"{word} now"]
-    talk = Talk("tic_tac_toe", BOTH, ["b2", *typed, "quit", "n"], simulations=8).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, ["b2", *typed, "quit", "n"], simulations=8).run()
     assert all(len(text) < 2000 for text in talk.output)
     if not COMMANDS[word].takes:
         last = typed[-1].partition(" ")[2]

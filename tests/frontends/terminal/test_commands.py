@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.frontends.gtp_client import SlowClock
-from helpers.frontends.terminal_client import BOTH, FIRST, SECOND, Stream, Talk, tables_in
+from helpers.frontends.terminal_client import BOTH, FIRST, SECOND, Stream, TerminalTalk, tables_in
 from helpers.paths import TESTS
 from helpers.players import TINY, saved_player
 from rich.console import RenderableType
@@ -43,7 +43,7 @@ def drawn_on(stream: Stream, view: RenderableType) -> str:
     return "".join(stream.output)
 
 
-def answers(talk: Talk, pattern: str) -> list[str]:
+def answers(talk: TerminalTalk, pattern: str) -> list[str]:
     """Return the output that holds a pattern, text by text."""
     return [text for text in talk.output if re.search(pattern, text)]
 
@@ -52,23 +52,27 @@ def answers(talk: Talk, pattern: str) -> list[str]:
 
 
 def test_redo_makes_again_what_undo_took_back() -> None:
-    talk = Talk("tic_tac_toe", BOTH, ["a1", "b2", "c3", "undo 2", "redo", "redo", "quit"]).run()
+    talk = TerminalTalk(
+        "tic_tac_toe", BOTH, ["a1", "b2", "c3", "undo 2", "redo", "redo", "quit"]
+    ).run()
     assert talk.moves == ["a1", "b2", "c3"]
-    talk = Talk("tic_tac_toe", BOTH, ["a1", "b2", "c3", "undo 9", "redo 2", "redo 5", "quit"]).run()
+    talk = TerminalTalk(
+        "tic_tac_toe", BOTH, ["a1", "b2", "c3", "undo 9", "redo 2", "redo 5", "quit"]
+    ).run()
     assert talk.moves == ["a1", "b2", "c3"]
-    talk = Talk("tic_tac_toe", BOTH, ["a1", "undo", "redo", "redo", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, ["a1", "undo", "redo", "redo", "quit"]).run()
     assert "there is no move to replay" in talk.output
 
 
 def test_redo_returns_to_the_persons_turn() -> None:
-    talk = Talk("tic_tac_toe", FIRST, ["b2", "a1", "undo 2", "redo", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", FIRST, ["b2", "a1", "undo 2", "redo", "quit"]).run()
     assert len(talk.moves) == 2
     assert talk.moves[0] == "b2"
 
 
 def test_another_move_after_undo_keeps_the_old_line() -> None:
     words = ["a1", "b2", "c3", "undo 2", "c1", "line", "undo", "b2", "redo", "line", "quit"]
-    talk = Talk("tic_tac_toe", BOTH, words).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, words).run()
     assert talk.moves == ["a1", "b2", "c3"]
     first, second = answers(talk, "you also tried")
     assert first.split("\n") == ["  1 X a1  [2 O c1]", "  after move 1 you also tried b2"]
@@ -77,7 +81,7 @@ def test_another_move_after_undo_keeps_the_old_line() -> None:
 
 def test_a_finished_game_can_be_gone_back_into() -> None:
     game = ["a1", "a2", "b1", "b2", "c1"]
-    talk = Talk("tic_tac_toe", BOTH, [*game, "hint", "what", "undo", "c3", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, [*game, "hint", "what", "undo", "c3", "quit"]).run()
     assert "the game is over: there is no move to search for" in talk.output
     assert "type y for another game, n to leave, or a command such as undo" in talk.output
     assert talk.moves == [*game[:4], "c3"]
@@ -86,13 +90,13 @@ def test_a_finished_game_can_be_gone_back_into() -> None:
 # --- looking into the search ---------------------------------------------------------------------
 
 
-def simulations_in(talk: Talk) -> list[int]:
+def simulations_in(talk: TerminalTalk) -> list[int]:
     found = re.findall("([0-9,]+) simulations(?! a move)(?=$|;|\n)", talk.text)
     return [int(number.replace(",", "")) for number in found]
 
 
 def test_go_searches_the_given_number_of_simulations_more() -> None:
-    talk = Talk("tic_tac_toe", BOTH, ["hint", "go 50", "hint", "b2", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, ["hint", "go 50", "hint", "b2", "quit"]).run()
     assert simulations_in(talk) == [200, 250, 250]
     for table, total in zip(tables_in(talk), (200, 250, 250), strict=True):
         assert sum(row.visits for row in table) <= total
@@ -100,7 +104,7 @@ def test_go_searches_the_given_number_of_simulations_more() -> None:
 
 def test_go_searches_for_the_given_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "time", SlowClock())
-    talk = Talk("tic_tac_toe", BOTH, ["go .5s", "go 1s", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, ["go .5s", "go 1s", "quit"]).run()
     first, second = simulations_in(talk)
     # A step is one batch of 8; the first evaluates the root alone.
     assert 8 * 8 <= first <= 8 * 10
@@ -112,12 +116,12 @@ def test_where_seconds_decide_a_hint_looks_again_and_the_views_show_what_is_know
 ) -> None:
     monkeypatch.setattr(session, "time", SlowClock())
     words = ["budget 1s", "policy", "tree", "policy", "hint", "hint", "quit"]
-    counts = simulations_in(Talk("tic_tac_toe", BOTH, words).run())
+    counts = simulations_in(TerminalTalk("tic_tac_toe", BOTH, words).run())
     assert counts[0] == counts[1] < counts[2] < counts[3]
 
 
 def test_where_nobody_could_stop_it_an_analysis_ends_by_itself_and_shows_one_table() -> None:
-    talk = Talk("tic_tac_toe", BOTH, ["analyze", "b2", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, ["analyze", "b2", "quit"]).run()
     assert simulations_in(talk) == [1000]
     assert len(tables_in(talk)) == 1
     assert talk.moves == ["b2"]
@@ -125,15 +129,17 @@ def test_where_nobody_could_stop_it_an_analysis_ends_by_itself_and_shows_one_tab
 
 def test_looking_makes_the_opponent_no_stronger() -> None:
     plays = "plays"
-    alone = Talk("connect_four", FIRST, ["4", "4", "quit"], 50).run()
-    helped = Talk("connect_four", FIRST, ["hint", "4", "go 500", "analyze", "4", "quit"], 50).run()
+    alone = TerminalTalk("connect_four", FIRST, ["4", "4", "quit"], 50).run()
+    helped = TerminalTalk(
+        "connect_four", FIRST, ["hint", "4", "go 500", "analyze", "4", "quit"], 50
+    ).run()
     assert answers(helped, plays) == answers(alone, plays)
     assert len(answers(alone, plays)) == 2
 
 
 def test_policy_shows_the_priors_beside_the_shares_of_the_visits() -> None:
     # X wins by c1, and the network knows nothing of it.
-    talk = Talk("tic_tac_toe", BOTH, ["a1", "a3", "b1", "b3", "policy", "quit"], 400).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, ["a1", "a3", "b1", "b3", "policy", "quit"], 400).run()
     (table,) = answers(talk, "prior .* visits")
     rows = {line.split()[0]: line.split() for line in table.splitlines()[2:]}
     assert set(rows) == {"a2", "b2", "c2", "c1", "c3"}
@@ -147,7 +153,9 @@ def test_the_tree_shows_the_most_visited_lines_with_the_win_rate_of_who_moves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("LINES", "24")
-    talk = Talk("tic_tac_toe", BOTH, ["a1", "a3", "b1", "tree 2", "hint", "quit"], 400).run()
+    talk = TerminalTalk(
+        "tic_tac_toe", BOTH, ["a1", "a3", "b1", "tree 2", "hint", "quit"], 400
+    ).run()
     (table,) = answers(talk, "move +visits +wins")
     found = [
         re.fullmatch(r"( +)(\w\d) +([\d,]+) +(\S+)% for (.) *", s) for s in table.splitlines()[1:]
@@ -171,14 +179,14 @@ def test_the_tree_shows_the_most_visited_lines_with_the_win_rate_of_who_moves(
 
 def test_the_trees_of_several_threads_are_added_up() -> None:
     player = parse_player("uct:simulations=300,threads=2")
-    talk = Talk("tic_tac_toe", BOTH, ["tree 1", "quit"], player=player).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, ["tree 1", "quit"], player=player).run()
     (table,) = answers(talk, "move +visits +wins")
     assert sum(int(line.split()[1]) for line in table.splitlines()[1:]) == 300
 
 
 def test_players_that_do_not_search_say_so() -> None:
     words = ["hint", "go 5", "analyze", "policy", "tree", "budget", "level", "quit"]
-    talk = Talk("tic_tac_toe", BOTH, words, player=parse_player("random")).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, words, player=parse_player("random")).run()
     assert len(answers(talk, "this player gives no hints")) == 5
     assert "this player has no budget to set" in talk.output
     assert "this player has no levels; set its budget, as in: budget 200" in talk.output
@@ -189,7 +197,7 @@ def test_players_that_do_not_search_say_so() -> None:
 
 def test_the_budget_is_shown_and_changed() -> None:
     words = ["budget", "b2", "budget 30", "a1", "budget .01s", "budget", "budget 1s", "quit"]
-    talk = Talk("tic_tac_toe", FIRST, words).run()
+    talk = TerminalTalk("tic_tac_toe", FIRST, words).run()
     assert answers(talk, "uniform: ") == [
         "  uniform: 200 simulations a move",
         "  uniform: 30 simulations a move",
@@ -203,7 +211,7 @@ def test_levels_are_listed_and_chosen_until_a_budget_replaces_them(tmp_path: Pat
     path = saved_player(tmp_path / "some.safetensors")
     words = ["level", "level 1", "b2", "budget 9", "level 11", "level 2s", "quit"]
     player = parse_player(f"{path}:level=3")
-    talk = Talk("tic_tac_toe", FIRST, words, player=player).run()
+    talk = TerminalTalk("tic_tac_toe", FIRST, words, player=player).run()
     listed = answers(talk, "first game")[0].splitlines()
     assert [line.split()[0] for line in listed] == [str(number) for number in range(1, 11)]
     levels = [text.partition("level=3: ")[2] for text in answers(talk, "level=3: ")]
@@ -219,12 +227,14 @@ def test_levels_are_listed_and_chosen_until_a_budget_replaces_them(tmp_path: Pat
 
 def test_a_hint_searches_as_in_training_whatever_the_level(tmp_path: Path) -> None:
     player = parse_player(f"{saved_player(tmp_path / 'some.safetensors')}:level=1")
-    talk = Talk("tic_tac_toe", FIRST, ["hint", "quit"], player=player).run()
+    talk = TerminalTalk("tic_tac_toe", FIRST, ["hint", "quit"], player=player).run()
     assert answers(talk, ", 8 simulations")
 
 
 def test_a_wrong_budget_is_refused_in_one_line() -> None:
-    talk = Talk("tic_tac_toe", BOTH, ["budget high", "budget 0", "go", "go 0", "quit"]).run()
+    talk = TerminalTalk(
+        "tic_tac_toe", BOTH, ["budget high", "budget 0", "go", "go 0", "quit"]
+    ).run()
     assert "expected simulations, as in 200, or seconds, as in 5s; got 'high'" in talk.output
     assert "expected at least 1 simulation: this player has no network" in talk.output
     assert "expected simulations, as in 200, or seconds, as in 5s; got ''" in talk.output
@@ -232,7 +242,7 @@ def test_a_wrong_budget_is_refused_in_one_line() -> None:
 
 def test_the_budget_of_alpha_beta_is_a_depth_or_seconds() -> None:
     words = ["budget", "budget 2", "budget 1s", "budget 0", "b2", "quit"]
-    talk = Talk("tic_tac_toe", FIRST, words, player=parse_player("minimax:depth=3")).run()
+    talk = TerminalTalk("tic_tac_toe", FIRST, words, player=parse_player("minimax:depth=3")).run()
     budgets = [text.partition(": ")[2] for text in answers(talk, "^  minimax")]
     assert budgets == ["depth 3", "depth 2", "1 second a move"]
     assert "expected a depth of at least 1 ply" in talk.output
@@ -240,30 +250,32 @@ def test_the_budget_of_alpha_beta_is_a_depth_or_seconds() -> None:
 
 
 def test_swap_lets_the_player_make_the_move() -> None:
-    talk = Talk("tic_tac_toe", FIRST, ["swap", "sides", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", FIRST, ["swap", "sides", "quit"]).run()
     assert len(talk.moves) == 1
     assert "  X, who moves first: uniform.  O: you." in talk.output
     assert talk.prompts[-1] == "O to move: "
-    talk = Talk("tic_tac_toe", BOTH, ["swap", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, ["swap", "quit"]).run()
     assert "one player has both sides; change that with: sides" in talk.output
 
 
 def test_sides_are_shown_and_changed() -> None:
-    talk = Talk("tic_tac_toe", FIRST, ["sides boht", "sides both", "a1", "b2", "quit"]).run()
+    talk = TerminalTalk(
+        "tic_tac_toe", FIRST, ["sides boht", "sides both", "a1", "b2", "quit"]
+    ).run()
     assert "expected first, second, both, none; got 'boht'; did you mean 'both'?" in talk.output
     assert talk.moves == ["a1", "b2"]
-    talk = Talk("tic_tac_toe", FIRST, ["sides none", "n"], 400).run()
+    talk = TerminalTalk("tic_tac_toe", FIRST, ["sides none", "n"], 400).run()
     assert talk.prompts[-1] == "Another game? [y/N] ", "who sat down once is asked"
 
 
 def test_a_legal_move_is_a_move_even_where_it_is_a_command_too() -> None:
-    talk = Talk("hex:size=3,swap=1", SECOND, ["swap", "swap", "quit"], 20).run()
+    talk = TerminalTalk("hex:size=3,swap=1", SECOND, ["swap", "swap", "quit"], 20).run()
     assert talk.moves[1] == "swap"
     assert talk.session.sides == FIRST, "at the second time it was the command"
 
 
 def test_an_unknown_word_is_answered_with_the_nearest_one() -> None:
-    talk = Talk("tic_tac_toe", BOTH, ["hnt", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, ["hnt", "quit"]).run()
     assert answers(talk, "'hnt' is no cell; .*; did you mean 'hint'\\?$")
 
 
@@ -274,7 +286,7 @@ def test_a_program_that_resigns_or_fails_loses_and_can_be_met_again(
     path = tmp_path / "games.jsonl"
     words = ["b2", f"save {path}", "y", "c3", "quit", "n"]
     player = parse_player(f"gtp:{sys.executable} {FAKE} {fault} 1")
-    talk = Talk("tic_tac_toe", FIRST, words, player=player).run()
+    talk = TerminalTalk("tic_tac_toe", FIRST, words, player=player).run()
     pattern = "^O resigns[.]$" if fault == "resign" else "^O forfeits: no move: .*"
     assert answers(talk, pattern)
     assert "X (you) wins." in talk.output
@@ -303,7 +315,7 @@ def test_a_saved_game_is_loaded_and_gone_on_with(tmp_path: Path) -> None:
         f"load {path}",
         "quit",
     ]
-    talk = Talk("tic_tac_toe", BOTH, words).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, words).run()
     assert talk.moves == ["a1", "b2", "c3"]
     assert f"loaded {path}: 2 moves; undo steps back" in talk.output
     assert f"loaded {path}: 3 moves; undo steps back" in talk.output
@@ -314,7 +326,7 @@ def test_a_saved_game_is_loaded_and_gone_on_with(tmp_path: Path) -> None:
 def test_a_file_that_holds_no_games_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("no game")
-    talk = Talk("tic_tac_toe", BOTH, ["b2", f"save {path}", "quit"]).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, ["b2", f"save {path}", "quit"]).run()
     assert answers(talk, f"cannot write {path}: the file holds no games; remove it, or choose.*")
     assert path.read_text() == "no game"
 
@@ -323,7 +335,7 @@ def test_a_file_that_cannot_be_loaded_is_reported_and_the_game_goes_on(tmp_path:
     path = tmp_path / "a.sgf"
     path.write_text("(;GM[1]SZ[5]KM[6.5];B[aa])")
     words = ["b2", "load", f"load {path}", f"load {tmp_path / 'no.sgf'}", "load \0", "quit"]
-    talk = Talk("tic_tac_toe", BOTH, words).run()
+    talk = TerminalTalk("tic_tac_toe", BOTH, words).run()
     assert "expected a file, as in: load game.sgf" in talk.output
     assert answers(talk, "a game of go.*; expected tic_tac_toe")
     assert answers(talk, "no such file")
@@ -358,7 +370,7 @@ def test_the_last_stone_stands_in_brackets_and_colours_change_nothing_else(name:
 
 
 def test_the_bracketed_stone_is_where_the_move_was() -> None:
-    talk = Talk("connect_four", BOTH, ["4", "4", "undo", "quit"]).run()
+    talk = TerminalTalk("connect_four", BOTH, ["4", "4", "undo", "quit"]).run()
     boards = answers(talk, "1 2 3 4 5 6 7")
     assert [re.findall(r"\[.\]", text) for text in boards] == [[], ["[X]"], ["[O]"], ["[X]"]]
     assert "\n  . . .[O]. . .\n  . . . X . . .\n" in boards[2]
@@ -367,11 +379,13 @@ def test_the_bracketed_stone_is_where_the_move_was() -> None:
 @pytest.mark.usefixtures("xterm")
 def test_colours_are_on_the_stones_the_moves_and_the_table() -> None:
     stream = Stream(is_terminal=True)
-    talk = Talk("tic_tac_toe", FIRST, ["b2", "hint", "quit"], stream=stream).run()
+    talk = TerminalTalk("tic_tac_toe", FIRST, ["b2", "hint", "quit"], stream=stream).run()
     assert "\x1b[1;31m[X]\x1b[0m" not in talk.text, "the player has answered"
     assert "\x1b[1;36m[O]\x1b[0m" in talk.text
     assert re.search("\x1b\\[1;36mO plays", talk.text)
-    assert "\x1b" not in Talk("tic_tac_toe", FIRST, ["b2", "hint", "line", "quit"]).run().text
+    assert (
+        "\x1b" not in TerminalTalk("tic_tac_toe", FIRST, ["b2", "hint", "line", "quit"]).run().text
+    )
 
 
 def test_the_win_rate_is_drawn_for_who_plays() -> None:
@@ -386,7 +400,7 @@ def test_the_win_rate_is_drawn_for_who_plays() -> None:
 
 
 def test_win_rates_are_those_of_the_searches_and_of_the_result() -> None:
-    def words(talk: Talk) -> Iterator[str]:
+    def words(talk: TerminalTalk) -> Iterator[str]:
         yield from ("a1", "a3", "b1", "b3", "hint")
         best = tables_in(talk)[0][0]
         search_result = talk.session.game_tree.current.search_result
@@ -406,7 +420,7 @@ def test_win_rates_are_those_of_the_searches_and_of_the_result() -> None:
         assert talk.session.rates()[-1] == 1
         yield "n"
 
-    Talk("tic_tac_toe", BOTH, words, 400).run()
+    TerminalTalk("tic_tac_toe", BOTH, words, 400).run()
 
 
 @pytest.mark.usefixtures("xterm")
@@ -415,7 +429,7 @@ def test_tables_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LINES", "12")
     words = ["hint", "policy", "tree 9", "line", "4", "hint", "quit"]
     for stream in (Stream(), Stream(is_terminal=True)):
-        talk = Talk("connect_four", BOTH, words, 300, stream=stream).run()
+        talk = TerminalTalk("connect_four", BOTH, words, 300, stream=stream).run()
         tables = answers(talk, "visits")
         assert tables
         for text in tables:
@@ -447,16 +461,16 @@ def test_what_is_drawn_while_a_search_goes_on_is_drawn_over(
     monkeypatch.setattr(live_analysis, "INTERVAL", 0)
     for word, heads in (("hint", ["line"]), ("policy", ["wins"]), ("tree", ["wins"])):
         stream = Stream(is_terminal=True)
-        talk = Talk("connect_four", BOTH, [word, "quit"], 400, stream=stream).run()
+        talk = TerminalTalk("connect_four", BOTH, [word, "quit"], 400, stream=stream).run()
         assert len(answers(talk, "\x1b\\[2K")) > 5
         shown = on_screen(stream.text)
         assert [line.split()[-1] for line in shown if line.startswith("  move")] == heads
-        plain_talk = Talk("connect_four", BOTH, [word, "quit"], 400).run()
+        plain_talk = TerminalTalk("connect_four", BOTH, [word, "quit"], 400).run()
         assert shown == on_screen(plain_talk.stream.text), "the same as where nothing is drawn over"
 
 
 def test_lines_of_a_hint_are_legal_games() -> None:
-    talk = Talk("connect_four", BOTH, ["4", "4", "hint", "quit"], 400).run()
+    talk = TerminalTalk("connect_four", BOTH, ["4", "4", "hint", "quit"], 400).run()
     (table,) = tables_in(talk)
     game = make_game("connect_four")
     for row in table:
@@ -470,14 +484,14 @@ def test_lines_of_a_hint_are_legal_games() -> None:
 GO_3X3 = "go:rows=3,columns=3,komi_half_points=1"
 
 
-def go_talk(path: Path, words: list[str], heads: tuple[str, ...]) -> Talk:
+def go_talk(path: Path, words: list[str], heads: tuple[str, ...]) -> TerminalTalk:
     network = dataclasses.replace(TINY, auxiliary=heads)
     saved = saved_player(path / "go.safetensors", GO_3X3, network)
-    return Talk(GO_3X3, BOTH, words, player=parse_player(str(saved))).run()
+    return TerminalTalk(GO_3X3, BOTH, words, player=parse_player(str(saved))).run()
 
 
 def test_territory_of_a_finished_game_is_that_of_the_rules() -> None:
-    talk = Talk(GO_3X3, BOTH, ["b2", "pass", "pass", "territory", "no"]).run()
+    talk = TerminalTalk(GO_3X3, BOTH, ["b2", "pass", "pass", "territory", "no"]).run()
     assert answers(talk, "x, o: cells")[0].split("\n")[1:5] == [
         "   3 x x x",
         "   2 x X x",

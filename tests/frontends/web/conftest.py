@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from helpers.frontends.page import Visitor
+from helpers.frontends.page import PageVisitor
 
 
 @pytest.fixture
-def visit(browser: Any, served: Any) -> Iterator[Visitor]:
+def visit(browser: Any, served: Any) -> Iterator[PageVisitor]:
     """Open the page on a game; complain afterwards of whatever the browser complained of.
 
     The test's module has the fixture `served`, the server.
     """
-    visitor = Visitor(browser, served)
+    visitor = PageVisitor(browser, served)
     yield visitor
     visitor.close()

@@ -1800,8 +1800,8 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/subtree.py",
-        "        if renumbered[node] == 0 and node != root:\n",
-        "        if renumbered[node] == 0:\n",
+        "        if new_index[node] == 0 and node != root:\n",
+        "        if new_index[node] == 0:\n",
         "a kept tree has its root in the wrong place",
         ("mcts/test_network_search.py::test_whole_games_agree_with_the_plain_twin",),
     ),

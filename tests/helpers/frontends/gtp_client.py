@@ -21,14 +21,14 @@ class SlowClock:
         return self.now
 
 
-class Talk:
+class GtpTalk:
     """A session of a player; `output` is all that it wrote."""
 
     def __init__(
         self,
         player: str,
         game: str,
-        lines: Iterable[str] | Callable[["Talk"], Iterable[str]] = (),
+        lines: Iterable[str] | Callable[["GtpTalk"], Iterable[str]] = (),
         ponder: bool = False,
     ) -> None:
         self.output = ""
@@ -55,7 +55,7 @@ class Talk:
         self.output += text
 
 
-def regress(path: Path, talk: Talk) -> list[str]:
+def regress(path: Path, talk: GtpTalk) -> list[str]:
     """Play a regression file; return a line for each test that fails.
 
     A test is a command with a number; the pattern that its answer must match follows as

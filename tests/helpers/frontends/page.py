@@ -42,7 +42,7 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-class Visitor:
+class PageVisitor:
     """Opens pages, and keeps what the browser complains of."""
 
     def __init__(self, browser: Any, served: Served) -> None:

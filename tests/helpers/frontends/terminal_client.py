@@ -76,14 +76,14 @@ class Stream(io.StringIO):
         return len(text)
 
 
-class Talk:
+class TerminalTalk:
     """A terminal whose person types what a script says; `output` is all that it wrote."""
 
     def __init__(
         self,
         game_name: str,
         sides: tuple[bool, bool],
-        words: Sequence[str] | Callable[["Talk"], Iterator[str]],
+        words: Sequence[str] | Callable[["TerminalTalk"], Iterator[str]],
         simulations: int = 200,
         *,
         player: PlayerSpec | None = None,
@@ -105,7 +105,7 @@ class Talk:
         self.terminal = Terminal(self.session, PlainConsole(stream), self._read)
         self._words = words(self) if callable(words) else iter(words)
 
-    def run(self) -> "Talk":
+    def run(self) -> "TerminalTalk":
         self.terminal.run()
         return self
 
@@ -144,7 +144,7 @@ class Row:
         self.variation = variation
 
 
-def tables_in(talk: Talk) -> list[list[Row]]:
+def tables_in(talk: TerminalTalk) -> list[list[Row]]:
     """Return every table of candidates that was shown."""
     tables = [
         text.splitlines() for text in talk.output if re.search("^ +move .* line *$", text, re.M)

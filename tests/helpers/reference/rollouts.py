@@ -30,14 +30,14 @@ class SplitMix:
 
 
 @dataclass
-class PlainNode:
+class RolloutNode:
     """A position that was reached `visits` times, with the sum of the results for player 0."""
 
     state: State
     actions: list[int]
     visits: int = 0
     total: float = 0.0
-    children: dict[int, "PlainNode"] = field(default_factory=dict)
+    children: dict[int, "RolloutNode"] = field(default_factory=dict)
     """Every action that was tried; those below the tree's depth have no actions of their own."""
 
     def mean(self, player: int) -> float:
@@ -89,7 +89,7 @@ class PlainRollouts:
                 outcome = self._play_out(leaf.state, leaf.actions)
             self._credit(path, outcome)
 
-    def _choose(self, node: PlainNode) -> int:
+    def _choose(self, node: RolloutNode) -> int:
         """Return an untried action, or the one with the highest score; chance decides ties."""
         untried = [action for action in node.actions if action not in node.children]
         if untried:
@@ -105,7 +105,7 @@ class PlainRollouts:
                     best = action
         return best
 
-    def _score(self, node: PlainNode, child: PlainNode) -> float:
+    def _score(self, node: RolloutNode, child: RolloutNode) -> float:
         if self.even:
             return -child.visits
         # The same sums in the same order: a tie that rounding breaks is broken the same way.
@@ -124,13 +124,13 @@ class PlainRollouts:
                 return self.game.outcome(state)
             actions = self._legal(state)
 
-    def _credit(self, path: list[PlainNode], outcome: int) -> None:
+    def _credit(self, path: list[RolloutNode], outcome: int) -> None:
         for node in path:
             node.visits += 1
             node.total += outcome
 
-    def _new_node(self, state: State) -> PlainNode:
-        return PlainNode(state, self._legal(state))
+    def _new_node(self, state: State) -> RolloutNode:
+        return RolloutNode(state, self._legal(state))
 
     def _legal(self, state: State) -> list[int]:
         return self.game.legal_action_mask(state).nonzero()[0].tolist()  # type: ignore[no-any-return]

@@ -28,13 +28,13 @@ from alphazero.training import loop
 from alphazero.training.loop import train
 from alphazero.utils.arrays import Float32Array
 
-Answers = tuple[Float32Array, Float32Array]
+Outputs = tuple[Float32Array, Float32Array]
 
 SHIPPED = sorted(CHECKPOINTS.glob("*.safetensors"))
 GAME = make_game("connect_four")
 SETTINGS = NetworkConfig(blocks=2, filters=8, policy_filters=2, value_filters=1, value_hidden=8)
 
-SICK: dict[str, Callable[[Float32Array, Float32Array], Answers]] = {
+SICK: dict[str, Callable[[Float32Array, Float32Array], Outputs]] = {
     "zeros": lambda logits, values: (logits * 0, values * 0),
     "NaN": lambda logits, values: (logits * np.nan, values),
     "another position's": lambda logits, values: (np.roll(logits, 1, 0), np.roll(values, 1)),
@@ -55,9 +55,9 @@ pytestmark = pytest.mark.arithmetic
 class Sick(TorchEvaluator):
     """Answers otherwise than the network."""
 
-    harm: Callable[[Float32Array, Float32Array], Answers]
+    harm: Callable[[Float32Array, Float32Array], Outputs]
 
-    def evaluate(self, observations: Float32Array) -> Answers:
+    def evaluate(self, observations: Float32Array) -> Outputs:
         return type(self).harm(*super().evaluate(observations))
 
 

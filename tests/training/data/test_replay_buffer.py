@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.runs.records import (
@@ -30,6 +29,7 @@ from alphazero.games.game import to_play
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
+from alphazero.utils.arrays import Float32Array
 
 
 def filled(
@@ -41,7 +41,7 @@ def filled(
     return replay
 
 
-Sample = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], int]
+Sample = tuple[Float32Array, Float32Array, int]
 
 
 def plain_samples(game: Game, records: Sequence[GameRecord], symmetry: int = 0) -> list[Sample]:

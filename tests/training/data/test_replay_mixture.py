@@ -1,7 +1,6 @@
 """The replay windows of several boards, beside those of one."""
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from helpers.runs.records import random_records, window
 
@@ -9,6 +8,7 @@ from alphazero.games import Game, make_game
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.data.replay_mixture import ReplayMixture
+from alphazero.utils.arrays import Float32Array
 
 SMALL, LARGE = (make_game("mnk", rows=n, columns=n, length=3) for n in (3, 4))
 
@@ -17,7 +17,7 @@ def games(board: Game, count: int, seed: int) -> GameBatch:
     return GameBatch.of(board, random_records(board, count, seed))
 
 
-def drawn(mixture: ReplayMixture, size: int) -> list[npt.NDArray[np.float32]]:
+def drawn(mixture: ReplayMixture, size: int) -> list[Float32Array]:
     rng = np.random.default_rng(0)
     return mixture.draw(rng).sample(size, rng, True).arrays()
 

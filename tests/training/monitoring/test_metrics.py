@@ -21,7 +21,7 @@ from alphazero.diagnostics.runs.run_history import read_curves
 from alphazero.drawing.position import draw_position
 from alphazero.errors import RunError
 from alphazero.training.monitoring.metrics import METRICS
-from alphazero.training.monitoring.surprise import EXAMINED
+from alphazero.training.monitoring.surprise import SURPRISE_POSITIONS
 from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 
 with warnings.catch_warnings():
@@ -110,7 +110,7 @@ def test_a_histogram_that_is_not_in_the_table_fails(tmp_path: Path, name: str):
 
 
 def test_the_table_gives_the_number_of_positions_searched_for_a_surprise():
-    assert f"{EXAMINED} newest positions" in METRICS["selfplay/surprise"].meaning
+    assert f"{SURPRISE_POSITIONS} newest positions" in METRICS["selfplay/surprise"].meaning
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from alphazero.training import play_backend, selfplay
 from alphazero.training.loop import train
 from alphazero.training.monitoring import iteration_report
 from alphazero.training.monitoring.surprise import (
-    EXAMINED,
+    SURPRISE_POSITIONS,
     entropies_of,
     full_searches,
     most_surprising_position,
@@ -102,8 +102,8 @@ def test_the_newest_positions_are_looked_at_and_no_other() -> None:
     game = Mnk()
     dull = {move: {8: 1.0} for move in range(5)}
     record = record_of(game, [0, 3, 1, 4, 2], {4: {2: 1.0}})
-    games = [record, *[record_of(game, [0, 3, 1, 4, 2], dull)] * (EXAMINED // 5)]
-    assert EXAMINED % 5, "the oldest game's last position just fits"
+    games = [record, *[record_of(game, [0, 3, 1, 4, 2], dull)] * (SURPRISE_POSITIONS // 5)]
+    assert SURPRISE_POSITIONS % 5, "the oldest game's last position just fits"
     surprise = most_surprising_position(game, games, Stub())
     assert surprise is not None
     assert surprise.record is record
@@ -119,8 +119,8 @@ def test_of_a_game_that_fits_in_part_the_last_moves_are_looked_at() -> None:
     alone = most_surprising_position(game, [sure], Stub())
     assert alone is not None
     assert (alone.move, alone.divergence) == (0, pytest.approx(math.log(45)))
-    games = [sure, *[record_of(game, [0, 3, 1, 4, 2], dull)] * (EXAMINED // 5)]
-    assert EXAMINED % 5 == 4, "its first move is the one that does not fit"
+    games = [sure, *[record_of(game, [0, 3, 1, 4, 2], dull)] * (SURPRISE_POSITIONS // 5)]
+    assert SURPRISE_POSITIONS % 5 == 4, "its first move is the one that does not fit"
     surprise = most_surprising_position(game, games, Stub())
     assert surprise is not None
     assert surprise.divergence < alone.divergence

@@ -35,7 +35,7 @@ BUDGET_OPTIONS: Final = ("simulations", "seconds")
 
 
 @dataclass(frozen=True)
-class Budget:
+class BudgetOption:
     """A budget per move, and the playing strength it gives."""
 
     label: str
@@ -59,8 +59,8 @@ class PlayerOption:
 
     name: str
     spec: PlayerSpec
-    budgets: tuple[Budget, ...]
-    default_budget: Budget
+    budgets: tuple[BudgetOption, ...]
+    default_budget: BudgetOption
     """budget used when none is chosen"""
 
     @property
@@ -208,7 +208,7 @@ class Catalog:
             default = self._budget(spec, options.default_simulations)
             counts = {*ROLLOUT_BUDGETS}
         else:
-            default = Budget(spec.name, ratings=self.ratings.of(spec, None))
+            default = BudgetOption(spec.name, ratings=self.ratings.of(spec, None))
         if default.simulations is not None:
             counts.add(default.simulations)
         budgets = [self._budget(spec, simulations) for simulations in sorted(counts)]
@@ -216,18 +216,18 @@ class Catalog:
             budgets.append(default)
         return PlayerOption(name, spec, tuple(budgets), default)
 
-    def _budget(self, spec: PlayerSpec, simulations: int | None) -> Budget:
+    def _budget(self, spec: PlayerSpec, simulations: int | None) -> BudgetOption:
         """Return the budget of a number of simulations; None for the seconds of the spec."""
         options = spec.options
         if simulations is None:
             seconds: float = getattr(options, "seconds", None) or 1.0
-            return Budget(f"{seconds:g} second{'s' * (seconds != 1)}", seconds=seconds)
+            return BudgetOption(f"{seconds:g} second{'s' * (seconds != 1)}", seconds=seconds)
         label = f"{simulations:,} simulations" if simulations else "bare network"
         if isinstance(options, CheckpointOptions) and (
             simulations == options.saved.settings.simulations
         ):
             label += ", as in training"
-        return Budget(label, simulations, ratings=self.ratings.of(spec, simulations))
+        return BudgetOption(label, simulations, ratings=self.ratings.of(spec, simulations))
 
 
 def short_name(spec: PlayerSpec) -> str:

@@ -1,14 +1,11 @@
 """The review of a session's game as JSON for the page."""
 
-from typing import Any
-
 from alphazero.frontends.game_tree import GameNode
 from alphazero.frontends.review.annotation import describe_end
 from alphazero.frontends.review.judgement import MoveReview
 from alphazero.frontends.web.sessions.game_review import RETRY
 from alphazero.frontends.web.sessions.session import WebSession
-
-Json = dict[str, Any]
+from alphazero.frontends.web.views.board_view import Json
 
 
 def review_json(session: WebSession) -> Json | None:

@@ -1,6 +1,6 @@
 """The view of a session as JSON: the board, the line of moves, search results."""
 
-from typing import Any, Final
+from typing import Final
 
 from alphazero.drawing.palette import looks_of
 from alphazero.frontends.analyzer import Reply
@@ -9,7 +9,7 @@ from alphazero.frontends.review.judgement import Review
 from alphazero.frontends.search_pool import MAX_LINES
 from alphazero.frontends.terminal.replay_viewer import headline
 from alphazero.frontends.web.sessions.session import WebSession
-from alphazero.frontends.web.views.board_view import board_json, captures, legal_actions
+from alphazero.frontends.web.views.board_view import Json, board_json, captures, legal_actions
 from alphazero.frontends.web.views.review_view import detour_json, judgement_json, review_json
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.games.registry import write_game
@@ -20,8 +20,6 @@ from alphazero.records.sgf_export import has_sgf
 
 MAX_COMMENT: Final = 500
 """Maximum characters of a comment sent to the page: files may hold long ones."""
-
-Json = dict[str, Any]
 
 
 def view_of(session: WebSession) -> Json:
@@ -203,7 +201,7 @@ def _status(session: WebSession) -> str:
     """Describe the player to move or the result."""
     game_tree, names = session.game_tree, session.game.side_names
     if game_tree.loser is not None:
-        how = "forfeited" if game_tree.fault else "resigned"
+        how = "forfeited" if game_tree.forfeit_reason else "resigned"
         return f"{names[game_tree.loser]} {how}: {names[1 - game_tree.loser]} wins"
     if not game_tree.is_over:
         return f"{names[game_tree.to_play]} to move"
