@@ -284,7 +284,7 @@ def test_the_words_beside_the_graph_are_not_under_its_curve(visit: Any) -> None:
     # In one call: a new view replaces the shapes, and a replaced one has no place.
     cursor, places = page.evaluate("""() => {
         const boxOf = (shape) => shape.getBoundingClientRect().toJSON();
-        const sides = [...document.querySelectorAll("#graph .side")];
+        const sides = [...document.querySelectorAll("#graph .axis-label")];
         return [boxOf(document.querySelector("#graph .cursor")), sides.map((one) => boxOf(one).x)];
     }""")
     assert places

@@ -69,8 +69,8 @@ export class Graph {
     const shapes = [
       makeSvg("line", { class: "middle", x1: 0, x2: width, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
       makeSvg("line", { class: "played", x1: EDGE, x2: end, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
-      makeSvg("text", { class: "side", x: width - 6, y: 16 }, `${names[0]} wins`),
-      makeSvg("text", { class: "side", x: width - 6, y: HEIGHT - 8 }, `${names[1]} wins`),
+      makeSvg("text", { class: "axis-label", x: width - 6, y: 16 }, `${names[0]} wins`),
+      makeSvg("text", { class: "axis-label", x: width - 6, y: HEIGHT - 8 }, `${names[1]} wins`),
     ];
     if (points.length > 1) {
       const [[left], [right]] = [points[0], points.at(-1)];

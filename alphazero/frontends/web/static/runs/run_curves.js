@@ -44,9 +44,9 @@ export class RunCurves {
     ticks.forEach((text, index) => {
       const y = down(low + (index / 2) * (high - low));
       shapes.push(makeSvg("line", { class: "middle", x1: left, x2: width - RIGHT, y1: y, y2: y }));
-      shapes.push(makeSvg("text", { class: "side", x: left - 5, y: y + 4 }, text));
+      shapes.push(makeSvg("text", { class: "axis-label", x: left - 5, y: y + 4 }, text));
     });
-    const axis = { class: "side", x: width - RIGHT, y: HEIGHT - 4 };
+    const axis = { class: "axis-label", x: width - RIGHT, y: HEIGHT - 4 };
     shapes.push(makeSvg("text", axis, `iteration ${last}`));
     for (const [iteration, from, to] of chart.intervals) {
       const x = across(iteration);
