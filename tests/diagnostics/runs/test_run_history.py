@@ -74,6 +74,8 @@ def test_curves_of_older_runs_have_todays_names(tmp_path: Path) -> None:
     with SummaryWriter(str(tmp_path / "tensorboard")) as writer:
         writer.add_scalar("ladder/elo", 3.0, 1)
         writer.add_scalar("anchors/elo", 5.0, 2)
+        writer.add_scalar("speed/search_efficiency", 0.5, 1)
+    assert read_curves(tmp_path)["speed/network_share"] == {1: 0.5}
     assert list(read_curves(tmp_path)["anchors/elo"].items()) == [(1, 3.0), (2, 5.0)]
 
 
