@@ -358,7 +358,6 @@ GO_VARIANTS = {
 OTHELLO_SMALL = [
     "run.threads=1",
     "run.keep_checkpoints=1",
-    "network.auxiliary=[ownership,margin]",
     "selfplay.games_per_iteration=128",
     "selfplay.parallel_games=128",
     "replay.window_minimum=10000",
@@ -398,7 +397,6 @@ HEX_VARIANTS = {
     "both": ["network.auxiliary=[ownership,reply,short_term_value]"],
 }
 
-GOMOKU_SMALL = [*LARGER_BOARD_SMALL, "network.auxiliary=[]"]
 GOMOKU_VARIANTS = {
     "the opponent's reply": ["network.auxiliary=[reply]"],
     "short-term values": ["network.auxiliary=[short_term_value]"],
@@ -411,7 +409,7 @@ STUDIES = {
     "go_9x9": Study("go_9x9.yaml", GO_SMALL, GO_VARIANTS, 96),
     "othello_8x8": Study("othello_8x8.yaml", OTHELLO_SMALL, OTHELLO_VARIANTS, 96),
     "hex_11x11": Study("hex_11x11.yaml", HEX_SMALL, HEX_VARIANTS, 96),
-    "gomoku_15x15": Study("gomoku_15x15.yaml", GOMOKU_SMALL, GOMOKU_VARIANTS, 112),
+    "gomoku_15x15": Study("gomoku_15x15.yaml", LARGER_BOARD_SMALL, GOMOKU_VARIANTS, 112),
 }
 
 
