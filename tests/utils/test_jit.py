@@ -87,7 +87,8 @@ def warm_package(tmp_path_factory: pytest.TempPathFactory) -> PackageCopy:
     copied.mkdir()
     (copied / "__init__.py").touch()
     (copied / "utils").mkdir()
-    for name in ("errors.py", "utils/__init__.py", "utils/jit.py", "utils/progress.py"):
+    utilities = ("__init__", "arrays", "jit", "progress")
+    for name in ("errors.py", *(f"utils/{each}.py" for each in utilities)):
         shutil.copy(SOURCES / name, copied / name)
     others = ("go", "contract", "hex.py", "mnk.py", "nim.py", "othello.py")
     ignore = shutil.ignore_patterns("__pycache__", *others)

@@ -18,7 +18,7 @@ from helpers.frontends.page import (
     PHONE_ON_ITS_SIDE,
     TABLET,
     Page,
-    Visitor,
+    PageVisitor,
     cell,
     expect_ply,
     paste,
@@ -81,7 +81,7 @@ def overlap(one: Box, other: Box) -> bool:
 
 
 @pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
-def test_every_game_is_played_without_scrolling(visit: Visitor, touch: bool) -> None:
+def test_every_game_is_played_without_scrolling(visit: PageVisitor, touch: bool) -> None:
     """In colours of its own: the board's material is one of ours, and the sides differ."""
     sizes = [size for name, size in SIZES.items() if ("phone" in name) is touch]
     theme = "dark" if touch else "light"
@@ -124,7 +124,7 @@ def make_sizes(game: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("size", ["phone", "phone on its side"])
-def test_a_finger_hits_every_control(visit: Visitor, size: str) -> None:
+def test_a_finger_hits_every_control(visit: PageVisitor, size: str) -> None:
     player = {"player": "tic_tac_toe", "level": 3}
     page = visit("tic_tac_toe", HUMAN, player, viewport=SIZES[size], has_touch=True)
     paste(page, "b2 a1")
@@ -141,7 +141,7 @@ def test_a_finger_hits_every_control(visit: Visitor, size: str) -> None:
 
 
 @pytest.mark.parametrize("by", ["click", "drag", "keyboard"])
-def test_a_piece_moves_from_its_cell_to_another(visit: Visitor, by: str) -> None:
+def test_a_piece_moves_from_its_cell_to_another(visit: PageVisitor, by: str) -> None:
     page = visit("breakthrough")
     targets = page.locator(".overlay .target")
     if by == "drag":
@@ -183,7 +183,7 @@ def test_a_piece_moves_from_its_cell_to_another(visit: Visitor, by: str) -> None
     assert page.locator(".under .last-cell").count() == 2
 
 
-def test_a_piece_that_is_taken_is_counted_and_a_hint_is_an_arrow(visit: Visitor) -> None:
+def test_a_piece_that_is_taken_is_counted_and_a_hint_is_an_arrow(visit: PageVisitor) -> None:
     page = visit("breakthrough")
     paste(page, "b2-b3 a5-a4 b3xa4")
     expect_ply(page, 3)
@@ -199,7 +199,9 @@ def make_link(game: str, moves: str) -> str:
     return f"#game={game}&moves={moves.replace(' ', '+')}"
 
 
-def test_a_link_opens_its_position_and_is_read_as_untrusted(visit: Visitor, served: Served) -> None:
+def test_a_link_opens_its_position_and_is_read_as_untrusted(
+    visit: PageVisitor, served: Served
+) -> None:
     page = visit("connect_four")
     paste(page, "4 4 3")
     page.get_by_role("button", name="Share or save").click()
@@ -221,7 +223,7 @@ def test_a_link_opens_its_position_and_is_read_as_untrusted(visit: Visitor, serv
         assert page.locator("#board button").count() > 0
 
 
-def test_digits_drop_discs_and_a_dropped_file_is_loaded(visit: Visitor) -> None:
+def test_digits_drop_discs_and_a_dropped_file_is_loaded(visit: PageVisitor) -> None:
     page = visit("connect_four")
     for number, key in enumerate("449", 1):
         page.keyboard.press(key)
@@ -249,7 +251,7 @@ def saved_game(page: Any) -> str:
     return PlayedGame(game, ("Ann", "Bob"), moves, 1).to_line()
 
 
-def test_pictures_of_a_position_are_saved(visit: Visitor) -> None:
+def test_pictures_of_a_position_are_saved(visit: PageVisitor) -> None:
     page = visit("othello")
     page.get_by_role("button", name="Share or save").click()
     for kind, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
@@ -258,7 +260,7 @@ def test_pictures_of_a_position_are_saved(visit: Visitor) -> None:
         assert Path(saved.value.path()).read_bytes().startswith(start)
 
 
-def test_sound_is_off_until_it_is_turned_on(visit: Visitor) -> None:
+def test_sound_is_off_until_it_is_turned_on(visit: PageVisitor) -> None:
     page = visit("tic_tac_toe")
     page.evaluate(
         "() => { window.AudioContext = class { constructor() { window.heard = true; } }; }"
@@ -269,7 +271,7 @@ def test_sound_is_off_until_it_is_turned_on(visit: Visitor) -> None:
     assert page.locator("#sound").get_attribute("aria-label") == "Turn sound on"
 
 
-def test_stones_come_at_once_where_people_want_less_motion(visit: Visitor) -> None:
+def test_stones_come_at_once_where_people_want_less_motion(visit: PageVisitor) -> None:
     for motion, expected in (("reduce", 0), ("no-preference", 1)):
         page = visit("connect_four", reduced_motion=motion)
         page.keyboard.press("4")
