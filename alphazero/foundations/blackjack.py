@@ -15,9 +15,9 @@ soft 18 against a nine. Kernels see such a table flat, [S = 200].
 from typing import Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from alphazero.foundations.common import compiled
-from alphazero.utils.arrays import Float64Array, Int64Array
 
 STICK, HIT = 0, 1
 """The actions, numbered as in Gymnasium."""
@@ -32,13 +32,13 @@ NUM_STATES: Final = 200
 LONGEST: Final = 20
 """Choices in the longest episode: each sum from 12 to 21 once, hard and soft."""
 
-Policy: TypeAlias = Int64Array
+Policy: TypeAlias = npt.NDArray[np.int64]
 """[2, 10, 10] the action in each state."""
 
-Table: TypeAlias = Float64Array
+Table: TypeAlias = npt.NDArray[np.float64]
 """[2, 10, 10] a number for each state."""
 
-Numbers: TypeAlias = Int64Array
+Numbers: TypeAlias = npt.NDArray[np.int64]
 
 
 def sticks_on(least: int) -> Policy:

@@ -17,9 +17,9 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from alphazero.foundations.common import Progress, check_number, compiled, pieces
-from alphazero.utils.arrays import Int64Array
 
 MOST_PASSENGERS = 1_000_000
 MOST_FLIGHTS = 10**9
@@ -27,7 +27,7 @@ MOST_FLIGHTS = 10**9
 PIECE = 20_000_000
 """Seats filled between two updates of the bar, in about a tenth of a second."""
 
-Seats: TypeAlias = Int64Array
+Seats: TypeAlias = npt.NDArray[np.int64]
 
 
 @compiled

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from alphazero.foundations.blackjack import (
     ACE,
@@ -28,7 +29,6 @@ from alphazero.foundations.blackjack import (
     add_card,
 )
 from alphazero.foundations.common import check_share
-from alphazero.utils.arrays import Float64Array
 
 CHANCES: Final = {card: (4 if card == TEN else 1) / 13 for card in range(ACE, TEN + 1)}
 """Probability of each card, from an infinite deck."""
@@ -54,7 +54,7 @@ class Solution:
     """[2, 10, 10]"""
     values: Table
     """[2, 10, 10] expected return"""
-    action_values: Float64Array
+    action_values: npt.NDArray[np.float64]
     """[A, 2, 10, 10] expected return after the action"""
     chances: Table
     """[2, 10, 10] probability that an episode visits the state, given the dealer's card"""
@@ -136,7 +136,7 @@ def _first_chances() -> Table:
     return chances
 
 
-def _stick_values() -> tuple[Float64Array, Float64Array]:
+def _stick_values() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return the values of sticking: [sum 10, dealer 10] in general, [dealer 10] on a natural."""
     ends, naturals = np.zeros((TARGET + 1, TEN)), np.zeros(TEN)
 

@@ -10,6 +10,7 @@ may be 1 to 1,000,000,000 episodes.
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from alphazero.foundations.blackjack import (
     LONGEST,
@@ -29,7 +30,6 @@ from alphazero.foundations.common import (
     compiled,
     pieces,
 )
-from alphazero.utils.arrays import Float64Array
 
 MOST_EPISODES = 10**9
 
@@ -50,7 +50,7 @@ class Control:
 
     policy: Policy
     """[2, 10, 10] the action of the higher value"""
-    action_values: Float64Array
+    action_values: npt.NDArray[np.float64]
     """[A, 2, 10, 10] mean return of each action in each state"""
     visits: Numbers
     """[A, 2, 10, 10] number of returns in each mean"""
@@ -59,11 +59,11 @@ class Control:
 @compiled
 def average_returns(
     visited: Numbers,
-    rewards: Float64Array,
+    rewards: npt.NDArray[np.float64],
     length: int,
     first_visit: bool,
     visits: Numbers,
-    values: Float64Array,
+    values: npt.NDArray[np.float64],
 ) -> None:
     """Average an episode's returns into `values` and `visits`, by first or by every visit.
 
@@ -91,7 +91,7 @@ def _predict(
     first_visit: bool,
     rng: np.random.Generator,
     visits: Numbers,
-    values: Float64Array,
+    values: npt.NDArray[np.float64],
 ) -> None:
     """Average the returns of `episodes` episodes under `policy` [S] into two tables [S]."""
     states, actions = np.zeros(LONGEST, np.int64), np.zeros(LONGEST, np.int64)
@@ -111,7 +111,7 @@ def _control(
     rng: np.random.Generator,
     policy: Numbers,
     visits: Numbers,
-    values: Float64Array,
+    values: npt.NDArray[np.float64],
 ) -> None:
     """Play `episodes` episodes, improving `policy` [S] after each; the tables are [A · S]."""
     states, actions = np.zeros(LONGEST, np.int64), np.zeros(LONGEST, np.int64)
