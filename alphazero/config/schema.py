@@ -58,8 +58,8 @@ class RunConfig:
     seed: int = config_field(0, "random seed of the whole run", at_least=0)
     threads: int = config_field(
         0,
-        "most processor cores for self-play and training; 0: all that the process may use; with a "
-        "GPU, self-play of small games takes fewer",
+        "maximum processor cores for self-play and training; 0: all that the process may use; "
+        "with a GPU, self-play of small games takes fewer",
         unit="cores",
         at_least=0,
         at_most=4096,

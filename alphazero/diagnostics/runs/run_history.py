@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -38,11 +38,16 @@ class CurveReader:
         return {name: dict(sorted(curve.items())) for name, curve in curves.items() if curve}
 
 
+RENAMED: Final = {"ladder/": "anchors/", "speed/search_efficiency": "speed/network_share"}
+"""Today's names of curves, or their beginnings, by those of older runs."""
+
+
 def _today(name: str) -> str:
     """Return the name of a curve that older runs wrote under another one."""
-    if name == "speed/search_efficiency":
-        return "speed/network_share"
-    return name.replace("ladder/", "anchors/", 1) if name.startswith("ladder/") else name
+    for old, new in RENAMED.items():
+        if name.startswith(old):
+            return new + name.removeprefix(old)
+    return name
 
 
 def read_curves(run: Path) -> dict[str, Curve]:

@@ -32,7 +32,7 @@ _LEAST_SPREAD: Final = 0.02
 nearly equal outputs."""
 
 
-class AnyEvaluator(Protocol):
+class PreciseEvaluator(Protocol):
     """An evaluator that names its precision."""
 
     precision: str
@@ -55,7 +55,7 @@ class DeviceCheck(NamedTuple):
         )
 
 
-def check_device(evaluator: AnyEvaluator, network: ResNet, game: Game) -> DeviceCheck:
+def check_device(evaluator: PreciseEvaluator, network: ResNet, game: Game) -> DeviceCheck:
     """Compare an evaluator's outputs with those of its `network`, which is not changed.
 
     Raises:
@@ -71,7 +71,9 @@ def check_device(evaluator: AnyEvaluator, network: ResNet, game: Game) -> Device
     return agreement
 
 
-def compare(evaluator: AnyEvaluator, network: ResNet, observations: Float32Array) -> DeviceCheck:
+def compare(
+    evaluator: PreciseEvaluator, network: ResNet, observations: Float32Array
+) -> DeviceCheck:
     """Return the errors of an evaluator's outputs for `observations` [B, C, H, W]."""
     logits, values = evaluator.evaluate(observations)
     plain = copy.deepcopy(network).to("cpu", torch.float32).eval()
