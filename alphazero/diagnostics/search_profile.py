@@ -30,7 +30,6 @@ from alphazero.games.compiled_rules import (
     write_observation,
 )
 from alphazero.games.game import ONGOING, State
-from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
 from alphazero.mcts.kernels.evaluation_cache import get, hash_observation
 from alphazero.mcts.kernels.simulation import (
@@ -162,18 +161,20 @@ class SearchProfile:
         return "\n".join(lines)
 
 
-class _TimedEvaluator:
-    """Adds up the thread's seconds inside another evaluator."""
+class _Timed:
+    """A function, or an evaluator's, that adds up the thread's seconds inside it."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
-        self.evaluator = evaluator
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
         self.seconds = 0.0
 
-    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
+    def __call__(self, *arguments: Any) -> Any:
         begin = time.thread_time()
-        answers = self.evaluator.evaluate(observations)
+        answer = self._function(*arguments)
         self.seconds += time.thread_time() - begin
-        return answers
+        return answer
+
+    evaluate = __call__
 
 
 def profile(config: Config, seconds: float, show: Progress = no_progress) -> SearchProfile:
@@ -185,21 +186,15 @@ def profile(config: Config, seconds: float, show: Progress = no_progress) -> Sea
     _, _, evaluator = untrained_network(game, config)
     num_games = split_evenly(config.selfplay.parallel_games, 2)[0]
     match, search = start_selfplay(game, config, evaluator, 0, num_games)
-    timed = search.evaluator = _TimedEvaluator(search.evaluator)
-    searching, evaluations, step = 0.0, 0, search.step
-
-    def timed_step() -> int:
-        nonlocal searching, evaluations
-        begin, inside = time.thread_time(), timed.seconds
-        rows = step()
-        searching += time.thread_time() - begin - (timed.seconds - inside)
-        evaluations += rows
-        return rows
-
-    search.step = timed_step  # type: ignore[method-assign]
+    timed = search.evaluator = _Timed(search.evaluator.evaluate)
+    step, select, back_up = _Timed(search.step), _Timed(search.select), _Timed(search.back_up)
+    search.step, search.select, search.back_up = step, select, back_up  # type: ignore[method-assign]
+    clocks = step, select, back_up, timed
     _play(match, seconds / 4)
-    searching, evaluations, timed.seconds = 0.0, 0, 0.0
-    simulations, lookups, playing, series = search.simulations, 0, 0.0, []
+    for clock in clocks:
+        clock.seconds = 0.0
+    evaluations, simulations = search.evaluations, search.simulations
+    lookups, playing, series = 0, 0.0, []
     for _ in range(MOMENTS):
         before = search.cache_hits[0]
         playing += _play(match, seconds / 2 / MOMENTS)
@@ -210,6 +205,7 @@ def profile(config: Config, seconds: float, show: Progress = no_progress) -> Sea
     if not series:
         raise AlphaZeroError("nothing to profile: every line of the searches ends the game")
     simulations = search.simulations - simulations
+    evaluations = search.evaluations - evaluations
     leaves = (lookups or evaluations) / simulations
     mean = {name: float(np.mean([parts[name] for parts in series])) for name in series[0]}
     often = {"legal moves": leaves / max(1 - mean.pop("winning"), 1e-9)}
@@ -217,15 +213,16 @@ def profile(config: Config, seconds: float, show: Progress = no_progress) -> Sea
     for name in ("observing", "hashing and looking up", "expanding"):
         often[name] = leaves
     parts = {f"  {name}": mean[name] * often.get(name, 1.0) for name in mean}
-    inside = 1e9 * searching / simulations
-    outside = 1e9 * (playing - timed.seconds - searching) / simulations
+    kernels = select.seconds + back_up.seconds
+    seconds_of = {
+        "searching": kernels,
+        "Python between batches": step.seconds - timed.seconds - kernels,
+        "moving games on, recording": playing - step.seconds,
+    }
+    whole = {name: 1e9 * spent / simulations for name, spent in seconds_of.items()}
+    difference = {"  difference to the whole": whole["searching"] - sum(parts.values())}
     return SearchProfile(
-        {
-            "searching": inside,
-            **parts,
-            "  difference to the whole": inside - sum(parts.values()),
-            "moving games on, recording": outside,
-        },
+        {"searching": whole.pop("searching"), **parts, **difference, **whole},
         simulations,
         evaluations,
         leaves,
@@ -249,11 +246,15 @@ def _time_parts(search: NetworkSearch) -> dict[str, float]:
     trees = Trees(*map(np.copy, search.trees))
     slots = np.tile(np.flatnonzero(trees.slots["num_nodes"] > 0), REPEATS)
     leaves = np.zeros_like(trees.root_state)
+    plain = selection._replace(solver=False)
     spent = {
         "walking and selecting": _nanoseconds(slots, _walk, trees, selection, slots),
         "replaying moves": _nanoseconds(slots, _replay, rules, trees, slots, leaves),
-        "backing up": _nanoseconds(slots, _back_up, trees, selection, slots),
+        "backing up": _nanoseconds(slots, _back_up, trees, plain, slots),
     }
+    if selection.solver:
+        proving = _nanoseconds(slots, _back_up, trees, selection, slots)
+        spent["proving"] = proving - spent["backing up"]
     ongoing = np.array([search.game.outcome(leaf) == ONGOING for leaf in leaves])
     open_slots = slots[ongoing[slots]]
     if not len(open_slots):

@@ -150,14 +150,21 @@ class NetworkSearch(TreeSearch):
 
     def step(self) -> int:
         """Select leaves in every active slot, evaluate them, back them up; return their number."""
+        rows = self.select()
+        if rows:
+            self.back_up(rows, *self._evaluate(self._observations[:rows]))
+        return rows
+
+    def select(self) -> int:
+        """Select leaves in every active slot; return how many need an evaluation."""
         searching = self._searching.nonzero()[0]
-        rows = select_leaves(
+        return select_leaves(
             self.game.rules, self._context, searching, self._observations, self._words
         )
-        if rows:
-            logits, values = self._evaluate(self._observations[:rows])
-            backup_leaves(self._context, rows, logits, values)
-        return rows
+
+    def back_up(self, rows: int, logits: Float32Array, values: Float32Array) -> None:
+        """Back up `rows` leaves with their evaluations, `logits` [R, A] and `values` [R]."""
+        backup_leaves(self._context, rows, logits, values)
 
     def evaluate_states(self, states: State) -> Float32Array:
         """Return the network's values [n] of `states` [n, S], without a search."""
