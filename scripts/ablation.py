@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from alphazero.arena.elo import MatchResult
 from alphazero.arena.grade import optimal_share
@@ -35,7 +34,7 @@ from alphazero.players.registry import PlayerSpec, parse_player
 from alphazero.solvers.exhaustive import SolvedPositions
 from alphazero.training.manifest import holds_run
 from alphazero.utils.machine import usable_cores
-from alphazero.utils.progress import Progress, no_progress
+from alphazero.utils.progress import Progress, no_progress, progress_bar
 from alphazero.utils.tables import markdown_table
 
 BASE = "base"
@@ -442,9 +441,9 @@ def main() -> None:
     solutions = [read_positions(game, path) for path in position_files(options.positions)]
     conditions = Conditions(options.games, study.simulations, solutions, options.opponents)
     workers, runs = usable_cores(), len(ablation.variants) * len(ablation.seeds)
-    with tqdm(total=runs, desc="training", unit="run") as bar:
+    with progress_bar(runs, "run", desc="training") as bar:
         ablation.train(workers, bar.update)
-    with tqdm(total=runs, desc="comparing", unit="run") as bar:
+    with progress_bar(runs, "run", desc="comparing") as bar:
         rows = ablation.compare(conditions, workers, bar.update)
     print(table(rows, conditions.columns))
 

@@ -39,7 +39,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from tqdm import tqdm
 
 from alphazero.arena.openings import random_opening
 from alphazero.cli.argument_types import positive_number, seconds
@@ -53,6 +52,7 @@ from alphazero.network.inference.torch_evaluator import TorchEvaluator
 from alphazero.network.resnet import ResNet, fold_batch_norm
 from alphazero.utils.arrays import Float64Array
 from alphazero.utils.machine import usable_cores
+from alphazero.utils.progress import progress_bar
 from alphazero.utils.tables import markdown_table
 
 CONFIG = Path(__file__).parent.parent / "configs" / "connect_four.yaml"
@@ -317,10 +317,11 @@ def main() -> None:
             else in_processes(cores, openspiel_selfplay, plain)
         )
     print(", ".join(f"{package} {version(package)}" for package in used), flush=True)
-    rounds = [
-        {name: play(options.seconds) for name, play in contestants.items()}
-        for _ in tqdm(range(options.repeats + 1), unit="round")
-    ]
+    rounds = []
+    with progress_bar(options.repeats + 1, "round") as bar:
+        while len(rounds) <= options.repeats:
+            rounds.append({name: play(options.seconds) for name, play in contestants.items()})
+            bar.update()
     print(table(rounds[1:]))
 
 

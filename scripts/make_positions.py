@@ -10,14 +10,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from tqdm import tqdm
-
 from alphazero.arena.position_generator import make_positions
 from alphazero.arena.solved_positions import STAGES
 from alphazero.cli.argument_types import positive_number, whole_number
 from alphazero.cli.main import run_and_report
 from alphazero.games.registry import read_game
 from alphazero.utils.files import check_writable, write_atomic
+from alphazero.utils.progress import progress_bar
 
 
 def main() -> None:
@@ -34,7 +33,7 @@ def main() -> None:
 
     game = read_game(options.game)
     check_writable(options.file)
-    with tqdm(total=options.each * len(STAGES), unit="position") as bar:
+    with progress_bar(options.each * len(STAGES), "position") as bar:
         text = make_positions(game, options.each, options.seed, options.first_ply, bar.update)
     write_atomic(options.file, text.encode())
 

@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tqdm import tqdm
-
 from alphazero.arena.tournament import Standing, Tournament, standings
 from alphazero.cli.argument_types import even_number, positive_number, seconds, whole_number
 from alphazero.cli.main import run_and_report
@@ -30,7 +28,7 @@ from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.header import find_checkpoint
 from alphazero.players.registry import common_game, parse_player
 from alphazero.utils.machine import usable_cores
-from alphazero.utils.progress import Progress, no_progress
+from alphazero.utils.progress import Progress, no_progress, progress_bar
 from alphazero.utils.tables import markdown_table
 
 if TYPE_CHECKING:
@@ -192,7 +190,7 @@ def main() -> None:
         f"Elo, {options.seconds:g} s a move": (SECONDS, options.seconds),
     }
     total = sum(games_to_play(rows, budget, options.games) for budget, _ in budgets.values())
-    with tqdm(total=total, unit="game") as bar:
+    with progress_bar(total, "game") as bar:
         results = {
             heading: compare(rows, *budget, options.games, options.seed, usable_cores(), bar.update)
             for heading, budget in budgets.items()

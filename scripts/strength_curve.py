@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from alphazero.arena.grade import optimal_share
 from alphazero.arena.solved_positions import position_files, read_positions
@@ -20,6 +19,7 @@ from alphazero.diagnostics.runs.run_history import read_curves, training_minutes
 from alphazero.errors import RunError
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.utils.machine import usable_cores
+from alphazero.utils.progress import progress_bar
 from alphazero.utils.tables import markdown_table
 
 
@@ -43,21 +43,23 @@ def main() -> None:
     game = load_checkpoint_player(checkpoints[-1]).game
     solutions = [read_positions(game, path) for path in position_files(options.positions)]
     rows = []
-    for index in tqdm(chosen, unit="checkpoint"):
-        player = load_checkpoint_player(checkpoints[index])
-        iteration = player.checkpoint.iteration
-        shares = [
-            optimal_share(player, solutions, simulations, usable_cores())
-            for simulations in options.simulations
-        ]
-        rows.append(
-            (
-                f"{minutes.get(iteration, float('nan')):.0f}",
-                f"{player.checkpoint.details['games']:,}",
-                f"{evaluations.get(iteration, float('nan')) / 1e6:.1f} M",
-                *(f"{share:.1%}" for share in shares),
+    with progress_bar(len(chosen), "checkpoint") as bar:
+        for index in chosen:
+            player = load_checkpoint_player(checkpoints[index])
+            iteration = player.checkpoint.iteration
+            shares = [
+                optimal_share(player, solutions, simulations, usable_cores())
+                for simulations in options.simulations
+            ]
+            rows.append(
+                (
+                    f"{minutes.get(iteration, float('nan')):.0f}",
+                    f"{player.checkpoint.details['games']:,}",
+                    f"{evaluations.get(iteration, float('nan')) / 1e6:.1f} M",
+                    *(f"{share:.1%}" for share in shares),
+                )
             )
-        )
+            bar.update()
     head = ("minutes", "games", "evaluations", *map(str, options.simulations))
     print(markdown_table(head, rows))
 
