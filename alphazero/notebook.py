@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alphazero.drawing.board import BoardDrawing, title_of
+from alphazero.drawing.board import BoardDrawing, position_title
 from alphazero.drawing.canvas import MARGIN, Canvas
 from alphazero.drawing.position import DARK, draw_position
 from alphazero.errors import PlayerError
@@ -104,7 +104,7 @@ class Position:
     @property
     def title(self) -> str:
         """One line: the game, the number of moves, and who is to move or has won."""
-        return title_of(self.game, self.state)
+        return position_title(self.game, self.state)
 
     def _make(self, name: str) -> None:
         action = self.game.parse_action(self.state, name)

@@ -240,7 +240,7 @@ def table(rows: Sequence[Standing], ratings: Ratings, games: Sequence[PlayedGame
     )
 
 
-def save_csv(
+def save_standings(
     path: Path, rows: Sequence[Standing], more: Mapping[str, Mapping[str, float]] | None = None
 ) -> None:
     """Write standings as a CSV file; `more` maps extra column names to figures by player.

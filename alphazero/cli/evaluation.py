@@ -299,7 +299,7 @@ def rate(options: argparse.Namespace) -> int:
         check_figures([options.plot])
     asked = named_game(options)
 
-    from alphazero.arena.tournament import Tournament, save_csv, standings, table
+    from alphazero.arena.tournament import Tournament, save_standings, standings, table
     from alphazero.diagnostics.runs.run_history import anchor_index, expand_players
     from alphazero.diagnostics.runs.run_pictures import check_minutes, draw_progress
     from alphazero.games.registry import write_game
@@ -342,7 +342,7 @@ def rate(options: argparse.Namespace) -> int:
         players=[plain(row) | {"minutes": minutes.get(row.name)} for row in rows],
     )
     if options.csv:
-        save_csv(options.csv, rows, {"minutes": minutes})
+        save_standings(options.csv, rows, {"minutes": minutes})
     if options.plot:
         save_figure(options.plot, draw_progress(rows, minutes))
     return 0

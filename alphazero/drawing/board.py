@@ -78,7 +78,7 @@ def field_svg(game: Game) -> str:
     board = geometry_of(game)
     canvas = Canvas((board.width, board.height))
     board.draw_field(canvas)
-    return canvas.svg(title_of(game, game.initial_state()))
+    return canvas.svg(position_title(game, game.initial_state()))
 
 
 @functools.lru_cache(maxsize=64)
@@ -87,7 +87,7 @@ def geometry_of(game: Game) -> "BoardDrawing":
     return BoardDrawing(game)
 
 
-def title_of(game: Game, state: State) -> str:
+def position_title(game: Game, state: State) -> str:
     """Return one line: the game, the number of moves, and who is to move or has won."""
     outcome, moves = game.outcome(state), int(state[PLY])
     if outcome == ONGOING:

@@ -109,7 +109,7 @@ def export_model(
     played = played_positions(evaluator, game, positions + CALIBRATION * rounds)
     border = len(played) * CALIBRATION // (positions + CALIBRATION) if rounds else 0
     ranges = measure_ranges(network, played[: max(border, 1)]) if rounds else {}
-    metadata = describe_player(checkpoint, game, sha256) | {"precision": precision}
+    metadata = _describe(checkpoint, game, sha256) | {"precision": precision}
     data = onnx_bytes(network, ranges, metadata)
     comparison = compare_with_torch(data, network, played[border:], rounds)
     if not comparison.good:
@@ -149,7 +149,7 @@ def compare_with_torch(
     )
 
 
-def describe_player(checkpoint: Checkpoint, game: Game, sha256: str) -> dict[str, str]:
+def _describe(checkpoint: Checkpoint, game: Game, sha256: str) -> dict[str, str]:
     """Return the metadata of a model: texts, some of them JSON.
 
     The licence is known for players that come with the package; others belong to their trainers.

@@ -9,7 +9,7 @@ import numpy as np
 
 from alphazero.games.game import HEURISTIC_SCALE, Game, State
 from alphazero.players.base import Decisions, Player
-from alphazero.solvers.alphabeta import AlphaBeta, is_solved
+from alphazero.solvers.alphabeta import AlphaBeta, is_proven
 from alphazero.solvers.exact import solver_for
 from alphazero.utils.arrays import Int64Array
 
@@ -142,4 +142,4 @@ class SolverPlayer(SequentialPlayer):
 
 def _value_of_score(score: int) -> float:
     """Return the value in [-1, 1] of a score; both are for the player to move."""
-    return float(np.sign(score)) if is_solved(score) else score / HEURISTIC_SCALE
+    return float(np.sign(score)) if is_proven(score) else score / HEURISTIC_SCALE

@@ -31,7 +31,7 @@ from alphazero.utils.arrays import BoolArray, RecordArray
 from alphazero.utils.jit import inline_kernel, kernel
 
 WON = 10 * HEURISTIC_SCALE
-"""More than any heuristic or ply; `is_solved` distinguishes game results from estimates."""
+"""More than any heuristic or ply; `is_proven` distinguishes game results from estimates."""
 INFINITE = 2 * WON
 
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
@@ -261,7 +261,7 @@ def run(rules: Any, arrays: SearchArrays, nodes: int) -> bool:
     return False
 
 
-def is_solved(score: int) -> bool:
+def is_proven(score: int) -> bool:
     """Whether a score is that of a forced win or loss."""
     return abs(score) > HEURISTIC_SCALE
 
@@ -326,7 +326,7 @@ class AlphaBeta:
         A forced win is the shortest one only if all shorter lines were searched.
         """
         alpha, beta = self._window
-        solved = is_solved(self.score)
+        solved = is_proven(self.score)
         if solved and (beta <= self.score > 0 or alpha >= self.score < 0):
             return True
         end = WON - abs(self.score) if solved else self.game.max_moves

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 
-from alphazero.arena.tournament import GAMES_FILE, Standing, Tournament, save_csv, standings, table
+from alphazero.arena.tournament import (
+    GAMES_FILE,
+    Standing,
+    Tournament,
+    save_standings,
+    standings,
+    table,
+)
 from alphazero.config.fields import config_field
 from alphazero.errors import AlphaZeroError, PlayerError, RunError
 from alphazero.games import State
@@ -237,7 +244,7 @@ def test_the_table_is_aligned() -> None:
 
 
 def test_the_csv_file_holds_the_same_figures(tmp_path: Path) -> None:
-    save_csv(tmp_path / "table.csv", ROWS, {"minutes": {"a:b=1,c": 12.5}})
+    save_standings(tmp_path / "table.csv", ROWS, {"minutes": {"a:b=1,c": 12.5}})
     with (tmp_path / "table.csv").open(newline="") as file:
         first, second, third = csv.DictReader(file)
     assert first == {

@@ -13,7 +13,7 @@ from helpers.players import TINY, saved_player
 from PIL import ImageDraw
 
 import alphazero
-from alphazero.drawing.board import CELL, BoardDrawing, geometry_of, labels_of, title_of
+from alphazero.drawing.board import CELL, BoardDrawing, geometry_of, labels_of, position_title
 from alphazero.drawing.canvas import MARGIN, Canvas
 from alphazero.drawing.palette import LETTERS, looks_of, palette_of
 from alphazero.drawing.position import DARK, board_at, draw_position
@@ -54,7 +54,7 @@ def board_svg(game: Game, state: State, **marks: int | None) -> str:
     board = geometry_of(game)
     canvas = Canvas((board.width, board.height))
     board.draw(canvas, state, **marks)
-    return canvas.svg(title_of(game, state))
+    return canvas.svg(position_title(game, state))
 
 
 def circles(svg: str, name: str, use: str = "fill") -> set[tuple[float, float]]:

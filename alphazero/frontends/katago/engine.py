@@ -37,6 +37,7 @@ from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.players.end_prediction import predict_end
 from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec
+from alphazero.utils.checked_json import parse_object
 
 MAX_POOLS: Final = 8
 """Number of boards or rules whose searches are kept ready."""
@@ -262,19 +263,14 @@ def _read_object(text: str) -> dict[str, Any]:
     Raises:
         QueryError: when it is no JSON object.
     """
-
-    def refuse(name: str) -> None:
-        raise ValueError(f"{name} is no number of JSON")
-
     if len(text) > LONGEST:
         raise QueryError(f"Request line too long: at most {LONGEST:,} characters")
     try:
-        read = json.loads(text, parse_constant=refuse)
-    except (ValueError, RecursionError) as error:
+        return parse_object(text)
+    except TypeError:
+        raise QueryError("Request line was valid json but was not an object, ignoring") from None
+    except ValueError as error:
         raise QueryError(f"{error} - could not parse input line as json request") from None
-    if not isinstance(read, dict):
-        raise QueryError("Request line was valid json but was not an object, ignoring")
-    return read
 
 
 def _finished(game: Game, state: State) -> SearchResult:

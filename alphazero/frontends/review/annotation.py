@@ -30,10 +30,10 @@ def better_line(game: Game, state: State, evaluation: Evaluation) -> str:
     words = names[0] + (f" ({' '.join(names)})" if len(names) > 1 else "")
     if not evaluation.is_exact:
         return words
-    return f"{words}, {describe_end(evaluation)}"
+    return f"{words}, {describe_exact_end(evaluation)}"
 
 
-def describe_end(evaluation: Evaluation) -> str:
+def describe_exact_end(evaluation: Evaluation) -> str:
     """Return how an exactly known position ends: it wins, loses or draws, and when."""
     word = {1: "wins", 0: "draws", -1: "loses"}[round(evaluation.value)]
     return f"{word} with move {evaluation.end}" if evaluation.end else word

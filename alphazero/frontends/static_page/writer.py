@@ -74,14 +74,14 @@ def page_files(
     if runtime is not None:
         copied = read_runtime(runtime)
         files |= {f"runtime/{name}": data for name, data in copied.items()}
-    facts = describe_player(checkpoint, game, model)
+    facts = _page_facts(checkpoint, game, model)
     facts["runtime"] = addresses(HOST if runtime is None else "runtime/")
     files["player.json"] = json.dumps(facts, indent=1).encode()
     files["model.onnx"] = model.data
     return dict(sorted(files.items()))
 
 
-def describe_player(checkpoint: Checkpoint, game: Game, model: OnnxModel) -> dict[str, Any]:
+def _page_facts(checkpoint: Checkpoint, game: Game, model: OnnxModel) -> dict[str, Any]:
     """Return what the page knows of the player, as JSON."""
     geometry, settings = geometry_of(game), search_settings(checkpoint)
     network = checkpoint.network_settings

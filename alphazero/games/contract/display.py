@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from alphazero.errors import GameError
-from alphazero.games.contract.guarded import Breach, rules_of
+from alphazero.games.contract.guarded import Breach, all_rules
 from alphazero.games.contract.rules import Promise, expect_state
 from alphazero.games.contract.trial import PlayedPosition, Trial
 from alphazero.games.game import HEADER, ONGOING, PLY, Game
@@ -324,7 +324,7 @@ def varies_only_the_initial_state(trial: Trial) -> None:
                     f"with {option} {getattr(variant, option)} the game has {what} {found}; "
                     f"expected {expected} as with {getattr(game, option)}: the option is variable"
                 )
-        if rules_of(variant) != rules_of(game):
+        if all_rules(variant) != all_rules(game):
             raise Breach(f"with another {option} the game has other rules; it cannot be variable")
         if np.array_equal(
             game.observe(game.initial_state()), variant.observe(variant.initial_state())

@@ -17,7 +17,7 @@ from alphazero.games.contract import interpreted
 from alphazero.games.game import Game, Mask, Owners, Planes, State
 
 RULES = "legal", "play", "outcome", "observe", "heuristic", "wins_at_once", "owners", "margin"
-"""The names of a game's rules, in the order of `rules_of`."""
+"""The names of a game's rules, in the order of `all_rules`."""
 
 MARGIN = 256
 """Entries before and after an array that no rule may touch."""
@@ -26,7 +26,7 @@ _MARK = 93
 """The value of the bytes of a margin."""
 
 
-def rules_of(game: Game) -> tuple[Any, ...]:
+def all_rules(game: Game) -> tuple[Any, ...]:
     """Return a game's rules: those of `rule_functions`, then the optional ones."""
     optional = (game.heuristic, game.wins_at_once, game.owners, game.margin)
     return (*getattr(game, "rule_functions", ()), *optional)
@@ -54,7 +54,7 @@ class WatchedRules:
     """A game's rules; a call raises Breach if the rule does something forbidden."""
 
     def __init__(self, game: Game, work: int) -> None:
-        rules = dict(zip(RULES, rules_of(game), strict=True))
+        rules = dict(zip(RULES, all_rules(game), strict=True))
         area = math.prod(game.observation_shape)
         self._compiled: dict[str, Callable[..., Any]] = rules
         self._plain = {name: interpreted.plain_function(rule) for name, rule in rules.items()}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from alphazero.games import compiled_rules
-from alphazero.games.contract.guarded import RULES, Breach, rules_of
+from alphazero.games.contract.guarded import RULES, Breach, all_rules
 from alphazero.games.contract.trial import PlayedPosition, Trial
 from alphazero.games.game import (
     HEADER,
@@ -56,7 +56,7 @@ def has_rules_compiled_for_their_signatures(trial: Trial) -> None:
             f"rule_functions holds {len(functions)} functions; expected (legal, play, outcome, "
             "observe)"
         )
-    for name, rule in zip(RULES, rules_of(trial.game), strict=True):
+    for name, rule in zip(RULES, all_rules(trial.game), strict=True):
         signature = getattr(compiled_rules, f"{name.upper()}_RULE")
         if signature not in getattr(rule, "nopython_signatures", ()):
             raise Breach(

@@ -216,7 +216,7 @@ WRONG = [
     ("not json", None, "could not parse input line as json request"),
     ("[1]", None, "was not an object"),
     ('{"id":3}', None, 'Request must have a string "id" field'),
-    ('{"id":"a","moves":[],"maxVisits":NaN}', None, "NaN is no number of JSON"),
+    ('{"id":"a","moves":[],"maxVisits":NaN}', None, "NaN is no JSON number"),
     ("[" * 50_000, None, "could not parse"),
     ('{"id":"a","moves":[["B","' + "x" * 70_000 + '"]]}', None, "Request line too long"),
     ({}, "moves", "Must be an array of pairs"),

@@ -25,7 +25,7 @@ from helpers.uniform_evaluator import UniformEvaluator
 from PIL import Image
 
 from alphazero.arena.bradley_terry import Ratings
-from alphazero.arena.tournament import Standing, Tournament, save_csv, standings
+from alphazero.arena.tournament import Standing, Tournament, save_standings, standings
 from alphazero.cli.main import EXIT_INTERRUPTED, main
 from alphazero.drawing.palette import palette_of
 from alphazero.errors import AlphaZeroError, PlayerError, RunError
@@ -1107,7 +1107,7 @@ def test_levels_are_labelled_with_the_ratings_of_a_tournament(tmp_path: Path) ->
     tournament = Tournament(game, players, 4, folder=tmp_path / "games")
     tournament.play()
     rows, _ = standings(tournament, 0)
-    save_csv(tmp_path / "table.csv", rows)
+    save_standings(tmp_path / "table.csv", rows)
     setup = Catalog(ratings=RatingTable([tmp_path / "games"])).json()
     uct = next(player for player in setup["players"] if player["name"] == "uct")
     known = {each["label"]: each["by_game"] for each in uct["budgets"]}
@@ -1189,7 +1189,7 @@ def test_an_open_end_of_an_interval_is_null(
 ) -> None:
     name = f"{CHECKPOINT}:simulations=16"
     rows = [Standing(name, 90.0, -math.inf, math.inf, 2, 1, 0, 1)]
-    save_csv(tmp_path / "table.csv", rows)
+    save_standings(tmp_path / "table.csv", rows)
     specs = [parse_player("random"), parse_player(name)]
     Tournament(make_game("tic_tac_toe"), specs, 2, folder=tmp_path).play()
     ends = np.array([0, -math.inf]), np.array([0, math.inf])

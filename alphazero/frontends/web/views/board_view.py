@@ -5,7 +5,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from alphazero.drawing.board import BoardDrawing, cell_labels, field_svg, geometry_of, title_of
+from alphazero.drawing.board import (
+    BoardDrawing,
+    cell_labels,
+    field_svg,
+    geometry_of,
+    position_title,
+)
 from alphazero.drawing.canvas import MARGIN, Canvas
 from alphazero.frontends.game_tree import GameNode
 from alphazero.games.game import ONGOING, Game, State
@@ -47,7 +53,7 @@ def picture_of(game: Game, node: GameNode, kind: str) -> bytes:
     canvas = Canvas((board.width + 2 * MARGIN, board.height + 2 * MARGIN))
     board.draw(canvas, node.state, _last_move(game, node)["last"])
     if kind == "svg":
-        return canvas.svg(title_of(game, node.state), {}).encode()
+        return canvas.svg(position_title(game, node.state), {}).encode()
     data = io.BytesIO()
     canvas.to_image().save(data, "PNG")
     return data.getvalue()

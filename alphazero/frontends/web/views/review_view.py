@@ -1,7 +1,7 @@
 """The review of a session's game as JSON for the page."""
 
 from alphazero.frontends.game_tree import GameNode
-from alphazero.frontends.review.annotation import describe_end
+from alphazero.frontends.review.annotation import describe_exact_end
 from alphazero.frontends.review.judgement import MoveReview
 from alphazero.frontends.web.sessions.game_review import RETRY
 from alphazero.frontends.web.sessions.session import WebSession
@@ -35,7 +35,7 @@ def judgement_json(session: WebSession, node: GameNode, move: MoveReview | None)
     if move.judgement.is_bad:
         better = {
             "name": session.game.action_name(node.parent.state, before.best[0]),
-            "end": describe_end(before) if before.is_exact else None,
+            "end": describe_exact_end(before) if before.is_exact else None,
         }
     return {
         "judgement": move.judgement.value,
