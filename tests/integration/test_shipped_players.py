@@ -44,7 +44,7 @@ def test_a_shipped_configuration_trains_a_few_steps(path: Path, tmp_path: Path) 
     elif config.network.global_pooling:
         small.append("network.global_pooling=4")
     if "moves" in game_options(config.game.name):
-        small.append("game.moves=20")
+        small += ["game.moves=20", "evaluation.anchors=[random]"]  # a player's game is longer
     folder = train(load_config(path, small))
     manifest = json.loads((folder / "state/manifest.json").read_text())
     assert manifest["iteration"] == 1
@@ -77,7 +77,7 @@ def test_a_shipped_player_is_that_of_the_configuration_of_its_name(path: Path) -
     assert saved.settings == config.search
     assert saved.checkpoint.details["seed"] == config.run.seed
     assert "\ngraded " in describe(path, saved.checkpoint)
-    assert path.stat().st_size < 5 << 20, "a clone stays small"
+    assert path.stat().st_size < 6 << 20, "a clone stays small"
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
