@@ -168,9 +168,9 @@ class _Timed:
         self._function = function
         self.seconds = 0.0
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         begin = time.thread_time()
-        answer = self._function(*arguments)
+        answer = self._function(*arguments, **named)
         self.seconds += time.thread_time() - begin
         return answer
 
