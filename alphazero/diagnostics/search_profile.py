@@ -187,9 +187,11 @@ def profile(config: Config, seconds: float, show: Progress = no_progress) -> Sea
     num_games = split_evenly(config.selfplay.parallel_games, 2)[0]
     match, search = start_selfplay(game, config, evaluator, 0, num_games)
     timed = search.evaluator = _Timed(search.evaluator.evaluate)
-    step, select, back_up = _Timed(search.step), _Timed(search.select), _Timed(search.back_up)
-    search.step, search.select, search.back_up = step, select, back_up  # type: ignore[method-assign]
-    clocks = step, select, back_up, timed
+    step, next_batch = _Timed(search.step), _Timed(search.next_batch)
+    openings = _Timed(search.evaluate_states)
+    search.step, search.next_batch = step, next_batch  # type: ignore[method-assign]
+    search.evaluate_states = openings  # type: ignore[method-assign]
+    clocks = step, next_batch, openings, timed
     _play(match, seconds / 4)
     for clock in clocks:
         clock.seconds = 0.0
@@ -213,11 +215,12 @@ def profile(config: Config, seconds: float, show: Progress = no_progress) -> Sea
     for name in ("observing", "hashing and looking up", "expanding"):
         often[name] = leaves
     parts = {f"  {name}": mean[name] * often.get(name, 1.0) for name in mean}
-    kernels = select.seconds + back_up.seconds
     seconds_of = {
-        "searching": kernels,
-        "Python between batches": step.seconds - timed.seconds - kernels,
-        "moving games on, recording": playing - step.seconds,
+        "searching": next_batch.seconds,
+        "Python between batches": step.seconds
+        - next_batch.seconds
+        - (timed.seconds - openings.seconds),
+        "moving games on, recording": playing - step.seconds - openings.seconds,
     }
     whole = {name: 1e9 * spent / simulations for name, spent in seconds_of.items()}
     difference = {"  difference to the whole": whole["searching"] - sum(parts.values())}

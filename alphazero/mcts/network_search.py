@@ -2,7 +2,8 @@
 
 `step()` selects leaves in all active slots, evaluates them as one batch and backs them up;
 `pop_finished()` returns the slots whose budget is spent. They can begin their next search before
-the next `step()`, so the batch stays full even if slots have different budgets.
+the next `step()`, so the batch stays full even if slots have different budgets. The work between
+two evaluations is one compiled call, because threads wait for one another's Python.
 
 Letters: G slots, n selected slots, A actions, S state size.
 """
@@ -23,7 +24,7 @@ from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
 from alphazero.mcts.kernels.root import begin_searches
 from alphazero.mcts.kernels.selection_rules import GUMBEL, PUCT
-from alphazero.mcts.kernels.simulation import backup_leaves, make_context, select_leaves
+from alphazero.mcts.kernels.simulation import make_context, next_batch
 from alphazero.mcts.kernels.tree import allocate_trees
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
@@ -148,23 +149,38 @@ class NetworkSearch(TreeSearch):
         self._searching[slots] = True
         self.new_visits += int(wanted @ explores)
 
-    def step(self) -> int:
-        """Select leaves in every active slot, evaluate them, back them up; return their number."""
-        rows = self.select()
-        if rows:
-            self.back_up(rows, *self._evaluate(self._observations[:rows]))
-        return rows
+    def step(self, batches: int = 1) -> int:
+        before, slots = self.evaluations, self._searching.nonzero()[0]
+        full = min(self.rows, len(slots))
+        answers = np.zeros((0, self.game.num_actions), np.float32), np.zeros(0, np.float32)
+        rows = self.next_batch(slots, 0, *answers, 0)
+        for left in reversed(range(batches)):
+            if rows:
+                answers = self._evaluate(self._observations[:rows])
+            rows = self.next_batch(slots, rows, *answers, full if left else len(slots) + 1)
+            if rows < 0:
+                break
+        return self.evaluations - before
 
-    def select(self) -> int:
-        """Select leaves in every active slot; return how many need an evaluation."""
-        searching = self._searching.nonzero()[0]
-        return select_leaves(
-            self.game.rules, self._context, searching, self._observations, self._words
+    def next_batch(
+        self, slots: Int64Array, rows: int, logits: Float32Array, values: Float32Array, least: int
+    ) -> int:
+        """Back up `rows` leaves with `logits` [R, A] and `values` [R], and select the next ones.
+
+        Return how many of these need an evaluation, or -1 if fewer than `least` searches in
+        `slots` [n] are unfinished: then none are selected.
+        """
+        return next_batch(
+            self.game.rules,
+            self._context,
+            slots,
+            rows,
+            logits,
+            values,
+            least,
+            self._observations,
+            self._words,
         )
-
-    def back_up(self, rows: int, logits: Float32Array, values: Float32Array) -> None:
-        """Back up `rows` leaves with their evaluations, `logits` [R, A] and `values` [R]."""
-        backup_leaves(self._context, rows, logits, values)
 
     def evaluate_states(self, states: State) -> Float32Array:
         """Return the network's values [n] of `states` [n, S], without a search."""

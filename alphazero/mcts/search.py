@@ -123,19 +123,17 @@ class TreeSearch(ABC):
             trees.slots["remaining"][slots] = 0
 
     @abstractmethod
-    def step(self) -> int:
-        """Advance every active search by one batch; return the number of evaluations."""
+    def step(self, batches: int = 1) -> int:
+        """Advance every active search by up to `batches` batches; return the evaluations.
+
+        It ends before the last of them when finished slots leave too few active ones to fill a
+        batch.
+        """
 
     @property
     def has_finished(self) -> bool:
         """Whether `pop_finished` would return any slot."""
         return len(self._finished()) > 0
-
-    @property
-    def batch_would_be_partial(self) -> bool:
-        """Whether finished slots leave too few active ones to fill a batch."""
-        done = len(self._finished())
-        return done > 0 and int(np.count_nonzero(self._searching)) - done < self.rows
 
     def pop_finished(self) -> Int64Array:
         """Return the slots whose search is finished, and deactivate them."""

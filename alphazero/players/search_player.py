@@ -35,8 +35,8 @@ class PlayoutCap(NamedTuple):
 
 ALWAYS_BEST = TemperatureSchedule(0.0, 0, 0.0)
 
-STEPS_PER_POLL = 16
-"""Search steps per `step()` call; returning to the match loop has a fixed cost."""
+BATCHES_PER_STEP = 16
+"""Returning to the match loop has a fixed cost."""
 
 
 _rows = types.float64[:, ::1]
@@ -134,15 +134,17 @@ class SearchPlayer(Player):
             self._deadlines[slots] = time.monotonic() + self.seconds
 
     def step(self) -> None:
-        """Search until moves are ready and the rest fill no batch, or `STEPS_PER_POLL` steps."""
-        for _ in range(STEPS_PER_POLL):
-            if self.seconds is not None:
-                late = np.flatnonzero(self._deadlines < time.monotonic())
-                self.search.stop(late)
-                self._deadlines[late] = np.inf
-            self.search.step()
-            if self.search.batch_would_be_partial:
-                break
+        """Search until moves are ready and the rest fill no batch, or `BATCHES_PER_STEP` batches.
+
+        With a time limit one batch is searched.
+        """
+        if self.seconds is None:
+            self.search.step(BATCHES_PER_STEP)
+            return
+        late = np.flatnonzero(self._deadlines < time.monotonic())
+        self.search.stop(late)
+        self._deadlines[late] = np.inf
+        self.search.step()
 
     def take_decisions(self) -> Decisions:
         slots = self.search.pop_finished()

@@ -112,7 +112,7 @@ def test_every_slot_owes_a_move_at_every_step_while_the_schedule_lasts():
 def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_games(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(player_module, "STEPS_PER_POLL", 1)
+    monkeypatch.setattr(player_module, "BATCHES_PER_STEP", 1)
 
     def rows_of(num_games: int, schedule: Sequence[Pairing]) -> list[int]:
         """How many positions each step evaluates."""
@@ -171,7 +171,7 @@ def test_hundreds_of_parallel_games_are_the_same_game_as_one_alone():
 
 
 def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(player_module, "STEPS_PER_POLL", 1)
+    monkeypatch.setattr(player_module, "BATCHES_PER_STEP", 1)
     # Without trees kept between moves a search depends on its position alone.
     settings = SearchConfig(simulations=12, reuse_tree=False)
 

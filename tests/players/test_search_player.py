@@ -116,7 +116,7 @@ def test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked() -> 
 
 
 def test_fast_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(player_module, "STEPS_PER_POLL", 1)
+    monkeypatch.setattr(player_module, "BATCHES_PER_STEP", 1)
     game = TIC_TAC_TOE
     search = NetworkSearch(
         game,

@@ -65,7 +65,7 @@ SearchContextType = _SearchContextTypeClass(
 
 @kernel(SearchContextType(TreesType, CacheType, SelectionParamsType))
 def make_context(trees: Trees, cache: Cache, selection: SelectionParams) -> Any:
-    """Return the context of `select_leaves` and `backup_leaves`."""
+    """Return the context of `next_batch`."""
     context = structref.new(SearchContextType)
     context.trees = trees
     context.cache = cache
@@ -417,7 +417,7 @@ def _select(
     observations: Float32Array,
     words: UInt32Array,
 ) -> int:
-    """The work of `select_leaves`, without reference counting."""
+    """The second half of `next_batch`, without reference counting."""
     leaves, rows, first = trees.leaves.shape[1], 0, _round_robin_start(trees, slots)
     for turn in range(len(slots)):
         slot = slots[(first + turn) % len(slots)]
@@ -457,41 +457,6 @@ def _select(
     return rows
 
 
-@kernel(
-    types.int64(
-        RulesType,
-        SearchContextType,
-        SlotsType,
-        types.Array(types.float32, 4, "C"),
-        types.Array(types.uint32, 2, "C"),
-    )
-)
-def select_leaves(
-    rules: Any, context: Any, slots: Int64Array, observations: Float32Array, words: UInt32Array
-) -> int:
-    """Run simulations in each of `slots` until it waits for an evaluation.
-
-    A tree runs rounds of up to K simulations, kept apart because pending ones count as visits; a
-    blocked descent ends the round early. A round is backed up as a whole, in the order of
-    selection, whether a leaf needs an evaluation, has one in the cache, or is a finished game: the
-    cache therefore never changes the result. A round without evaluations is backed up at once and
-    the next one begins, up to `MAX_FREE_SIMULATIONS`. Idle roots are skipped.
-
-    Writes one observation per evaluation into `observations` [R, C, H, W] and returns their
-    number. `words` [R, C * H * W] is a view of the same bits. Slots that found no free row come
-    first in the next batch.
-    """
-    return _select(
-        unpack_rules(rules),
-        context.trees,
-        context.cache,
-        context.selection,
-        slots,
-        observations,
-        words,
-    )
-
-
 @inline_kernel
 def _back_up(
     trees: Trees,
@@ -501,7 +466,7 @@ def _back_up(
     logits: Float32Array,
     values: Float32Array,
 ) -> None:
-    """The work of `backup_leaves`, without reference counting."""
+    """The first half of `next_batch`, without reference counting; the answers are cached."""
     for row in range(rows):
         slot, leaf = trees.rows[row].slot, trees.rows[row].leaf
         value, margin = float(values[row]), float(trees.rows[row].margin)
@@ -511,18 +476,65 @@ def _back_up(
             _backup_round(trees, selection, slot)
 
 
+@inline_kernel
+def _num_unfinished(trees: Trees, slots: Int64Array) -> int:
+    """Return in how many of `slots` the search goes on."""
+    count = 0
+    for slot in slots:
+        count += trees.slots[slot].remaining > 0 or trees.slots[slot].num_nodes == 0
+    return count
+
+
 @kernel(
-    types.void(
+    types.int64(
+        RulesType,
         SearchContextType,
+        SlotsType,
         types.int64,
         types.Array(types.float32, 2, "C"),
         types.Array(types.float32, 1, "C"),
+        types.int64,
+        types.Array(types.float32, 4, "C"),
+        types.Array(types.uint32, 2, "C"),
     )
 )
-def backup_leaves(context: Any, rows: int, logits: Float32Array, values: Float32Array) -> None:
-    """Back up the rounds that wait for the last batch, and cache its evaluations.
+def next_batch(
+    rules: Any,
+    context: Any,
+    slots: Int64Array,
+    rows: int,
+    logits: Float32Array,
+    values: Float32Array,
+    least: int,
+    observations: Float32Array,
+    words: UInt32Array,
+) -> int:
+    """Back up the last batch, of `rows` leaves, then run simulations in `slots` for the next one.
 
-    `logits` [R, A] and `values` [R] are for the player to move at each leaf, and so are the
-    margins in `trees.rows`.
+    `logits` [R, A] and `values` [R] are for the player to move at each leaf of the last batch, and
+    so are the margins in `trees.rows`.
+
+    Each of `slots` runs simulations until it waits for an evaluation. A tree runs rounds of up to
+    K simulations, kept apart because pending ones count as visits; a blocked descent ends the round
+    early. A round is backed up as a whole, in the order of selection, whether a leaf needs an
+    evaluation, has one in the cache, or is a finished game: the cache therefore never changes the
+    result. A round without evaluations is backed up at once and the next one begins, up to
+    `MAX_FREE_SIMULATIONS`. Idle roots are skipped.
+
+    Writes one observation per evaluation into `observations` [R, C, H, W] and returns their
+    number. `words` [R, C * H * W] is a view of the same bits. Slots that found no free row come
+    first in the next batch. Where fewer than `least` searches are unfinished, none are selected and
+    -1 is returned.
     """
     _back_up(context.trees, context.cache, context.selection, rows, logits, values)
+    if _num_unfinished(context.trees, slots) < least:
+        return -1
+    return _select(
+        unpack_rules(rules),
+        context.trees,
+        context.cache,
+        context.selection,
+        slots,
+        observations,
+        words,
+    )
