@@ -409,7 +409,8 @@ class Game(ABC):
     def legal_action_mask(self, state: State) -> Mask:
         """Return the legal actions, `bool [A]`."""
         mask = np.zeros(self.num_actions, np.bool_)
-        self.rule_functions[0](state, mask)
+        legal, *_ = self.rule_functions
+        legal(state, mask)
         return mask
 
     def legal_unless_over(self, state: State) -> Mask:
@@ -429,12 +430,14 @@ class Game(ABC):
 
     def outcome(self, state: State) -> int:
         """Return ONGOING, or the result for player 0: +1, 0, -1."""
-        return int(self.rule_functions[2](state))
+        _, _, outcome, _ = self.rule_functions
+        return int(outcome(state))
 
     def observe(self, state: State) -> Planes:
         """Return the observation of the player to move, `float32 [C, H, W]`."""
         planes = np.zeros(self.observation_shape, np.float32)
-        self.rule_functions[3](state, planes)
+        *_, observe = self.rule_functions
+        observe(state, planes)
         return planes
 
     def from_moves(self, moves: Sequence[str]) -> State:
