@@ -2,38 +2,42 @@
 
 import dataclasses
 import io
-import json
-import math
 import random
 import re
 import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from helpers.frontends.web_client import SECONDS, Served, Visitor, serving
+from helpers.frontends.web_client import (
+    CHECKPOINT,
+    OTHER,
+    SECONDS,
+    Served,
+    Visitor,
+    eventually,
+    page_events,
+    player_with,
+    read_all,
+    serving,
+)
 from helpers.paths import CHECKPOINTS, TESTS
 from helpers.players import ANY_SIZE, TINY, saved_player
 from helpers.uniform_evaluator import UniformEvaluator
 from PIL import Image
 
-from alphazero.arena.bradley_terry import Ratings
-from alphazero.arena.tournament import Standing, Tournament, save_standings, standings
 from alphazero.cli.main import EXIT_INTERRUPTED, main
 from alphazero.drawing.palette import palette_of
 from alphazero.errors import AlphaZeroError, PlayerError, RunError
 from alphazero.frontends import search_pool
-from alphazero.frontends.search_pool import SearchPool, SearchRequest, SearchResponse
+from alphazero.frontends.search_pool import SearchPool
 from alphazero.frontends.web import connection, security, server
 from alphazero.frontends.web.catalog.catalog import Catalog, PlayerOption
-from alphazero.frontends.web.catalog.ratings import RatingTable, split_name
 from alphazero.frontends.web.server import listen
 from alphazero.frontends.web.sessions import session_manager
 from alphazero.frontends.web.sessions.commands import COMMANDS
@@ -42,10 +46,8 @@ from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.games.registry import read_game
 from alphazero.games.results import describe_end, describe_margin
-from alphazero.mcts.evaluator import Evaluator
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
 from alphazero.players.end_prediction import predict_end
-from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec, parse_player
 from alphazero.records.archive import SavedGames
 from alphazero.records.jsonl import load_games, read_line, save_games
@@ -53,7 +55,6 @@ from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import read_sgf
 from alphazero.records.sgf_export import from_sgf, to_sgf
 
-CHECKPOINT = CHECKPOINTS / "tic_tac_toe.safetensors"
 HUMAN = {"player": "human"}
 RANDOM = {"player": "random"}
 
@@ -68,25 +69,6 @@ class CountingEvaluator:
     def evaluate(self, observations: Any) -> Any:
         self.rows.append(len(observations))
         return self.uniform.evaluate(observations)
-
-
-def player_with(evaluator: Evaluator, game: Game | None = None, **search: str | bool) -> PlayerSpec:
-    """Return the shipped player of tic-tac-toe, or of another game, with another network.
-
-    `search` changes the settings of its search.
-    """
-    spec = parse_player(str(CHECKPOINT))
-    options = spec.options
-    assert isinstance(options, CheckpointOptions)
-    saved = dataclasses.replace(
-        options.saved,
-        evaluator=evaluator,
-        game=game or options.saved.game,
-        settings=dataclasses.replace(options.saved.settings, **search),
-    )
-    own = dataclasses.replace(options)
-    vars(own)["saved"] = saved
-    return dataclasses.replace(spec, options=own)
 
 
 @pytest.fixture(scope="module")
@@ -380,36 +362,6 @@ def test_a_side_with_seconds_gives_most_visits_to_the_best_move(halving: Served)
         assert view["search"]["candidates"][0]["share"] > 0.5
 
 
-def test_an_endless_search_ends_when_it_has_seen_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_pool, "MAX_SIMULATIONS", 300)
-    monkeypatch.setattr(search_pool, "REPORT_INTERVAL", 0.0)
-    client = PoolClient(parse_player("uct"), make_game("tic_tac_toe"))
-    first = client.ask("a", [], None)
-    assert 300 <= simulations_of(first) < 300_000
-    # What was seen before does not count against the next search.
-    assert simulations_of(client.ask("a", [4], None)) > 300
-    client.close()
-
-
-def page_events(page: Visitor, count: int, only: str = "") -> list[tuple[str, Any]]:
-    """Return the next events, or those of one name."""
-    events = []
-    for name, content in page.events():
-        if not only or name == only:
-            events.append((name, content))
-        if len(events) == count:
-            return events
-    raise AssertionError("the stream has ended")
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    """Wait until something holds."""
-    deadline = time.monotonic() + SECONDS
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(served: Served) -> None:
     page = served.begin("connect_four")
     page.do("analyze", on=True, player="uct")
@@ -443,72 +395,6 @@ def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_o
             1,
             LEAVES_PER_BATCH,
         }  # a batch of another size may round otherwise
-
-
-class PoolClient:
-    """Sends requests to a pool and collects the responses."""
-
-    def __init__(self, spec: PlayerSpec, game: Game, is_sequential: bool = False) -> None:
-        self.game, self.responses = game, []
-        self.pool = SearchPool(spec, game, lambda call: call(), is_sequential)
-
-    def put(self, client: str, moves: list[int], simulations: int | None) -> SearchRequest:
-        state = self.game.play(self.game.initial_state(), *moves)
-        request = SearchRequest(
-            client, moves, state, simulations, None, lambda _: None, self.responses.append
-        )
-        self.pool.submit(request)
-        return request
-
-    def ask(self, client: str, moves: list[int], simulations: int | None) -> SearchResponse:
-        count = len(self.responses)
-        self.put(client, moves, simulations)
-        eventually(lambda: len(self.responses) > count)
-        return self.responses[-1]
-
-    def close(self) -> None:
-        self.pool.close()
-        self.pool.join(SECONDS)
-
-
-def simulations_of(response: SearchResponse) -> int:
-    assert response.progress is not None
-    return response.progress.result.simulations
-
-
-def test_a_level_searches_as_many_simulations_as_it_says() -> None:
-    game = make_game("tic_tac_toe")
-    for is_sequential, simulations in ((True, 0), (True, 16), (False, 100)):
-        client = PoolClient(player_with(UniformEvaluator(9)), game, is_sequential)
-        assert simulations_of(client.ask("a", [], simulations)) == simulations
-        client.close()
-
-
-def test_a_tree_is_kept_below_the_moves_that_were_made_and_for_its_asker_alone() -> None:
-    game = make_game("connect_four")
-    client = PoolClient(player_with(UniformEvaluator(7), game), game)
-    first = client.ask("a", [], 400)
-    assert first.action is not None
-    assert simulations_of(first) == 400
-    assert simulations_of(client.ask("a", [first.action, 0], 100)) > 100
-    assert simulations_of(client.ask("b", [first.action, 0], 100)) == 100
-    assert simulations_of(client.ask("a", [], 100)) == 100
-    client.close()
-
-
-def test_an_endless_search_ends_for_another_when_all_slots_are_busy() -> None:
-    game = make_game("connect_four")
-    client = PoolClient(parse_player("uct"), game)
-    for number in range(search_pool.SLOTS + 1):
-        client.put(f"{number}", [], None)
-    eventually(lambda: len(client.responses) == 1)
-    assert client.responses[0].action is None
-    client.put("late", [3], 50)
-    eventually(lambda: len(client.responses) == 3)
-    assert client.responses[1].action is None  # the next endless one has ended
-    assert client.responses[2].action is not None
-    assert simulations_of(client.responses[2]) >= 50
-    client.close()
 
 
 def test_a_player_that_fails_says_why_and_may_be_asked_again(served: Served) -> None:
@@ -720,62 +606,6 @@ def test_a_game_without_sgf_says_so(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    "headers",
-    [
-        {"Origin": "http://evil.example"},
-        {"Origin": "null"},
-        {"Origin": "http://127.0.0.1:1"},
-        {"Host": "evil.example"},
-        {"Host": "evil.example:80"},
-        {"Host": "127.0.0.1.evil.example"},
-        {"Host": "localhost@evil.example"},
-        {"Host": ""},
-        {"Sec-Fetch-Site": "cross-site"},
-        {"Sec-Fetch-Site": "same-site"},
-    ],
-)
-def test_requests_of_other_sites_are_refused(served: Served, headers: dict[str, str]) -> None:
-    for method, path, body in (
-        ("GET", "/api/setup", None),
-        ("POST", "/api/sessions", {"game": "tic_tac_toe"}),
-    ):
-        status, reply = served.ask(method, path, body, headers)
-        assert status == 403
-        assert "\n" not in reply["error"]
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "192.168.1.7", "LOCALHOST"])
-def test_requests_of_our_own_page_are_answered(served: Served, host: str) -> None:
-    own = {"Host": f"{host}:{served.port}", "Origin": f"http://{host}:{served.port}"}
-    assert served.ask("GET", "/api/setup", headers=own)[0] == 200
-
-
-def test_posts_must_be_json_so_that_no_form_can_send_one(served: Served) -> None:
-    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
-        answer = served.ask("POST", "/api/sessions", b'{"game": "nim"}', {"Content-Type": kind})
-        assert answer[0] == 400
-
-
-def test_every_answer_forbids_what_the_page_does_not_need(served: Served) -> None:
-    for path in ("/", "/api/setup", "/static/none.js", "/api/sessions/x", "/%00"):
-        with socket.create_connection(("127.0.0.1", served.port), SECONDS) as line:
-            line.sendall(
-                f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
-            )
-            head = read_all(line).partition(b"\r\n\r\n")[0].decode().lower()
-        assert "content-security-policy: default-src 'none'" in head
-        assert "x-content-type-options: nosniff" in head
-        assert "access-control-allow-origin" not in head
-
-
-def read_all(line: socket.socket) -> bytes:
-    received = b""
-    while data := line.recv(1 << 16):
-        received += data
-    return received
-
-
-@pytest.mark.parametrize(
     "path",
     [
         "/static/../server.py",
@@ -868,86 +698,6 @@ def test_no_field_of_any_request_is_trusted(served: Served) -> None:
         assert page.do("new", game="tic_tac_toe", sides=[HUMAN, HUMAN])["ply"] == 0
 
 
-def test_random_bytes_are_answered_or_hung_up_on(served: Served) -> None:
-    chance = random.Random(6)
-    for _ in range(30):
-        with socket.create_connection(("127.0.0.1", served.port), SECONDS) as line:
-            line.sendall(chance.randbytes(200) + b"\r\n\r\n")
-            line.shutdown(socket.SHUT_WR)
-            try:
-                reply = read_all(line)
-            except ConnectionError:
-                continue
-            assert reply == b"" or reply.startswith(b"HTTP/1.1 4")
-    assert served.ask("GET", "/api/setup")[0] == 200
-
-
-def test_a_request_that_never_ends_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "REQUEST_SECONDS", 0.2)
-    monkeypatch.setattr(security, "BODY_SECONDS", 0.2)
-    head = b"POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-    with serving() as running:
-        for half in (b"", b"GET / HT", head, head + b"Content-Length: 9\r\n\r\n{"):
-            with socket.create_connection(("127.0.0.1", running.port), SECONDS) as line:
-                line.sendall(half)
-                try:
-                    reply = read_all(line)
-                except ConnectionError:
-                    reply = b""
-                assert reply == b"" or reply.startswith(b"HTTP/1.1 400")
-        # A stream is an answer under way, and stays.
-        with running.begin("tic_tac_toe") as page:
-            page.wait(lambda view: True)
-            time.sleep(0.5)
-            page.do("move", action=4)
-            assert page.wait(lambda view: view["ply"] == 1)
-
-
-def test_a_page_that_does_not_read_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(send_buffer=4096) as running, running.begin("hex:size=26") as page:
-        page.do("move", action=0)
-        monkeypatch.setattr(connection, "REQUEST_SECONDS", 1.0)
-        line = socket.socket()
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
-        line.connect(("127.0.0.1", running.port))
-        line.sendall(
-            f"GET /api/sessions/{page.id}/events HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
-        )
-        session = running.manager.sessions[page.id]
-        eventually(lambda: len(session.watchers) == 2)
-        for number in range(1000):
-            page.do("goto", ply=number % 2)
-            page_events(page, 1)
-            if len(session.watchers) == 1:
-                break
-        assert len(session.watchers) == 1
-        line.close()
-
-
-def test_two_hundred_connections_cost_no_threads_and_leave_the_server_well() -> None:
-    with serving() as running:
-        assert running.ask("GET", "/api/setup")[0] == 200
-        before = threading.active_count()
-        lines = [socket.create_connection(("127.0.0.1", running.port), SECONDS) for _ in range(200)]
-        # Answered after the lines are accepted, so the limit has already closed those over it.
-        assert running.ask("GET", "/api/setup", client=OTHER)[0] == 200
-        answers = []
-        for line in lines:
-            try:
-                line.sendall(b"GET /api/setup HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                answers.append(line.recv(1000)[:12])
-            except ConnectionError:
-                answers.append(b"")
-        assert set(answers) == {b"HTTP/1.1 200", b""}
-        assert answers.count(b"HTTP/1.1 200") <= connection.MAX_CONNECTIONS
-        assert len(running.server.server_state.connections) <= connection.MAX_CONNECTIONS
-        assert threading.active_count() <= before + 1
-        for line in lines:
-            line.close()
-        eventually(lambda: not running.server.server_state.connections)
-        assert running.ask("GET", "/api/setup")[0] == 200
-
-
 def test_idle_sessions_make_way_for_new_ones_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(sessions=2) as running:
         pages = [running.begin("nim"), running.begin("nim")]
@@ -965,33 +715,7 @@ def test_idle_sessions_make_way_for_new_ones_at_the_limit(monkeypatch: pytest.Mo
         pages[1].leave()
 
 
-OTHER = "127.0.0.2"
 """A second address of this machine: another client, as the server sees it."""
-
-
-def test_idle_connections_of_one_client_keep_no_other_out() -> None:
-    with (
-        serving() as running,
-        running.begin("tic_tac_toe", client=OTHER) as page,
-        running.begin("nim") as own,
-    ):
-        lines = [
-            socket.create_connection(("127.0.0.1", running.port), SECONDS)
-            for _ in range(connection.MAX_CONNECTIONS + 20)
-        ]
-        connections = running.server.server_state.connections
-        eventually(lambda: len(connections) == connection.MAX_CONNECTIONS)
-        assert running.ask("GET", "/api/setup", client="127.0.0.3")[0] == 200
-        # Nor is a stream cut off, though it is older than any of them.
-        assert page.do("move", action=4)["ply"] == 1
-        assert page.wait(lambda view: view["ply"] == 1)
-        # A further connection of the same client takes the place of one that asks for nothing.
-        assert running.ask("GET", "/api/setup")[0] == 200
-        # Nor does that cut off its own stream.
-        assert own.do("move", action=0)["ply"] == 1
-        assert own.wait(lambda view: view["ply"] == 1)
-        for line in lines:
-            line.close()
 
 
 def test_streams_of_one_client_keep_no_other_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1024,21 +748,6 @@ def test_sessions_of_one_client_keep_no_other_out() -> None:
         assert third.id in sessions
         for page in (*mine, *other, third):
             page.leave()
-
-
-def test_a_network_of_one_machine_is_one_client() -> None:
-    assert security.client_key(("10.0.0.7", 4000)) == security.client_key(("10.0.0.7", 5000))
-    assert security.client_key(("10.0.0.7", 4000)) != security.client_key(("10.0.0.8", 4000))
-    # A machine has a whole /64 of IPv6 addresses to choose from.
-    assert security.client_key(("2001:db8::1", 1)) == security.client_key(("2001:db8::ffff:1:2", 1))
-    assert security.client_key(("2001:db8::1", 1)) != security.client_key(("2001:db8:0:1::1", 1))
-    # A socket for both families writes the older addresses so.
-    assert security.client_key(("::ffff:10.0.0.7", 1)) == security.client_key(("10.0.0.7", 1))
-    assert security.client_key(("::ffff:10.0.0.7", 1)) != security.client_key(
-        ("::ffff:10.0.0.8", 1)
-    )
-    assert security.client_key(("fe80::1%eth0", 1)) == security.client_key(("fe80::2%eth0", 1))
-    assert security.client_key(None) == ""
 
 
 def test_a_game_tree_has_a_maximum_size(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1099,50 +808,6 @@ def test_the_server_stops_at_once_though_pages_listen_and_players_think() -> Non
 # --- how strong they are -------------------------------------------------------------------------
 
 
-def test_levels_are_labelled_with_the_ratings_of_a_tournament(tmp_path: Path) -> None:
-    game = make_game("tic_tac_toe")
-    players = [
-        parse_player(name) for name in ("random", "uct:simulations=100", "uct:simulations=9")
-    ]
-    tournament = Tournament(game, players, 4, folder=tmp_path / "games")
-    tournament.play()
-    rows, _ = standings(tournament, 0)
-    save_standings(tmp_path / "table.csv", rows)
-    setup = Catalog(ratings=RatingTable([tmp_path / "games"])).json()
-    uct = next(player for player in setup["players"] if player["name"] == "uct")
-    known = {each["label"]: each["by_game"] for each in uct["budgets"]}
-    wanted = next(row for row in rows if row.name == "uct:simulations=100")
-    assert known["100 simulations"]["tic_tac_toe"]["elo"] == pytest.approx(wanted.elo)
-    assert known["100 simulations"]["tic_tac_toe"]["high"] == pytest.approx(wanted.elo_high)
-    assert known["1,000 simulations"] == {}
-    assert RatingTable([tmp_path / "table.csv"]).of(parse_player("uct"), 100) == ()  # no game named
-
-
-def test_a_checkpoint_is_known_by_its_content_or_its_path(tmp_path: Path) -> None:
-    table = tmp_path / "table.csv"
-    table.write_text(
-        f"player,elo,elo_low,elo_high\n{CHECKPOINT}:simulations=16,300,200,400\n"
-        f"{CHECKPOINT},500,450,550.5\nother/{CHECKPOINT.name}:simulations=64,1,1,1\n"
-    )
-    setup = Catalog([parse_player(str(CHECKPOINT))], ratings=RatingTable([table])).json()
-    levels = {level["simulations"]: level for level in setup["players"][0]["budgets"]}
-    assert levels[16]["by_game"] == {"tic_tac_toe": {"elo": 300, "low": 200, "high": 400}}
-    assert levels[100]["by_game"]["tic_tac_toe"]["high"] == 550.5  # as in training
-    assert levels[64]["by_game"] == {}
-    assert [split_name(name) for name in ("network:a/b", "uct", "c:/x:simulations=3")] == [
-        ("a/b", "simulations=0"),
-        ("uct", ""),
-        ("c:/x", "simulations=3"),
-    ]
-
-
-def test_a_player_at_a_level_gives_hints_by_the_budget_of_training() -> None:
-    catalog = Catalog([parse_player(f"{CHECKPOINT}:level=1")])
-    player = catalog.analysis_player(make_game("tic_tac_toe"))
-    assert player.default_budget.label == "100 simulations, as in training"
-    assert player.json()["own_level"] == 1
-
-
 @pytest.mark.parametrize("heads", [("ownership", "margin"), ("margin",), ()])
 def test_the_end_is_predicted_for_player_0_by_the_network_and_at_last_known_by_the_rules(
     tmp_path: Path, heads: tuple[str, ...]
@@ -1170,60 +835,6 @@ def test_the_end_is_predicted_for_player_0_by_the_network_and_at_last_known_by_t
         assert over["over"]
         assert over["end"] == {"margin": "Black by 8.5", "ownership": [1.0] * 9}
         assert page.do("new", game="tic_tac_toe")["has_territory"] is False
-
-
-def test_a_player_that_sees_komi_is_offered_for_any_komi(tmp_path: Path) -> None:
-    path = saved_player(tmp_path / "go.safetensors", "go:rows=3,columns=3,features=1")
-    catalog = Catalog([parse_player(str(path))])
-    player = catalog.json()["players"][0]
-    assert player["free_options"] == ["features", "komi_half_points"]
-    game = read_game("go:rows=3,columns=3,komi_half_points=5")
-    assert catalog.player("go", game).spec.name == str(path)
-    assert catalog.analysis_player(game).name == "go"
-    with pytest.raises(PlayerError, match=r"go plays go:rows=3,columns=3,features=1, not go"):
-        catalog.player("go", read_game("go"))
-
-
-def test_an_open_end_of_an_interval_is_null(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name = f"{CHECKPOINT}:simulations=16"
-    rows = [Standing(name, 90.0, -math.inf, math.inf, 2, 1, 0, 1)]
-    save_standings(tmp_path / "table.csv", rows)
-    specs = [parse_player("random"), parse_player(name)]
-    Tournament(make_game("tic_tac_toe"), specs, 2, folder=tmp_path).play()
-    ends = np.array([0, -math.inf]), np.array([0, math.inf])
-    fitted = Ratings(np.array([0.0, 90.0]), *ends, 0.0, 0.0)
-    monkeypatch.setattr("alphazero.frontends.web.catalog.ratings.fit", lambda *_: fitted)
-    for path in (tmp_path / "table.csv", tmp_path):
-        setup = Catalog([parse_player(str(CHECKPOINT))], ratings=RatingTable([path])).json()
-        json.dumps(setup, allow_nan=False)
-        levels = {level["simulations"]: level for level in setup["players"][0]["budgets"]}
-        assert levels[16]["by_game"] == {"tic_tac_toe": {"elo": 90, "low": None, "high": None}}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "a,b\n1,2\n", "\0"),
-        *(f"player,elo,elo_low,elo_high\nx,{row}\n" for row in ("1,nan,3", "inf,1,3", "1,inf,inf")),
-    ],
-)
-def test_files_that_hold_no_ratings_are_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "x.csv").write_text(text)
-    if text:
-        with pytest.raises(AlphaZeroError, match="no ratings"):
-            RatingTable([tmp_path / "x.csv"])
-    with pytest.raises(AlphaZeroError):
-        RatingTable([tmp_path])
-
-
-def test_players_of_one_name_are_shown_with_different_names(tmp_path: Path) -> None:
-    copy = tmp_path / CHECKPOINT.name
-    copy.write_bytes(CHECKPOINT.read_bytes())
-    catalog = Catalog([parse_player(str(CHECKPOINT)), parse_player(str(copy))])
-    assert list(catalog.players)[:2] == ["tic_tac_toe", "tic_tac_toe (2)"]
-    assert str(tmp_path) not in json.dumps(catalog.json())
 
 
 def test_a_side_is_named_in_files_after_its_player(served: Served) -> None:

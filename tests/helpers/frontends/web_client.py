@@ -1,11 +1,13 @@
 """A server of the page on a free port, and a client that talks to it as a browser would."""
 
 import asyncio
+import dataclasses
 import http.client
 import json
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -13,8 +15,15 @@ from typing import Any, Self
 from alphazero.frontends.web.catalog.catalog import Catalog
 from alphazero.frontends.web.server import Server, WebApp, listen, make_server
 from alphazero.frontends.web.sessions.session_manager import MAX_SESSIONS, SessionManager
-from alphazero.players.registry import PlayerSpec
+from alphazero.games.game import Game
+from alphazero.mcts.evaluator import Evaluator
+from alphazero.players.options import CheckpointOptions
+from alphazero.players.registry import PlayerSpec, parse_player
 from alphazero.records.archive import Archive
+from helpers.paths import CHECKPOINTS
+
+CHECKPOINT = CHECKPOINTS / "tic_tac_toe.safetensors"
+OTHER = "127.0.0.2"
 
 Json = dict[str, Any]
 
@@ -159,3 +168,48 @@ def serving(
         server.should_exit = True
         thread.join(SECONDS)
         assert not thread.is_alive()
+
+
+def player_with(evaluator: Evaluator, game: Game | None = None, **search: str | bool) -> PlayerSpec:
+    """Return the shipped player of tic-tac-toe, or of another game, with another network.
+
+    `search` changes the settings of its search.
+    """
+    spec = parse_player(str(CHECKPOINT))
+    options = spec.options
+    assert isinstance(options, CheckpointOptions)
+    saved = dataclasses.replace(
+        options.saved,
+        evaluator=evaluator,
+        game=game or options.saved.game,
+        settings=dataclasses.replace(options.saved.settings, **search),
+    )
+    own = dataclasses.replace(options)
+    vars(own)["saved"] = saved
+    return dataclasses.replace(spec, options=own)
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def read_all(line: socket.socket) -> bytes:
+    received = b""
+    while data := line.recv(1 << 16):
+        received += data
+    return received
+
+
+def page_events(page: Visitor, count: int, only: str = "") -> list[tuple[str, Any]]:
+    """Return the next events, or those of one name."""
+    events = []
+    for name, content in page.events():
+        if not only or name == only:
+            events.append((name, content))
+        if len(events) == count:
+            return events
+    raise AssertionError("the stream has ended")

@@ -1,0 +1,88 @@
+"""The pool of searches behind the pages."""
+
+import pytest
+from helpers.frontends.web_client import SECONDS, eventually, player_with
+from helpers.uniform_evaluator import UniformEvaluator
+
+from alphazero.frontends import search_pool
+from alphazero.frontends.search_pool import SearchPool, SearchRequest, SearchResponse
+from alphazero.games import make_game
+from alphazero.games.game import Game
+from alphazero.players.registry import PlayerSpec, parse_player
+
+
+class PoolClient:
+    """Sends requests to a pool and collects the responses."""
+
+    def __init__(self, spec: PlayerSpec, game: Game, is_sequential: bool = False) -> None:
+        self.game, self.responses = game, []
+        self.pool = SearchPool(spec, game, lambda call: call(), is_sequential)
+
+    def put(self, client: str, moves: list[int], simulations: int | None) -> SearchRequest:
+        state = self.game.play(self.game.initial_state(), *moves)
+        request = SearchRequest(
+            client, moves, state, simulations, None, lambda _: None, self.responses.append
+        )
+        self.pool.submit(request)
+        return request
+
+    def ask(self, client: str, moves: list[int], simulations: int | None) -> SearchResponse:
+        count = len(self.responses)
+        self.put(client, moves, simulations)
+        eventually(lambda: len(self.responses) > count)
+        return self.responses[-1]
+
+    def close(self) -> None:
+        self.pool.close()
+        self.pool.join(SECONDS)
+
+
+def simulations_of(response: SearchResponse) -> int:
+    assert response.progress is not None
+    return response.progress.result.simulations
+
+
+def test_an_endless_search_ends_when_it_has_seen_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_pool, "MAX_SIMULATIONS", 300)
+    monkeypatch.setattr(search_pool, "REPORT_INTERVAL", 0.0)
+    client = PoolClient(parse_player("uct"), make_game("tic_tac_toe"))
+    first = client.ask("a", [], None)
+    assert 300 <= simulations_of(first) < 300_000
+    # What was seen before does not count against the next search.
+    assert simulations_of(client.ask("a", [4], None)) > 300
+    client.close()
+
+
+def test_a_level_searches_as_many_simulations_as_it_says() -> None:
+    game = make_game("tic_tac_toe")
+    for is_sequential, simulations in ((True, 0), (True, 16), (False, 100)):
+        client = PoolClient(player_with(UniformEvaluator(9)), game, is_sequential)
+        assert simulations_of(client.ask("a", [], simulations)) == simulations
+        client.close()
+
+
+def test_a_tree_is_kept_below_the_moves_that_were_made_and_for_its_asker_alone() -> None:
+    game = make_game("connect_four")
+    client = PoolClient(player_with(UniformEvaluator(7), game), game)
+    first = client.ask("a", [], 400)
+    assert first.action is not None
+    assert simulations_of(first) == 400
+    assert simulations_of(client.ask("a", [first.action, 0], 100)) > 100
+    assert simulations_of(client.ask("b", [first.action, 0], 100)) == 100
+    assert simulations_of(client.ask("a", [], 100)) == 100
+    client.close()
+
+
+def test_an_endless_search_ends_for_another_when_all_slots_are_busy() -> None:
+    game = make_game("connect_four")
+    client = PoolClient(parse_player("uct"), game)
+    for number in range(search_pool.SLOTS + 1):
+        client.put(f"{number}", [], None)
+    eventually(lambda: len(client.responses) == 1)
+    assert client.responses[0].action is None
+    client.put("late", [3], 50)
+    eventually(lambda: len(client.responses) == 3)
+    assert client.responses[1].action is None  # the next endless one has ended
+    assert client.responses[2].action is not None
+    assert simulations_of(client.responses[2]) >= 50
+    client.close()
