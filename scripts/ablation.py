@@ -246,7 +246,7 @@ CONNECT_FOUR_VARIANTS = {
     "fast searches of 16": ["selfplay.fast_simulations=16"],
     "no random openings": ["selfplay.random_opening_probability=0.0"],
     "no solver": ["search.mcts_solver=false"],
-    "first play 0": ["search.fpu=zero"],
+    "fpu: zero": ["search.fpu=zero"],
     "more random openings": [
         "selfplay.random_opening_probability=0.8",
         "selfplay.random_opening_max_moves=24",
@@ -260,7 +260,7 @@ CONNECT_FOUR_VARIANTS = {
     "Muon": ["learner.optimizer=muon", "learner.learning_rate=0.005", "learner.weight_decay=0.8"],
     "newest weights, no average": ["learner.ema_decay=0.0"],
     "value target z alone": ["learner.search_value_weight=0.0"],
-    "values thrown away": ["replay.deblunder_threshold=0.25", "learner.search_value_weight=0.1"],
+    "deblundering": ["replay.deblunder_threshold=0.25", "learner.search_value_weight=0.1"],
     "the same, temperature 0.5": [
         "replay.deblunder_threshold=0.25",
         "learner.search_value_weight=0.1",
@@ -271,12 +271,12 @@ CONNECT_FOUR_VARIANTS = {
     "Gumbel search": ["search.selection=gumbel"],
     "Gumbel search above PUCT": ["search.selection=gumbel_root"],
     "Gumbel search, c_scale 0.1": ["search.selection=gumbel", "search.gumbel_value_scale=0.1"],
-    "one node for a position": ["search.transpositions=true"],
-    "the same, bad moves count less": [
+    "transpositions": ["search.transpositions=true"],
+    "the same, backup_value_weighting 2": [
         "search.transpositions=true",
         "search.backup_value_weighting=2.0",
     ],
-    "the same, at play alone": [
+    "the same, disable_graph_search": [
         "search.transpositions=true",
         "search.backup_value_weighting=2.0",
         "selfplay.disable_graph_search=true",

@@ -67,7 +67,7 @@ STEP = 0.02
 """Change of the target between two ladders."""
 
 LEAST_TARGET = 0.55
-"""Below it, levels are hardly told apart."""
+"""Below it, levels hardly differ."""
 
 LEAST_STEP = 0.005
 """Width of the bracket at which the bisection ends."""

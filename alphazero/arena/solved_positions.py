@@ -40,8 +40,8 @@ def solved_positions(game: Game, each: int | None = None, seed: int = 0) -> Solv
     Raises:
         GameError: when no solution is available.
     """
-    packed = BUNDLED / f"{write_game(game)}.txt"
-    solution = read_positions(game, packed) if packed.exists() else solve_all_positions(game)
+    bundled = BUNDLED / f"{write_game(game)}.txt"
+    solution = read_positions(game, bundled) if bundled.exists() else solve_all_positions(game)
     if each is None:
         return solution
     order = np.random.default_rng(seed).permutation(len(solution.states))

@@ -85,7 +85,7 @@ def grade(options: argparse.Namespace) -> int:
     from alphazero.arena.grade import grade
     from alphazero.arena.solved_positions import position_files, read_positions, solved_positions
     from alphazero.players.checkpoint_player import save_grades
-    from alphazero.utils.json_lines import plain
+    from alphazero.utils.json_output import plain
 
     saved = named.saved
     game = saved.game
@@ -172,7 +172,7 @@ def match(options: argparse.Namespace) -> None:
     from alphazero.games.registry import write_game
     from alphazero.players.checkpoint_player import grades_of, save_grades
     from alphazero.records.game_files import check_savable, save_match
-    from alphazero.utils.json_lines import plain
+    from alphazero.utils.json_output import plain
 
     players, game = agree_on_game(players, asked)
     noted = players[0].options
@@ -303,7 +303,7 @@ def rate(options: argparse.Namespace) -> int:
     from alphazero.diagnostics.runs.run_history import anchor_index, expand_players
     from alphazero.diagnostics.runs.run_pictures import check_minutes, draw_progress
     from alphazero.games.registry import write_game
-    from alphazero.utils.json_lines import plain
+    from alphazero.utils.json_output import plain
 
     specs, minutes = expand_players(
         options.players, options.checkpoints, options.simulations, options.seconds

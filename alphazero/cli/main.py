@@ -37,8 +37,7 @@ class Command(NamedTuple):
     """runs it; returns the exit code, or None for 0"""
     text: str
     example: str
-    ask: Callable[[argparse.ArgumentParser], None] = lambda _: None
-    """adds its arguments"""
+    add_arguments: Callable[[argparse.ArgumentParser], None] = lambda _: None
 
 
 COMMANDS = (
@@ -331,5 +330,5 @@ def parser() -> argparse.ArgumentParser:
             epilog=f"example: {command.example}",
         )
         one.set_defaults(run=command.run, parser=one)
-        command.ask(one)
+        command.add_arguments(one)
     return whole

@@ -82,7 +82,7 @@ def _output_of(options: argparse.Namespace) -> Iterator[Observer]:
     With `--json` events go to standard output and all text to standard error, with `--quiet` the
     text is dropped.
     """
-    from alphazero.utils.json_lines import to_json
+    from alphazero.utils.json_output import to_json
 
     stdout = sys.stdout
 
@@ -156,7 +156,7 @@ def bench_arguments(parser: argparse.ArgumentParser) -> None:
 
 def bench(options: argparse.Namespace) -> None:
     from alphazero.config.loader import load_config
-    from alphazero.utils.json_lines import plain
+    from alphazero.utils.json_output import plain
 
     config = load_config(options.config, options.overrides)
     cores, num_games = config.run.threads or usable_cores(), config.selfplay.parallel_games

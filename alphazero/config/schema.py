@@ -881,7 +881,7 @@ class EvaluationConfig:
     """Measurements of strength during a run; training does not depend on them."""
 
     interval: int = config_field(
-        10, "iterations between evaluations", unit="iterations", at_least=1
+        10, "iterations between measurements of strength", unit="iterations", at_least=1
     )
     anchors: tuple[str, ...] = config_field(
         (),

@@ -67,7 +67,7 @@ CHANCE: Final = 0.01
 """Resignation is wrong too often if, at the permitted rate, as many mistakes or more would have a
 probability below this."""
 
-EFFICIENCY: Final = 0.5
+MIN_SHARE: Final = 0.5
 """Least share of the playing time inside the evaluator, unless most evaluations are cache hits:
 below it, the evaluator waits longer than it computes."""
 
@@ -265,10 +265,10 @@ def chance_of(successes: int, trials: int, share: float) -> float:
 def check_evaluator(data: RunData) -> str | None:
     """Check for an evaluator that waits for positions, although few are cache hits."""
     share, hits = data.now("speed/network_share"), data.now("speed/cache_hits")
-    if share >= EFFICIENCY or hits >= EFFICIENCY:
+    if share >= MIN_SHARE or hits >= MIN_SHARE:
         return None
     return (
-        f"the evaluator computes for {share:.0%} of the playing time (at least {EFFICIENCY:.0%}) "
+        f"the evaluator computes for {share:.0%} of the playing time (at least {MIN_SHARE:.0%}) "
         f"and waits for positions in the rest; raise selfplay.parallel_games, now "
         f"{data.config.selfplay.parallel_games}"
     )

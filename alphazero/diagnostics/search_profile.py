@@ -249,13 +249,13 @@ def _time_parts(search: NetworkSearch) -> dict[str, float]:
     trees = Trees(*map(np.copy, search.trees))
     slots = np.tile(np.flatnonzero(trees.slots["num_nodes"] > 0), REPEATS)
     leaves = np.zeros_like(trees.root_state)
-    plain = selection._replace(solver=False)
+    plain = selection._replace(mcts_solver=False)
     spent = {
         "walking and selecting": _nanoseconds(slots, _walk, trees, selection, slots),
         "replaying moves": _nanoseconds(slots, _replay, rules, trees, slots, leaves),
         "backing up": _nanoseconds(slots, _back_up, trees, plain, slots),
     }
-    if selection.solver:
+    if selection.mcts_solver:
         proving = _nanoseconds(slots, _back_up, trees, selection, slots)
         spent["proving"] = proving - spent["backing up"]
     ongoing = np.array([search.game.outcome(leaf) == ONGOING for leaf in leaves])
@@ -267,7 +267,7 @@ def _time_parts(search: NetworkSearch) -> dict[str, float]:
     legal = rules, trees, open_slots, leaves
     spent["legal moves"] = _nanoseconds(open_slots, _legal, *legal)
     winning = 0.0
-    if selection.solver:
+    if selection.mcts_solver:
         spent["wins at once"] = _nanoseconds(open_slots, _wins, *legal)
         winning = _wins(*legal) / len(open_slots)
     spent["observing"] = _nanoseconds(open_slots, _observe, rules, open_slots, leaves, observations)

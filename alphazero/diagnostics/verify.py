@@ -26,7 +26,7 @@ from alphazero.training.manifest import (
     read_manifest,
 )
 from alphazero.training.run_directory import RunDirectory, matches_run
-from alphazero.training.run_lock import kept_still
+from alphazero.training.run_lock import locked_for_reading
 from alphazero.utils.files import is_folder, printable, sha256_of
 from alphazero.utils.progress import progress_bar
 
@@ -101,7 +101,7 @@ def verify(path: Path) -> VerifyReport:
         report.run([Check("player", path, partial(_read_player, path, None))])
         return report
     check_resumable(path)
-    with kept_still(path):
+    with locked_for_reading(path):
         report.run(
             [
                 Check("manifest", path / CONFIG, partial(_read_config, path)),

@@ -22,14 +22,14 @@ MILLISECONDS: Final = 700
 END_MILLISECONDS: Final = 3000
 """Time of the last position."""
 
-COLOURS: Final = 64
+MAX_COLOURS: Final = 64
 """Colours of a frame: boards have few, and smooth edges need some between them."""
 
 
 def animate(game: Game, actions: Sequence[int]) -> bytes:
     """Return the positions of a game as an animated GIF, which repeats for ever."""
     frames = [
-        canvas.to_image().quantize(COLOURS, dither=Image.Dither.NONE)
+        canvas.to_image().quantize(MAX_COLOURS, dither=Image.Dither.NONE)
         for canvas in _positions(game, actions)
     ]
     times = [MILLISECONDS] * (len(frames) - 1) + [END_MILLISECONDS]

@@ -116,7 +116,7 @@ class _Slot:
     """time of the last progress report"""
     visits: int = 0
     """visits of the root at the start of the search"""
-    unrestricted: list[int] | None = None
+    pending_restriction: list[int] | None = None
     """the only moves to search, until the root is evaluated and restricted to them"""
 
 
@@ -254,7 +254,7 @@ class SearchPool:
         self._queue = [request for request in self._queue if request not in inbox.finished]
         for slot in self._slots:
             if slot.request in inbox.finished and slot.analyzer.searches:
-                slot.unrestricted = None
+                slot.pending_restriction = None
                 slot.analyzer.stop()
             is_released = slot.client in inbox.released
             if slot.request in inbox.canceled or is_released:
@@ -319,7 +319,7 @@ class SearchPool:
         if analyzer.searches:
             roots = analyzer.roots
             slot.visits = 0 if roots is None else int(roots.visits.sum())
-            slot.unrestricted = request.allowed
+            slot.pending_restriction = request.allowed
             analyzer.begin(request.simulations if request.allowed is None else 0)
         else:
             analyzer.player.begin_moves(analyzer.slot)
@@ -334,10 +334,10 @@ class SearchPool:
         decisions = player.take_decisions()
         for index, action in zip(decisions.slots.tolist(), decisions.actions, strict=True):
             slot = self._slots[index]
-            if slot.request is not None and slot.unrestricted is not None:
-                slot.analyzer.restrict(slot.unrestricted)
+            if slot.request is not None and slot.pending_restriction is not None:
+                slot.analyzer.restrict(slot.pending_restriction)
                 slot.analyzer.begin(slot.request.simulations)
-                slot.unrestricted = None
+                slot.pending_restriction = None
             elif slot.request is not None:
                 move = self._move_of(slot, int(action))
                 self._respond(slot.request, SearchResponse(move, self._progress_of(slot)))

@@ -171,7 +171,7 @@ class TreeSearch(ABC):
     def root_network_value(self, slot: int) -> float:
         """Return the evaluator's value of an evaluated root (exact if solved), for its player."""
         trees = self._trees_per_thread[0]
-        values = trees.outcome_values if trees.outcome_values.size else trees.nodes["value"]
+        values = trees.plain_values if trees.plain_values.size else trees.nodes["value"]
         return float(values[slot, 0])
 
     def restrict_root(self, slot: int, actions: Int64Array) -> None:
@@ -210,7 +210,7 @@ class TreeSearch(ABC):
         for trees in self._trees_per_thread:
             root = trees.nodes[slot, 0]
             if root["lower"] == root["upper"]:
-                return Proof(int(root["lower"]), _proven_plies(trees, slot, 0, {}))
+                return Proof(int(root["lower"]), _solved_plies(trees, slot, 0, {}))
         return None
 
     def children_of(self, slot: int, line: Sequence[int] = ()) -> list[ChildStatistics]:
@@ -228,8 +228,8 @@ class TreeSearch(ABC):
             if node < 0:
                 continue
             created = created_edges(trees, slot, node)
-            edges, outcome_sums = trees.edges[slot, created], trees.outcome_sums
-            totals = outcome_sums[slot, created] if outcome_sums.size else edges["value_sum"]
+            edges, plain_sums = trees.edges[slot, created], trees.plain_sums
+            totals = plain_sums[slot, created] if plain_sums.size else edges["value_sum"]
             for edge, total in zip(edges, totals, strict=True):
                 action = int(edge["action"])
                 visits[action] = visits.get(action, 0) + int(edge["visits"])
@@ -242,8 +242,8 @@ class TreeSearch(ABC):
         self._searching[slots] = False
 
 
-def _proven_plies(trees: Trees, slot: int, node: int, known: dict[int, int]) -> int:
-    """Return in how many moves a solved node ends: the winner hurries, the loser does not.
+def _solved_plies(trees: Trees, slot: int, node: int, known: dict[int, int]) -> int:
+    """Return the moves to the end of a solved node: the fewest for a winner, the most for a loser.
 
     A won node without edges has a move that wins at once, which was not searched.
     """
@@ -254,7 +254,7 @@ def _proven_plies(trees: Trees, slot: int, node: int, known: dict[int, int]) -> 
             child = int(edge["child"])
             bounds = trees.nodes[slot, child] if child >= 0 else None
             if bounds is not None and bounds["lower"] == bounds["upper"] == -value:
-                plies.append(1 + _proven_plies(trees, slot, child, known))
+                plies.append(1 + _solved_plies(trees, slot, child, known))
         known[node] = (min if value > 0 else max)(plies, default=int(value > 0))
     return known[node]
 

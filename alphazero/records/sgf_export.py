@@ -117,17 +117,17 @@ def result_of(game: Game, state: State, outcome: int, ending: str = "") -> str:
     if outcome == ONGOING:
         return ""
     if outcome == 0:
-        return points_of(0)
+        return margin_text(0)
     if not ending and outcome == game.outcome(state):
         points = point_difference(game, state)
         if points is not None:
-            return points_of(points)
+            return margin_text(points)
     return f"{'B' if value_of(outcome, 0) > 0 else 'W'}+{ending}"
 
 
-def points_of(lead: float) -> str:
-    """Return the result of a game with Black `lead` points ahead."""
-    return f"{'B' if lead > 0 else 'W'}+{abs(lead):g}" if lead else "0"
+def margin_text(margin: float) -> str:
+    """Return the result of a game that Black won by `margin` points, as B+3.5; 0 for a draw."""
+    return f"{'B' if margin > 0 else 'W'}+{abs(margin):g}" if margin else "0"
 
 
 def point_difference(game: Game, state: State) -> float | None:

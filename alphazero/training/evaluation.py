@@ -27,7 +27,7 @@ from alphazero.utils.progress import Progress, no_progress
 OPENING_MOVES = 4
 """Random opening moves of each pair of games against an anchor."""
 
-Figures = dict[str, float]
+MetricValues = dict[str, float]
 """Metric values by name."""
 
 
@@ -51,9 +51,9 @@ class PlayerEvaluation:
 
     def measure(
         self, best: Evaluator, seed: Sequence[int], workers: int = 1, show: Progress = no_progress
-    ) -> Figures:
+    ) -> MetricValues:
         """Measure the best player; `show` gets the number of newly finished games and positions."""
-        figures: Figures = {}
+        figures: MetricValues = {}
         if self.anchors:
             figures |= self.anchors.run(best, seed, workers, show)
         if self.solved_positions:
@@ -92,7 +92,7 @@ class AnchorMatches:
         seed: Sequence[int],
         workers: int = 1,
         show: Progress = no_progress,
-    ) -> Figures:
+    ) -> MetricValues:
         """Play the best player against every anchor; return scores, and Elo with 95 % interval.
 
         Elo is by Bradley-Terry from these games and those between anchors; the first anchor has 0.
@@ -174,9 +174,11 @@ class SolvedPositionsCheck:
         """Positions of one measurement; each counts twice, with search and without."""
         return 2 * len(self.stages)
 
-    def run(self, evaluator: Evaluator, workers: int = 1, show: Progress = no_progress) -> Figures:
+    def run(
+        self, evaluator: Evaluator, workers: int = 1, show: Progress = no_progress
+    ) -> MetricValues:
         """Grade the network alone and the search; return the figures of each stage of the game."""
-        figures: Figures = {}
+        figures: MetricValues = {}
         search, full = self.config.search, self.config.evaluation.simulations or None
         for who, simulations in (("network", 0), ("search", full)):
             answers = collect_answers(

@@ -32,7 +32,7 @@ class QuantizedEvaluator(NamedTuple):
     """[B, C, H, W] observations that set the ranges; None: the evaluator is the original one"""
 
 
-def draw_positions(
+def sample_positions(
     replay: ReplayBuffer, rng: np.random.Generator
 ) -> tuple[Float32Array, Float32Array]:
     """Return up to `CALIBRATION` and `CHECK` distinct positions of the window, [., C, H, W]."""
@@ -48,7 +48,7 @@ def quantize(
     """Return `best` in int8, or `best` itself if int8 exceeds a limit or the window is empty."""
     if not replay.window:
         return QuantizedEvaluator(best)
-    calibration, check = draw_positions(replay, np.random.default_rng(seed))
+    calibration, check = sample_positions(replay, np.random.default_rng(seed))
     if not len(calibration):
         return QuantizedEvaluator(best)
     rounded = best.quantized(calibration)

@@ -38,7 +38,7 @@ from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import Batch
 from alphazero.training.data.replay_mixture import ReplayMixture
-from alphazero.training.evaluation import Figures, PlayerEvaluation
+from alphazero.training.evaluation import MetricValues, PlayerEvaluation
 from alphazero.training.int8 import quantize
 from alphazero.training.learning.data_parallel import Group, init_process_group
 from alphazero.training.learning.learner import StepReport
@@ -68,7 +68,7 @@ from alphazero.utils.jobs import map_ahead, threads_per_evaluation
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Observer, Progress, no_observer, progress_bar, say
 
-DRAWING = 4
+MAX_SAMPLING_THREADS = 4
 """The most threads that draw batches for a GPU; each holds one batch ahead."""
 
 
@@ -210,7 +210,7 @@ class Training:
         self.time_left = TimeLeft()
         self.int8: QuantizationError | None = None
         """int8 compared with the ordinary precision in this iteration, if it was tried"""
-        self.holdout_losses: Figures = {}
+        self.holdout_losses: MetricValues = {}
         """value losses on this iteration's games before they were learned from"""
         self.pending_gate: PendingGate | None = None
         self.early: list[StepLosses] = []
@@ -223,7 +223,7 @@ class Training:
         if group is not None:
             group.sync_followers()
 
-    def iterate(self, write: WriteMetrics) -> Figures:
+    def iterate(self, write: WriteMetrics) -> MetricValues:
         """Run one iteration and publish its result; return its metrics."""
         state, left = self.run.state, self.run.seconds_left()
         state.iteration += 1
@@ -235,7 +235,7 @@ class Training:
         self.store_games(games)
         steps = self.learn(before)
         result = self.gate() if steps.steps or self.pending_gate else None
-        figures = self.report(write, games, steps, result, self.evaluate())
+        figures = self.report(write, games, steps, result, self.measure())
         self.save()
         return figures
 
@@ -330,7 +330,11 @@ class Training:
         with self._stage("learn", steps, "step") as bar, self._learning_threads():
             # A GPU learns alone: meanwhile other cores draw the next batches. On a CPU the steps
             # themselves keep all cores busy.
-            threads = 0 if self.learner.device.type == "cpu" else min(self.cores - 1, DRAWING)
+            threads = (
+                0
+                if self.learner.device.type == "cpu"
+                else min(self.cores - 1, MAX_SAMPLING_THREADS)
+            )
             bar.iterable = map_ahead(self._batch, range(first, first + steps), threads)
             report = self.learner.train(bar, early)
         self.run.state.step = self.learner.step
@@ -396,7 +400,7 @@ class Training:
         save_samples(self.run, "gate", self.game, records)
         return result
 
-    def evaluate(self) -> Figures:
+    def measure(self) -> MetricValues:
         """Measure the best player against anchors and solved positions, if that is due."""
         work = self.evaluation.due(self.run.state.iteration)
         if not work:
@@ -411,8 +415,8 @@ class Training:
         games: SelfPlayResult,
         steps: StepReport,
         result: MatchResult | None,
-        strength: Figures,
-    ) -> Figures:
+        strength: MetricValues,
+    ) -> MetricValues:
         """Write the iteration's metrics, print one line about it, and return the curves' values."""
         state = self.run.state
         board = self.board

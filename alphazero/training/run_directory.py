@@ -245,7 +245,7 @@ class RunDirectory:
     def clean_up(self) -> None:
         """Renew `best.safetensors` and remove left-overs, also those of a kill after publishing."""
         self._refresh_best()
-        self._sweep()
+        self._remove_leftovers()
 
     def _refresh_best(self) -> None:
         best = self.folder / "best.safetensors"
@@ -320,7 +320,7 @@ class RunDirectory:
         )
         return f"{head}{versions}\n{dump_config(self.config)}".encode()
 
-    def _sweep(self) -> None:
+    def _remove_leftovers(self) -> None:
         """Remove files that no manifest names, and older checkpoints and samples than are kept."""
         state, keep = self.state, set(self.state.hashes)
         for folder, pattern in (("state", "*-*"), ("replay", "games-*")):

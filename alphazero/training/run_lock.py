@@ -31,7 +31,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def kept_still(folder: Path) -> Iterator[None]:
+def locked_for_reading(folder: Path) -> Iterator[None]:
     """Prevent other processes from changing a run's folder, without writing into it.
 
     Raises:

@@ -219,7 +219,7 @@ def is_settled(game: Go, state: State) -> bool:
 
 def score_text(game: Go, state: State) -> str:
     """Write the score as the Go Text Protocol does."""
-    score = game.score(state)
+    score = game.margin(state)
     return f"{'B' if score > 0 else 'W'}+{abs(score):.1f}" if score else "0"
 
 

@@ -56,7 +56,7 @@ def check_against_twin(game: Go, seed: int) -> None:
         legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
         assert legal == twin.legal(), twin.moves
         assert stones_of(state).tolist() == twin.cells(), twin.moves
-        assert game.score(state) == area_of(game.rows, game.columns, twin.past[-1]) - game.komi
+        assert game.margin(state) == area_of(game.rows, game.columns, twin.past[-1]) - game.komi
         cells = np.full(game.rows * game.columns, 7, np.int8)
         game.owners(state, cells)
         assert cells.tolist() == owners_of(game.rows, game.columns, twin.past[-1]), twin.moves
@@ -304,7 +304,7 @@ def test_the_board_is_counted_by_area(diagram: str, area: int) -> None:
     for komi in (0, 15, -3):
         game = Go(len(rows), len(rows[0].split()), komi_half_points=komi)
         state = game.parse(diagram)
-        assert game.score(state) == area - komi / 2
+        assert game.margin(state) == area - komi / 2
         state = after(game, state, "pass pass")
         assert game.outcome(state) == np.sign(2 * area - komi)
 

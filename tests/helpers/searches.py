@@ -112,12 +112,12 @@ def assert_same_tree(search: NetworkSearch, slot: int, twin: PlainSearch) -> Non
         assert not block["pending"].any()
         assert np.allclose(block["prior"], list(node.priors.values()), rtol=1e-6)
         assert np.allclose(block["value_sum"], list(node.value_sums.values()))
-        if trees.outcome_sums.size:
-            assert trees.outcome_values[slot, index] == pytest.approx(node.outcome_value)
+        if trees.plain_sums.size:
+            assert trees.plain_values[slot, index] == pytest.approx(node.plain_value)
             created = np.arange(trees.edges.shape[1])[created_edges(trees, slot, index)]
             sums = np.zeros(len(block))
-            sums[created - first] = trees.outcome_sums[slot, created]
-            assert np.allclose(sums, list(node.outcome_sums.values()))
+            sums[created - first] = trees.plain_sums[slot, created]
+            assert np.allclose(sums, list(node.plain_sums.values()))
         for child, action in zip(block["child"].tolist(), node.priors, strict=True):
             assert (child >= 0) == (action in node.children)
             if child >= 0:
@@ -133,16 +133,16 @@ def assert_same_tree(search: NetworkSearch, slot: int, twin: PlainSearch) -> Non
         assert roots.visits[0, action] == visits
         assert roots.priors[0, action] == pytest.approx(root.priors.get(action, 0.0), rel=1e-6)
         if visits:
-            mean = root.outcome_sums[action] / visits
+            mean = root.plain_sums[action] / visits
             assert roots.action_values[0, action] == pytest.approx(mean)
             assert search.principal_variation(slot, action, 5) == twin.variation(action, 5)
         else:
             assert math.isnan(roots.action_values[0, action])
     assert roots.values[0] == pytest.approx(twin.root_value())
-    assert search.root_network_value(slot) == pytest.approx(root.outcome_value)
+    assert search.root_network_value(slot) == pytest.approx(root.plain_value)
     children = {child.action: (child.visits, child.value) for child in search.children_of(slot)}
     assert children == {
-        action: (visits, pytest.approx(root.outcome_sums[action] / visits))
+        action: (visits, pytest.approx(root.plain_sums[action] / visits))
         for action, visits in root.visits.items()
         if visits
     }

@@ -595,7 +595,7 @@ def test_without_weight_margins_change_nothing() -> None:
         search.reset(FIRST, game.initial_state()[None])
         search.begin_search(FIRST)
         found.append([array.tobytes() for array in finish(search)])
-        assert search.trees.outcome_values.size == search.trees.outcome_sums.size == 0
+        assert search.trees.plain_values.size == search.trees.plain_sums.size == 0
         assert search._cache.margins.size == 0
         assert search.evaluate_states(game.initial_state()[None]).shape == (1,)
     assert found[0] == found[1]

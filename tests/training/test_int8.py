@@ -21,7 +21,7 @@ from alphazero.network.resnet import ResNet
 from alphazero.training import loop, play_backend
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
-from alphazero.training.int8 import draw_positions, quantize
+from alphazero.training.int8 import quantize, sample_positions
 
 INT8 = "inference.selfplay_precision=int8"
 ANYTHING = ("inference.int8_min_agreement=0", "inference.int8_max_value_error=2")
@@ -82,7 +82,7 @@ def test_positions_to_calibrate_and_to_check_on_are_distinct_ones_of_the_window(
         for action in record.actions:
             known.add(game.observe(state).tobytes())
             state = game.play(state, int(action))
-    calibration, check = draw_positions(replay, np.random.default_rng(1))
+    calibration, check = sample_positions(replay, np.random.default_rng(1))
     keys = [each.tobytes() for each in (*calibration, *check)]
     assert len(set(keys)) == len(keys)
     assert set(keys) <= known
@@ -118,7 +118,7 @@ def test_a_sound_network_is_rounded_and_a_wild_one_is_not() -> None:
 def test_the_same_seed_rounds_to_the_same_answers_and_another_to_others() -> None:
     replay, settings = random_replay(), InferenceConfig()
     evaluator = OpenVINOEvaluator(scrambled(), "float32")
-    _, observations = draw_positions(replay, np.random.default_rng(9))
+    _, observations = sample_positions(replay, np.random.default_rng(9))
     first, again, other = (
         quantize(evaluator, replay, settings, [seed]).evaluator.evaluate(observations)[0]
         for seed in (1, 1, 2)

@@ -105,10 +105,10 @@ CASES: dict[str, Case] = {
     "search.simulations": ("7", simulations, {7}, ()),
     "search.c_puct": ("3.5", lambda played: played.selection.c_puct, 3.5, ()),
     "search.c_puct_base": ("90", lambda played: played.selection.c_puct_base, 90, ()),
-    "search.fpu": ("parent", lambda played: played.selection.first_play_parent, True, ()),
+    "search.fpu": ("parent", lambda played: played.selection.fpu_parent, True, ()),
     "search.fpu_reduction": ("0.5", lambda played: played.selection.fpu_reduction, 0.5, ()),
     "search.reuse_tree": ("false", lambda played: played.search.kept_visits > 0, False, ()),
-    "search.mcts_solver": ("true", lambda played: played.selection.solver, True, ()),
+    "search.mcts_solver": ("true", lambda played: played.selection.mcts_solver, True, ()),
     "search.transpositions": (
         "true",
         lambda played: has_transpositions.py_func(played.search.trees),
@@ -123,7 +123,7 @@ CASES: dict[str, Case] = {
     ),
     "search.margin_weight": (
         "0.2",
-        lambda played: (played.selection.margin_weight, played.search.trees.outcome_sums.size > 0),
+        lambda played: (played.selection.margin_weight, played.search.trees.plain_sums.size > 0),
         (0.2, True),
         ("game.name=go", "game.rows=3", "game.columns=3", "network.auxiliary=[margin]"),
     ),

@@ -11,10 +11,11 @@ from alphazero.frontends.gtp.engine import Engine, Handler
 from alphazero.frontends.gtp.position import GtpPosition
 from alphazero.frontends.gtp.protocol import GtpError, expect, read_integer
 from alphazero.games.game import ONGOING, value_of
+from alphazero.games.go.game import Go
 from alphazero.games.grid import stones_by_cell
 from alphazero.games.registry import name_of
 from alphazero.records.sgf import SIZE_LIMIT, read_sgf, write_sgf
-from alphazero.records.sgf_export import point_difference, points_of, result_of
+from alphazero.records.sgf_export import margin_text, point_difference, result_of
 from alphazero.records.sgf_import import steps_of
 from alphazero.utils.files import read_limited
 
@@ -34,10 +35,10 @@ def _score(position: GtpPosition) -> str:
     game, state = position.game, position.state
     outcome = game.outcome(state)
     if outcome == ONGOING:
-        points = point_difference(game, state) if hasattr(game, "score") else None
+        points = point_difference(game, state) if isinstance(game, Go) else None
         if points is None:
             raise GtpError("cannot score: the game is not over")
-        return points_of(points)
+        return margin_text(points)
     return result_of(game, state, outcome)
 
 

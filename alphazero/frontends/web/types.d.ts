@@ -229,7 +229,7 @@ export interface Player {
   about: string[];
 }
 
-/** A run, or a file of games, of which only the first fields are known. */
+/** A run, or a file of games, which has only the first fields. */
 export interface Run {
   name: string;
   game: string;

@@ -165,10 +165,6 @@ class Go(Game):
         """Whether komi decides the game: it is more than half the board."""
         return abs(self.komi_half_points) > self.rows * self.columns
 
-    def score(self, state: State) -> float:
-        """Return Black's area minus White's and komi, in points; all stones count as alive."""
-        return float(margin(state))
-
     def points(self, state: State) -> tuple[float, float]:
         """Return Black's area, and White's with komi."""
         cells = np.zeros(self.rows * self.columns, np.int8)
@@ -196,8 +192,8 @@ class Go(Game):
         """Return the player to move or the winner, and what the stones do not show."""
         moves, player = f"{state[PLY]} moves", to_play(state)
         if state[OUTCOME] != ONGOING:
-            score = self.score(state)
-            won = f"{'X' if score > 0 else 'O'} wins by {abs(score):g}" if score else "a draw"
+            points = margin(state)
+            won = f"{'X' if points > 0 else 'O'} wins by {abs(points):g}" if points else "a draw"
             return f"{moves}, over: {won}; komi {self.komi:g}"
         status = f"{moves}, {'XO'[player]} to play"
         if state[LAST] == self.pass_action:
@@ -226,7 +222,7 @@ class Go(Game):
         if found and (found["over"] or found["passed"]):
             state[LAST] = self.pass_action
         if moves == self.max_moves or (found and found["over"]):
-            state[OUTCOME] = np.sign(self.score(state))
+            state[OUTCOME] = np.sign(margin(state))
         elif found and found["ko"]:
             self._forbid(state, found["ko"].split())
         return state

@@ -4,7 +4,7 @@ Benson, *Life in the game of Go*, Information Sciences 10 (1976), 17-29: of all 
 regions between them, take away the chains with less than two vital regions, and the regions that
 border on a chain taken away, until none is left to take away.
 
-Letters: N points with the walls around them, of which `point >> 2` is the number. Sets of points
+Letters: N points with the walls around them, numbered by `point >> 2`. Sets of points
 are bits as in `board.py`.
 """
 

@@ -20,8 +20,8 @@ CREATED_AT_ONCE = 12
 
 @inline_kernel
 def has_margins(trees: Trees) -> bool:
-    """Whether `outcome_values` and `outcome_sums` are kept beside the utilities."""
-    return trees.outcome_values.shape[1] > 0  # type: ignore[no-any-return]
+    """Whether `plain_values` and `plain_sums` are kept beside the utilities."""
+    return trees.plain_values.shape[1] > 0  # type: ignore[no-any-return]
 
 
 @inline_kernel
@@ -45,7 +45,7 @@ def init_edge(trees: Trees, slot: int, edge: int, action: int, prior: float) -> 
     trees.edges[slot, edge].pending = 0
     trees.edges[slot, edge].value_sum = 0.0
     if has_margins(trees):
-        trees.outcome_sums[slot, edge] = 0.0
+        trees.plain_sums[slot, edge] = 0.0
     trees.edges[slot, edge].child = -1
 
 

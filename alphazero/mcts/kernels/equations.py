@@ -22,9 +22,9 @@ class SelectionParams(NamedTuple):
     """c of UCB1"""
     c_puct: float = 0.0
     c_puct_base: float = 0.0
-    first_play_parent: bool = False
+    fpu_parent: bool = False
     fpu_reduction: float = 0.0
-    solver: bool = False
+    mcts_solver: bool = False
     gumbel_max_considered_actions: int = 0
     gumbel_maxvisit_init: float = 0.0
     gumbel_value_scale: float = 0.0

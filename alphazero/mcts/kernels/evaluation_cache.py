@@ -43,12 +43,12 @@ def new_cache(
     places = 1
     while 2 * places * entry <= megabytes << 20:
         places *= 2
-    remembering = places if megabytes else 0
+    entries = places if megabytes else 0
     return Cache(
-        np.zeros(remembering, np.uint64),
-        np.zeros((remembering, num_actions), np.float32),
-        np.zeros(remembering, np.float32),
-        np.zeros(remembering if margins else 0, np.float32),
+        np.zeros(entries, np.uint64),
+        np.zeros((entries, num_actions), np.float32),
+        np.zeros(entries, np.float32),
+        np.zeros(entries if margins else 0, np.float32),
         np.zeros(rows, np.uint64),
         np.random.default_rng(0).integers(2**64, size=words, dtype=np.uint64) | np.uint64(1),
         np.zeros(2, np.int64),

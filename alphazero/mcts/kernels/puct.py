@@ -31,13 +31,13 @@ def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) 
         trees.nodes[slot, node].value,
         total_value,
         observed,
-        selection.first_play_parent,
+        selection.fpu_parent,
         selection.fpu_reduction,
     )
     best, best_score, best_prior = -1, -np.inf, -1.0
     for index in range(count):
         edge = edge_at(trees, slot, first, index, complete)
-        if selection.solver and is_lost(trees, slot, edge):
+        if selection.mcts_solver and is_lost(trees, slot, edge):
             continue
         visits = trees.edges[slot, edge].visits + trees.edges[slot, edge].pending
         prior = trees.edges[slot, edge].prior

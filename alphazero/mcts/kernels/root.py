@@ -90,7 +90,7 @@ def _is_playable(trees: Trees, selection: SelectionParams, slot: int, edge: int)
     They exclude an edge whose upper bound is below the root's lower bound, and at a solved root
     each edge that is not proven to reach the root's value.
     """
-    if not selection.solver:
+    if not selection.mcts_solver:
         return True
     child = trees.edges[slot, edge].child
     lower, upper = -1, 1
@@ -188,11 +188,11 @@ def read_roots(
             if seen > 0:
                 total = trees.edges[slot, edge].value_sum
                 if has_margins(trees):
-                    total = trees.outcome_sums[slot, edge]
+                    total = trees.plain_sums[slot, edge]
                 action_values[index, action] = total / seen
         _write_policies(trees, selection, slot, policies[index], targets[index])
         root_values[index] = node_value(trees, selection, slot, 0, has_margins(trees))
-        if selection.rule == GUMBEL and not (selection.solver and is_solved(trees, slot, 0)):
+        if selection.rule == GUMBEL and not (selection.mcts_solver and is_solved(trees, slot, 0)):
             root_values[index] = _improved_value(
                 root_values[index], targets[index], visits[index], action_values[index]
             )

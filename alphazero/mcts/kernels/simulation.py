@@ -100,7 +100,7 @@ def add_node(trees: Trees, slot: int, depth: int, leaf: int, value: float, edges
     trees.nodes[slot, node].edge_count = trees.nodes[slot, node].created_count = edges
     trees.nodes[slot, node].value = value
     if has_margins(trees):
-        trees.outcome_values[slot, node] = trees.leaves[slot, leaf].outcome_value
+        trees.plain_values[slot, node] = trees.leaves[slot, leaf].plain_value
     trees.nodes[slot, node].lower = -1
     trees.nodes[slot, node].upper = 1
     trees.nodes[slot, node].key = trees.leaf_key[slot, leaf]
@@ -132,7 +132,7 @@ def add_solved_node(
     node = add_node(trees, slot, depth, leaf, worth, 0)
     if node >= 0:
         trees.nodes[slot, node].lower = trees.nodes[slot, node].upper = value
-        if selection.solver:
+        if selection.mcts_solver:
             backup_bounds(trees, slot, leaf, depth)
 
 
@@ -153,7 +153,7 @@ def finish_leaf(
     """
     if not has_margins(trees):
         return float(value)
-    trees.leaves[slot, leaf].outcome_value = value
+    trees.leaves[slot, leaf].plain_value = value
     margin = value_of(1, trees.state[PLY] % 2) * margin_of(rules, trees.state)
     return utility(value, margin, selection.margin_weight, selection.margin_scale)
 
@@ -162,7 +162,7 @@ def finish_leaf(
 def known_value(trees: Trees, slot: int, leaf: int, node: int) -> float:
     """Return a node's value, for a descent that ends there."""
     if has_margins(trees):
-        trees.leaves[slot, leaf].outcome_value = trees.outcome_values[slot, node]
+        trees.leaves[slot, leaf].plain_value = trees.plain_values[slot, node]
     return trees.nodes[slot, node].value  # type: ignore[no-any-return]
 
 
@@ -208,9 +208,9 @@ def descend(
             trees.edges[slot, edge].child = node
             trees.leaf_key[slot, leaf] = 0
         if trees.nodes[slot, node].edge_count == 0 or (
-            selection.solver and is_solved(trees, slot, node)
+            selection.mcts_solver and is_solved(trees, slot, node)
         ):
-            if selection.solver and has_transpositions(trees):
+            if selection.mcts_solver and has_transpositions(trees):
                 # Bounds proven through another parent may be new to this path.
                 backup_bounds(trees, slot, leaf, depth)
             return TERMINAL, depth, known_value(trees, slot, leaf, node)
@@ -233,7 +233,9 @@ def add_finished_root(
 @inline_kernel
 def is_idle(trees: Trees, selection: SelectionParams, slot: int) -> bool:
     """Whether the budget is spent, which a solved root sets to 0."""
-    if trees.nodes[slot, 0].edge_count == 0 or (selection.solver and is_solved(trees, slot, 0)):
+    if trees.nodes[slot, 0].edge_count == 0 or (
+        selection.mcts_solver and is_solved(trees, slot, 0)
+    ):
         trees.slots[slot].remaining = 0
     return bool(trees.slots[slot].remaining <= 0)
 
@@ -276,7 +278,7 @@ def _walk(
         reset_state(trees, slot)
     if end == LEAF:
         mark_legal(rules, trees.state, trees.leaf_mask[slot, leaf])
-        if selection.solver and depth > 0 and has_winning_move(rules, trees, slot, leaf):
+        if selection.mcts_solver and depth > 0 and has_winning_move(rules, trees, slot, leaf):
             add_solved_node(trees, selection, slot, depth, leaf, 1, 1.0)
             end, value = TERMINAL, 1.0
     trees.leaves[slot, leaf].depth = depth
@@ -298,26 +300,26 @@ def backup(
     chooses the edge, so `value` is negated once per ply: the only sign flip in the search.
     The value of a solved node replaces the value from below it. With transpositions or
     `backup_value_weighting`, an edge's mean is recomputed from its child node. With margins,
-    `value` is a utility, and the leaf's `outcome_value` is backed up alike.
+    `value` is a utility, and the leaf's `plain_value` is backed up alike.
     """
     anew = has_transpositions(trees) or selection.backup_value_weighting > 0
-    outcome_value = trees.leaves[slot, leaf].outcome_value
+    plain_value = trees.leaves[slot, leaf].plain_value
     for ply in range(depth - 1, -1, -1):
         edge = trees.leaf_path[slot, leaf, ply]
         child = trees.edges[slot, edge].child
-        value, outcome_value = -value, -outcome_value
+        value, plain_value = -value, -plain_value
         trees.edges[slot, edge].visits += 1
         if anew and child >= 0:
             mean = node_value(trees, selection, slot, child, False)
             trees.edges[slot, edge].value_sum = -mean * trees.edges[slot, edge].visits
             if has_margins(trees):
                 mean = node_value(trees, selection, slot, child, True)
-                trees.outcome_sums[slot, edge] = -mean * trees.edges[slot, edge].visits
+                trees.plain_sums[slot, edge] = -mean * trees.edges[slot, edge].visits
         else:
             trees.edges[slot, edge].value_sum += value
             if has_margins(trees):
-                trees.outcome_sums[slot, edge] += outcome_value
-        if selection.solver and not anew:
+                trees.plain_sums[slot, edge] += plain_value
+        if selection.mcts_solver and not anew:
             node = node_on_path(trees, slot, leaf, ply)
             if is_solved(trees, slot, node):
                 value = trees.nodes[slot, node].value
@@ -378,7 +380,7 @@ def _write_answer(
     for action in range(len(logits)):
         trees.leaf_logits[slot, leaf, action] = logits[action]
     if has_margins(trees):
-        trees.leaves[slot, leaf].outcome_value = value
+        trees.leaves[slot, leaf].plain_value = value
         value = utility(value, margin, selection.margin_weight, selection.margin_scale)
     trees.leaves[slot, leaf].value = value
 

@@ -54,14 +54,14 @@ def _move_node(trees: Trees, slot: int, node: int, target: int) -> int:
         child = trees.edges[slot, edge].child
         trees.edges[slot, edge + shift] = trees.edges[slot, edge]
         if has_margins(trees):
-            trees.outcome_sums[slot, edge + shift] = trees.outcome_sums[slot, edge]
+            trees.plain_sums[slot, edge + shift] = trees.plain_sums[slot, edge]
         trees.edges[slot, edge + shift].child = trees.new_index[child] if child >= 0 else -1
         if not complete:
             trees.created_places[slot, target + index] = trees.created_places[slot, first + index]
     trees.nodes[slot, place] = trees.nodes[slot, node]
     trees.nodes[slot, place].first_edge = target
     if has_margins(trees):
-        trees.outcome_values[slot, place] = trees.outcome_values[slot, node]
+        trees.plain_values[slot, place] = trees.plain_values[slot, node]
     for edge in range(first, first if complete else first + edges):
         action, prior = trees.lazy_actions[slot, edge], trees.lazy_priors[slot, edge]
         trees.lazy_actions[slot, edge + shift] = action

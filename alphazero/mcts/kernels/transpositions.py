@@ -78,7 +78,7 @@ def node_value(
     It is for the node's player to move. An edge's weight is its visits times `visit_weight`. With
     `outcomes`, where `has_margins`, it is the mean of the values alone, with the same weights.
     """
-    if selection.solver and is_solved(trees, slot, node):
+    if selection.mcts_solver and is_solved(trees, slot, node):
         return trees.nodes[slot, node].value  # type: ignore[no-any-return]
     first, complete = trees.nodes[slot, node].first_edge, is_complete(trees, slot, node)
     count, best = trees.nodes[slot, node].created_count, -np.inf
@@ -88,7 +88,7 @@ def node_value(
         if visits > 0:
             best = max(best, trees.edges[slot, edge].value_sum / visits)
     weights = 1.0
-    total = trees.outcome_values[slot, node] if outcomes else trees.nodes[slot, node].value
+    total = trees.plain_values[slot, node] if outcomes else trees.nodes[slot, node].value
     for index in range(count):
         edge = edge_at(trees, slot, first, index, complete)
         visits = trees.edges[slot, edge].visits
@@ -97,6 +97,6 @@ def node_value(
             weight = visits * visit_weight(best - value, selection.backup_value_weighting)
             weights += weight
             if outcomes:
-                value = trees.outcome_sums[slot, edge] / visits
+                value = trees.plain_sums[slot, edge] / visits
             total += weight * value
     return total / weights  # type: ignore[no-any-return]

@@ -76,7 +76,7 @@ LEAF = np.dtype(
         ("depth", np.int32),  # edges from the root
         ("expands", np.bool_),  # whether to add a node in backup
         ("value", np.float64),  # for the player to move; set by the evaluation if it expands
-        ("outcome_value", np.float64),  # with `outcome_values`: the value, where `value` is utility
+        ("plain_value", np.float64),  # with `plain_values`: the value, where `value` is utility
     ],
     align=True,
 )
@@ -122,10 +122,10 @@ class Trees(NamedTuple):
     """[G, K, A] legal actions of the leaf"""
     rows: RecordArray
     """[R] of ROW: slot and leaf of each row of the last batch"""
-    outcome_values: Float64Array
+    plain_values: Float64Array
     """[G, N] the values of nodes without margins, for people and for training, where `value` is the
     utility of `search.margin_weight`; [G, 0] without it: both are the same"""
-    outcome_sums: Float64Array
+    plain_sums: Float64Array
     """[G, E] the sums of these values of edges, as `value_sum`; or [G, 0]"""
     lazy_actions: Int32Array
     """[G, E] the actions of lazy edges; or [G, 0]: all edges are created at once"""
@@ -180,8 +180,8 @@ def allocate_trees(
         leaf_key=np.zeros((slots, leaves), np.uint64),
         leaf_mask=np.zeros((slots, leaves, actions), np.bool_),
         rows=np.zeros(rows or slots * leaves, ROW),
-        outcome_values=np.zeros((slots, nodes if margins else 0)),
-        outcome_sums=np.zeros((slots, nodes * actions if margins else 0)),
+        plain_values=np.zeros((slots, nodes if margins else 0)),
+        plain_sums=np.zeros((slots, nodes * actions if margins else 0)),
         lazy_actions=np.zeros((slots, nodes * actions if lazy else 0), np.int32),
         lazy_priors=np.zeros((slots, nodes * actions if lazy else 0), np.float32),
         created_places=np.zeros((slots, nodes * actions if lazy else 0), np.int32),

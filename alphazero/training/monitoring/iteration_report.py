@@ -19,7 +19,7 @@ from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import commented, has_sgf, to_sgf
 from alphazero.training.data.replay_mixture import ReplayMixture
-from alphazero.training.evaluation import Figures
+from alphazero.training.evaluation import MetricValues
 from alphazero.training.learning.learner import StepReport
 from alphazero.training.manifest import RunState
 from alphazero.training.monitoring.surprise import full_searches, most_surprising_position
@@ -42,7 +42,7 @@ class IterationReport:
     steps: StepReport
     gate: MatchResult | None
     """result of the gate that ended in this iteration, if one did"""
-    measured: Figures
+    measured: MetricValues
     """results of `PlayerEvaluation` and `holdout_value_loss` by metric name"""
     int8: QuantizationError | None
     resign_below: float

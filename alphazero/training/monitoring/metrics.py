@@ -76,7 +76,7 @@ METRICS: Mapping[str, Metric] = {
     "speed/games_per_second": Metric("1/s", "self-play games ended"),
     "speed/simulations_per_second": Metric("1/s", "simulations in self-play"),
     "speed/evaluations_per_second": Metric("1/s", "positions evaluated by the network"),
-    "speed/cache_hits": Metric("share", "positions whose evaluation was remembered"),
+    "speed/cache_hits": Metric("share", "positions found in the cache"),
     "speed/network_share": Metric(
         "share", "the workers' playing time that was spent inside the evaluator, by the clock"
     ),

@@ -1565,8 +1565,8 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/simulation.py",
-        "value, outcome_value = -value, -outcome_value",
-        "value, outcome_value = value * 1, -outcome_value",
+        "value, plain_value = -value, -plain_value",
+        "value, plain_value = value * 1, -plain_value",
         "backup does not change sides",
         ("mcts/test_network_search.py::test_search_wins_in_one_and_blocks_in_one",),
     ),
@@ -1681,7 +1681,7 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/transpositions.py",
-        "weights = 1.0\n    total = trees.outcome_values[slot, node] if outcomes else "
+        "weights = 1.0\n    total = trees.plain_values[slot, node] if outcomes else "
         "trees.nodes[slot, node].value",
         "weights, total = 0.0, 0.0",
         "a node's own evaluation counts nothing",
@@ -1865,14 +1865,14 @@ MARGINS = (
     ),
     Mutation(
         "mcts/kernels/subtree.py",
-        "trees.outcome_sums[slot, edge + shift] = trees.outcome_sums[slot, edge]",
-        "trees.outcome_sums[slot, edge + shift] = trees.edges[slot, edge].value_sum",
+        "trees.plain_sums[slot, edge + shift] = trees.plain_sums[slot, edge]",
+        "trees.plain_sums[slot, edge + shift] = trees.edges[slot, edge].value_sum",
         "kept trees show utilities",
         _TREE,
     ),
     Mutation(
         "mcts/kernels/root.py",
-        "total = trees.outcome_sums[slot, edge]",
+        "total = trees.plain_sums[slot, edge]",
         "total = trees.edges[slot, edge].value_sum",
         "people are shown utilities",
         _TREE,

@@ -25,24 +25,24 @@ def seen_by(player: int, result: float) -> float:
 class PlainNode:
     """A position; its dictionaries have one entry for each legal action, in rising order.
 
-    `value` and `value_sums` are of the utility, in which margins may have a part; `outcome_value`
-    and `outcome_sums` are of the outcome alone.
+    `value` and `value_sums` are of the utility, in which margins may have a part; `plain_value`
+    and `plain_sums` are of the outcome alone.
     """
 
     state: State
     value: float
     priors: dict[int, float]
-    outcome_value: float
+    plain_value: float
     visits: dict[int, int] = field(init=False)
     value_sums: dict[int, float] = field(init=False)
-    outcome_sums: dict[int, float] = field(init=False)
+    plain_sums: dict[int, float] = field(init=False)
     under_way: dict[int, int] = field(init=False)
     children: dict[int, "PlainNode"] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.visits = dict.fromkeys(self.priors, 0)
         self.value_sums = dict.fromkeys(self.priors, 0.0)
-        self.outcome_sums = dict.fromkeys(self.priors, 0.0)
+        self.plain_sums = dict.fromkeys(self.priors, 0.0)
         self.under_way = dict.fromkeys(self.priors, 0)
 
     def size(self) -> int:
@@ -125,7 +125,7 @@ class PlainSearch:
     def root_value(self) -> float:
         """Return the mean of the root's own value and of every simulation's, without margins."""
         root = self.root
-        total = root.outcome_value + sum(root.outcome_sums.values())
+        total = root.plain_value + sum(root.plain_sums.values())
         return total / (1 + sum(root.visits.values()))
 
     def variation(self, action: int, length: int) -> list[int]:
@@ -208,8 +208,8 @@ class PlainSearch:
     def _credit(self, path: Path, leaf: PlainNode) -> None:
         """Count a simulation that ends in `leaf` on every edge of its path."""
         utility = seen_by(to_play(leaf.state), leaf.value)
-        outcome = seen_by(to_play(leaf.state), leaf.outcome_value)
+        outcome = seen_by(to_play(leaf.state), leaf.plain_value)
         for node, action in path:
             node.visits[action] += 1
             node.value_sums[action] += seen_by(to_play(node.state), utility)
-            node.outcome_sums[action] += seen_by(to_play(node.state), outcome)
+            node.plain_sums[action] += seen_by(to_play(node.state), outcome)

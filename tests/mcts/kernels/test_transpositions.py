@@ -65,9 +65,9 @@ class PlainGraph(PlainGumbelRoot):
         """
         means = {a: node.value_sums[a] / count for a, count in node.visits.items() if count}
         best, numbers, weights = max(means.values(), default=0), [], [1.0]
-        numbers.append((node.value, node.outcome_value))
+        numbers.append((node.value, node.plain_value))
         for action, mean in means.items():
-            numbers.append((mean, node.outcome_sums[action] / node.visits[action]))
+            numbers.append((mean, node.plain_sums[action] / node.visits[action]))
             k = self.settings.backup_value_weighting
             weights.append(node.visits[action] / (1 + k * (best - mean)))
         return np.average(numbers, axis=0, weights=weights).tolist()
@@ -101,7 +101,7 @@ class PlainGraph(PlainGumbelRoot):
             node.visits[action] += 1
             visits, player = node.visits[action], to_play(node.state)
             node.value_sums[action] = visits * seen_by(player, utility)
-            node.outcome_sums[action] = visits * seen_by(player, value)
+            node.plain_sums[action] = visits * seen_by(player, value)
 
 
 @pytest.mark.parametrize(

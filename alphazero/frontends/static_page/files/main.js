@@ -8,7 +8,7 @@ import { ONGOING, makeGame, valueOf } from "./rules.js";
 
 /** Simulations a move; 0 is the network alone. */
 const LEVELS = [0, 25, 100, 400, 1600];
-const USUAL_LEVEL = 100;
+const DEFAULT_LEVEL = 100;
 
 /** Least simulations of a hint. */
 const HINT = 400;
@@ -151,7 +151,7 @@ async function start() {
   followTheme(byId("theme"));
   const words = (simulations) => (simulations === 0 ? "none: no search" : count(simulations));
   byId("level").append(...LEVELS.map((value) => make("option", { value }, words(value))));
-  byId("level").value = USUAL_LEVEL;
+  byId("level").value = DEFAULT_LEVEL;
   const player = await (await fetch("player.json")).json();
   document.title = player.title;
   setText(byId("game-title"), player.title);

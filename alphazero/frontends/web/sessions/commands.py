@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from alphazero.errors import GameError
+from alphazero.frontends.search_pool import MAX_SIMULATIONS
 from alphazero.frontends.web.sessions.game_review import BETTER, RETRY
 from alphazero.frontends.web.sessions.session import Side, WebSession
 from alphazero.frontends.web.sessions.session_manager import SessionManager, check_board_size
@@ -14,7 +15,6 @@ from alphazero.records.jsonl import read_line
 from alphazero.records.sgf import read_sgf
 from alphazero.records.sgf_export import from_sgf
 
-MAX_SIMULATIONS: Final = 1_000_000
 MAX_SECONDS: Final = 600.0
 MAX_TEXT: Final = 1 << 19
 """Maximum characters of a loaded game or pasted moves."""

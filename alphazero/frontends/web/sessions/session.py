@@ -30,9 +30,9 @@ from alphazero.frontends.web.sessions.session_search import (
     MOVE,
     REVIEW,
     SECOND,
+    CurrentSearch,
     RunningSearch,
     SearchGoal,
-    SearchSlot,
 )
 from alphazero.games.game import Game
 from alphazero.games.registry import name_of
@@ -128,8 +128,8 @@ class WebSession:
         """Position of the last hint."""
         self.recorded: dict[GameNode, dict[str, Any]] = {}
         """Recorded search results and current network outputs, by position."""
-        self._first = SearchSlot(self.id, host.search_pool, self._on_progress, self._on_response)
-        self._second = SearchSlot(
+        self._first = CurrentSearch(self.id, host.search_pool, self._on_progress, self._on_response)
+        self._second = CurrentSearch(
             self.id, host.search_pool, self._on_second_progress, self._on_second_response
         )
         self.second_result: tuple[GameNode, SearchResult] | None = None

@@ -62,7 +62,7 @@ class RunningSearch:
     started: float
 
 
-class SearchSlot:
+class CurrentSearch:
     """At most one search in progress; its callbacks are not called once it is replaced."""
 
     search: RunningSearch | None = None

@@ -9,7 +9,7 @@ const CUSTOM = { simulations: "custom simulations", seconds: "custom seconds" };
 const DEFAULT_SIMULATIONS = 100;
 
 /** Level of a player that was not yet given another. */
-const USUAL_LEVEL = 4;
+const DEFAULT_LEVEL = 4;
 
 /** Return a game's name and options, sorted and without some: "go:rows=7,komi_half_points=9" as
  * "go,rows=7". */
@@ -36,7 +36,7 @@ export function playersOf(setup, game) {
 /** Return a side with a player as the command line gives it, or at a level in the middle. */
 export function defaultSide(player) {
   if (player.ladder.length > 0 && !player.has_own_budget) {
-    return { player: player.name, level: player.own_level ?? USUAL_LEVEL };
+    return { player: player.name, level: player.own_level ?? DEFAULT_LEVEL };
   }
   const { simulations, seconds } = player.budgets[player.default_budget] ?? {};
   return { player: player.name, simulations: simulations ?? null, seconds: seconds ?? null };
@@ -131,7 +131,7 @@ class SideControls {
 
   chooseLevel() {
     if (this.level.value === LADDER) {
-      this.changed({ player: this.side.player, level: USUAL_LEVEL });
+      this.changed({ player: this.side.player, level: DEFAULT_LEVEL });
       return;
     }
     this.isCustom = this.level.value in CUSTOM;

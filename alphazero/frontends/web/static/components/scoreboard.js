@@ -80,7 +80,7 @@ export class Scoreboard {
   }
 }
 
-/** Describe what is proven, what the page waits for, or that an earlier position is shown. */
+/** Describe a proven result, what the page waits for, or that an earlier position is shown. */
 function stateOf({ sides, to_play: player, over, paused, thinking, ply, moves, search }) {
   if (ply < moves.length) return "looking back";
   if (over) return "";

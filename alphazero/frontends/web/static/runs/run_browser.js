@@ -47,7 +47,7 @@ export class Runs {
     return button;
   }
 
-  /** Take over how far the runs are; what is shown of one that has gone on is read again. */
+  /** Update the progress of the runs; reload the shown one if it has gone on. */
   follow(runs) {
     const before = this.runs;
     this.runs = runs;
