@@ -64,7 +64,7 @@ class Driver:
         (keeper,) = [
             process
             for process, (parent, _, text) in processes().items()
-            if parent == self.process.pid and "local_ray" in text
+            if parent == self.process.pid and "ray_supervisor" in text
         ]
         return keeper
 
