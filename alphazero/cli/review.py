@@ -88,7 +88,7 @@ def review(options: argparse.Namespace) -> int:
         known, count = kept.load(played, spec), len(played.actions) + 1
         is_complete = len(known) == count or _evaluate(played, spec, known, kept)
         evaluations = [known.get(ply) for ply in range(count)]
-        reviewed = review_moves(played.actions, evaluations)
+        reviewed = review_moves(played.actions, evaluations, played.opening)
         console.print("\n".join(report(console, played, evaluations, reviewed)))
         if options.save:
             written.append(annotated_sgf(played, evaluations, reviewed))

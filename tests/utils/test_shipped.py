@@ -11,7 +11,6 @@ from alphazero.config.loader import load_config
 from alphazero.network.header import find_checkpoint
 from alphazero.utils.shipped import find_shipped, shipped_configs, shipped_players
 
-
 ONLY_IN_THE_REPOSITORY = "checkpoints/go_9x9_large.safetensors"
 """`integration/test_wheel.py` limits the wheel to 20 MB."""
 

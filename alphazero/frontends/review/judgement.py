@@ -101,7 +101,7 @@ class Review:
     """The reviewed moves of a game, and the accuracy of each side."""
 
     moves: tuple[MoveReview | None, ...]
-    """None where the position before or after the move is not evaluated"""
+    """None for the opening, and where the position before or after the move is not evaluated"""
     chances: tuple[float | None, ...]
     """win chance of player 0 at the start and after each move"""
     accuracies: tuple[float | None, float | None]
@@ -124,12 +124,17 @@ def judgement_of(loss: float) -> Judgement:
     return Judgement.INACCURACY if loss >= INACCURACY_LOSS else Judgement.GOOD
 
 
-def review_moves(actions: Sequence[int], evaluations: Sequence[Evaluation | None]) -> Review:
-    """Review the moves `actions` of a game, given the evaluations before and after each."""
+def review_moves(
+    actions: Sequence[int], evaluations: Sequence[Evaluation | None], opening: int = 0
+) -> Review:
+    """Review the moves `actions` of a game, given the evaluations before and after each.
+
+    The first `opening` moves, which no player chose, are not reviewed.
+    """
     moves: list[MoveReview | None] = []
     pairs = itertools.pairwise(evaluations)
     for ply, (action, (before, after)) in enumerate(zip(actions, pairs, strict=True), 1):
-        if before is None or after is None:
+        if ply <= opening or before is None or after is None:
             moves.append(None)
             continue
         is_best, chance = action in before.best, 100 - after.chance

@@ -33,7 +33,9 @@ def report(
         chance = _percent(review.chances[index + 1])
         line = f"  {index + 1:3}. {SIGNS[index % 2 + 1]} {name:6} {chance:>6}"
         before = evaluations[index]
-        if move is not None and before is not None:
+        if index < played.opening:
+            line += "      opening"
+        elif move is not None and before is not None:
             line += _judged(move)
             if move.judgement.is_bad:
                 line += f": better was {better_line(played.game, states[index], before)}"
