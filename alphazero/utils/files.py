@@ -198,10 +198,10 @@ def sha256_of(path: Path | str) -> str:
 def suggest_file(path: Path, suffix: str, home: str) -> str:
     """Return `; did you mean 'x'?` with a similar file name of that suffix, or an empty text.
 
-    Searches the folder of `path` and, if `path` is a bare name, the folder `home` and the files
-    that come with the package too.
+    Searches the folder of `path` and, if `path` is a bare name or in `home`, the folder `home` and
+    the files that come with the package too.
     """
-    bare = path.parent == Path()
+    bare = path.parent in (Path(), Path(home))
     folders = [path.parent, Path(home)] if bare else [path.parent]
     shipped = [*shipped_configs().values(), *shipped_players().values()] if bare else []
     near = {file.stem: file.stem for file in shipped if file.suffix == suffix}

@@ -54,7 +54,13 @@ def test_names_work_in_an_empty_folder(
 
 @pytest.mark.parametrize(
     ("arguments", "name"),
-    [(["train", "nimm"], "nim"), (["info", "hex_7x"], "hex_7x7"), (["play", "go_9"], "go_9x9")],
+    [
+        (["train", "nimm"], "nim"),
+        (["train", "configs/nim.yaml"], "nim"),
+        (["info", "hex_7x"], "hex_7x7"),
+        (["info", "checkpoints/hex_7x7.safetensors"], "hex_7x7"),
+        (["play", "go_9"], "go_9x9"),
+    ],
 )
 def test_a_misspelt_name_is_answered_with_a_suggestion(
     arguments: list[str],
