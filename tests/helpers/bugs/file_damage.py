@@ -150,7 +150,8 @@ def forged(path: Path, choice: random.Random) -> bytes:
         case 5:
             key = choice.choice(list(player["network"]))
             values = [-1, 10**12, 1.5, None, "8", [], {}, 65_000]
-            player["network"][key] = choice.choice(values)
+            wrong_values = [each for each in values if each != player["network"][key]]
+            player["network"][key] = choice.choice(wrong_values)
         case 6:
             wrong = [{"name": "os.system", "options": {}}, {"name": "go", "options": {"size": 19}}]
             key = choice.choice(["game", "step", "iteration", "rating", "details"])
