@@ -29,7 +29,7 @@ SLOTS: Final = 16
 """Maximum number of parallel searches of a pool."""
 
 MAX_SIMULATIONS: Final = 1_000_000
-"""Limit of new simulations in a search without a budget of simulations."""
+"""Limit of a budget of simulations, and of the new simulations in a search without one."""
 
 REPORT_INTERVAL: Final = 0.2
 """Seconds between progress reports."""

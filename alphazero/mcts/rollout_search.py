@@ -75,23 +75,20 @@ class RolloutSearch(TreeSearch):
 
     def step(self, batches: int = 1) -> int:
         """Run simulations for some milliseconds a batch; return the number of rollouts."""
-        before = self.evaluations
-        for _ in range(batches):
-            searching = self._searching.nonzero()[0]
-            if len(searching):
-                self._grow_trees(searching)
-            if self.has_finished:
-                break
-        return self.evaluations - before
-
-    def _grow_trees(self, searching: Int64Array) -> None:
+        before, searching = self.evaluations, self._searching.nonzero()[0]
+        if not len(searching):
+            return 0
         plies = max(1, MOVES_PER_STEP // len(searching))
 
         def grow(trees: Trees) -> int:
             return self._run_rollouts(self.game.rules, trees, self._selection, searching, plies)
 
         each = self._pool.map if self._pool else map
-        self.evaluations += sum(each(grow, self._trees_per_thread))
+        for _ in range(batches):
+            self.evaluations += sum(each(grow, self._trees_per_thread))
+            if self.has_finished:
+                break
+        return self.evaluations - before
 
     def root_statistics(self, slots: Int64Array) -> RootStatistics:
         """Return the statistics of `slots`, summed over the trees of each.

@@ -36,7 +36,7 @@ class PlayoutCap(NamedTuple):
 ALWAYS_BEST = TemperatureSchedule(0.0, 0, 0.0)
 
 BATCHES_PER_STEP = 16
-"""Returning to the match loop has a fixed cost."""
+"""Most batches searched in one `step()`; returning to the match loop has a fixed cost."""
 
 
 _rows = types.float64[:, ::1]

@@ -68,7 +68,7 @@ from alphazero.utils.jobs import map_ahead, threads_per_evaluation
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Observer, Progress, no_observer, progress_bar, say
 
-MAX_SAMPLING_THREADS = 4
+SAMPLERS = 4
 """The most threads that draw batches for a GPU; each holds one batch ahead."""
 
 
@@ -330,11 +330,7 @@ class Training:
         with self._stage("learn", steps, "step") as bar, self._learning_threads():
             # A GPU learns alone: meanwhile other cores draw the next batches. On a CPU the steps
             # themselves keep all cores busy.
-            threads = (
-                0
-                if self.learner.device.type == "cpu"
-                else min(self.cores - 1, MAX_SAMPLING_THREADS)
-            )
+            threads = 0 if self.learner.device.type == "cpu" else min(self.cores - 1, SAMPLERS)
             bar.iterable = map_ahead(self._batch, range(first, first + steps), threads)
             report = self.learner.train(bar, early)
         self.run.state.step = self.learner.step

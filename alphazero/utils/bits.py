@@ -4,8 +4,8 @@ import numpy as np
 
 from alphazero.utils.jit import inline_kernel
 
-HASH_SEED = np.uint64(0x9E3779B97F4A7C15)
-"""The hash of no words."""
+GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+"""The increment of SplitMix64, 2^64 divided by the golden ratio; also the hash of no words."""
 
 
 @inline_kernel
@@ -27,7 +27,7 @@ def lowest_bit(bits: np.uint64) -> int:
 
 @inline_kernel
 def mix_hash(key: np.uint64, word: int) -> np.uint64:
-    """Add a word to a hash that starts with HASH_SEED; the multiplier is that of `scramble`."""
+    """Add a word to a hash that starts with GOLDEN_GAMMA; the multiplier is that of `scramble`."""
     key = (key ^ np.uint64(word)) * np.uint64(0xBF58476D1CE4E5B9)
     return key ^ (key >> np.uint64(29))
 

@@ -201,9 +201,9 @@ def suggest_file(path: Path, suffix: str, home: str) -> str:
     Searches the folder of `path` and, if `path` is a bare name or in `home`, the folder `home` and
     the files that come with the package too.
     """
-    bare = path.parent in (Path(), Path(home))
-    folders = [path.parent, Path(home)] if bare else [path.parent]
-    shipped = [*shipped_configs().values(), *shipped_players().values()] if bare else []
+    at_home = path.parent in (Path(), Path(home))
+    folders = [path.parent, Path(home)] if at_home else [path.parent]
+    shipped = [*shipped_configs().values(), *shipped_players().values()] if at_home else []
     near = {file.stem: file.stem for file in shipped if file.suffix == suffix}
     near |= {each.stem: str(each) for folder in folders for each in folder.glob(f"*{suffix}")}
     close = difflib.get_close_matches(path.stem, near, n=1)

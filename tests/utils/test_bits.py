@@ -5,7 +5,7 @@ import random
 import numba
 import numpy as np
 
-from alphazero.utils.bits import HASH_SEED, count_bits, mix_hash, scramble
+from alphazero.utils.bits import GOLDEN_GAMMA, count_bits, mix_hash, scramble
 
 
 @numba.njit
@@ -18,7 +18,7 @@ def counts_of(numbers):
 
 @numba.njit
 def hash_of(words):
-    key = HASH_SEED
+    key = GOLDEN_GAMMA
     for index in range(len(words)):
         key = mix_hash(key, words[index])
     return key

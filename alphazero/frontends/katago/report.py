@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from alphazero.arena.elo import CONFIDENCE
 from alphazero.frontends.game_tree import SearchResult
 from alphazero.games.game import Game, State, to_play, value_of, win_rate
 from alphazero.games.grid import stones_by_player
@@ -19,6 +18,9 @@ from alphazero.players.candidates import Candidate
 from alphazero.players.end_prediction import EndPrediction
 from alphazero.records.gtp_notation import GtpNotation
 from alphazero.utils.arrays import Float32Array, Float64Array
+
+CONFIDENCE: Final = 1.96
+"""Standard deviations of the lower confidence bound."""
 
 COLOURS: Final = "BW"
 """Colours of players 0 and 1."""

@@ -15,7 +15,7 @@ from alphazero.mcts.kernels.edges import edge_at, is_complete
 from alphazero.mcts.kernels.equations import SelectionParams, visit_weight
 from alphazero.mcts.kernels.proofs import is_solved
 from alphazero.mcts.kernels.tree import Trees
-from alphazero.utils.bits import HASH_SEED, mix_hash
+from alphazero.utils.bits import GOLDEN_GAMMA, mix_hash
 from alphazero.utils.jit import inline_kernel
 
 
@@ -28,7 +28,7 @@ def has_transpositions(trees: Trees) -> bool:
 @inline_kernel
 def hash_state(trees: Trees, selection: SelectionParams) -> int:
     """Hash `trees.state`; a node whose hash is 0 is not indexed."""
-    key = HASH_SEED
+    key = GOLDEN_GAMMA
     for index in range(len(trees.state)):
         if index != selection.ignored_state_index:
             key = mix_hash(key, trees.state[index])
@@ -71,12 +71,12 @@ def rebuild_index(trees: Trees, slot: int) -> None:
 
 @inline_kernel
 def node_value(
-    trees: Trees, selection: SelectionParams, slot: int, node: int, outcomes: bool
+    trees: Trees, selection: SelectionParams, slot: int, node: int, plain: bool
 ) -> float:
     """Return the mean of a node's evaluation and its edges, or its exact value if solved.
 
     It is for the node's player to move. An edge's weight is its visits times `visit_weight`. With
-    `outcomes`, where `has_margins`, it is the mean of the values alone, with the same weights.
+    `plain`, where `has_margins`, it is the mean of the plain values, with the same weights.
     """
     if selection.mcts_solver and is_solved(trees, slot, node):
         return trees.nodes[slot, node].value  # type: ignore[no-any-return]
@@ -88,7 +88,7 @@ def node_value(
         if visits > 0:
             best = max(best, trees.edges[slot, edge].value_sum / visits)
     weights = 1.0
-    total = trees.plain_values[slot, node] if outcomes else trees.nodes[slot, node].value
+    total = trees.plain_values[slot, node] if plain else trees.nodes[slot, node].value
     for index in range(count):
         edge = edge_at(trees, slot, first, index, complete)
         visits = trees.edges[slot, edge].visits
@@ -96,7 +96,7 @@ def node_value(
             value = trees.edges[slot, edge].value_sum / visits
             weight = visits * visit_weight(best - value, selection.backup_value_weighting)
             weights += weight
-            if outcomes:
+            if plain:
                 value = trees.plain_sums[slot, edge] / visits
             total += weight * value
     return total / weights  # type: ignore[no-any-return]

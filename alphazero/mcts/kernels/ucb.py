@@ -9,7 +9,7 @@ import numpy as np
 from alphazero.mcts.kernels.equations import SelectionParams, ucb1, ucb1_width, uniform
 from alphazero.mcts.kernels.selection_rules import UCB1
 from alphazero.mcts.kernels.tree import Trees
-from alphazero.utils.bits import HASH_SEED, scramble
+from alphazero.utils.bits import GOLDEN_GAMMA, scramble
 from alphazero.utils.jit import inline_kernel
 
 
@@ -21,7 +21,7 @@ def random_below(trees: Trees, slot: int, limit: int) -> int:
     most `limit` / 2^32 (Lemire, *Fast random integer generation in an interval*, 2019, without the
     rejection step).
     """
-    bits = trees.slots[slot].random + HASH_SEED
+    bits = trees.slots[slot].random + GOLDEN_GAMMA
     trees.slots[slot].random = bits
     bits = scramble(bits)
     return np.int64(((bits >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))  # type: ignore[return-value]

@@ -602,7 +602,7 @@ def test_a_game_without_sgf_says_so(served: Served) -> None:
         assert (status, "SGF" in reply["error"]) == (400, True)
 
 
-# --- who may ask ---------------------------------------------------------------------------------
+# --- what is served ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -715,9 +715,6 @@ def test_idle_sessions_make_way_for_new_ones_at_the_limit(monkeypatch: pytest.Mo
         pages[1].leave()
 
 
-"""A second address of this machine: another client, as the server sees it."""
-
-
 def test_streams_of_one_client_keep_no_other_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "MAX_CONNECTIONS", 6)
     with serving() as running, running.begin("nim", client=OTHER) as page:
@@ -805,7 +802,7 @@ def test_the_server_stops_at_once_though_pages_listen_and_players_think() -> Non
     assert all(pool._thread is None or not pool._thread.is_alive() for pool in pools)
 
 
-# --- how strong they are -------------------------------------------------------------------------
+# --- the end of a game ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("heads", [("ownership", "margin"), ("margin",), ()])

@@ -1681,7 +1681,7 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/transpositions.py",
-        "weights = 1.0\n    total = trees.plain_values[slot, node] if outcomes else "
+        "weights = 1.0\n    total = trees.plain_values[slot, node] if plain else "
         "trees.nodes[slot, node].value",
         "weights, total = 0.0, 0.0",
         "a node's own evaluation counts nothing",

@@ -24,6 +24,7 @@ from helpers.paths import CHECKPOINTS
 
 CHECKPOINT = CHECKPOINTS / "tic_tac_toe.safetensors"
 OTHER = "127.0.0.2"
+"""A second address of this machine: another client, as the server sees it."""
 
 Json = dict[str, Any]
 
