@@ -319,8 +319,7 @@ search (which needs no noise and no temperature) and progressive simulations."""
 CONVOLUTIONAL = "network.heads=convolutional"
 FEATURES = "game.features=1"
 KOMI = "selfplay.varied_options={komi_half_points: [1, 21]}"
-AUXILIARY = "network.auxiliary=[ownership,margin,reply,short_term_value]"
-NO_REPLY = "network.auxiliary=[ownership,margin,short_term_value]"
+AUXILIARY = "network.auxiliary=[ownership,margin,short_term_value]"
 ALL = [CONVOLUTIONAL, FEATURES, KOMI, AUXILIARY]
 GUMBEL_ROOT = "search.selection=gumbel_root"
 PROGRESSIVE = "selfplay.progressive_samples=54000"  # most of a run of 5,000,000 evaluations
@@ -331,20 +330,12 @@ GO_VARIANTS = {
     "liberties, ko, life and komi as planes": [FEATURES],
     "these planes, komi drawn from 0.5 to 10.5": [FEATURES, KOMI],
     "ownership and margin": ["network.auxiliary=[ownership,margin]"],
-    "the opponent's reply": ["network.auxiliary=[reply]"],
     "short-term values": ["network.auxiliary=[short_term_value]"],
-    "all four auxiliary heads": [AUXILIARY],
+    "all auxiliary heads": [AUXILIARY],
     "all but komi": [CONVOLUTIONAL, FEATURES, AUXILIARY],
     "all": ALL,
-    "all but the opponent's reply": [*ALL, NO_REPLY],
     "all, Gumbel search above PUCT": [*ALL, GUMBEL_ROOT],
     "all, progressive simulations": [*ALL, PROGRESSIVE],
-    "all but the reply, Gumbel search and progressive simulations": [
-        *ALL,
-        NO_REPLY,
-        GUMBEL_ROOT,
-        PROGRESSIVE,
-    ],
     "all, Gumbel search and progressive simulations": [*ALL, GUMBEL_ROOT, PROGRESSIVE],
     "the same, every other iteration on 5 x 5": [
         *ALL,
@@ -369,9 +360,7 @@ OTHELLO_SMALL = [
 
 OTHELLO_VARIANTS = {
     "no auxiliary heads": ["network.auxiliary=[]"],
-    "the opponent's reply too": ["network.auxiliary=[ownership,margin,reply]"],
-    "short-term values too": ["network.auxiliary=[ownership,margin,short_term_value]"],
-    "both": [AUXILIARY],
+    "short-term values too": [AUXILIARY],
 }
 
 LARGER_BOARD_SMALL = [
@@ -390,17 +379,9 @@ LARGER_BOARD_SMALL = [
 body of the smaller board's player."""
 
 HEX_SMALL = [*LARGER_BOARD_SMALL, "network.auxiliary=[ownership]"]
-HEX_VARIANTS = {
-    "the opponent's reply too": ["network.auxiliary=[ownership,reply]"],
-    "short-term values too": ["network.auxiliary=[ownership,short_term_value]"],
-    "both": ["network.auxiliary=[ownership,reply,short_term_value]"],
-}
+HEX_VARIANTS = {"short-term values too": ["network.auxiliary=[ownership,short_term_value]"]}
 
-GOMOKU_VARIANTS = {
-    "the opponent's reply": ["network.auxiliary=[reply]"],
-    "short-term values": ["network.auxiliary=[short_term_value]"],
-    "both": ["network.auxiliary=[reply,short_term_value]"],
-}
+GOMOKU_VARIANTS = {"short-term values": ["network.auxiliary=[short_term_value]"]}
 
 STUDIES = {
     "connect_four": Study("connect_four.yaml", CONNECT_FOUR_SMALL, CONNECT_FOUR_VARIANTS, 48),

@@ -29,7 +29,7 @@ PRECISIONS = ("auto", "float32", "bfloat16")
 BACKENDS = ("auto", "torch", "openvino", "onnxruntime")
 HEADS = ("dense", "convolutional")
 TRACKERS = ("wandb", "mlflow")
-AUXILIARY_HEADS = ("ownership", "margin", "reply", "short_term_value")
+AUXILIARY_HEADS = ("ownership", "margin", "short_term_value")
 SELECTIONS = ("puct", "gumbel", "gumbel_root")
 LEAF_SYMMETRIES = ("none", "random", "average")
 
@@ -172,12 +172,11 @@ class NetworkConfig:
         (),
         "heads that training adds, and self-play does not compute: `ownership`, who owns each "
         "cell at the end, and `margin`, by how much the game is won, for games with these rules; "
-        "`reply`, the opponent's next policy; `short_term_value`, the search's values a few moves "
-        "on",
+        "`short_term_value`, the search's values a few moves on",
         kind="list of heads",
         choices=AUXILIARY_HEADS,
         read=lambda _reader, _path, value: check_names(value, "heads", AUXILIARY_HEADS),
-        source="not in AGZ; Wu 2019 (arXiv:1902.10565), sections 3.4 and 4.1; KataGo, "
+        source="not in AGZ; Wu 2019 (arXiv:1902.10565), section 4.1; KataGo, "
         "docs/KataGoMethods.md, Short-term Value and Score Targets",
     )
 
@@ -791,12 +790,6 @@ class LearnerConfig:
         at_least=0,
         source="Wu 2019 (arXiv:1902.10565), appendix B: 0.02 for the cross-entropy of scores",
     )
-    reply_weight: float = config_field(
-        0.15,
-        "weight in the loss of the head `reply`: the cross-entropy in nats",
-        at_least=0,
-        source="Wu 2019 (arXiv:1902.10565), section 3.4: 0.15",
-    )
     short_term_value_weight: float = config_field(
         0.72,
         "weight in the loss of the head `short_term_value`: the cross-entropy of win and loss in "
@@ -1008,6 +1001,7 @@ REMOVED_KEYS: dict[KeyPath, Any] = {
     ("gate", "sprt_elo0"): 0.0,
     ("gate", "sprt_elo1"): 35.0,
     ("gate", "sprt_error"): 0.05,
+    ("learner", "reply_weight"): 0.15,
     ("network", "squeeze_excitation"): 0,
     ("network", "value_head"): "scalar",
     ("replay", "policy_surprise_weight"): 0.0,
@@ -1019,6 +1013,9 @@ REMOVED_KEYS: dict[KeyPath, Any] = {
 }
 """Keys of older files, accepted only with this value, their default. Those of `network` are in the
 headers of checkpoints too."""
+
+REMOVED_HEADS = ("reply",)
+"""Auxiliary heads in older checkpoints. They are not read, for play does not use them."""
 
 REMOVED_SECTIONS = {
     "growth": (

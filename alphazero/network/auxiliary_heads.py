@@ -1,9 +1,9 @@
 """Auxiliary heads: what a network learns beside policy and value, for better features.
 
-Self-play does not compute them. Wu 2019 (arXiv:1902.10565), sections 3.4 and 4.1; KataGo,
+Self-play does not compute them. Wu 2019 (arXiv:1902.10565), section 4.1; KataGo,
 docs/KataGoMethods.md, "Short-term Value and Score Targets".
 
-Shapes: B positions, C planes, H rows, W columns, A actions, F filters, T horizons.
+Shapes: B positions, H rows, W columns, F filters, T horizons.
 """
 
 import math
@@ -15,11 +15,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from alphazero.config.schema import NetworkConfig
-from alphazero.network.heads import make_policy_head, policy_logits
 from alphazero.network.layers import ConvNorm
 
 HEAD_FILTERS: Final = 32
-"""1x1 filters of the heads whose output is not a policy, as in KataGo's networks of 128 filters."""
+"""1x1 filters of each head, as in KataGo's networks of 128 filters."""
 
 HORIZON_SHARES: Final = (0.176, 0.056, 0.016)
 """KataGo's factors of the board's cells in the T horizons of the short-term values: 65, 21 and 7
@@ -79,28 +78,12 @@ class MarginHead(PooledHead):
         return width * torch.stack([mean, functional.softplus(spread) + LEAST_SPREAD], 1)
 
 
-class ReplyHead(nn.Module):
-    """The opponent's policy after the best move, with a head like that of the policy."""
-
-    def __init__(self, settings: NetworkConfig, cells: int, num_actions: int, planes: int) -> None:
-        super().__init__()
-        self.features, self.output = make_policy_head(settings, cells, num_actions, planes)
-
-    def forward(self, trunk: Tensor) -> Tensor:
-        """Map the trunk [B, F, H, W] to logits float32 [B, A]."""
-        return policy_logits(self.features(trunk), self.output)
-
-
-def make_heads(settings: NetworkConfig, cells: int, num_actions: int, planes: int) -> nn.ModuleDict:
-    """Return the heads in `settings.auxiliary` by name; `cells` is H * W.
-
-    `planes` is the number of planes of actions; with 0 the reply's head is dense.
-    """
+def make_heads(settings: NetworkConfig) -> nn.ModuleDict:
+    """Return the heads in `settings.auxiliary` by name."""
     filters, hidden = settings.filters, settings.value_hidden
     makers: dict[str, Callable[[], nn.Module]] = {
         "ownership": lambda: PerCellHead(filters),
         "margin": lambda: MarginHead(filters, hidden),
-        "reply": lambda: ReplyHead(settings, cells, num_actions, planes),
         "short_term_value": lambda: PooledHead(filters, hidden, len(HORIZON_SHARES)),
     }
     return nn.ModuleDict({name: makers[name]() for name in settings.auxiliary})

@@ -14,7 +14,13 @@ from typing import Any, Final
 from torch import Tensor
 
 from alphazero.config.fields import WrongValueError, config_fields
-from alphazero.config.schema import AUXILIARY_HEADS, REMOVED_KEYS, NetworkConfig, check_names
+from alphazero.config.schema import (
+    AUXILIARY_HEADS,
+    REMOVED_HEADS,
+    REMOVED_KEYS,
+    NetworkConfig,
+    check_names,
+)
 from alphazero.errors import GameError
 from alphazero.games import Game, make_game
 from alphazero.network.header import PLAYER_FORMAT, read_file, refuse
@@ -139,12 +145,16 @@ def read_checkpoint(data: bytes, name: str) -> Checkpoint:
 def _checkpoint_of(player: dict[str, Any], weights: dict[str, Tensor], source: str) -> Checkpoint:
     """Return the checkpoint in a file; raise KeyError, TypeError or ValueError if malformed."""
     game = typed(player["game"], dict)
+    network = typed(player["network"], dict)
+    heads = check_names(network.get("auxiliary", []), "heads", (*AUXILIARY_HEADS, *REMOVED_HEADS))
+    removed = tuple(f"auxiliary.{head}." for head in heads if head in REMOVED_HEADS)
+    network = network | {"auxiliary": tuple(each for each in heads if each in AUXILIARY_HEADS)}
     rating = player["rating"]
     return Checkpoint(
         game_name=typed(game["name"], str),
         game_options=typed(game["options"], dict),
-        network_settings=_settings_of(typed(player["network"], dict), source),
-        weights=weights,
+        network_settings=_settings_of(network, source),
+        weights={name: each for name, each in weights.items() if not name.startswith(removed)},
         step=typed(player["step"], int),
         iteration=typed(player["iteration"], int),
         rating=None if rating is None else float(typed(rating, int, float)),
@@ -159,8 +169,6 @@ def _settings_of(values: dict[str, Any], source: str) -> NetworkConfig:
     A setting that is newer than the file has its default, which keeps the old behaviour. One that
     was removed since must have had its default.
     """
-    heads = check_names(values.get("auxiliary", []), "heads", AUXILIARY_HEADS)
-    values = values | {"auxiliary": heads}
     for path, default in REMOVED_KEYS.items():
         section, name = map(str, path)
         if section == "network" and values.pop(name, default) != default:

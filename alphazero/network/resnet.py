@@ -145,13 +145,14 @@ class ResNet(nn.Module):
                 )
             )
             pools = settings.heads == "convolutional"
-            actions = cells, num_actions, policy_planes if pools else 0
-            self.policy_features, self.policy_output = make_policy_head(settings, *actions)
+            self.policy_features, self.policy_output = make_policy_head(
+                settings, cells, num_actions, policy_planes if pools else 0
+            )
             self.value_features = ConvNorm(settings.filters, settings.value_filters, 1)
             inputs = settings.value_filters * (NUM_SUMMARIES if pools else cells)
             self.value_hidden = nn.Linear(inputs, settings.value_hidden)
             self.value_output = nn.Linear(settings.value_hidden, 1)
-            self.auxiliary = make_heads(settings, *actions)  # last: drawn last
+            self.auxiliary = make_heads(settings)  # last: drawn last
         if seed is not None:
             self.to_empty(device="cpu")
             self._initialise(torch.Generator().manual_seed(seed))

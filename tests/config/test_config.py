@@ -286,15 +286,18 @@ def test_settings_that_cannot_work_together_are_refused(section: str, error: str
     ("heads", "error"),
     [
         ("[ownership]", "'ownership' needs the rule `owners`, which the game connect_four lacks"),
-        ("[reply, margin]", "'margin' needs the rule `margin`, which the game connect_four lacks"),
-        ("[reply, reply]", "'reply' appears twice"),
         (
-            "[replies]",
-            "must be one of ownership, margin, reply, short_term_value, got 'replies'; "
-            "did you mean 'reply'?",
+            "[short_term_value, margin]",
+            "'margin' needs the rule `margin`, which the game connect_four lacks",
+        ),
+        ("[ownership, ownership]", "'ownership' appears twice"),
+        (
+            "[margins]",
+            "must be one of ownership, margin, short_term_value, got 'margins'; "
+            "did you mean 'margin'?",
         ),
         ("[3]", "expected text, got 3; put it in quotes"),
-        ("reply", "expected a list of heads, got text 'reply'"),
+        ("margin", "expected a list of heads, got text 'margin'"),
     ],
 )
 def test_wrong_auxiliary_heads_are_refused_in_one_line(heads: str, error: str) -> None:
@@ -305,10 +308,10 @@ def test_wrong_auxiliary_heads_are_refused_in_one_line(heads: str, error: str) -
 @pytest.mark.parametrize(
     ("game", "heads"),
     [
-        ("connect_four", ("reply", "short_term_value")),
+        ("connect_four", ("short_term_value",)),
         ("hex", ("ownership",)),
         ("othello", ("margin", "ownership")),
-        ("go", ("ownership", "margin", "reply", "short_term_value")),
+        ("go", ("ownership", "margin", "short_term_value")),
     ],
 )
 def test_auxiliary_heads_are_those_of_the_game(game: str, heads: tuple[str, ...]) -> None:

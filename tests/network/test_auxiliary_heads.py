@@ -80,15 +80,13 @@ def test_predictions_are_the_outputs_in_words_for_people() -> None:
     assert np.allclose(found.margin, arrays["margin"][:, 0])
     assert np.allclose(found.margin_spread, arrays["margin"][:, 1])
     assert (found.margin_spread >= LEAST_SPREAD * np.sqrt(20)).all()
-    powers = np.exp(arrays["reply"])
-    assert np.allclose(found.reply, powers / powers.sum(axis=1, keepdims=True), atol=1e-6)
     chances = 1 / (1 + np.exp(-arrays["short_term_value"]))
     assert np.allclose(found.short_term_value, 2 * chances - 1, atol=1e-6)
     assert found.ownership.std() > 0.01
     assert found.margin.std() > 0.01
 
 
-@pytest.mark.parametrize("heads", [(), ("reply",), ("margin", "ownership")])
+@pytest.mark.parametrize("heads", [(), ("short_term_value",), ("margin", "ownership")])
 def test_what_a_network_does_not_learn_it_does_not_predict(heads: tuple[str, ...]) -> None:
     found = predict(trained_like(dataclasses.replace(PLAIN, auxiliary=heads)), OBSERVATIONS)
     predicted = {name for name, array in found._asdict().items() if array is not None}
@@ -123,13 +121,10 @@ def test_openvino_plays_without_the_heads_and_predicts_by_torch() -> None:
         evaluator.predict(OBSERVATIONS[:, :2])
 
 
-def test_heads_without_a_policy_have_no_weight_that_knows_the_board() -> None:
+def test_no_weight_of_a_head_knows_the_size_of_the_board() -> None:
     sizes = [ResNet((3, n, n), n * n, WITH_HEADS, None).auxiliary.state_dict() for n in (4, 9)]
-    fixed = [
-        {name: each.shape for name, each in weights.items() if not name.startswith("reply")}
-        for weights in sizes
-    ]
-    assert fixed[0] == fixed[1]
+    shapes = [{name: each.shape for name, each in weights.items()} for weights in sizes]
+    assert shapes[0] == shapes[1]
 
 
 def test_an_untrained_network_expects_nothing_in_particular() -> None:
@@ -137,4 +132,3 @@ def test_an_untrained_network_expects_nothing_in_particular() -> None:
     assert np.abs(found.ownership).max() < 0.5
     assert np.abs(found.short_term_value).max() < 0.5
     assert np.abs(found.margin).max() < 0.5 * np.sqrt(20)
-    assert found.reply.max() < 3 / ACTIONS

@@ -106,7 +106,7 @@ def test_a_loaded_network_answers_as_the_saved_one(path: Path) -> None:
 OPTIONS = {
     "heads": "convolutional",
     "global_pooling": 2,
-    "auxiliary": ("reply", "short_term_value"),
+    "auxiliary": ("margin", "short_term_value"),
 }
 
 
@@ -151,6 +151,24 @@ def test_an_option_that_was_removed_is_read_with_its_default_alone(
         assert refusal(path) == (
             f"cannot read {path}: its network uses {name}, an option that was removed"
         )
+
+
+def test_a_head_that_was_removed_is_not_read_and_the_player_answers_as_before(path: Path) -> None:
+    settings = dataclasses.replace(SETTINGS, auxiliary=("margin",))
+    original = ResNet((3, 6, 7), 7, settings, seed=3).eval()
+    removed = {
+        f"auxiliary.reply.{name}": torch.rand(shape)
+        for name, shape in (("features.convolution.weight", (2, 4, 1, 1)), ("output.bias", (7,)))
+    }
+    weights = original.state_dict() | removed
+    save_checkpoint(path, player(network_settings=settings, weights=weights))
+    assert "unknown weight 'auxiliary.reply." in refusal(path)
+    forged(path, lambda player, _: player["network"].update(auxiliary=["reply", "margin"]))
+    loaded = load_checkpoint(path)
+    assert loaded.network_settings == settings
+    observations = torch.from_numpy(np.random.default_rng(0).random((5, 3, 6, 7), np.float32))
+    for ours, theirs in zip(loaded.network()(observations), original(observations), strict=True):
+        assert torch.equal(ours, theirs)
 
 
 def test_training_a_loaded_network_leaves_the_checkpoint_as_it_was(path: Path) -> None:
@@ -330,11 +348,11 @@ def test_weights_that_do_not_fit_the_game_are_refused(path: Path) -> None:
         (lambda player, _: player["network"].update(heads=["dense"]), "unreadable"),
         (lambda player, _: player["network"].update(global_pooling=-1), "global_pooling = -1"),
         (lambda player, _: player["network"].update(global_pooling=4), "global_pooling = 4"),
-        (lambda player, _: player["network"].update(auxiliary=["reply"]), "lacks weight"),
-        (lambda player, _: player["network"].update(auxiliary=["repl"]), "unreadable"),
-        (lambda player, _: player["network"].update(auxiliary=[["reply"]]), "unreadable"),
-        (lambda player, _: player["network"].update(auxiliary="reply"), "unreadable"),
-        (lambda player, _: player["network"].update(auxiliary=["reply"] * 2), "appears twice"),
+        (lambda player, _: player["network"].update(auxiliary=["margin"]), "lacks weight"),
+        (lambda player, _: player["network"].update(auxiliary=["margi"]), "unreadable"),
+        (lambda player, _: player["network"].update(auxiliary=[["margin"]]), "unreadable"),
+        (lambda player, _: player["network"].update(auxiliary="margin"), "unreadable"),
+        (lambda player, _: player["network"].update(auxiliary=["margin"] * 2), "appears twice"),
         (lambda player, _: player.update(step=1.5), "unreadable"),
         (lambda player, _: player.update(iteration=True), "unreadable"),
         (lambda player, _: player.update(rating="strong"), "unreadable"),

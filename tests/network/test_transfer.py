@@ -88,14 +88,14 @@ def test_dense_heads_are_not_taken_from_another_size_of_the_board(path: Path) ->
 
 
 def test_each_auxiliary_head_is_taken_alone(path: Path) -> None:
-    settings = dataclasses.replace(SETTINGS, auxiliary=("ownership", "margin", "reply"))
+    settings = dataclasses.replace(SETTINGS, auxiliary=("ownership", "margin"))
     weights = network_of("go", settings, 1, **GO_5).state_dict()
     save_checkpoint(path, Checkpoint("go", GO_5, settings, weights, 7, 1))
     fewer = dataclasses.replace(SETTINGS, auxiliary=("ownership", "short_term_value"))
     network = network_of("go", fewer, 2, **GO_5)
     assert str(start_from(str(path), network, RNG)) == (
         f"{EVERYTHING}, ownership head; not taken: short term value head (not there); "
-        "not in this network: reply head, margin head"
+        "not in this network: margin head"
     )
     for name, tensor in network.auxiliary["ownership"].state_dict().items():
         assert torch.equal(tensor, weights[f"auxiliary.ownership.{name}"])
@@ -118,7 +118,7 @@ def test_a_larger_network_begins_with_the_answers_of_the_smaller_one(
     path: Path, heads: str
 ) -> None:
     game = make_game("go", **GO_5)
-    small = dataclasses.replace(SETTINGS, heads=heads, auxiliary=("ownership", "reply"))
+    small = dataclasses.replace(SETTINGS, heads=heads, auxiliary=("ownership", "margin"))
     weights = ResNet.of(game, small, 1).state_dict()
     generator = torch.Generator().manual_seed(3)
     for name, tensor in weights.items():

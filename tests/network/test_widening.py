@@ -15,7 +15,7 @@ from alphazero.network.widening import widen
 SETTINGS = NetworkConfig(
     blocks=2, filters=8, policy_filters=3, value_filters=4, value_hidden=5, global_pooling=3
 )
-HEADS = ("ownership", "margin", "reply", "short_term_value")
+HEADS = ("ownership", "margin", "short_term_value")
 
 
 @pytest.mark.parametrize("trains", [False, True])

@@ -939,7 +939,7 @@ def test_a_run_with_auxiliary_heads_resumes_to_the_very_same_files(tmp_path: Pat
         "game.name=othello",
         "game.size=4",
         "run.seed=2",
-        "network.auxiliary=[ownership, margin, reply, short_term_value]",
+        "network.auxiliary=[ownership, margin, short_term_value]",
         "selfplay.full_search_probability=0.5",
         "selfplay.fast_simulations=2",
         "selfplay.resign_enabled_fraction=0.6",
@@ -948,7 +948,7 @@ def test_a_run_with_auxiliary_heads_resumes_to_the_very_same_files(tmp_path: Pat
     ]
     whole = loop.train(tiny_config(tmp_path / "whole", *options))
     curves = scalar_log(whole)
-    for head in ("ownership", "margin", "reply", "short_term_value"):
+    for head in ("ownership", "margin", "short_term_value"):
         assert [iteration for iteration, _ in curves[f"auxiliary/{head}"]] == [1, 2, 3, 4]
     assert load_checkpoint(whole / "best.safetensors").network_settings.auxiliary[0] == "ownership"
     _expect_the_same_after_a_resume(whole, tmp_path, options)

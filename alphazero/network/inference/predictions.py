@@ -1,6 +1,6 @@
 """What the auxiliary heads predict, as arrays for people.
 
-Shapes: B positions, C planes, H rows, W columns, A actions, T horizons.
+Shapes: B positions, C planes, H rows, W columns, T horizons.
 """
 
 from typing import NamedTuple
@@ -22,8 +22,6 @@ class AuxiliaryPredictions(NamedTuple):
     """[B] by how much the player will win, mean"""
     margin_spread: Float32Array | None
     """[B] its standard deviation"""
-    reply: Float32Array | None
-    """[B, A] probabilities of the opponent's next move, after the player's"""
     short_term_value: Float32Array | None
     """[B, T] in [-1, 1]: the search's values a few moves on, the farthest horizon first"""
 
@@ -47,7 +45,6 @@ def predict(network: ResNet, observations: Float32Array) -> AuxiliaryPredictions
         array(_value_of_logits(found.get("ownership"))),
         array(None if margins is None else margins[:, 0]),
         array(None if margins is None else margins[:, 1]),
-        array(torch.softmax(found["reply"], 1) if "reply" in found else None),
         array(_value_of_logits(found.get("short_term_value"))),
     )
 

@@ -1,9 +1,9 @@
 """Targets of the network's auxiliary heads, from recorded games.
 
-Wu 2019 (arXiv:1902.10565), sections 3.4 (the opponent's reply) and 4.1 (ownership and score);
-KataGo, docs/KataGoMethods.md, "Short-term Value and Score Targets".
+Wu 2019 (arXiv:1902.10565), section 4.1 (ownership and score); KataGo, docs/KataGoMethods.md,
+"Short-term Value and Score Targets".
 
-Letters: P positions (one per move), N games, A actions, B batch, T horizons.
+Letters: P positions (one per move), N games, B batch, T horizons.
 """
 
 import math
@@ -35,18 +35,17 @@ Targets = Mapping[str, Target]
 
 
 def target_shapes(
-    heads: Sequence[str], observation_shape: tuple[int, int, int], num_actions: int
+    heads: Sequence[str], observation_shape: tuple[int, int, int]
 ) -> dict[str, tuple[int, ...]]:
     """Return the shape of each head's target without the batch.
 
     ownership [H * W]: 1 for cells that are the player's at the end, -1 for the opponent's, 0 for
-    nobody's; margin []: by how much the player won; reply [A]: the search policy of the next
-    position; short_term_value [T]: see `short_term_values`.
+    nobody's; margin []: by how much the player won; short_term_value [T]: see
+    `short_term_values`.
     """
     shapes: dict[str, tuple[int, ...]] = {
         "ownership": (math.prod(observation_shape[1:]),),
         "margin": (),
-        "reply": (num_actions,),
         "short_term_value": (len(HORIZON_SHARES),),
     }
     return {head: shapes[head] for head in heads}
@@ -172,8 +171,6 @@ class TargetSource(NamedTuple):
     """[P] moves before each position"""
     games: Int64Array
     """[P] number of its game"""
-    policies: Float32Array
-    """[P, A] search policies; zeros for positions that were not searched fully"""
     ends: GameEnds | None
     short_term: Float32Array | None
     """[P, T]"""
@@ -189,16 +186,14 @@ class TargetSource(NamedTuple):
         readers = {
             "ownership": self._ownership,
             "margin": self._margin,
-            "reply": self._reply,
             "short_term_value": self._short_term_value,
         }
-        images = {"ownership": symmetries.cells, "reply": symmetries.actions}
         targets = {head: readers[head](positions) for head in heads}
-        for head in images.keys() & targets.keys():
-            values, weights = targets[head]
-            moved = np.empty_like(values)
-            np.put_along_axis(moved, images[head][chosen], values, 1)
-            targets[head] = Target(moved, weights)
+        if "ownership" in targets:
+            owners, weights = targets["ownership"]
+            moved = np.empty_like(owners)
+            np.put_along_axis(moved, symmetries.cells[chosen], owners, 1)
+            targets["ownership"] = Target(moved, weights)
         return targets
 
     def _signs(self, positions: Int64Array) -> Float32Array:
@@ -217,16 +212,6 @@ class TargetSource(NamedTuple):
         games = self.games[positions]
         margins = self.ends.margins[games] * self._signs(positions)
         return Target(margins, self.ends.reached[games].astype(np.float32))
-
-    def _reply(self, positions: Int64Array) -> Target:
-        """Return the policies of the next positions.
-
-        A reply is unknown where the next position was not searched fully, or the game is over.
-        """
-        nexts = np.minimum(positions + 1, len(self.games) - 1)
-        follows = (nexts > positions) & (self.games[nexts] == self.games[positions])
-        policies = np.where(follows[:, None], self.policies[nexts], np.float32(0))
-        return Target(policies, np.asarray(policies.any(axis=1), np.float32))
 
     def _short_term_value(self, positions: Int64Array) -> Target:
         assert self.short_term is not None

@@ -324,7 +324,6 @@ class ReplayBuffer:
         return TargetSource(
             np.arange(len(self._starts)) - self._starts,
             np.repeat(np.arange(len(lengths)), lengths),
-            self._policies,
             GameEnds(
                 self._joined("owners", np.int8, [each.owners for each in ends]),
                 self._joined("margins", np.float32, [each.margins for each in ends]),

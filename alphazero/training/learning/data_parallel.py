@@ -68,7 +68,7 @@ class Group:
         observation = planes, height, width
         rows = batch_size // self.size
         parts = [torch.empty(rows, *observation), torch.empty(rows, actions), torch.empty(rows)]
-        for shape in target_shapes(heads, observation, actions).values():
+        for shape in target_shapes(heads, observation).values():
             parts += [torch.empty(rows, *shape), torch.empty(rows)]
         for part in parts:
             distributed.scatter(part, src=0)

@@ -54,8 +54,7 @@ def auxiliary_losses(
     `targets` are pairs of values [B, ...] and weights [B], see `Target`. `<head>_loss` is the loss
     in nats; its mean is over the whole batch, where an unknown target has a loss of 0, so that each
     known one counts the same in every batch. `<head>_known` is the share of known targets.
-    Wu 2019 (arXiv:1902.10565), sections 3.4 and 4.1 and appendix B, except for the margin, see
-    `MarginHead`.
+    Wu 2019 (arXiv:1902.10565), section 4.1 and appendix B, except for the margin, see `MarginHead`.
     """
     found = {}
     for head, output in outputs.items():
@@ -87,14 +86,9 @@ def _margin_loss(outputs: Tensor, margins: Tensor) -> Tensor:
     return spread.log() + (((margins - mean) / spread) ** 2 + math.log(2 * math.pi)) / 2
 
 
-def _reply_loss(logits: Tensor, policies: Tensor) -> Tensor:
-    return -(policies * functional.log_softmax(logits, dim=1)).sum(dim=1)
-
-
 _POSITION_LOSSES: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
     "ownership": _ownership_loss,
     "margin": _margin_loss,
-    "reply": _reply_loss,
     "short_term_value": _short_term_value_loss,
 }
 """The losses [B] of each head's outputs and target values."""

@@ -67,7 +67,6 @@ DASHBOARD: Final[Mapping[str, tuple[Chart, ...]]] = {
             {
                 "auxiliary/ownership": "ownership",
                 "auxiliary/margin": "margin",
-                "auxiliary/reply": "reply",
                 "auxiliary/short_term_value": "short-term value",
             },
         ),

@@ -28,9 +28,6 @@ METRICS: Mapping[str, Metric] = {
     "auxiliary/margin": Metric(
         "nats", "-log density of the head `margin` at the margin; of games played to the end"
     ),
-    "auxiliary/reply": Metric(
-        "nats", "cross-entropy of the head `reply`; of positions whose next one was searched fully"
-    ),
     "auxiliary/short_term_value": Metric(
         "nats", "cross-entropy of the head `short_term_value`, sum over its three horizons"
     ),

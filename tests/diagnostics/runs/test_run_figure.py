@@ -286,7 +286,7 @@ def test_tensorboard_gets_no_charts_for_what_a_run_never_measures(tmp_path: Path
     assert charts() == [*GATES, *ALWAYS]
     assert charts("gate.games=0") == ALWAYS
     assert charts(*MEASURED) == [*ANCHORS[:2], *GATES, *ALWAYS]
-    assert set(charts("network.auxiliary=[reply]")) == {*GATES, *ALWAYS, AUXILIARY}
+    assert set(charts("network.auxiliary=[short_term_value]")) == {*GATES, *ALWAYS, AUXILIARY}
 
 
 def test_tensorboard_takes_the_layout_of_the_last_time_a_run_went_on(tmp_path: Path) -> None:

@@ -346,9 +346,9 @@ TRAINING = (
     ),
     Mutation(
         "training/data/auxiliary_targets.py",
-        "np.put_along_axis(moved, images[head][chosen], values, 1)",
-        "moved[:] = values",
-        "owners and replies are not turned with the board",
+        "np.put_along_axis(moved, symmetries.cells[chosen], owners, 1)",
+        "moved[:] = owners",
+        "owners are not turned with the board",
         ("training/data/test_auxiliary_targets.py::test_targets_are_those_of_a_slow_replay",),
     ),
     Mutation(
@@ -356,13 +356,6 @@ TRAINING = (
         "value = value_of(search_values[begin + ply], ply % 2)",
         "value = search_values[begin + ply]",
         "the values a few moves on are not turned to one player",
-        ("training/data/test_auxiliary_targets.py::test_targets_are_those_of_a_slow_replay",),
-    ),
-    Mutation(
-        "training/data/auxiliary_targets.py",
-        "follows = (nexts > positions) & (self.games[nexts] == self.games[positions])",
-        "follows = nexts > positions",
-        "the reply to the last move is the next game's first",
         ("training/data/test_auxiliary_targets.py::test_targets_are_those_of_a_slow_replay",),
     ),
     Mutation(

@@ -51,12 +51,10 @@ def with_targets(batch: Batch, seed: int = 0) -> Batch:
     values = {
         "ownership": rng.choice([-1, 1], (size, SHAPE[1] * SHAPE[2])),
         "margin": rng.integers(-9, 10, size),
-        "reply": rng.dirichlet(np.ones(ACTIONS), size),
         "short_term_value": rng.uniform(-0.9, 0.9, (size, 3)),
     }
     known = {head: np.ones(size, np.float32) for head in values}
-    known["ownership"][::3] = known["margin"][::3] = known["reply"][1::4] = 0
-    values["reply"][1::4] = 0
+    known["ownership"][::3] = known["margin"][::3] = 0
     targets = {
         head: Target(numbers.astype(np.float32), known[head]) for head, numbers in values.items()
     }

@@ -25,7 +25,7 @@ def evaluator_of(network: ResNet, backend: str) -> BatchedEvaluator:
 @pytest.mark.parametrize("count", [0, 1, 3, 40])
 def test_margins_stand_beside_the_values(backend: str, count: int) -> None:
     for options in ({"global_pooling": 6}, {"heads": "convolutional"}):
-        network = scrambled(auxiliary=("reply", "margin"), **options)
+        network = scrambled(auxiliary=("short_term_value", "margin"), **options)
         evaluator = evaluator_of(network, backend)
         logits, values = evaluator.evaluate(boards(count))
         both = evaluator.with_margins()

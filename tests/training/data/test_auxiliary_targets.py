@@ -77,9 +77,6 @@ def slow_targets(game: Game, record: GameRecord, ply: int) -> dict[str, tuple[An
     owners, margin = ([0] * cells, 0.0)
     if not record.resigned:
         owners, margin = owners_at_the_end(game, record)
-    reply, known = np.zeros(game.num_actions), 0.0
-    if ply + 1 < len(record.actions) and record.policies[ply + 1].any():
-        reply, known = record.policies[ply + 1], 1.0
     means = []
     for factor in (0.176, 0.056, 0.016):
         share, mean, left = 1 / (1 + factor * cells), 0.0, 1.0
@@ -91,7 +88,6 @@ def slow_targets(game: Game, record: GameRecord, ply: int) -> dict[str, tuple[An
     return {
         "ownership": ([sign * owner for owner in owners], ended),
         "margin": (sign * margin, ended),
-        "reply": (reply, known),
         "short_term_value": (means, 1.0),
     }
 
@@ -123,18 +119,15 @@ def test_targets_are_those_of_a_slow_replay(name: str) -> None:
         for head, (values, weight) in slow_targets(game, record, ply).items():
             found = batch.auxiliary[head]
             expected = np.array(values, np.float64)
-            if head in ("ownership", "reply"):
-                actions, cells = game.symmetries()
-                images = cells if head == "ownership" else actions
+            if head == "ownership":
                 moved = np.empty_like(expected)
-                moved[images[number]] = expected
+                moved[game.symmetries().cells[number]] = expected
                 expected = moved
             assert np.allclose(found.values[row], expected, atol=1e-6), head
             assert found.weights[row] == weight, head
     if name != "connect_four":
         assert set(batch.auxiliary["ownership"].weights) == {0, 1}
         assert set(np.unique(batch.auxiliary["ownership"].values)) == {-1, 0, 1}
-    assert set(batch.auxiliary["reply"].weights) == {0, 1}
 
 
 def test_targets_have_the_shapes_that_target_shapes_returns() -> None:
@@ -142,7 +135,7 @@ def test_targets_have_the_shapes_that_target_shapes_returns() -> None:
     replay = ReplayBuffer(game, window(), AUXILIARY_HEADS)
     replay.add(1, GameBatch.of(game, some_games(game)))
     batch = replay.sample(5, np.random.default_rng(0), augment=False)
-    shapes = target_shapes(AUXILIARY_HEADS, game.observation_shape, game.num_actions)
+    shapes = target_shapes(AUXILIARY_HEADS, game.observation_shape)
     assert shapes == {head: each.values.shape[1:] for head, each in batch.auxiliary.items()}
     for values, weights in batch.auxiliary.values():
         assert values.dtype == weights.dtype == np.float32
@@ -153,7 +146,7 @@ def test_targets_change_no_draw_and_no_other_array() -> None:
     game = GAMES["othello"]
     games = GameBatch.of(game, some_games(game))
     batches = []
-    for heads in ((), ("reply",), AUXILIARY_HEADS):
+    for heads in ((), ("margin",), AUXILIARY_HEADS):
         replay = ReplayBuffer(game, window(), heads)
         replay.add(1, games)
         rng = np.random.default_rng(3)

@@ -29,7 +29,7 @@ HEADS = tuple(sys.argv[2:])
 def batch(width):
     cells = width * width
     policies = rng.random((16, cells), np.float32)
-    shapes = target_shapes(HEADS, (3, width, width), cells)
+    shapes = target_shapes(HEADS, (3, width, width))
     return Batch(
         rng.standard_normal((16, 3, width, width)).astype(np.float32),
         policies / policies.sum(1, keepdims=True),

@@ -49,13 +49,11 @@ def test_the_auxiliary_losses_are_those_computed_by_hand():
     outputs = {
         "ownership": np.array([[three, -three, 0.0], [three, 0.0, 0.0]]),
         "margin": np.array([[4.0, 2.0], [0.0, 1.0]]),
-        "reply": np.log(np.array([[1, 2, 5], [7, 7, 7]])),
         "short_term_value": np.array([[three, -three, 0.0], [0.0, 0.0, three]]),
     }
     targets = {
         "ownership": (np.array([[1.0, 0.0, -1.0], [1.0, 1.0, 1.0]]), np.array([1.0, 0.0])),
         "margin": (np.array([7.0, 50.0]), np.array([1.0, 0.0])),
-        "reply": (np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]), np.array([1.0, 0.0])),
         "short_term_value": (np.array([[0.5, 1.0, -1.0], [0.0, 0.5, -1.0]]), np.array([1.0, 1.0])),
     }
     found = auxiliary_losses(
@@ -68,10 +66,9 @@ def test_the_auxiliary_losses_are_those_computed_by_hand():
     expected = {
         "ownership": sum(cells) / 3 / 2,
         "margin": (np.log(2 * np.sqrt(2 * np.pi)) + 0.5 * (3 / 2) ** 2) / 2,
-        "reply": (0.5 * np.log(8) + 0.5 * np.log(4)) / 2,
         "short_term_value": sum(horizons) / 2,
     }
-    known = {"ownership": 0.5, "margin": 0.5, "reply": 0.5, "short_term_value": 1.0}
+    known = {"ownership": 0.5, "margin": 0.5, "short_term_value": 1.0}
     assert {name: float(each) for name, each in found.items()} == pytest.approx(
         {f"{head}_loss": loss for head, loss in expected.items()}
         | {f"{head}_known": share for head, share in known.items()}
