@@ -91,6 +91,8 @@ class GameNode:
     """latest search result"""
     comment: str = ""
     """comment on the move into this position"""
+    is_opening: bool = False
+    """whether the move into this position was drawn, as in a match, and chosen by no player"""
 
     @property
     def ply(self) -> int:
@@ -147,8 +149,9 @@ class GameTree:
         """Create the tree of a recorded game, at its end."""
         game_tree = cls(played.game)
         comments = played.comments or ("",) * len(played.actions)
-        for action, comment in zip(played.actions, comments, strict=True):
+        for ply, (action, comment) in enumerate(zip(played.actions, comments, strict=True)):
             game_tree.make(action, comment)
+            game_tree.current.is_opening = ply < played.opening
         if (played.resigned or played.forfeit_reason) and played.outcome != ONGOING:
             game_tree.resign(0 if value_of(played.outcome, 0) < 0 else 1, played.forfeit_reason)
         game_tree._read, game_tree._read_end = played, game_tree.current

@@ -384,13 +384,13 @@ def _parse(text: str) -> tuple[PlayerKind, dict[str, Any]]:
         raise PlayerError(
             f"{text!r} cannot be named here: a person plays by `alphazero play PLAYER`"
         )
-    known = ", ".join(usage(each) for each in PLAYER_KINDS)
+    trained, others = ", ".join(shipped_players()), ", ".join(map(usage, PLAYER_KINDS))
     near = did_you_mean(word, PLAYER_KINDS) or suggest_file(
         Path(word), ".safetensors", "checkpoints"
     )
     raise PlayerError(
-        f"unknown player {printable(text[:80])!r}{near} (players: {known}; or a checkpoint: "
-        "PATH or PATH:simulations=N)"
+        f"unknown player {printable(text[:80])!r}{near} (trained players: {trained}; others: "
+        f"{others}; or a checkpoint: PATH or PATH:simulations=N)"
     )
 
 
@@ -415,12 +415,9 @@ def _exists(text: str) -> bool:
 
 
 def usage(word: str) -> str:
-    """Return the syntax of a kind in `PLAYER_KINDS`, as `uct[:simulations=,seconds=]`."""
+    """Return the syntax of a kind in `PLAYER_KINDS` without options, as `uct` or `gtp:COMMAND`."""
     kind = PLAYER_KINDS[word]
-    names = [field.name for field, _, _ in config_fields(kind.options)]
-    if kind.whole:
-        return f"{word}:{names[0].upper()}"
-    return f"{word}[:{','.join(f'{name}=' for name in names)}]" if names else word
+    return f"{word}:{config_fields(kind.options)[0][0].name.upper()}" if kind.whole else word
 
 
 def _read_options(text: str, kind: PlayerKind, rest: str, given: bool) -> dict[str, Any]:

@@ -27,7 +27,10 @@ def check_savable(path: Path, game: Game) -> None:
         RunError: if no file can be written, or `path` is a file that holds anything but games.
     """
     if _is_sgf(path):
-        number_of(game)
+        try:
+            number_of(game)
+        except GameError as error:
+            raise GameError(f"{error}; a file that ends in .jsonl takes any game") from None
     check_replaceable(path, "games", lambda: holds_played(path))
 
 

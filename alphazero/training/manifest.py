@@ -92,6 +92,10 @@ def holds_run(folder: Path) -> bool:
 
 def check_resumable(folder: Path) -> None:
     """Raise RunError unless `folder` holds a run with a published state."""
+    with path_errors("read", folder):
+        is_file = folder.is_file()
+    if is_file:
+        raise RunError(f"{printable(folder)} is a file; expected the folder of a run")
     if not holds_run(folder):
         raise RunError(
             f"{printable(folder)} holds no run that could be resumed: "

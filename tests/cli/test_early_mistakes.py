@@ -88,6 +88,9 @@ MISTAKES = {
     "doctor": "name either the folder of a run, or --machine",
     "doctor empty --machine": "name either the folder of a run, or --machine",
     "doctor torn": "is not a run's manifest",
+    "doctor typo.yaml": "typo.yaml is a file; expected the folder of a run",
+    "sweep typo.yaml": "a sweep has the sections sweep, set, keys, this file none; to train",
+    "play nobody": "unknown player 'nobody' (trained players: connect_four, ",
 }
 """Commands in the folder `home`, and words of the error of each."""
 

@@ -84,7 +84,7 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
     [
         ("", "unknown player ''"),
         ("rndom", "unknown player 'rndom'; did you mean 'random'?"),
-        ("searchr:depth=3", "did you mean 'searcher'? (players: random, flat_mc[:simulations="),
+        ("searchr:depth=3", "did you mean 'searcher'? (trained players: connect_four, go_9x9, "),
         ("searcher:dept=3", "no option 'dept'; did you mean 'depth'? (options: depth, seconds"),
         ("searcher:depth=0", "depth: must be at least 1 and at most 99, got 0"),
         ("searcher:depth=many", "depth: expected a whole number, got 'many'"),
@@ -106,6 +106,10 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
         ("uct:final_move=robus", "did you mean 'robust'?"),
         ("network:", "needs more: network:PATH"),
         ("human", "a person plays by `alphazero play PLAYER`"),
+        (
+            "nothere",
+            "others: random, flat_mc, flat_ucb, uct, minimax, solver, network:PATH, gtp:COMMAND, ",
+        ),
         ("a\nb", "unknown player"),
     ],
 )
@@ -350,5 +354,5 @@ def test_every_kind_that_needs_no_checkpoint_plays_any_game(name: str) -> None:
 
 def test_every_kind_says_how_it_is_used() -> None:
     assert usage("random") == "random"
-    assert usage("searcher") == "searcher[:depth=,seconds=,keep=,style=]"
+    assert usage("searcher") == "searcher"
     assert usage("command") == "command:COMMAND"

@@ -238,7 +238,9 @@ def test_a_game_without_sgf_is_refused_before_it_is_played(
 ) -> None:
     save = ["--game", "connect_four", "--save", tmp_path / "x.sgf"]
     for command in (["match", "random", "random"], ["play", "random"]):
-        assert only_line(*command, *save).endswith("hex, not for connect_four")
+        assert only_line(*command, *save).endswith(
+            "hex, not for connect_four; a file that ends in .jsonl takes any game"
+        )
 
 
 # --- what was thought ----------------------------------------------------------------------------

@@ -107,16 +107,7 @@ def load_sweep(path: Path) -> Sweep:
     """
     document = parse_mapping(read_text(path), str(path))
     reader = Reader(str(path), document)
-    content: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
-    for name, section in document.value.items():
-        if name not in SECTIONS:
-            reader.report((name,), f"unknown section {quote(name)}{did_you_mean(name, SECTIONS)}")
-        elif not isinstance(section, dict):
-            got = describe_value(section)
-            reader.report((name,), f"{name}: expected keys and values, got {got}")
-        else:
-            content[name] = section
-    reader.finish()
+    content = _read_sections(reader, document.value)
     settings = reader.read(SweepSettings, ("sweep",), content["sweep"])
     _check_metric(reader, settings)
     choices = {key: _read_choices(reader, key, each) for key, each in content["keys"].items()}
@@ -155,6 +146,25 @@ def load_sweep(path: Path) -> Sweep:
         )
     reader.finish()
     return Sweep(folder, settings, planned)
+
+
+def _read_sections(reader: Reader, document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    content: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
+    if "game" in document and document.keys().isdisjoint(SECTIONS):
+        raise ConfigError(
+            f"{reader.source}: a sweep has the sections {', '.join(SECTIONS)}, this file none; to "
+            f"train a configuration: alphazero train {reader.source}"
+        )
+    for name, section in document.items():
+        if name not in SECTIONS:
+            reader.report((name,), f"unknown section {quote(name)}{did_you_mean(name, SECTIONS)}")
+        elif not isinstance(section, dict):
+            got = describe_value(section)
+            reader.report((name,), f"{name}: expected keys and values, got {got}")
+        else:
+            content[name] = section
+    reader.finish()
+    return content
 
 
 def _check_metric(reader: Reader, settings: SweepSettings) -> None:

@@ -144,6 +144,7 @@ ONE = "keys: {search.c_puct: [1]}\n"
             ["sweep.runs: must be"],
         ),
         (f"sweep: {{base: tini.yaml, maximize: gate/elo}}\n{ONE}", ["tini.yaml: no such file"]),
+        (YAML, ["my.yaml: a sweep has the sections sweep, set, keys, this file none; to train"]),
         (
             f"{SWEEP}set:\n  budget.iteration: 3\nkeys:\n  search.c_pucts: [1, 2]\n"
             "  learner.batch_size: [8, big, 0]\n",

@@ -68,14 +68,15 @@ class GameReview:
     def of_line(self, line: Sequence[GameNode]) -> Review:
         """Return the review of the moves of a line."""
         evaluations = [self.evaluations.get(node) for node in line]
-        return review_moves([node.action for node in line if node.action is not None], evaluations)
+        actions = [node.action for node in line if node.action is not None]
+        return review_moves(actions, evaluations, sum(node.is_opening for node in line))
 
     def of_move(self, node: GameNode) -> MoveReview | None:
         """Return the review of the move into a position; its ply counts from there."""
         assert node.action is not None, "a move leads to it"
         assert node.parent is not None
         around = [self.evaluations.get(node.parent), self.evaluations.get(node)]
-        return review_moves([node.action], around).moves[0]
+        return review_moves([node.action], around, int(node.is_opening)).moves[0]
 
     def json(self, line: Sequence[GameNode]) -> dict[str, Any]:
         """Return the summary of a line for the page."""

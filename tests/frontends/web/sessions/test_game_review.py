@@ -14,6 +14,7 @@ from alphazero.frontends.web.sessions import session
 from alphazero.games import make_game
 from alphazero.players.levels import LevelSettings
 from alphazero.players.registry import parse_player
+from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import read_sgf
 from alphazero.records.sgf_export import from_sgf
 from alphazero.solvers.exhaustive import solve_all_positions
@@ -67,6 +68,23 @@ def test_a_small_game_is_judged_as_exhaustive_minimax_does(served: Served) -> No
     assert mistake["review"]["better"] == {"name": "b2", "end": "draws"}
     assert view["review"]["counts"][1]["blunder"] == 1
     assert view["review"]["accuracies"][0] == pytest.approx(100, abs=0.001)
+
+
+def test_the_moves_of_a_drawn_opening_are_not_judged(served: Served) -> None:
+    game = make_game("tic_tac_toe")
+    actions = tuple("abc".index(move[0]) + 3 * (3 - int(move[1])) for move in LOST.split())
+    played = PlayedGame(game, ("one", "two"), actions, 1, opening=2)
+    assert " ".join(played.moves()) == LOST
+    with served.begin("tic_tac_toe", HUMAN, HUMAN) as visitor:
+        visitor.do("load", text=played.to_line())
+        view = review(visitor)
+        judged = [move["review"] is not None for move in view["moves"]]
+        assert judged == [False, False, True, True, True]
+        assert view["review"]["mistakes"] == []
+        assert view["review"]["counts"][1]["blunder"] == 0
+        shown = visitor.do("goto", ply=2)
+        assert shown["moves"][1]["name"] == "a2"
+        assert shown["moves"][1]["review"] is None
 
 
 def test_a_review_can_be_left_and_goes_on_where_it_was(served: Served) -> None:
