@@ -33,6 +33,7 @@ from alphazero.games.game import (
     Game,
     Mask,
     Planes,
+    RequiredRules,
     State,
     Symmetries,
     outcome,
@@ -97,7 +98,7 @@ def _leaf_value(state: State) -> int:
 class TwoPlyTree(Game):
     """The tree of `LEAVES` as a game; chance is a hundred last moves, reached by rollouts alone."""
 
-    rule_functions = (_legal, _play, outcome, _observe)
+    rule_functions = RequiredRules(_legal, _play, outcome, _observe)
 
     @property
     def heuristic(self) -> Any:

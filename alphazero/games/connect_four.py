@@ -21,6 +21,7 @@ from alphazero.games.game import (
     Mask,
     Material,
     Planes,
+    RequiredRules,
     State,
     Symmetries,
     outcome,
@@ -82,7 +83,7 @@ class ConnectFour(LineGame):
     columns: int = 7
     length: int = 4
 
-    rule_functions = (legal, play, outcome, observe)
+    rule_functions = RequiredRules(legal, play, outcome, observe)
     wins_at_once = staticmethod(wins_at_once)
     board_style = BoardStyle.HOLES
     side_names = "Red", "Yellow"

@@ -172,12 +172,24 @@ class Material(Enum):
     PAPER = auto()
 
 
+class RequiredRules(NamedTuple):
+    """The rules that every game defines, each compiled for its signature, as `LEGAL_RULE`."""
+
+    legal: Any
+    """(state, mask) -> number of legal actions: write to `mask` [A] which are legal"""
+    play: Any
+    """(state, action): play a legal action"""
+    outcome: Any
+    """(state) -> ONGOING, or the result for player 0"""
+    observe: Any
+    """(state, planes): write what the player to move sees to `planes` [C, H, W]"""
+
+
 @dataclass(frozen=True)
 class Game(ABC):
     """The rules of one game; a subclass's dataclass fields are its options."""
 
-    rule_functions: ClassVar[tuple[Any, Any, Any, Any]]
-    """The compiled rules: legal, play, outcome, observe."""
+    rule_functions: ClassVar[RequiredRules]
 
     observation_options: ClassVar[tuple[str, ...]] = ()
     """The options that change nothing but the observation; the state does not hold them."""

@@ -36,6 +36,7 @@ from alphazero.games.game import (
     Mask,
     Owners,
     Planes,
+    RequiredRules,
     State,
     Symmetries,
     outcome,
@@ -220,7 +221,7 @@ class Hex(Game):
     size: int = 11
     swap: int = 0
 
-    rule_functions = (legal, play, outcome, observe)
+    rule_functions = RequiredRules(legal, play, outcome, observe)
     heuristic = staticmethod(connection_heuristic)
     wins_at_once = staticmethod(wins_at_once)
     owners = staticmethod(owners)

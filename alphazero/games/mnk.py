@@ -20,6 +20,7 @@ from alphazero.games.game import (
     Mask,
     Material,
     Planes,
+    RequiredRules,
     State,
     Symmetries,
     outcome,
@@ -76,7 +77,7 @@ class Mnk(LineGame):
     columns: int = 3
     length: int = 3
 
-    rule_functions = (legal, play, outcome, observe)
+    rule_functions = RequiredRules(legal, play, outcome, observe)
     wins_at_once = staticmethod(wins_at_once)
     policy_planes = 1
 

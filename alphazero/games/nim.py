@@ -27,6 +27,7 @@ from alphazero.games.game import (
     Mask,
     Material,
     Planes,
+    RequiredRules,
     State,
     Symmetries,
     outcome,
@@ -75,7 +76,7 @@ class Nim(Game):
     heap: int = 15
     most: int = 3
 
-    rule_functions = (legal, play, outcome, observe)
+    rule_functions = RequiredRules(legal, play, outcome, observe)
     last_move_in_state_key = False
     board_style = BoardStyle.PILE
     side_names = "First", "Second"

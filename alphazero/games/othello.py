@@ -31,6 +31,7 @@ from alphazero.games.game import (
     Material,
     Owners,
     Planes,
+    RequiredRules,
     State,
     Symmetries,
     outcome,
@@ -199,7 +200,7 @@ class Othello(Game):
 
     size: int = 8
 
-    rule_functions = (legal, play, outcome, observe)
+    rule_functions = RequiredRules(legal, play, outcome, observe)
     heuristic = staticmethod(corners_and_mobility)
     owners = staticmethod(owners)
     margin = staticmethod(margin)

@@ -286,7 +286,7 @@ def play_uncounted(state: State, action: int) -> None:
 class UncountedMnk(Mnk):
     """Tic-tac-toe in which it is always the first player's turn."""
 
-    rule_functions = (Mnk.rule_functions[0], play_uncounted, *Mnk.rule_functions[2:])
+    rule_functions = Mnk.rule_functions._replace(play=play_uncounted)
 
 
 @pytest.mark.parametrize("game", [ShortMnk(), UncountedMnk()], ids=lambda game: type(game).__name__)

@@ -14,7 +14,7 @@ from alphazero.games.game import HEURISTIC_SCALE, LAST, OUTCOME, State
 from alphazero.games.hex import Hex, connection_distance
 from alphazero.solvers.exhaustive import SolvedPositions, solve_all_positions
 
-PLAY = Hex.rule_functions[1]
+PLAY = Hex.rule_functions.play
 
 
 def stones_of(game: Hex, state: State) -> Stones:

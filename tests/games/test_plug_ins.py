@@ -40,7 +40,7 @@ def outcome(state):
     return state.no_such_thing
 
 class Broken(Mnk):
-    rule_functions = (*Mnk.rule_functions[:2], outcome, Mnk.rule_functions[3])
+    rule_functions = Mnk.rule_functions._replace(outcome=outcome)
 register("broken")(Broken)
 """
 
@@ -55,7 +55,7 @@ def outcome(state):
 
 @register("broken")
 class Broken(Mnk):
-    rule_functions = (*Mnk.rule_functions[:2], outcome, Mnk.rule_functions[3])
+    rule_functions = Mnk.rule_functions._replace(outcome=outcome)
 """
 
 TAKEN = """

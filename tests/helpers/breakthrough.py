@@ -27,6 +27,7 @@ from alphazero.games.game import (
     Game,
     Mask,
     Planes,
+    RequiredRules,
     State,
     Symmetries,
     outcome,
@@ -92,7 +93,7 @@ class Breakthrough(Game):
     rows: int = 6
     columns: int = 6
 
-    rule_functions = (legal, play, outcome, observe)
+    rule_functions = RequiredRules(legal, play, outcome, observe)
     last_move_in_state_key = False
     policy_planes = 3
 

@@ -249,7 +249,7 @@ def anywhere(state: State, mask: Mask) -> int:
 class EndlessMnk(Mnk):
     """Tic-tac-toe without an end."""
 
-    rule_functions = (anywhere, Mnk.rule_functions[1], never, Mnk.rule_functions[3])
+    rule_functions = Mnk.rule_functions._replace(legal=anywhere, outcome=never)
 
 
 @pytest.mark.parametrize("method", METHODS)

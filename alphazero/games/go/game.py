@@ -12,7 +12,6 @@ illegal: with 722 moves on 19 x 19 and a check of every legal move, once in 10^1
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from alphazero.games.game import (
     PLY,
     BoardStyle,
     Game,
+    RequiredRules,
     State,
     Symmetries,
     outcome,
@@ -98,9 +98,9 @@ class Go(Game):
     board_style = BoardStyle.INTERSECTIONS
 
     @property
-    def rule_functions(self) -> tuple[Any, Any, Any, Any]:  # type: ignore[override]
-        """The compiled rules: legal, play, outcome, observe."""
-        return legal, play, outcome, observe_features if self.features else observe
+    def rule_functions(self) -> RequiredRules:  # type: ignore[override]
+        """The compiled rules; `features` decides which planes are observed."""
+        return RequiredRules(legal, play, outcome, observe_features if self.features else observe)
 
     def __post_init__(self) -> None:
         for option, least, most, unit in (
