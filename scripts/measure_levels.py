@@ -35,12 +35,12 @@ from alphazero.players.levels import (
     STRONGEST,
     STRONGEST_FACTOR,
     WEAKEST,
-    Ladder,
     Level,
     LevelSettings,
-    describe_ladder,
-    ladder_file,
-    save_ladder,
+    LevelTable,
+    describe_levels,
+    levels_file,
+    save_levels,
     settings_at,
 )
 from alphazero.players.registry import parse_player
@@ -64,7 +64,7 @@ CLOSE = 0.04
 """Distance from the target at which the bisection ends."""
 
 STEP = 0.02
-"""Change of the target between two ladders."""
+"""Change of the target between two sets of levels."""
 
 LEAST_TARGET = 0.55
 """Below it, levels hardly differ."""
@@ -168,7 +168,7 @@ def weaker(
     return closest[1] if closest else guess
 
 
-def find_ladder(
+def find_levels(
     measured: Measurement, options: argparse.Namespace, most: int
 ) -> list[LevelSettings]:
     """Return the settings of the levels, the weakest first."""
@@ -200,7 +200,7 @@ def measure(path: Path, options: argparse.Namespace) -> None:
     most = options.most or STRONGEST_FACTOR * saved.settings.simulations
     measured = Measurement(saved, options.opening_moves, options.seed, options.folder)
     print(f"{path}", flush=True)
-    levels = find_ladder(measured, options, most)
+    levels = find_levels(measured, options, most)
     for index in range(len(levels) - 2):
         measured.score(levels[index + 2], levels[index], options.probe)
     near = [each for each in levels if _is_near(measured, each, options.probe)]
@@ -227,13 +227,13 @@ def measure(path: Path, options: argparse.Namespace) -> None:
                 scores[index - 1] if index else None,
             )
         )
-    ladder = Ladder(tuple(rated), ANCHOR, options.opening_moves)
+    table = LevelTable(tuple(rated), ANCHOR, options.opening_moves)
     about = (
         f"Bradley-Terry ratings from {len(games):,} games; random has {ratings.elo[1]:+z.0f}; "
         "written by scripts/measure_levels.py"
     )
-    save_ladder(ladder_file(saved.path), ladder, saved.game, saved.player_hash, about)
-    print("\n".join(describe_ladder(ladder)))
+    save_levels(levels_file(saved.path), table, saved.game, saved.player_hash, about)
+    print("\n".join(describe_levels(table)))
     outside = [
         f"level {level.number} scores {level.score:.1%}"
         for level in rated

@@ -25,7 +25,13 @@ from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_check
 from alphazero.network.header import find_checkpoint
 from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.inference.batched_evaluator import rows_in_match
-from alphazero.players.levels import Ladder, LevelSettings, default_ladder, ladder_file, load_ladder
+from alphazero.players.levels import (
+    LevelSettings,
+    LevelTable,
+    default_levels,
+    levels_file,
+    load_levels,
+)
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.files import printable, sha256_of
 
@@ -140,18 +146,18 @@ class CheckpointPlayer:
         return make_game(self.checkpoint.game_name, **self.checkpoint.game_options)
 
     @functools.cached_property
-    def ladder(self) -> Ladder:
+    def levels(self) -> LevelTable:
         """The levels for people: the measured ones beside the checkpoint, else the default.
 
         Raises:
             PlayerError: for a file of levels that cannot be read.
         """
-        path, ladder = ladder_file(self.path), None
+        path, table = levels_file(self.path), None
         if path.is_file():
-            ladder = load_ladder(path, self.trained_game, self.player_hash)
-        if ladder is None:
-            return default_ladder(self.settings.simulations)
-        return ladder if self.game == self.trained_game else ladder.unrated
+            table = load_levels(path, self.trained_game, self.player_hash)
+        if table is None:
+            return default_levels(self.settings.simulations)
+        return table if self.game == self.trained_game else table.unrated
 
 
 def load_checkpoint_player(

@@ -2,7 +2,7 @@
 
 `scripts/measure_levels.py` chooses the settings of a checkpoint, measures them in a tournament and
 writes both beside it: `connect_four.levels.json` for `connect_four.safetensors`. A checkpoint
-without this file has the same ladder of settings for every game, not measured.
+without this file has the same levels for every game, not measured.
 """
 
 import functools
@@ -48,7 +48,7 @@ WEAKEST, RAW_NETWORK, SEARCH, STRONGEST = 0.0, 1.0, 2.0, 3.0
 """Marks on the scale of `settings_at`."""
 
 UNMEASURED: Final = (0.3, 0.5, 0.7, 0.85, 1.0, 1.35, 1.7, 2.2, 2.6, 3.0)
-"""The ladder of a checkpoint without measured levels, on the scale of `settings_at`."""
+"""The levels of a checkpoint without measured ones, on the scale of `settings_at`."""
 
 STRONGEST_FACTOR: Final = 4
 """Simulations of the strongest level, as a multiple of those in training."""
@@ -109,7 +109,7 @@ class Level:
     """from 1"""
     settings: LevelSettings
     elo: float | None = None
-    """rating where the ladder's anchor has 0; None if not measured"""
+    """rating where the table's anchor has 0; None if not measured"""
     elo_low: float | None = None
     """lower end of its 95 % interval; None for an open end"""
     elo_high: float | None = None
@@ -131,7 +131,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Ladder:
+class LevelTable:
     """The levels of a checkpoint, the weakest first."""
 
     levels: tuple[Level, ...]
@@ -141,9 +141,9 @@ class Ladder:
     """random moves at the start of each measured pair of games"""
 
     @property
-    def unrated(self) -> "Ladder":
+    def unrated(self) -> "LevelTable":
         """The same settings without ratings, as for another size of the game."""
-        return Ladder(tuple(Level(level.number, level.settings) for level in self.levels))
+        return LevelTable(tuple(Level(level.number, level.settings) for level in self.levels))
 
     def level(self, number: int) -> Level:
         """Return a level.
@@ -157,10 +157,10 @@ class Ladder:
 
 
 @functools.lru_cache(maxsize=64)
-def default_ladder(trained_simulations: int) -> Ladder:
-    """Return the ladder of a checkpoint without measured levels."""
+def default_levels(trained_simulations: int) -> LevelTable:
+    """Return the levels of a checkpoint without measured ones."""
     most = STRONGEST_FACTOR * max(trained_simulations, 1)
-    return Ladder(
+    return LevelTable(
         tuple(
             Level(number, settings_at(strength, most))
             for number, strength in enumerate(UNMEASURED, 1)
@@ -171,36 +171,36 @@ def default_ladder(trained_simulations: int) -> Ladder:
 # --- the file ------------------------------------------------------------------------------------
 
 
-def ladder_file(checkpoint: Path) -> Path:
-    """Return where a checkpoint's ladder is kept."""
+def levels_file(checkpoint: Path) -> Path:
+    """Return where a checkpoint's levels are kept."""
     return checkpoint.with_name(checkpoint.stem + SUFFIX)
 
 
-def save_ladder(path: Path, ladder: Ladder, game: Game, player_hash: str, about: str) -> None:
-    """Write a ladder; `about` says how it was measured.
+def save_levels(path: Path, table: LevelTable, game: Game, player_hash: str, about: str) -> None:
+    """Write levels; `about` says how it was measured.
 
     Raises:
         RunError: when it cannot be written.
     """
-    rows = [asdict(level.settings) | _ratings_of(level) for level in ladder.levels]
+    rows = [asdict(level.settings) | _ratings_of(level) for level in table.levels]
     head = {
         "format": FORMAT,
         "about": about,
         "game": write_game(game),
         "player": player_hash,
-        "anchor": ladder.anchor,
-        "opening_moves": ladder.opening_moves,
+        "anchor": table.anchor,
+        "opening_moves": table.opening_moves,
     }
     lines = ",\n".join(f"    {json.dumps(row)}" for row in rows)
     text = json.dumps(head, indent=2)[:-2] + f',\n  "levels": [\n{lines}\n  ]\n}}\n'
     write_atomic(path, text.encode())
 
 
-def load_ladder(path: Path, game: Game, player_hash: str) -> Ladder | None:
-    """Read a ladder; None if it was measured for another file or another game.
+def load_levels(path: Path, game: Game, player_hash: str) -> LevelTable | None:
+    """Read levels; None if they were measured for another file or another game.
 
     Raises:
-        PlayerError: for a file that holds no ladder.
+        PlayerError: for a file that holds no levels.
         RunError: when it cannot be read.
     """
     content = read_limited(path, _SIZE_LIMIT)
@@ -212,9 +212,9 @@ def load_ladder(path: Path, game: Game, player_hash: str) -> Ladder | None:
         if len(rows) != len(NAMES):
             raise ValueError(f"levels: expected {len(NAMES)}, got {len(rows)}")
         levels = tuple(_read_level(number, row) for number, row in enumerate(rows, 1))
-        ladder = Ladder(levels, field(found, "anchor", str), field(found, "opening_moves", int))
+        table = LevelTable(levels, field(found, "anchor", str), field(found, "opening_moves", int))
         is_of = field(found, "player", str) == player_hash
-        return ladder if is_of and field(found, "game", str) == write_game(game) else None
+        return table if is_of and field(found, "game", str) == write_game(game) else None
     except (KeyError, TypeError, ValueError) as error:
         raise PlayerError(
             f"{printable(path)}: no levels: {ascii(str(error))[1:-1][:200]}; remove the file, or "
@@ -259,8 +259,8 @@ def _read_level(number: int, row: Any) -> Level:
     )
 
 
-def describe_ladder(ladder: Ladder) -> Sequence[str]:
+def describe_levels(table: LevelTable) -> Sequence[str]:
     """Return a line for each level: its name and its rating."""
     width = max(map(len, NAMES))
-    lines = [f"{each.number:2}  {each.name:{width}}  {each.strength}" for each in ladder.levels]
-    return [*lines, f"Elo 0 is {ladder.anchor}"] if ladder.anchor else lines
+    lines = [f"{each.number:2}  {each.name:{width}}  {each.strength}" for each in table.levels]
+    return [*lines, f"Elo 0 is {table.anchor}"] if table.anchor else lines

@@ -118,7 +118,7 @@ class CheckpointOptions(Options):
         Raises:
             PlayerError: for a file of levels that cannot be read.
         """
-        return None if self.level is None else self.saved.ladder.level(self.level).settings
+        return None if self.level is None else self.saved.levels.level(self.level).settings
 
     @property
     def changes(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Levels for people: their settings, how they choose moves, and the file of a measured ladder."""
+"""Levels for people: their settings, how they choose moves, and the file of measured levels."""
 
 import dataclasses
 import json
@@ -19,14 +19,14 @@ from alphazero.players.levels import (
     NAMES,
     SEARCH,
     STRONGEST,
-    Ladder,
     Level,
     LevelSettings,
-    default_ladder,
-    describe_ladder,
-    ladder_file,
-    load_ladder,
-    save_ladder,
+    LevelTable,
+    default_levels,
+    describe_levels,
+    levels_file,
+    load_levels,
+    save_levels,
     settings_at,
 )
 from alphazero.players.registry import name_player, parse_player
@@ -36,7 +36,7 @@ LEVELS = tuple(
     Level(number, settings_at(number * 0.3, 100), -50.0 + number, -80.0, None, 0.625)
     for number in range(1, 11)
 )
-LADDER = Ladder(LEVELS, "uct:simulations=100", 2)
+LEVELS_TABLE = LevelTable(LEVELS, "uct:simulations=100", 2)
 
 
 def draws(settings: LevelSettings, ply: int = 0, count: int = 2000) -> Counter[int]:
@@ -88,34 +88,34 @@ def test_the_scale_goes_from_random_moves_to_the_most_simulations() -> None:
 
 def test_a_checkpoint_without_measured_levels_has_ten_all_the_same(tmp_path: Path) -> None:
     saved = load_checkpoint_player(saved_player(tmp_path / "some.safetensors"))
-    assert saved.ladder == default_ladder(8)
-    assert len(saved.ladder.levels) == len(NAMES) == 10
-    assert saved.ladder.level(10).settings == LevelSettings(32)
-    assert {level.strength for level in saved.ladder.levels} == {"not measured"}
+    assert saved.levels == default_levels(8)
+    assert len(saved.levels.levels) == len(NAMES) == 10
+    assert saved.levels.level(10).settings == LevelSettings(32)
+    assert {level.strength for level in saved.levels.levels} == {"not measured"}
 
 
-def test_a_measured_ladder_is_read_back_for_its_checkpoint_alone(tmp_path: Path) -> None:
+def test_measured_levels_are_read_back_for_their_checkpoint_alone(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "some.safetensors")
     player = parse_player(str(path))
-    save_ladder(ladder_file(path), LADDER, TIC_TAC_TOE, player.player_hash, "200 games")
-    assert load_checkpoint_player(path).ladder == LADDER
-    assert LADDER.level(3).strength == "Elo -47 (-80 to open)"
-    assert describe_ladder(LADDER)[-1] == "Elo 0 is uct:simulations=100"
+    save_levels(levels_file(path), LEVELS_TABLE, TIC_TAC_TOE, player.player_hash, "200 games")
+    assert load_checkpoint_player(path).levels == LEVELS_TABLE
+    assert LEVELS_TABLE.level(3).strength == "Elo -47 (-80 to open)"
+    assert describe_levels(LEVELS_TABLE)[-1] == "Elo 0 is uct:simulations=100"
     # Another checkpoint of the same name has no measured levels.
     saved_player(path, games=5)
-    assert load_checkpoint_player(path).ladder == default_ladder(8)
+    assert load_checkpoint_player(path).levels == default_levels(8)
 
 
 def test_another_size_of_the_game_has_the_settings_without_the_ratings(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "some.safetensors", "go:rows=5,columns=5", ANY_SIZE)
     saved = load_checkpoint_player(path)
     digest = parse_player(str(path)).player_hash
-    save_ladder(ladder_file(path), LADDER, saved.game, digest, "")
+    save_levels(levels_file(path), LEVELS_TABLE, saved.game, digest, "")
     saved = load_checkpoint_player(path)
-    assert saved.ladder == LADDER
+    assert saved.levels == LEVELS_TABLE
     other = saved.on(dataclasses.replace(saved.game, rows=6, columns=6))  # type: ignore[call-arg]
-    assert [each.settings for each in other.ladder.levels] == [each.settings for each in LEVELS]
-    assert {each.elo for each in other.ladder.levels} == {None}
+    assert [each.settings for each in other.levels.levels] == [each.settings for each in LEVELS]
+    assert {each.elo for each in other.levels.levels} == {None}
 
 
 @pytest.mark.parametrize(
@@ -133,42 +133,42 @@ def test_another_size_of_the_game_has_the_settings_without_the_ratings(tmp_path:
         ("elo", "high", "unexpected str"),
     ],
 )
-def test_a_damaged_ladder_is_refused_in_one_line(
+def test_a_damaged_file_of_levels_is_refused_in_one_line(
     tmp_path: Path, key: str, value: object, message: str
 ) -> None:
     path = tmp_path / "some.levels.json"
-    save_ladder(path, LADDER, TIC_TAC_TOE, "0123", "")
+    save_levels(path, LEVELS_TABLE, TIC_TAC_TOE, "0123", "")
     content = json.loads(path.read_text())
     (content if key in content else content["levels"][0])[key] = value
     path.write_text(json.dumps(content))
     with pytest.raises(PlayerError) as caught:
-        load_ladder(path, TIC_TAC_TOE, "0123")
+        load_levels(path, TIC_TAC_TOE, "0123")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[]", b"null"])
-def test_what_is_no_ladder_is_refused_in_one_line(tmp_path: Path, data: bytes) -> None:
+def test_what_holds_no_levels_is_refused_in_one_line(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "some.levels.json"
     path.write_bytes(data)
     with pytest.raises(PlayerError, match=r"no levels: .*; remove the file"):
-        load_ladder(path, TIC_TAC_TOE, "0123")
+        load_levels(path, TIC_TAC_TOE, "0123")
 
 
-def test_the_shipped_ladders_begin_below_uct_and_grow() -> None:
+def test_the_shipped_levels_begin_below_uct_and_grow() -> None:
     measured = 0
     for path in shipped_players().values():
-        ladder = load_checkpoint_player(path).ladder
-        assert ladder_file(path).exists() == bool(ladder.anchor), f"{path}: measured for another"
-        if not ladder.anchor:
+        table = load_checkpoint_player(path).levels
+        assert levels_file(path).exists() == bool(table.anchor), f"{path}: measured for another"
+        if not table.anchor:
             continue
         measured += 1
-        elos = [level.elo for level in ladder.levels]
+        elos = [level.elo for level in table.levels]
         assert all(elo is not None for elo in elos)
         assert elos == sorted(elos)  # type: ignore[type-var]
-        assert ladder.anchor == "uct:simulations=100"
-        assert (ladder.level(1).elo_high or 0) < 0, f"{path}: level 1 may beat {ladder.anchor}"
-        scores = [level.score for level in ladder.levels[1:]]
+        assert table.anchor == "uct:simulations=100"
+        assert (table.level(1).elo_high or 0) < 0, f"{path}: level 1 may beat {table.anchor}"
+        scores = [level.score for level in table.levels[1:]]
         assert all(score is not None and 0.5 < score < 0.8 for score in scores), path
     assert measured
 

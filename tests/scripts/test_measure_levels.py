@@ -8,7 +8,7 @@ from typing import Any
 import measure_levels
 import pytest
 from helpers.players import saved_player
-from measure_levels import ANCHOR, Measurement, find_ladder, name_of
+from measure_levels import ANCHOR, Measurement, find_levels, name_of
 
 from alphazero.arena.elo import expected_score
 from alphazero.errors import RunError
@@ -45,7 +45,7 @@ def scores_of(known: Known, levels: list[LevelSettings]) -> list[float]:
 
 def test_each_level_scores_as_wanted_against_the_one_below() -> None:
     known = Known(elo=600, anchor=1000)
-    levels = find_ladder(known, OPTIONS, 100)  # type: ignore[arg-type]
+    levels = find_levels(known, OPTIONS, 100)  # type: ignore[arg-type]
     assert len(levels) == 10
     assert levels[-1].temperature == STRONGEST
     assert all(abs(score - 0.68) <= 0.04 for score in scores_of(known, levels))
@@ -54,7 +54,7 @@ def test_each_level_scores_as_wanted_against_the_one_below() -> None:
 
 def test_the_steps_grow_until_the_first_level_loses_to_the_anchor() -> None:
     known = Known(elo=600, anchor=550)
-    levels = find_ladder(known, OPTIONS, 100)  # type: ignore[arg-type]
+    levels = find_levels(known, OPTIONS, 100)  # type: ignore[arg-type]
     scores = scores_of(known, levels)
     assert sum(scores) / 9 > 0.7
     assert max(scores) < 0.75
@@ -63,14 +63,14 @@ def test_the_steps_grow_until_the_first_level_loses_to_the_anchor() -> None:
 
 def test_the_steps_shrink_where_the_scale_ends_too_early() -> None:
     known = Known(elo=230, anchor=400)  # 690 points in all, 77 a step
-    levels = find_ladder(known, OPTIONS, 100)  # type: ignore[arg-type]
+    levels = find_levels(known, OPTIONS, 100)  # type: ignore[arg-type]
     assert len(levels) == 10
     assert all(0.5 < score < 0.68 for score in scores_of(known, levels))
 
 
 def test_a_scale_without_room_for_ten_levels_is_refused() -> None:
     with pytest.raises(RunError, match="no room for ten levels"):
-        find_ladder(Known(elo=1, anchor=0), OPTIONS, 100)  # type: ignore[arg-type]
+        find_levels(Known(elo=1, anchor=0), OPTIONS, 100)  # type: ignore[arg-type]
 
 
 def test_games_are_kept_and_counted_from_either_side(tmp_path: Path) -> None:

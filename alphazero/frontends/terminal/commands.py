@@ -16,11 +16,11 @@ from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.frontends.terminal.strength import (
     Budget,
     describe_budget,
-    ladder_of,
+    levels_of,
     set_budget,
     set_level,
 )
-from alphazero.players.levels import describe_ladder
+from alphazero.players.levels import describe_levels
 from alphazero.records.game_files import check_savable, save_played
 from alphazero.utils.files import printable
 
@@ -91,15 +91,15 @@ def _moves(context: CommandContext, _: str) -> None:
 
 def _level(context: CommandContext, text: str) -> None:
     spec, opponent = context.session.spec, context.session.opponent
-    ladder = ladder_of(spec)
+    table = levels_of(spec)
     if text:
-        set_level(opponent, ladder, text)
+        set_level(opponent, table, text)
     else:
-        context.console.print("\n".join(f"  {line}" for line in describe_ladder(ladder)))
+        context.console.print("\n".join(f"  {line}" for line in describe_levels(table)))
     if opponent.level is None:
         now = describe_budget(opponent)
     else:
-        level = ladder.level(opponent.level)
+        level = table.level(opponent.level)
         now = f"level {level.number}, {level.name}, {level.strength}"
     context.console.print(f"  {printable(spec.name)}: {now}")
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from alphazero.errors import PlayerError
 from alphazero.frontends.analyzer import Analyzer
-from alphazero.players.levels import Ladder
+from alphazero.players.levels import LevelTable
 from alphazero.players.options import CheckpointOptions, NetworkOptions
 from alphazero.players.registry import PlayerSpec
 
@@ -44,7 +44,7 @@ def budget_of(analyzer: Analyzer) -> Budget:
     return Budget(analyzer.simulations, analyzer.seconds)
 
 
-def ladder_of(spec: PlayerSpec) -> Ladder:
+def levels_of(spec: PlayerSpec) -> LevelTable:
     """Return a player's levels.
 
     Raises:
@@ -53,22 +53,22 @@ def ladder_of(spec: PlayerSpec) -> Ladder:
     options = spec.options
     if not isinstance(options, CheckpointOptions) or isinstance(options, NetworkOptions):
         raise PlayerError("this player has no levels; set its budget, as in: budget 200")
-    return options.saved.ladder
+    return options.saved.levels
 
 
-def set_level(analyzer: Analyzer, ladder: Ladder, text: str) -> None:
+def set_level(analyzer: Analyzer, table: LevelTable, text: str) -> None:
     """Play at a level, given by its number.
 
     Raises:
         PlayerError: when there is none.
     """
     if not re.fullmatch("[0-9]{1,2}", text):
-        count = len(ladder.levels)
+        count = len(table.levels)
         raise PlayerError(
             f"expected a level from 1 to {count}, got {text[:20]!r}; budget sets simulations or "
             "seconds"
         )
-    level = ladder.level(int(text))
+    level = table.level(int(text))
     analyzer.think_for(level.settings.simulations, None, level)
 
 

@@ -128,7 +128,7 @@ def test_a_finger_hits_every_control(visit: PageVisitor, size: str) -> None:
     player = {"player": "tic_tac_toe", "level": 3}
     page = visit("tic_tac_toe", HUMAN, player, viewport=SIZES[size], has_touch=True)
     paste(page, "b2 a1")
-    assert page.locator("#sides .ladder button:visible").count() == 10
+    assert page.locator("#sides .levels button:visible").count() == 10
     page.get_by_role("button", name="Hint").click()
     page.locator("#search .move-table tbody tr").first.wait_for()
     small = "button:not(#board button, dialog button), select, #layers label"

@@ -504,8 +504,8 @@ def test_sides_change_and_only_players_of_the_game_are_allowed(served: Served) -
 def test_a_side_plays_at_a_level_for_people() -> None:
     with serving([parse_player(str(CHECKPOINTS / "tic_tac_toe.safetensors"))]) as running:
         players = running.ask("GET", "/api/setup")[1]["players"]
-        (player,) = [each for each in players if each["ladder"]]
-        assert [each["number"] for each in player["ladder"]] == [*range(1, 11)]
+        (player,) = [each for each in players if each["levels"]]
+        assert [each["number"] for each in player["levels"]] == [*range(1, 11)]
         weakest, strongest = ({"player": player["name"], "level": level} for level in (1, 10))
         for side, count in ((weakest, 8), (strongest, 3)):
             played = set()

@@ -69,12 +69,12 @@ class PlayerOption:
         return self.spec.options.has_search
 
     @property
-    def ladder(self) -> tuple[Level, ...]:
+    def levels(self) -> tuple[Level, ...]:
         """The levels for people, the weakest first; only checkpoints that search have any."""
         options = self.spec.options
         if not isinstance(options, CheckpointOptions) or isinstance(options, NetworkOptions):
             return ()
-        return options.saved.ladder.levels
+        return options.saved.levels.levels
 
     def json(self) -> dict[str, Any]:
         options, game = self.spec.options, self.spec.game
@@ -88,9 +88,9 @@ class PlayerOption:
             "searches": self.searches,
             "budgets": [budget.json() for budget in self.budgets],
             "default_budget": self.budgets.index(self.default_budget),
-            "ladder": [
+            "levels": [
                 {"number": each.number, "name": each.name, "strength": each.strength}
-                for each in self.ladder
+                for each in self.levels
             ],
             "own_level": getattr(options, "level", None),
             "has_own_budget": any(

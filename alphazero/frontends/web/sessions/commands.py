@@ -75,9 +75,9 @@ def _read_side(manager: SessionManager, game: Game, fields: RequestFields) -> Si
     if fields.has("level"):
         if fields.has("simulations") or fields.has("seconds"):
             raise GameError("give a level, simulations or seconds, only one of them")
-        if not player.ladder:
+        if not player.levels:
             raise GameError(f"{name} has no levels; give simulations or seconds")
-        return Side(player, level=fields.integer("level", 1, len(player.ladder)))
+        return Side(player, level=fields.integer("level", 1, len(player.levels)))
     if fields.has("simulations"):
         simulations = fields.integer("simulations", 0, MAX_SIMULATIONS)
         if simulations == 0 and player.spec.game is None:

@@ -87,7 +87,7 @@ class Side:
         """How its level plays; None without a level."""
         if self.player is None or self.level is None:
             return None
-        return self.player.ladder[self.level - 1].settings
+        return self.player.levels[self.level - 1].settings
 
     @property
     def title(self) -> str:

@@ -3,7 +3,7 @@
 import { make, press, reuseChildren, setAttribute, setOptions, setText } from "../lib/dom.js";
 
 const PERSON = "human";
-const LADDER = "ladder";
+const LEVELS = "levels";
 const CUSTOM = { simulations: "custom simulations", seconds: "custom seconds" };
 /** Initial number of "custom simulations". */
 const DEFAULT_SIMULATIONS = 100;
@@ -35,7 +35,7 @@ export function playersOf(setup, game) {
 
 /** Return a side with a player as the command line gives it, or at a level in the middle. */
 export function defaultSide(player) {
-  if (player.ladder.length > 0 && !player.has_own_budget) {
+  if (player.levels.length > 0 && !player.has_own_budget) {
     return { player: player.name, level: player.own_level ?? DEFAULT_LEVEL };
   }
   const { simulations, seconds } = player.budgets[player.default_budget] ?? {};
@@ -73,10 +73,10 @@ class SideControls {
       type: "number", min: 0, step: "any", "aria-label": `${who}: budget`,
       change: () => this.chooseNumber(),
     });
-    this.ladder = make("div", { class: "ladder", role: "group", "aria-label": `${who}: level` });
+    this.levels = make("div", { class: "levels", role: "group", "aria-label": `${who}: level` });
     const colour = index === 0 ? "first" : "second";
     const stone = make("span", { class: `stone ${colour}`, "aria-hidden": "true" });
-    const parts = [stone, this.sign, this.player, this.ladder, this.level, this.number];
+    const parts = [stone, this.sign, this.player, this.levels, this.level, this.number];
     this.root = make("div", { class: "side-controls" }, ...parts);
   }
 
@@ -86,11 +86,11 @@ class SideControls {
     this.sign.textContent = name;
     const names = players.map(({ name }) => [name, name]);
     setOptions(this.player, [[PERSON, "Person"], ...names], side.player);
-    const { budgets = [], ladder = [], searches, about = [], game: own } = this.chosen ?? {};
-    this.showLadder(ladder);
+    const { budgets = [], levels = [], searches, about = [], game: own } = this.chosen ?? {};
+    this.showLevels(levels);
     this.player.title = about.join("\n");
     const pairs = budgets.map((budget, index) => [String(index), budgetText(budget, game, own)]);
-    if (ladder.length > 0) pairs.unshift([LADDER, strengthOf(ladder[(side.level ?? 0) - 1])]);
+    if (levels.length > 0) pairs.unshift([LEVELS, strengthOf(levels[(side.level ?? 0) - 1])]);
     if (searches) pairs.push(...Object.keys(CUSTOM).map((unit) => [unit, CUSTOM[unit]]));
     const unit = side.seconds ? "seconds" : "simulations";
     const known = budgets.findIndex(
@@ -99,18 +99,18 @@ class SideControls {
     );
     const isCustom = this.isCustom || known < 0;
     const hasLevel = Boolean(side.level);
-    setOptions(this.level, pairs, hasLevel ? LADDER : isCustom ? unit : String(known));
+    setOptions(this.level, pairs, hasLevel ? LEVELS : isCustom ? unit : String(known));
     this.level.hidden = pairs.length === 0;
     this.number.hidden = this.level.hidden || hasLevel || !isCustom || !searches;
     if (document.activeElement !== this.number) this.number.value = side[unit] ?? "";
   }
 
   /** Show a button for each level for people. */
-  showLadder(ladder) {
-    this.ladder.hidden = ladder.length === 0;
-    reuseChildren(this.ladder, ladder.length, () => make("button", { type: "button" }));
-    ladder.forEach(({ number, name, strength }, index) => {
-      const button = this.ladder.children[index];
+  showLevels(levels) {
+    this.levels.hidden = levels.length === 0;
+    reuseChildren(this.levels, levels.length, () => make("button", { type: "button" }));
+    levels.forEach(({ number, name, strength }, index) => {
+      const button = this.levels.children[index];
       setText(button, String(number));
       setAttribute(button, "aria-pressed", this.side.level === number);
       setAttribute(button, "aria-label", `Level ${number}, ${name}, ${strength}`);
@@ -130,7 +130,7 @@ class SideControls {
   }
 
   chooseLevel() {
-    if (this.level.value === LADDER) {
+    if (this.level.value === LEVELS) {
       this.changed({ player: this.side.player, level: DEFAULT_LEVEL });
       return;
     }
