@@ -4,38 +4,16 @@ game, player = alphazero.load_player("checkpoints/connect_four.safetensors", sim
 alphazero.Position(game, "4 4 3").think(player)
 """
 
-from dataclasses import dataclass
-
-import numpy as np
-
 from alphazero.drawing.board import BoardDrawing, position_title
 from alphazero.drawing.canvas import MARGIN, Canvas
 from alphazero.drawing.position import DARK, draw_position
 from alphazero.errors import PlayerError
-from alphazero.games.game import ONGOING, Game
+from alphazero.games.game import Game
 from alphazero.games.registry import read_game, write_game
 from alphazero.games.results import describe_margin
-from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction, predict_end
+from alphazero.players.end_prediction import predict_end
+from alphazero.players.position_search import SearchedPosition, search
 from alphazero.players.search_player import SearchPlayer
-from alphazero.utils.arrays import Float64Array, Int64Array
-
-
-@dataclass(frozen=True)
-class SearchSummary:
-    """A player's search result; both values are for the player to move."""
-
-    prior: Float64Array
-    """[A] network policy over legal actions; uniform without a network"""
-    visits: Int64Array
-    """[A] visits of the search"""
-    network_value: float
-    """in [-1, 1], before the search, by the network or one rollout; exact once solved"""
-    value: float
-    """in [-1, 1], after the search"""
-    action: int
-    """the player's move"""
-    end: EndPrediction = NO_PREDICTION
-    """how the game will end, by the network's auxiliary heads"""
 
 
 class Position:
@@ -56,7 +34,7 @@ class Position:
         self.last_cell: int | None = None
         """the cell where pictures mark the last move"""
         self.territory = territory
-        self.search_result: SearchSummary | None = None
+        self.search_result: SearchedPosition | None = None
         for name in self.game.split_moves(line):
             self._make(name)
 
@@ -83,22 +61,13 @@ class Position:
                 f"the player plays {write_game(player.search.game)}, but this is a position of "
                 f"{write_game(self.game)}"
             )
-        end = predict_end(self.game, self.state, player)
-        if self.territory and end.ownership is None and self.game.outcome(self.state) == ONGOING:
+        found = search(player, self.state)
+        if self.territory and found.end.ownership is None:
             raise PlayerError(
                 "this player does not predict territory: its network has no ownership head"
             )
-        action = player.choose(self.state)
-        roots = player.search.root_statistics(np.array([0]))
         searched = self._copy()
-        searched.search_result = SearchSummary(
-            roots.priors[0],
-            roots.visits[0],
-            player.search.root_network_value(0),
-            float(roots.values[0]),
-            action,
-            end,
-        )
+        searched.search_result = found
         return searched
 
     @property
@@ -128,7 +97,7 @@ class Position:
             if self.territory and exact is not None:
                 board.shade_territory(canvas, exact)
             return canvas.svg(title, DARK)
-        total = int(result.visits.sum())
+        total = result.simulations
         policies = {"prior, %": result.prior}
         values = {"before the search": result.network_value}
         if total:

@@ -1,14 +1,18 @@
 """One position searched by a player, for Python programs and notebooks."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from alphazero.errors import GameError, PlayerError
 from alphazero.games.game import ONGOING, OUTCOME, Game, State
 from alphazero.games.registry import write_game
 from alphazero.players.candidates import Candidate, candidates_of
+from alphazero.players.end_prediction import EndPrediction, predict_end
 from alphazero.players.search_player import SearchPlayer
+from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.tables import align
 
 MOST_PRINTED = 10
@@ -29,11 +33,28 @@ class SearchedPosition:
     """in [-1, 1], before the search; exact once solved"""
     candidates: list[Candidate]
     """action, visits, value, prior and line of each legal move, best first"""
+    end: EndPrediction
+    """how the game will end, by the network's auxiliary heads, if it has any"""
 
     @property
     def simulations(self) -> int:
         """The visits of all moves."""
         return sum(candidate.visits for candidate in self.candidates)
+
+    @property
+    def visits(self) -> Int64Array:
+        """The visits of each action [A]."""
+        return self._by_action([each.visits for each in self.candidates], np.int64)
+
+    @property
+    def prior(self) -> Float64Array:
+        """The network's policy over legal actions [A]; uniform without a network."""
+        return self._by_action([each.prior for each in self.candidates], np.float64)
+
+    def _by_action(self, numbers: list[Any], kind: type[np.generic]) -> NDArray[Any]:
+        found = np.zeros(self.game.num_actions, kind)
+        found[[each.action for each in self.candidates]] = numbers
+        return found
 
     def names(self, line: list[int]) -> list[str]:
         """Return the names of moves that follow the position."""
@@ -85,4 +106,5 @@ def search(
         float(roots.values[0]),
         player.search.root_network_value(0),
         candidates_of(player.search, 0, roots, legal, roots.priors[0]),
+        predict_end(game, state, player),
     )
