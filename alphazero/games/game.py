@@ -78,6 +78,11 @@ def value_of(outcome: int, player: int) -> int:
     return outcome if player == 0 else -outcome
 
 
+def value_signs(plies: Int64Array) -> Int64Array:
+    """Return the factors by which `value_of` converts for the players to move after `plies`."""
+    return np.where(plies % 2, value_of(1, 1), value_of(1, 0))
+
+
 def win_rate(value: float) -> float:
     """Return the win rate, draws counted half, for a value in [-1, 1]."""
     return (1 + value) / 2

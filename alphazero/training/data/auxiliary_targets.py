@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from alphazero.games.compiled_rules import MARGIN_RULE, OWNERS_RULE, Rules, RulesType
-from alphazero.games.game import Game, Mask, State, Symmetries, value_of
+from alphazero.games.game import Game, Mask, State, Symmetries, value_of, value_signs
 from alphazero.network.auxiliary_heads import HORIZON_SHARES
 from alphazero.training.data.game_shard import RESIGNED, GameBatch, initial_states
 from alphazero.utils.arrays import BoolArray, Float32Array, Float64Array, Int8Array, Int64Array
@@ -198,8 +198,7 @@ class TargetSource(NamedTuple):
 
     def _signs(self, positions: Int64Array) -> Float32Array:
         """Return the factor [B] from player 0's view to that of the player to move."""
-        signs = np.array([value_of(1, 0), value_of(1, 1)], np.float32)
-        return signs[self.plies[positions] % 2]
+        return value_signs(self.plies[positions]).astype(np.float32)
 
     def _ownership(self, positions: Int64Array) -> Target:
         assert self.ends is not None

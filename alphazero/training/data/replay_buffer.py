@@ -17,7 +17,7 @@ from numba import types
 from alphazero.config.schema import ReplayConfig
 from alphazero.errors import RunError
 from alphazero.games.compiled_rules import Rules, RulesType
-from alphazero.games.game import ONGOING, PLY, Game, State, value_of
+from alphazero.games.game import ONGOING, Game, State, value_signs
 from alphazero.training.data.auxiliary_targets import (
     GameEnds,
     Target,
@@ -59,40 +59,26 @@ class Batch(NamedTuple):
     types.void(
         RulesType,
         types.int64[:, ::1],
-        *(types.int64[::1],) * 3,
-        types.float64[::1],
-        types.float32[:, ::1],
-        types.float32[::1],
-        types.float64,
-        *(types.int64[::1],) * 2,
-        *(types.int64[:, ::1],) * 2,
+        *(types.int64[::1],) * 5,
+        types.int64[:, ::1],
         types.float32[:, :, :, ::1],
-        types.float32[:, ::1],
-        types.float32[::1],
     )
 )
-def _fill(
+def _observe(
     rules: Rules,
     first_states: State,
     firsts: Int64Array,
     moves: Int64Array,
     starts: Int64Array,
-    results: Float64Array,
-    policies: Float32Array,
-    search_values: Float32Array,
-    search_value_weight: float,
     positions: Int64Array,
     symmetries: Int64Array,
-    action_images: Int64Array,
     cell_images: Int64Array,
     observations: Float32Array,
-    targets: Float32Array,
-    values: Float32Array,
 ) -> None:
-    """Replay the games to `positions` [B] and write each under its symmetry [B].
+    """Replay the games to `positions` [B] and observe each under its symmetry [B].
 
     `starts` [P] is the first position of each position's game, which has the state
-    `first_states[firsts[p]]`; `results` [P] are for player 0.
+    `first_states[firsts[p]]`.
     """
     _, channels, height, width = observations.shape
     planes = np.zeros((channels, height, width), np.float32)
@@ -108,12 +94,6 @@ def _fill(
                 observations[row, channel, image // width, image % width] = planes[
                     channel, cell // width, cell % width
                 ]
-        for action in range(policies.shape[1]):
-            targets[row, action_images[symmetry, action]] = policies[position, action]
-        value = value_of(results[position], state[PLY] % 2)
-        values[row] = (1 - search_value_weight) * value + search_value_weight * search_values[
-            position
-        ]
 
 
 def value_targets(games: GameBatch, blunder: float) -> Float64Array:
@@ -131,12 +111,11 @@ def value_targets(games: GameBatch, blunder: float) -> Float64Array:
         return results
     indices = np.arange(len(ends))
     plies = indices - (ends - np.repeat(lengths, lengths))
-    signs = np.where(plies % 2, value_of(1, 1), value_of(1, 0))
     falls = np.zeros(len(ends))
     falls[:-1] = np.where(ends[:-1] == ends[1:], games.values[:-1] + games.values[1:], 0)
     nexts = np.minimum.accumulate(np.where(falls > blunder, indices, len(ends))[::-1])[::-1]
     before = nexts < ends
-    results[before] = (signs * games.values)[nexts[before]]
+    results[before] = (value_signs(plies) * games.values)[nexts[before]]
     return results
 
 
@@ -242,29 +221,25 @@ class ReplayBuffer:
         positions = newest[rng.integers(0, len(newest), batch_size)]
         kinds = len(self._symmetries.actions) if augment else 1
         symmetries = rng.integers(0, kinds, batch_size)
-        batch = Batch(
-            np.empty((batch_size, *self.game.observation_shape), np.float32),
-            np.empty((batch_size, self.game.num_actions), np.float32),
-            np.empty(batch_size, np.float32),
-        )
-        _fill(
+        observations = np.empty((batch_size, *self.game.observation_shape), np.float32)
+        _observe(
             self.game.rules,
             self._first_states,
             self._firsts,
             self._moves,
             self._starts,
-            self.value_targets,
-            self._policies,
-            self._values,
-            search_value_weight,
             positions,
             symmetries,
-            self._symmetries.actions,
             self._symmetries.cells,
-            batch.observations,
-            batch.policies,
-            batch.values,
+            observations,
         )
+        policies = np.empty((batch_size, self.game.num_actions), np.float32)
+        images = self._symmetries.actions[symmetries]
+        np.put_along_axis(policies, images, self._policies[positions], 1)
+        outcomes = value_signs(positions - self._starts[positions]) * self.value_targets[positions]
+        values = (1 - search_value_weight) * outcomes
+        values += search_value_weight * self._values[positions].astype(np.float64)
+        batch = Batch(observations, policies, values.astype(np.float32))
         if not self.auxiliary:
             return batch
         return batch._replace(

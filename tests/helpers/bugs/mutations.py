@@ -339,8 +339,8 @@ TRAINING = (
     ),
     Mutation(
         "training/data/auxiliary_targets.py",
-        "signs = np.array([value_of(1, 0), value_of(1, 1)], np.float32)",
-        "signs = np.array([value_of(1, 0), value_of(1, 0)], np.float32)",
+        "return value_signs(self.plies[positions]).astype(np.float32)",
+        "return np.ones(len(positions), np.float32)",
         "owners and margins are learned for player 0",
         ("training/data/test_auxiliary_targets.py::test_targets_are_those_of_a_slow_replay",),
     ),
@@ -494,8 +494,8 @@ TRAINING = (
     ),
     Mutation(
         "training/data/replay_buffer.py",
-        "value = value_of(results[position], state[PLY] % 2)",
-        "value = results[position]",
+        "value_signs(positions - self._starts[positions]) * self.value_targets[positions]",
+        "self.value_targets[positions]",
         "values are learned for player 0",
         (
             "training/data/test_replay_buffer.py::test_the_value_is_the_outcome_for_the_player_to_move",
@@ -503,8 +503,8 @@ TRAINING = (
     ),
     Mutation(
         "training/data/replay_buffer.py",
-        "targets[row, action_images[symmetry, action]] = policies[position, action]",
-        "targets[row, action] = policies[position, action]",
+        "np.put_along_axis(policies, images, self._policies[positions], 1)",
+        "policies[:] = self._policies[positions]",
         "policies are not turned with the board",
         (
             "training/data/test_replay_buffer.py::test_symmetries_move_planes_and_policy_together_and_all_occur",
@@ -512,8 +512,8 @@ TRAINING = (
     ),
     Mutation(
         "training/data/replay_buffer.py",
-        "(1 - search_value_weight) * value",
-        "search_value_weight * value",
+        "(1 - search_value_weight) * outcomes",
+        "search_value_weight * outcomes",
         "outcome and search value are mixed the other way round",
         (
             "training/data/test_replay_buffer.py::test_the_value_is_the_outcome_for_the_player_to_move",
