@@ -118,7 +118,7 @@ def _start_analysis(tab: Any, address: str, moves: str) -> None:
     """Open a game against the first player, play `moves`, and start an analysis."""
     player = tab.request.get(f"{address}/api/setup").json()["players"][0]
     level = {"level": 6} if player["levels"] else {}
-    sides = [{"player": "human"}, {"player": player["name"], **level}]
+    sides = [{"player": "person"}, {"player": player["name"], **level}]
     sessions = f"{address}/api/sessions"
     session = tab.request.post(sessions, data={"game": player["game"], "sides": sides}).json()["id"]
     tab.request.post(f"{sessions}/{session}/paste", data={"moves": moves})

@@ -79,7 +79,7 @@ def match(
 def grade(checkpoint: Path | str, *, simulations: int | None = None) -> Grade:
     """Count how often a checkpoint plays an optimal move, in the solved positions of its game.
 
-    `simulations` are those of a move, by default as in training; 0 is the bare network.
+    `simulations` are those of a move, by default as in training; 0 is the network alone.
 
     Raises:
         CheckpointError: in one line, for a file that is no checkpoint.

@@ -47,7 +47,7 @@ def grade_arguments(parser: argparse.ArgumentParser) -> None:
         "--simulations",
         type=whole_numbers,
         metavar="N,N",
-        help="simulations a move; several numbers are graded in turn; 0 is the bare network",
+        help="simulations a move; several numbers are graded in turn; 0 is the network alone",
     )
     parser.add_argument(
         "--min-accuracy",

@@ -55,7 +55,7 @@ class Benchmark:
             [
                 f"search efficiency   {self.efficiency:.3f}",
                 f"evaluations/s       {self.evaluations:,.0f}",
-                f"bare network/s      {self.network_only:,.0f}",
+                f"network alone/s     {self.network_only:,.0f}",
                 f"simulations/s       {self.simulations:,.0f}",
                 f"moves/s             {self.moves:,.0f}",
                 f"games/s             {self.games:,.1f}",

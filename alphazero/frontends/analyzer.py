@@ -215,7 +215,7 @@ class Analyzer:
 
     @property
     def network_value(self) -> float:
-        """The value of the bare network, or one rollout, of an evaluated position."""
+        """The value of the network alone, or one rollout, of an evaluated position."""
         return self.search.root_network_value(int(self.slot[0]))
 
     @property

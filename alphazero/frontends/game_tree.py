@@ -20,7 +20,7 @@ from alphazero.records.sgf_export import search_comment, value_in
 from alphazero.utils.arrays import Float64Array
 
 PERSON: Final = "person"
-"""Name of a human player in files."""
+"""Name of a person among the players, on the page and in files."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class SearchResult:
     value: float
     """value of the position, in [-1, 1], for the player to move"""
     network_value: float
-    """value of the bare network, or of one rollout, for the same player; exact once proven"""
+    """value of the network alone, or of one rollout, for the same player; exact once proven"""
     simulations: int
     """total visits of its moves"""
     candidates: list[Candidate]

@@ -61,7 +61,7 @@ class LevelSettings:
     """How a level plays."""
 
     simulations: int
-    """simulations a move; 0 is the bare network"""
+    """simulations a move; 0 is the network alone"""
     temperature: float = 0.0
     """of moves drawn from the network's policy, in the first `sampled_moves` plies"""
     sampled_moves: int | None = 0

@@ -75,7 +75,7 @@ class CheckpointOptions(Options):
 
     path: str = config_field(REQUIRED, "a .safetensors file, or a run's folder for its best player")
     simulations: int | None = config_field(
-        None, "simulations a move; 0 is the bare network", at_least=0, at_most=10**9
+        None, "simulations a move; 0 is the network alone", at_least=0, at_most=10**9
     )
     seconds: float | None = config_field(
         None, "time for a move", unit="seconds", above=0, below=10**6
@@ -191,7 +191,7 @@ class CheckpointOptions(Options):
 
 @dataclass(frozen=True)
 class NetworkOptions(CheckpointOptions):
-    """The bare network of a checkpoint: plays the most probable move, without a search."""
+    """The network of a checkpoint alone: plays the most probable move, without a search."""
 
     simulations: int | None = 0
     seconds: float | None = None

@@ -269,7 +269,7 @@ def name_checkpoint(text: str) -> CheckpointOptions:
     """
     word = text.partition(":")[0]
     if word in PLAYER_KINDS and not _exists(text):
-        bare = "; --simulations 0 is the bare network" if word == "network" else ""
+        bare = "; --simulations 0 is the network alone" if word == "network" else ""
         raise PlayerError(
             f"expected a checkpoint, as PATH or PATH:selection=puct, got the player "
             f"{printable(text[:80])!r}{bare}"

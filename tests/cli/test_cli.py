@@ -725,7 +725,7 @@ def test_the_version_is_printed_without_torch() -> None:
         (["train", "x.yaml", "--set", "a.b", "3"], "--set a.b 3; write keys as section.key=value"),
         (["play", "configs/nim.yaml"], "train one with: alphazero train configs/nim.yaml"),
         (["grade", "uct:100"], "expected a checkpoint, as PATH or PATH:selection=puct, got the pl"),
-        (["grade", "network:x"], "--simulations 0 is the bare network"),
+        (["grade", "network:x"], "--simulations 0 is the network alone"),
         (
             ["replay", "README.md"],
             "README.md:1: not a game of `alphazero match --save`: expected a",

@@ -1,4 +1,4 @@
-"""KataGo's GTP extensions for rules, parameters, caches and the bare network.
+"""KataGo's GTP extensions for rules, parameters, caches and the network alone.
 
 KataGo, docs/GTP_Extensions.md.
 """
@@ -106,7 +106,7 @@ def _read_limit(text: str, name: str) -> int | None:
 
 
 def _get_playouts(engine: Engine) -> int:
-    simulations = engine.analyzer.simulations  # 0: the bare network
+    simulations = engine.analyzer.simulations  # 0: the network alone
     return NO_VISIT_LIMIT if simulations is None else simulations
 
 

@@ -103,7 +103,7 @@ METRICS: Mapping[str, Metric] = {
     "anchors/elo_high": Metric("Elo", "upper end of its 95 % interval"),
     "solved/<who>_optimal/<stage>": Metric(
         "share",
-        "optimal moves in solved positions of this stage of the game, by the bare network "
+        "optimal moves in solved positions of this stage of the game, by the network alone "
         "(`network`) and with search (`search`)",
     ),
     "solved/<who>_blunders/<stage>": Metric(

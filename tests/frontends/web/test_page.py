@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.frontends.page import HUMAN, PHONE, RANDOM, Page, cell, paste
+from helpers.frontends.page import PERSON, PHONE, RANDOM, Page, cell, paste
 from helpers.frontends.page import expect_ply as ply
 from helpers.frontends.web_client import Served, serving
 from helpers.paths import CHECKPOINTS, ROOT
@@ -147,7 +147,7 @@ def test_a_whole_game_of_connect_four_is_clicked_and_stones_fall(visit: Any) -> 
 
 
 def test_a_person_plays_a_player_at_a_level_and_takes_moves_back(visit: Any) -> None:
-    page = visit("connect_four", HUMAN, {"player": "random"})
+    page = visit("connect_four", PERSON, {"player": "random"})
     sides = page.locator("#sides")
     sides.get_by_label("Player 2", exact=True).select_option("uct")
     level, number = sides.get_by_label("Player 2: strength"), sides.get_by_label("Player 2: budget")
@@ -357,7 +357,7 @@ def test_another_move_begins_a_branch_and_both_can_be_followed(visit: Any) -> No
 
 
 def test_a_game_is_played_with_the_keyboard_alone_and_focus_stays(visit: Any) -> None:
-    page = visit("tic_tac_toe", HUMAN, RANDOM)
+    page = visit("tic_tac_toe", PERSON, RANDOM)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the board")).to_be_focused()
     page.keyboard.press("Enter")
@@ -680,7 +680,7 @@ def test_the_scripts_agree_with_their_types() -> None:
 
 
 def test_a_game_is_reviewed_and_a_mistake_is_played_again(visit: Any) -> None:
-    page = visit("tic_tac_toe", HUMAN, HUMAN)
+    page = visit("tic_tac_toe", PERSON, PERSON)
     paste(page, "a1 a2 b1 b3 c1")  # a2 loses, b3 loses at once
     page.get_by_role("button", name="Review the game").click()
     expect(page.locator("#review-button")).to_have_text("Reviewed")

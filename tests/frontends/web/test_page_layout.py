@@ -13,7 +13,7 @@ import pytest
 from helpers.breakthrough import breakthrough
 from helpers.frontends.page import (
     DESKTOP,
-    HUMAN,
+    PERSON,
     PHONE,
     PHONE_ON_ITS_SIDE,
     TABLET,
@@ -126,7 +126,7 @@ def make_sizes(game: str) -> tuple[int, int]:
 @pytest.mark.parametrize("size", ["phone", "phone on its side"])
 def test_a_finger_hits_every_control(visit: PageVisitor, size: str) -> None:
     player = {"player": "tic_tac_toe", "level": 3}
-    page = visit("tic_tac_toe", HUMAN, player, viewport=SIZES[size], has_touch=True)
+    page = visit("tic_tac_toe", PERSON, player, viewport=SIZES[size], has_touch=True)
     paste(page, "b2 a1")
     assert page.locator("#sides .levels button:visible").count() == 10
     page.get_by_role("button", name="Hint").click()

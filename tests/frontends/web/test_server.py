@@ -55,7 +55,7 @@ from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import read_sgf
 from alphazero.records.sgf_export import from_sgf, to_sgf
 
-HUMAN = {"player": "human"}
+PERSON = {"player": "person"}
 RANDOM = {"player": "random"}
 
 
@@ -122,7 +122,7 @@ def test_two_people_play_whole_games_and_every_view_follows_the_rules(
 
 def test_a_person_plays_a_player_whose_answers_are_legal(served: Served) -> None:
     game = make_game("connect_four")
-    with served.begin("connect_four", HUMAN, {"player": "uct", "simulations": 30}) as page:
+    with served.begin("connect_four", PERSON, {"player": "uct", "simulations": 30}) as page:
         state, rng = game.initial_state(), np.random.default_rng(2)
         while game.outcome(state) == ONGOING:
             action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
@@ -136,7 +136,7 @@ def test_a_person_plays_a_player_whose_answers_are_legal(served: Served) -> None
 
 
 def test_a_move_is_refused_while_the_other_side_thinks(served: Served) -> None:
-    with served.begin("tic_tac_toe", {"player": "uct", "seconds": 60}, HUMAN) as page:
+    with served.begin("tic_tac_toe", {"player": "uct", "seconds": 60}, PERSON) as page:
         page.wait(lambda view: view["thinking"])
         status, reply = page.try_to("move", action=0)
         assert status == 400
@@ -168,7 +168,7 @@ def test_moves_are_taken_back_made_again_and_branched(served: Served) -> None:
 
 
 def test_undo_takes_back_the_answer_too_and_the_player_waits(served: Served) -> None:
-    with served.begin("tic_tac_toe", HUMAN, RANDOM) as page:
+    with served.begin("tic_tac_toe", PERSON, RANDOM) as page:
         page.do("move", action=4)
         page.wait(lambda view: view["ply"] == 2)
         view = page.do("undo")
@@ -249,7 +249,7 @@ def test_two_players_analyze_one_position_side_by_side(with_network: Served) -> 
 
 
 def test_the_second_player_waits_while_a_side_thinks(with_network: Served) -> None:
-    sides = [{"player": "human"}, {"player": "uct", "seconds": 600}]
+    sides = [{"player": "person"}, {"player": "uct", "seconds": 600}]
     with with_network.begin("tic_tac_toe", *sides) as page:
         page.do("analyze", on=True, player="uct", second="tic_tac_toe")
         page.wait(lambda view: view["second"])
@@ -353,7 +353,7 @@ def test_an_analysis_gives_most_visits_to_the_best_move_though_it_may_be_stopped
 
 def test_a_side_with_seconds_gives_most_visits_to_the_best_move(halving: Served) -> None:
     side = {"player": "tic_tac_toe", "seconds": 1}  # the name of the file, not of the game
-    with halving.begin("connect_four", side, HUMAN) as page:
+    with halving.begin("connect_four", side, PERSON) as page:
         page.do("paste", moves="4 3 4 3 4 3")
         page.do("step")
         page.wait(lambda view: view["ply"] == 7)
@@ -402,7 +402,7 @@ def test_a_player_that_fails_says_why_and_may_be_asked_again(served: Served) -> 
     broken = dataclasses.replace(random_player, name="broken", spec=_Broken(random_player.spec))
     served.manager.catalog.players["broken"] = broken
     try:
-        with served.begin("tic_tac_toe", {"player": "broken"}, HUMAN) as page:
+        with served.begin("tic_tac_toe", {"player": "broken"}, PERSON) as page:
             view = page.wait(lambda view: view["message"])
             assert view["message"] == "cannot be created"
             assert view["paused"]
@@ -437,7 +437,7 @@ def test_two_players_are_watched_to_the_end(served: Served) -> None:
         state = game.from_moves([move["name"] for move in view["moves"]])
         check_view(view, game, state)
         assert view["moves"][-1]["value"] == {1: 1.0, 0: 0.0, -1: -1.0}[game.outcome(state)]
-        view = page.do("new", sides=[HUMAN, HUMAN])
+        view = page.do("new", sides=[PERSON, PERSON])
         assert (view["ply"], view["moves"], view["thinking"]) == (0, [], False)
 
 
@@ -449,7 +449,7 @@ def test_a_paused_game_is_watched_step_by_step(served: Served) -> None:
             assert page.do("step")["paused"]
             view = page.wait(lambda view, ply=ply: view["ply"] == ply)
             assert (view["paused"], view["thinking"]) == (True, False)
-        page.do("new", sides=[HUMAN, RANDOM])
+        page.do("new", sides=[PERSON, RANDOM])
         assert page.try_to("step")[0] == 400
 
 
@@ -467,7 +467,7 @@ def test_another_program_plays_a_side(fault: str, message: str) -> None:
     command = f"gtp:{sys.executable} {fake} {fault} 2".strip()
     with (
         serving([parse_player(command)]) as running,
-        running.begin("tic_tac_toe", HUMAN, {"player": command}) as page,
+        running.begin("tic_tac_toe", PERSON, {"player": command}) as page,
     ):
         page.do("move", action=4)
         assert page.wait(lambda view: view["ply"] == 2)["moves"][1]["name"] == "a3"
@@ -480,10 +480,10 @@ def test_another_program_plays_a_side(fault: str, message: str) -> None:
 
 def test_sides_change_and_only_players_of_the_game_are_allowed(served: Served) -> None:
     with served.begin("connect_four") as page:
-        status, reply = page.try_to("sides", sides=[{"player": "tic_tac_toe"}, HUMAN])
+        status, reply = page.try_to("sides", sides=[{"player": "tic_tac_toe"}, PERSON])
         assert status == 400
         assert reply["error"] == "tic_tac_toe plays tic_tac_toe, not connect_four"
-        for sides in ([HUMAN], [HUMAN, 3], [HUMAN, {"player": "nobody"}], None, [HUMAN] * 3):
+        for sides in ([PERSON], [PERSON, 3], [PERSON, {"player": "nobody"}], None, [PERSON] * 3):
             assert page.try_to("sides", sides=sides)[0] == 400
         for side in (
             {"player": "uct", "simulations": -1},
@@ -495,8 +495,8 @@ def test_sides_change_and_only_players_of_the_game_are_allowed(served: Served) -
             {"player": "uct", "seconds": 1, "simulations": 1},
             {"player": "random", "simulations": 5},
         ):
-            assert page.try_to("sides", sides=[side, HUMAN])[0] == 400, side
-        page.do("sides", sides=[RANDOM, HUMAN])
+            assert page.try_to("sides", sides=[side, PERSON])[0] == 400, side
+        page.do("sides", sides=[RANDOM, PERSON])
         assert page.wait(lambda view: view["ply"] == 1)["sides"][0]["player"] == "random"
         assert page.try_to("analyze", on=True, player="random")[0] == 400
 
@@ -511,9 +511,9 @@ def test_a_side_plays_at_a_level_for_people() -> None:
             played = set()
             with running.begin("tic_tac_toe") as page:
                 for _ in range(count):
-                    page.do("new", sides=[HUMAN, HUMAN])
+                    page.do("new", sides=[PERSON, PERSON])
                     page.do("paste", moves="a3 a2 b3 b2")
-                    page.do("sides", sides=[side, HUMAN])
+                    page.do("sides", sides=[side, PERSON])
                     view = page.wait(lambda view: view["ply"] == 5)
                     played.add(view["moves"][4]["name"])
             # The weakest moves at random; the strongest wins at once.
@@ -526,11 +526,11 @@ def test_a_side_plays_at_a_level_for_people() -> None:
             {**weakest, "simulations": 5},
             {"player": "random", "level": 1},
         ):
-            assert page.try_to("sides", sides=[side, HUMAN])[0] == 400, side
+            assert page.try_to("sides", sides=[side, PERSON])[0] == 400, side
 
 
 def test_a_person_resigns_and_takes_it_back(served: Served) -> None:
-    with served.begin("tic_tac_toe", RANDOM, HUMAN) as page:
+    with served.begin("tic_tac_toe", RANDOM, PERSON) as page:
         page.wait(lambda view: view["ply"] == 1)
         view = page.do("resign")
         assert (view["over"], view["status"]) == (True, "O resigned: X wins")
@@ -695,7 +695,7 @@ def test_no_field_of_any_request_is_trusted(served: Served) -> None:
             if status == 400:
                 assert "\n" not in reply["error"]
                 assert len(reply["error"]) < 1000
-        assert page.do("new", game="tic_tac_toe", sides=[HUMAN, HUMAN])["ply"] == 0
+        assert page.do("new", game="tic_tac_toe", sides=[PERSON, PERSON])["ply"] == 0
 
 
 def test_idle_sessions_make_way_for_new_ones_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -794,7 +794,7 @@ def test_a_port_that_is_taken_is_reported_in_one_line() -> None:
 
 def test_the_server_stops_at_once_though_pages_listen_and_players_think() -> None:
     with serving() as running:
-        page = running.begin("connect_four", {"player": "uct", "seconds": 500}, HUMAN)
+        page = running.begin("connect_four", {"player": "uct", "seconds": 500}, PERSON)
         page.wait(lambda view: view["thinking"])
         pools = list(running.manager._pools.values())
     list(page.events())  # ends

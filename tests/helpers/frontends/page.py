@@ -16,7 +16,7 @@ import pytest
 
 from helpers.frontends.web_client import Served
 
-HUMAN = {"player": "human"}
+PERSON = {"player": "person"}
 RANDOM = {"player": "random"}
 DESKTOP, TABLET = {"width": 1280, "height": 800}, {"width": 820, "height": 1180}
 PHONE, PHONE_ON_ITS_SIDE = {"width": 390, "height": 844}, {"width": 844, "height": 390}
@@ -88,7 +88,7 @@ class PageVisitor:
 
 
 def begin(served: Served, game: str, *sides: dict[str, Any]) -> dict[str, Any]:
-    body = {"game": game, "sides": sides or [HUMAN] * 2}
+    body = {"game": game, "sides": sides or [PERSON] * 2}
     status, view = served.ask("POST", "/api/sessions", body)
     assert status == 200, view
     assert isinstance(view, dict)

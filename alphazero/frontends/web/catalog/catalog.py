@@ -222,7 +222,7 @@ class Catalog:
         if simulations is None:
             seconds: float = getattr(options, "seconds", None) or 1.0
             return BudgetOption(f"{seconds:g} second{'s' * (seconds != 1)}", seconds=seconds)
-        label = f"{simulations:,} simulations" if simulations else "bare network"
+        label = f"{simulations:,} simulations" if simulations else "network alone"
         if isinstance(options, CheckpointOptions) and (
             simulations == options.saved.settings.simulations
         ):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from alphazero.errors import GameError
+from alphazero.frontends.game_tree import PERSON
 from alphazero.frontends.search_pool import MAX_SIMULATIONS
 from alphazero.frontends.web.sessions.game_review import BETTER, RETRY
 from alphazero.frontends.web.sessions.session import Side, WebSession
@@ -68,7 +69,7 @@ def read_sides(manager: SessionManager, game: Game, content: Any) -> list[Side]:
 
 def _read_side(manager: SessionManager, game: Game, fields: RequestFields) -> Side:
     name = fields.string("player")
-    if name == "human":
+    if name == PERSON:
         return Side()
     player = manager.catalog.player(name, game)
     simulations, seconds = None, None

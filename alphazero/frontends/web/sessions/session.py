@@ -74,7 +74,7 @@ class Side:
     """one of the player's levels for people, in place of a budget"""
 
     def json(self) -> dict[str, Any]:
-        name = "human" if self.player is None else self.player.name
+        name = PERSON if self.player is None else self.player.name
         return {
             "player": name,
             "simulations": self.simulations,

@@ -63,7 +63,7 @@ class Page {
     this.sound = new Sound(byId("sound"), makeIcon);
     this.runs = new Runs(byId("runs"), setup.runs, {
       open: (game) => this.send("open", game),
-      play: ({ game, player }) => this.send("new", { game, sides: [{ player: "human" }, { player }] }),
+      play: ({ game, player }) => this.send("new", { game, sides: [{ player: "person" }, { player }] }),
       renew: async () => Object.assign(this.setup, await api.readSetup()),
       fail: (error) => this.say(error.message),
     });
@@ -283,7 +283,7 @@ class Page {
 
   showButtons(view) {
     const { ply, moves, over, paused, sides, analyzing, thinking } = view;
-    const isPerson = (side) => side.player === "human";
+    const isPerson = (side) => side.player === "person";
     const ended = over && ply === moves.length;
     for (const name of ["undo", "first", "back"]) setEnabled(byId(name), ply > 0);
     for (const name of ["redo", "forward", "last"]) setEnabled(byId(name), ply < moves.length);

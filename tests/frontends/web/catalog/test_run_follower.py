@@ -16,7 +16,7 @@ from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import parse_player
 from alphazero.training.loop import resume, train
 
-HUMAN = {"player": "human"}
+PERSON = {"player": "person"}
 
 
 def new_run(folder: Path) -> Path:
@@ -43,7 +43,7 @@ def test_what_a_training_publishes_reaches_the_page(tmp_path: Path) -> None:
     run = new_run(tmp_path)
     with (
         serving([parse_player(str(run))], [RunArchive(run)]) as running,
-        running.begin("tic_tac_toe", HUMAN, {"player": "tiny"}) as page,
+        running.begin("tic_tac_toe", PERSON, {"player": "tiny"}) as page,
     ):
         catalog = running.manager.catalog
         session = running.manager.sessions[page.id]

@@ -19,7 +19,7 @@ from alphazero.records.sgf import read_sgf
 from alphazero.records.sgf_export import from_sgf
 from alphazero.solvers.exhaustive import solve_all_positions
 
-HUMAN = {"player": "human"}
+PERSON = {"player": "person"}
 LOST = "a1 a2 b1 b3 c1"
 """O's a2 loses, and X takes the row."""
 
@@ -46,7 +46,7 @@ def test_a_small_game_is_judged_as_exhaustive_minimax_does(served: Served) -> No
         state.tobytes(): int(value)
         for state, value in zip(solved.states, solved.values, strict=True)
     }
-    with served.begin("tic_tac_toe", HUMAN, HUMAN) as visitor:
+    with served.begin("tic_tac_toe", PERSON, PERSON) as visitor:
         visitor.do("paste", moves=LOST)
         view = review(visitor)
         _, text = served.ask("GET", f"/api/sessions/{visitor.id}/save?format=sgf")
@@ -75,7 +75,7 @@ def test_the_moves_of_a_drawn_opening_are_not_judged(served: Served) -> None:
     actions = tuple("abc".index(move[0]) + 3 * (3 - int(move[1])) for move in LOST.split())
     played = PlayedGame(game, ("one", "two"), actions, 1, opening=2)
     assert " ".join(played.moves()) == LOST
-    with served.begin("tic_tac_toe", HUMAN, HUMAN) as visitor:
+    with served.begin("tic_tac_toe", PERSON, PERSON) as visitor:
         visitor.do("load", text=played.to_line())
         view = review(visitor)
         judged = [move["review"] is not None for move in view["moves"]]
@@ -88,7 +88,7 @@ def test_the_moves_of_a_drawn_opening_are_not_judged(served: Served) -> None:
 
 
 def test_a_review_can_be_left_and_goes_on_where_it_was(served: Served) -> None:
-    with served.begin("gomoku:rows=8,columns=8", HUMAN, HUMAN) as visitor:
+    with served.begin("gomoku:rows=8,columns=8", PERSON, PERSON) as visitor:
         visitor.do("paste", moves="d4 e5 d5 e4 d6 e6 a1 b2")
         visitor.do("review", on=True)
         visitor.wait(lambda view: view["review"] and view["review"]["done"] >= 2)
@@ -107,7 +107,7 @@ def test_a_review_can_be_left_and_goes_on_where_it_was(served: Served) -> None:
 
 
 def test_another_try_is_judged_and_the_game_stays(served: Served) -> None:
-    with served.begin("tic_tac_toe", HUMAN, {"player": "random"}) as visitor:
+    with served.begin("tic_tac_toe", PERSON, {"player": "random"}) as visitor:
         visitor.do("paste", moves=LOST)
         review(visitor)
         for ply, name in ((2, "b2"), (3, "c3")):
@@ -134,7 +134,7 @@ def test_another_try_is_judged_and_the_game_stays(served: Served) -> None:
 
 
 def test_the_better_line_is_played_on_the_board(served: Served) -> None:
-    with served.begin("tic_tac_toe", HUMAN, HUMAN) as visitor:
+    with served.begin("tic_tac_toe", PERSON, PERSON) as visitor:
         visitor.do("paste", moves=LOST)
         review(visitor)
         view = visitor.do("better", ply=2)
@@ -149,7 +149,7 @@ def test_a_better_line_that_is_too_long_ends_where_the_page_shows_it(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "MAX_POSITIONS", 0)
-    with served.begin("tic_tac_toe", HUMAN, HUMAN) as visitor:
+    with served.begin("tic_tac_toe", PERSON, PERSON) as visitor:
         visitor.do("paste", moves=LOST)
         review(visitor)
         status, answer = visitor.try_to("better", ply=2)
@@ -178,7 +178,7 @@ def test_a_wrong_command_is_refused(
 
 
 def test_a_move_that_was_not_made_has_no_second_try(served: Served) -> None:
-    with served.begin("tic_tac_toe", HUMAN, HUMAN) as visitor:
+    with served.begin("tic_tac_toe", PERSON, PERSON) as visitor:
         visitor.do("paste", moves="a1")
         review(visitor)
         for ply in (0, 2):
@@ -189,7 +189,7 @@ def test_a_move_that_was_not_made_has_no_second_try(served: Served) -> None:
 
 
 def test_a_side_plays_at_a_level(served: Served) -> None:
-    with served.begin("tic_tac_toe", HUMAN, {"player": "some", "level": 2}) as visitor:
+    with served.begin("tic_tac_toe", PERSON, {"player": "some", "level": 2}) as visitor:
         assert visitor.view["sides"][1] == {
             "player": "some", "simulations": None, "seconds": None, "level": 2
         }  # fmt: skip
@@ -210,7 +210,7 @@ def test_a_side_plays_at_a_level(served: Served) -> None:
     ],
 )
 def test_a_wrong_level_is_refused(served: Served, side: dict[str, Any], message: str) -> None:
-    body = {"game": "tic_tac_toe", "sides": [HUMAN, side]}
+    body = {"game": "tic_tac_toe", "sides": [PERSON, side]}
     status, answer = served.ask("POST", "/api/sessions", body)
     assert status == 400
     assert message in answer["error"]

@@ -2,7 +2,7 @@
 
 import { make, press, reuseChildren, setAttribute, setOptions, setText } from "../lib/dom.js";
 
-const PERSON = "human";
+const PERSON = "person";
 const LEVELS = "levels";
 const CUSTOM = { simulations: "custom simulations", seconds: "custom seconds" };
 /** Initial number of "custom simulations". */

@@ -26,9 +26,9 @@ class Side {
     const taken = captures[index];
     const edges = view.board_style === "hexagons" ? EDGES[index] : "";
     const player = sides[index].player;
-    const alone = sides.filter((side) => side.player === "human").length === 1;
+    const alone = sides.filter((side) => side.player === "person").length === 1;
     const person = players?.[index] ?? (alone ? "you" : "");
-    const who = player === "human" ? person : player.replaceAll("_", " ");
+    const who = player === "person" ? person : player.replaceAll("_", " ");
     setText(this.name, names[index]);
     setText(this.note, taken > 0 ? `${taken} captured` : edges || who);
     this.note.classList.toggle("count", taken > 0);
@@ -85,7 +85,7 @@ function stateOf({ sides, to_play: player, over, paused, thinking, ply, moves, s
   if (ply < moves.length) return "looking back";
   if (over) return "";
   if (search?.proof) return search.proof;
-  if (sides[player].player === "human") return "";
+  if (sides[player].player === "person") return "";
   if (paused) return "paused";
   return thinking ? "thinking" : "";
 }
