@@ -47,8 +47,6 @@ class RolloutConfig:
     section 3.3"""
     depth: int = 0
     """maximum depth of UCT's tree in plies, which is then not reused; 0: no limit"""
-    reuse_tree: bool = True
-    """whether to keep the chosen child's subtree for the next move"""
     final_move: str = ""
     """one of `FINAL_MOVES`; empty: that of the method"""
     memory: int = 1024

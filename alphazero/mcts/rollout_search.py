@@ -53,7 +53,7 @@ class RolloutSearch(TreeSearch):
         self._run_rollouts = run_rollouts
         trees_per_thread = [allocate_trees(game, slots, nodes) for _ in range(settings.threads)]
         # With a depth limit, the deepest edges have visits but no node: subtrees cannot be reused.
-        keep_trees = settings.reuse_tree and depth == UNLIMITED_DEPTH
+        keep_trees = depth == UNLIMITED_DEPTH
         super().__init__(game, selection, trees_per_thread, keep_trees, rng)
         for trees in trees_per_thread:
             trees.slots["random"] = self.rng.integers(2**64, size=slots, dtype=np.uint64)

@@ -316,14 +316,14 @@ def test_a_finished_game_has_its_value_and_no_moves() -> None:
     assert roots.visits.sum() == 0
 
 
-def test_the_tree_is_kept_between_moves_unless_it_is_not_wanted() -> None:
-    for reuse_tree in (True, False):
-        search = searching(CONNECT_FOUR, CONNECT_FOUR.initial_state(), reuse_tree=reuse_tree)
+def test_the_tree_is_kept_between_moves_unless_its_depth_is_limited() -> None:
+    for depth in (0, 20):
+        search = searching(CONNECT_FOUR, CONNECT_FOUR.initial_state(), depth=depth)
         visits = int(finish(search).visits[0, 3])
         search.advance(FIRST, np.array([3]))
         search.begin_search(FIRST, 10)
         kept = int(finish(search).visits.sum())
-        assert kept == (visits - 1 + 10 if reuse_tree else 10)
+        assert kept == (10 if depth else visits - 1 + 10)
 
 
 # Seeds and threads
