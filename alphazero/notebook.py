@@ -11,7 +11,7 @@ from alphazero.errors import PlayerError
 from alphazero.games.game import Game
 from alphazero.games.registry import read_game, write_game
 from alphazero.games.results import describe_margin
-from alphazero.players.end_prediction import predict_end
+from alphazero.players.end_prediction import network_of, predict_end
 from alphazero.players.position_search import SearchedPosition, search
 from alphazero.players.search_player import SearchPlayer
 
@@ -61,13 +61,13 @@ class Position:
                 f"the player plays {write_game(player.search.game)}, but this is a position of "
                 f"{write_game(self.game)}"
             )
-        found = search(player, self.state)
-        if self.territory and found.end.ownership is None:
+        network = network_of(player)
+        if self.territory and (network is None or "ownership" not in network.auxiliary_heads):
             raise PlayerError(
                 "this player does not predict territory: its network has no ownership head"
             )
         searched = self._copy()
-        searched.search_result = found
+        searched.search_result = search(player, self.state)
         return searched
 
     @property

@@ -30,6 +30,8 @@ BACKENDS = ("auto", "torch", "openvino", "onnxruntime")
 HEADS = ("dense", "convolutional")
 TRACKERS = ("wandb", "mlflow")
 AUXILIARY_HEADS = ("ownership", "margin", "short_term_value")
+REMOVED_HEADS = ("reply",)
+"""Auxiliary heads in older files. They are left out as a file is read, for play needs none."""
 SELECTIONS = ("puct", "gumbel", "gumbel_root")
 LEAF_SYMMETRIES = ("none", "random", "average")
 
@@ -43,6 +45,20 @@ def check_names(names: Any, noun: str, choices: tuple[str, ...]) -> tuple[str, .
         if name in names[:index]:
             raise WrongValueError(f"{quote(name)} appears twice")
     return tuple(names)
+
+
+def without_removed_heads(heads: Any) -> Any:
+    """Return a list of auxiliary heads without `REMOVED_HEADS`, and any other value as it is."""
+    if not isinstance(heads, list):
+        return heads
+    return [each for each in heads if each not in REMOVED_HEADS]
+
+
+def _read_heads(reader: Reader, _path: KeyPath, value: Any) -> tuple[str, ...]:
+    kept = without_removed_heads(value)
+    if kept != value:
+        reader.renamed.append(f"the head {' and '.join(REMOVED_HEADS)} was removed")
+    return check_names(kept, "heads", AUXILIARY_HEADS)
 
 
 @dataclass(frozen=True)
@@ -175,7 +191,7 @@ class NetworkConfig:
         "`short_term_value`, the search's values a few moves on",
         kind="list of heads",
         choices=AUXILIARY_HEADS,
-        read=lambda _reader, _path, value: check_names(value, "heads", AUXILIARY_HEADS),
+        read=_read_heads,
         source="not in AGZ; Wu 2019 (arXiv:1902.10565), section 4.1; KataGo, "
         "docs/KataGoMethods.md, Short-term Value and Score Targets",
     )
@@ -1013,9 +1029,6 @@ REMOVED_KEYS: dict[KeyPath, Any] = {
 }
 """Keys of older files, accepted only with this value, their default. Those of `network` are in the
 headers of checkpoints too."""
-
-REMOVED_HEADS = ("reply",)
-"""Auxiliary heads in older checkpoints. They are not read, for play does not use them."""
 
 REMOVED_SECTIONS = {
     "growth": (

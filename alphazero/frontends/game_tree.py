@@ -92,7 +92,7 @@ class GameNode:
     comment: str = ""
     """comment on the move into this position"""
     is_opening: bool = False
-    """whether the move into this position was drawn, as in a match, and chosen by no player"""
+    """whether the move into this position was random, for the opening of a match"""
 
     @property
     def ply(self) -> int:
@@ -302,6 +302,7 @@ class GameTree:
             players,
             tuple(node.action for node in line if node.action is not None),
             self._outcome_at(line[-1]),
+            opening=sum(node.is_opening for node in line),
             comments=tuple(node.comment for node in line[1:]),
             resigned=resignation is not None and not forfeit_reason,
             forfeit_reason=forfeit_reason,

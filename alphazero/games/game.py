@@ -178,7 +178,7 @@ class Material(Enum):
 
 
 class RequiredRules(NamedTuple):
-    """The rules that every game defines, each compiled for its signature, as `LEGAL_RULE`."""
+    """The rules that every game defines, each compiled by `kernel` for its signature."""
 
     legal: Any
     """(state, mask) -> number of legal actions: write to `mask` [A] which are legal"""

@@ -20,6 +20,7 @@ from alphazero.config.schema import (
     REMOVED_KEYS,
     NetworkConfig,
     check_names,
+    without_removed_heads,
 )
 from alphazero.errors import GameError
 from alphazero.games import Game, make_game
@@ -146,9 +147,10 @@ def _checkpoint_of(player: dict[str, Any], weights: dict[str, Tensor], source: s
     """Return the checkpoint in a file; raise KeyError, TypeError or ValueError if malformed."""
     game = typed(player["game"], dict)
     network = typed(player["network"], dict)
-    heads = check_names(network.get("auxiliary", []), "heads", (*AUXILIARY_HEADS, *REMOVED_HEADS))
-    removed = tuple(f"auxiliary.{head}." for head in heads if head in REMOVED_HEADS)
-    network = network | {"auxiliary": tuple(each for each in heads if each in AUXILIARY_HEADS)}
+    heads = network.get("auxiliary", [])
+    kept = check_names(without_removed_heads(heads), "heads", AUXILIARY_HEADS)
+    network = network | {"auxiliary": kept}
+    removed = tuple(f"auxiliary.{each}." for each in REMOVED_HEADS if each in heads)
     rating = player["rating"]
     return Checkpoint(
         game_name=typed(game["name"], str),

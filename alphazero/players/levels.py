@@ -2,7 +2,7 @@
 
 `scripts/measure_levels.py` chooses the settings of a checkpoint, measures them in a tournament and
 writes both beside it: `connect_four.levels.json` for `connect_four.safetensors`. A checkpoint
-without this file has the same levels for every game, not measured.
+without this file has default levels, the same for every game and not measured.
 """
 
 import functools
@@ -48,7 +48,7 @@ WEAKEST, RAW_NETWORK, SEARCH, STRONGEST = 0.0, 1.0, 2.0, 3.0
 """Marks on the scale of `settings_at`."""
 
 UNMEASURED: Final = (0.3, 0.5, 0.7, 0.85, 1.0, 1.35, 1.7, 2.2, 2.6, 3.0)
-"""The levels of a checkpoint without measured ones, on the scale of `settings_at`."""
+"""The default levels, on the scale of `settings_at`."""
 
 STRONGEST_FACTOR: Final = 4
 """Simulations of the strongest level, as a multiple of those in training."""
@@ -158,7 +158,7 @@ class LevelTable:
 
 @functools.lru_cache(maxsize=64)
 def default_levels(trained_simulations: int) -> LevelTable:
-    """Return the levels of a checkpoint without measured ones."""
+    """Return the levels of a checkpoint whose levels were not measured."""
     most = STRONGEST_FACTOR * max(trained_simulations, 1)
     return LevelTable(
         tuple(

@@ -21,7 +21,7 @@ MOST_PRINTED = 10
 
 @dataclass(frozen=True, eq=False)
 class SearchedPosition:
-    """What a search has found in a position; values are for the player to move."""
+    """What a search has found in a position; the values are for the player to move."""
 
     game: Game
     state: State
@@ -34,7 +34,7 @@ class SearchedPosition:
     candidates: list[Candidate]
     """action, visits, value, prior and line of each legal move, best first"""
     end: EndPrediction
-    """how the game will end, by the network's auxiliary heads, if it has any"""
+    """for player 0: how the game will end, by the network's auxiliary heads, if it has any"""
 
     @property
     def simulations(self) -> int:

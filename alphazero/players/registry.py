@@ -269,10 +269,10 @@ def name_checkpoint(text: str) -> CheckpointOptions:
     """
     word = text.partition(":")[0]
     if word in PLAYER_KINDS and not _exists(text):
-        bare = "; --simulations 0 is the network alone" if word == "network" else ""
+        alone = "; --simulations 0 is the network alone" if word == "network" else ""
         raise PlayerError(
             f"expected a checkpoint, as PATH or PATH:selection=puct, got the player "
-            f"{printable(text[:80])!r}{bare}"
+            f"{printable(text[:80])!r}{alone}"
         )
     path, rest = (text, "") if _exists(text) else _split_path(text)
     options = _read_options(text, CHECKPOINT, rest, given=bool(rest))
@@ -380,7 +380,7 @@ def _parse(text: str) -> tuple[PlayerKind, dict[str, Any]]:
     if path:
         options = _read_options(text, CHECKPOINT, rest, given=bool(rest))
         return CHECKPOINT, {"path": path, **options}
-    if text == "human":
+    if text in ("human", "person"):
         raise PlayerError(
             f"{text!r} cannot be named here: a person plays by `alphazero play PLAYER`"
         )

@@ -92,7 +92,7 @@ def solve_position(
             show(solver.nodes - before)
     raise GameError(
         f"too large to solve: {nodes:,} positions were not enough; play some moves first, or "
-        "allow more, as with --positions"
+        "allow more positions"
     )
 
 

@@ -305,6 +305,20 @@ def test_wrong_auxiliary_heads_are_refused_in_one_line(heads: str, error: str) -
     assert found == f"go.yaml:4: network.auxiliary: {error}"
 
 
+def test_a_head_that_was_removed_is_left_out_with_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = (
+        SMALLEST + "network:\n  auxiliary: [reply, short_term_value]\nlearner: {reply_weight: 0.15}"
+    )
+    config = parse_config(text, "old.yaml")
+    assert config.network.auxiliary == ("short_term_value",)
+    assert capsys.readouterr().err == (
+        "old.yaml: keys have changed: the head reply was removed, "
+        "learner.reply_weight was removed\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("game", "heads"),
     [

@@ -150,7 +150,7 @@ def test_a_game_from_a_file_keeps_its_players_until_it_is_continued_otherwise() 
     game_tree.make(8)
     assert game_tree.source is None
     gone_on = game_tree.played(("me", "you"))
-    assert (gone_on.players, gone_on.sgf_result, gone_on.opening) == (("me", "you"), "", 0)
+    assert (gone_on.players, gone_on.sgf_result, gone_on.opening) == (("me", "you"), "", 2)
     game_tree = GameTree.of(played)
     game_tree.resignation = None
     assert game_tree.played(("me", "you")).players == ("me", "you"), "the game goes on"

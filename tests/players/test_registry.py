@@ -106,6 +106,7 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
         ("uct:final_move=robus", "did you mean 'robust'?"),
         ("network:", "needs more: network:PATH"),
         ("human", "a person plays by `alphazero play PLAYER`"),
+        ("person", "a person plays by `alphazero play PLAYER`"),
         (
             "nothere",
             "others: random, flat_mc, flat_ucb, uct, minimax, solver, network:PATH, gtp:COMMAND, ",

@@ -222,7 +222,7 @@ export interface Player {
   budgets: BudgetOption[];
   default_budget: number;
   /** levels for people, the weakest first; none without a checkpoint */
-  ladder: { number: number; name: string; strength: string }[];
+  levels: { number: number; name: string; strength: string }[];
   /** its level and whether it has another budget, by the command line */
   own_level: number | null;
   has_own_budget: boolean;
