@@ -27,6 +27,11 @@ from alphazero.utils.arrays import Float32Array
 HEAD_INIT_STD = 0.1
 """Standard deviation of an untrained output without relu, for inputs of unit mean square."""
 
+FEW_PRODUCTS = 3 * 10**9
+"""Products below which a computation stays on one core."""
+
+ALL_CORES = 1 << 16
+
 POOLING_INTERVAL = 3
 """Global pooling is in blocks 2, 5, 8, ...; KataGo's networks have it in about every third."""
 
@@ -156,6 +161,17 @@ class ResNet(nn.Module):
         if seed is not None:
             self.to_empty(device="cpu")
             self._initialise(torch.Generator().manual_seed(seed))
+
+    def useful_threads(self, positions: int, passes: int = 1) -> int:
+        """Return the most cores that make `passes` over `positions` faster: 1, or `ALL_CORES`.
+
+        Threads wait for each other at every layer. With small layers, beside other programs, that
+        costs far more than it saves.
+        """
+        _, height, width = self.observation_shape
+        weights = sum(each.numel() for each in self.parameters())
+        products = weights * height * width * positions * passes
+        return 1 if products < FEW_PRODUCTS else ALL_CORES
 
     @classmethod
     def of(cls, game: Game, settings: NetworkConfig, seed: int | None = 0) -> "ResNet":

@@ -506,6 +506,26 @@ def test_a_gpu_has_two_threads_and_more_for_many_games_or_large_boards(
     assert backend.num_threads(large, 40, 16) == 2, "a gate has fewer games than self-play"
 
 
+@pytest.mark.parametrize(("positions_asked", "threads"), [(8, 1), (10**6, 3)])
+def test_a_small_batch_is_computed_by_one_thread(
+    monkeypatch: pytest.MonkeyPatch, positions_asked: int, threads: int
+) -> None:
+    evaluator, used = TorchEvaluator(trained_like(), "cpu", "float32"), []
+    wanted = evaluator._network.useful_threads(positions_asked)
+    forward = evaluator._network.forward
+
+    def watched(observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        used.append(torch.get_num_threads())
+        return forward(observations)
+
+    monkeypatch.setattr(evaluator._network, "forward", watched)
+    monkeypatch.setattr(evaluator._network, "useful_threads", lambda size: wanted)
+    with threads_per_evaluation(3):
+        evaluator.evaluate(positions(8))
+        assert torch.get_num_threads() == 3
+    assert used == [threads]
+
+
 def test_threads_are_set_and_put_back() -> None:
     before = torch.get_num_threads()
     with threads_per_evaluation(before + 1):

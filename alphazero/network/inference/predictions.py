@@ -11,6 +11,7 @@ from torch import Tensor
 
 from alphazero.network.resnet import ResNet
 from alphazero.utils.arrays import Float32Array
+from alphazero.utils.jobs import at_most_threads
 
 
 class AuxiliaryPredictions(NamedTuple):
@@ -35,7 +36,8 @@ def predict(network: ResNet, observations: Float32Array) -> AuxiliaryPredictions
     """
     weight = network.stem.convolution.weight
     given = torch.from_numpy(np.ascontiguousarray(observations)).to(weight.device, weight.dtype)
-    found = network.forward_full(given).auxiliary
+    with at_most_threads(network.useful_threads(len(given))):
+        found = network.forward_full(given).auxiliary
     margins = found.get("margin")
 
     def array(tensor: Tensor | None) -> Float32Array | None:

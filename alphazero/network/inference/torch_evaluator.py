@@ -11,8 +11,9 @@ from torch.nn.functional import linear, pad
 from alphazero.network.inference.batched_evaluator import LINE, BatchedEvaluator, BatchRunner
 from alphazero.network.inference.cuda_graph import CudaGraphRunner, Forward
 from alphazero.network.inference.devices import TYPES, resolve_device, resolve_precision
-from alphazero.network.resnet import ResNet
+from alphazero.network.resnet import ALL_CORES, ResNet
 from alphazero.utils.arrays import Float32Array
+from alphazero.utils.jobs import at_most_threads
 
 
 class EagerRunner:
@@ -25,8 +26,11 @@ class EagerRunner:
         shape: tuple[int, int, int],
         dtype: torch.dtype,
         device: torch.device,
+        threads: int = ALL_CORES,
     ) -> None:
         self._forward = forward
+        self._threads = threads
+        """the most threads that a CPU computes with"""
         self._input = torch.zeros((size, *shape), dtype=dtype, device=device).contiguous(
             memory_format=torch.channels_last
         )
@@ -38,7 +42,8 @@ class EagerRunner:
         # its old contents.
         writable = np.require(observations, np.float32, ("C", "W"))
         self._input[:positions].copy_(torch.from_numpy(writable))
-        logits, values = self._forward(self._input)
+        with at_most_threads(self._threads):
+            logits, values = self._forward(self._input)
         return logits[:positions].cpu().numpy(), values[:positions].cpu().numpy()
 
 
@@ -107,4 +112,4 @@ class TorchEvaluator(BatchedEvaluator):
                     self._records = False
                     message = str(error).splitlines()[0]
                     print(f"CUDA graphs cannot be used ({message}); self-play will be slower")
-        return EagerRunner(*given)
+        return EagerRunner(*given, self._network.useful_threads(size))

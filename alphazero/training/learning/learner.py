@@ -20,8 +20,8 @@ from alphazero.training.learning.losses import StepLosses, squared_norm
 from alphazero.training.learning.muon import Muon
 from alphazero.training.learning.objective import Objective, with_auxiliary
 
-SMALL_STEP = 10**9
-"""Products in a forward pass below which a step stays on one core."""
+STEP_PASSES = 3
+"""Passes of a step over the network: forward, and backward to features and to weights."""
 
 
 @contextmanager
@@ -77,15 +77,9 @@ class Learner:
 
     @property
     def useful_threads(self) -> int:
-        """The most cores that make a step faster: one, or any number (1 << 16).
-
-        Threads wait for each other at every layer. With small layers, beside other programs, that
-        costs far more than it saves.
-        """
-        _, height, width = self.network.observation_shape
-        weights = sum(each.numel() for each in self.network.parameters())
-        products = weights * height * width * self.settings.batch_size
-        return 1 if products < SMALL_STEP else 1 << 16
+        """The most cores that make a step faster, as in `ResNet.useful_threads`."""
+        threads: int = self.network.useful_threads(self.settings.batch_size, STEP_PASSES)
+        return threads
 
     def _make_optimizers(self) -> list[torch.optim.Optimizer]:
         """Build the configured optimizer; with Muon, AdamW updates the vectors.

@@ -174,6 +174,13 @@ NETWORK = (
     ),
     Mutation(
         "network/inference/torch_evaluator.py",
+        "with at_most_threads(self._threads):",
+        "with at_most_threads(ALL_CORES):",
+        "a small batch is computed by all cores",
+        ("network/test_resnet.py::test_a_small_batch_is_computed_by_one_thread",),
+    ),
+    Mutation(
+        "network/inference/torch_evaluator.py",
         "return logits[:positions].cpu().numpy(), values[:positions].cpu().numpy()",
         "return logits[-positions:].cpu().numpy(), values[-positions:].cpu().numpy()",
         "answers are those of the padding",
