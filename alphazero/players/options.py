@@ -18,7 +18,7 @@ from alphazero.utils.files import printable
 if TYPE_CHECKING:
     from alphazero.games.game import Game
     from alphazero.players.checkpoint_player import CheckpointPlayer
-    from alphazero.players.levels import LevelSettings
+    from alphazero.players.levels import LevelSettings, LevelTable
 
 
 UNLIMITED_SECONDS = 999_999.0
@@ -48,6 +48,15 @@ class Options:
     def has_search(self) -> bool:
         """Whether its values and policies come from a search or a network."""
         return False
+
+    @property
+    def levels(self) -> "LevelTable | None":
+        """The levels for people; only checkpoints that search have any.
+
+        Raises:
+            PlayerError: for a file of levels that cannot be read.
+        """
+        return None
 
     @property
     def default_simulations(self) -> int | None:
@@ -110,6 +119,10 @@ class CheckpointOptions(Options):
     level: int | None = config_field(
         None, "a level for people, from the weakest to the strongest", at_least=1, at_most=10
     )
+
+    @property
+    def levels(self) -> "LevelTable | None":
+        return self.saved.levels
 
     @property
     def settings_of_level(self) -> "LevelSettings | None":
@@ -202,6 +215,10 @@ class NetworkOptions(CheckpointOptions):
     margin_weight: float | None = None
     leaf_symmetry: str | None = None
     level: int | None = None
+
+    @property
+    def levels(self) -> "LevelTable | None":
+        return None
 
 
 @dataclass(frozen=True)

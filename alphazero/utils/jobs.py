@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TypeVar
 
 import torch
@@ -116,4 +116,6 @@ def threads_per_evaluation(threads: int) -> Iterator[None]:
 
 def at_most_threads(threads: int) -> AbstractContextManager[None]:
     """Lower torch's number of threads per operation to `threads`, if it is higher."""
-    return threads_per_evaluation(min(threads, torch.get_num_threads()))
+    if torch.get_num_threads() <= threads:
+        return nullcontext()
+    return threads_per_evaluation(threads)

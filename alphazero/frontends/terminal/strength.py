@@ -6,7 +6,6 @@ from typing import NamedTuple
 from alphazero.errors import PlayerError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.players.levels import LevelTable
-from alphazero.players.options import CheckpointOptions, NetworkOptions
 from alphazero.players.registry import PlayerSpec
 
 
@@ -50,10 +49,10 @@ def levels_of(spec: PlayerSpec) -> LevelTable:
     Raises:
         PlayerError: when it has none.
     """
-    options = spec.options
-    if not isinstance(options, CheckpointOptions) or isinstance(options, NetworkOptions):
+    table = spec.options.levels
+    if table is None:
         raise PlayerError("this player has no levels; set its budget, as in: budget 200")
-    return options.saved.levels
+    return table
 
 
 def set_level(analyzer: Analyzer, table: LevelTable, text: str) -> None:

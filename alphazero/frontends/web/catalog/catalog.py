@@ -71,10 +71,8 @@ class PlayerOption:
     @property
     def levels(self) -> tuple[Level, ...]:
         """The levels for people, the weakest first; only checkpoints that search have any."""
-        options = self.spec.options
-        if not isinstance(options, CheckpointOptions) or isinstance(options, NetworkOptions):
-            return ()
-        return options.saved.levels.levels
+        table = self.spec.options.levels
+        return table.levels if table else ()
 
     def json(self) -> dict[str, Any]:
         options, game = self.spec.options, self.spec.game
