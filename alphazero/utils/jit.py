@@ -1,10 +1,10 @@
 """Compilation by numba, with a cache that is verified and never stale.
 
 numba's own file cache misses changes in a callee of another file, fails at every start after a
-truncated file, and runs machine code with a flipped bit. So the cache is in a private folder, named
-after a hash of the sources that kernels may depend on and of the versions of Python, numba and
-numpy, and each file ends with its SHA-256. A damaged cache is deleted with a warning, and compiled
-again.
+truncated file, and runs machine code with a flipped bit. Here the name of a kernel's file contains
+a hash of all that the kernel compiles: its code, the kernels, constants and types that it uses, in
+whatever file or package. So an edit compiles just the kernels that it changes. Each file ends with
+its SHA-256; a damaged cache is deleted with a warning, and compiled again. The folder is private.
 """
 
 import atexit
@@ -19,41 +19,101 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
 from tqdm import tqdm
 
 from alphazero.utils.progress import shows_bars
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_MONTH = 30 * 24 * 3600.0
+VERSIONS = f"{numba.__version__} {np.__version__} {sys.version}".encode()
+OUTSIDE = ("builtins", "math", "numba", "numpy", "operator")
+"""Packages whose functions change only with their versions."""
+_DAY = 24 * 3600.0
+_MONTH = 30 * _DAY
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
-def source_hash(package: Path, without: Collection[str] = ()) -> str:
-    """Return a hash of all `.py` files in `package` and the Python, numba and numpy versions.
-
-    The folders in `without` do not count.
-    """
-    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
+def source_hash(package: Path) -> str:
+    """Return a hash of all `.py` files in `package` and the Python, numba and numpy versions."""
+    digest = hashlib.sha256(VERSIONS)
     for path in sorted(package.rglob("*.py")):
-        name = path.relative_to(package)
-        if name.parts[0] not in without:
-            digest.update(name.as_posix().encode() + b"\0")
-            digest.update(path.read_bytes() + b"\0")
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
-def kernel_hash(package: Path) -> str:
-    """Return the hash of the sources that kernels may depend on: not `cli` and `frontends`."""
-    return source_hash(package, without=("cli", "frontends"))
+def kernel_hash(function: Callable[..., Any], signature: Any) -> str:
+    """Return a hash of all that compiling `function` for `signature` reads.
+
+    Comments, docstrings and line numbers do not count.
+    """
+    digest = hashlib.sha256()
+    seen: set[int] = set()
+
+    def add(*parts: object) -> None:
+        digest.update(repr(parts).encode() + b"\0")
+
+    def add_type(kind: Any) -> None:
+        fields = getattr(kind, "fields", None) or dict(getattr(kind, "_fields", ()))
+        add(str(kind), tuple(fields))
+        for part in (*getattr(kind, "types", ()), *getattr(kind, "args", ())):
+            add_type(part)
+
+    def add_value(value: Any, names: Collection[str]) -> None:
+        """Add a value that code with the attributes `names` refers to."""
+        if isinstance(value, ModuleType):
+            if value.__name__.partition(".")[0] not in OUTSIDE:
+                for name in sorted(names & vars(value).keys()):
+                    add(name)
+                    add_value(getattr(value, name), names)
+        elif inner := getattr(value, "py_func", None) or getattr(value, "_defn", None):
+            add(getattr(value, "targetoptions", None))
+            add_function(inner)
+        elif isinstance(value, FunctionType):
+            add_function(value)
+        elif isinstance(value, np.ndarray):
+            add(value.dtype, value.shape, value.tobytes())
+        elif isinstance(value, type):
+            add(value.__module__, value.__qualname__, getattr(value, "_fields", None))
+        elif callable(value):
+            add(getattr(value, "__module__", None), getattr(value, "__name__", None))
+        else:
+            add(value)
+
+    def add_function(function: Any) -> None:
+        if id(function) not in seen and function.__module__.partition(".")[0] not in OUTSIDE:
+            seen.add(id(function))
+            add(function.__defaults__)
+            cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+            known = function.__globals__ | {name: cell.cell_contents for name, cell in cells}
+            add_code(function.__code__, known, function.__doc__)
+
+    def add_code(code: CodeType, known: Mapping[str, Any], doc: str | None = None) -> None:
+        add(code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_argcount)
+        names = {*code.co_names}
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                add_code(constant, known)
+            elif constant != doc:
+                add(constant)
+        for name in (*code.co_names, *code.co_freevars):
+            if name in known:
+                add(name)
+                add_value(known[name], names)
+
+    add_type(signature)
+    add_type(getattr(signature, "return_type", None))
+    add_function(function)
+    return digest.hexdigest()[:32]
 
 
 def _is_private(folder: Path) -> bool:
@@ -75,17 +135,17 @@ def _lets_others_replace(parent: Path) -> bool:
     return bool(open_to_all) or status.st_uid not in (0, os.getuid())
 
 
-def _forget_old_caches(parent: Path, current: Path) -> None:
-    """Remove the caches of other versions that were not used for a month."""
-    for folder in parent.glob("kernels-" + "[0-9a-f]" * 16):
+def _forget_unused(folder: Path, current: Path) -> None:
+    """Remove the files of `current`, and the caches of other versions, unused for a month."""
+    for path in (*current.glob("*.nb?"), *folder.glob("kernels-" + "[0-9a-f]" * 16)):
         with suppress(FileNotFoundError):  # another process may have removed it
-            if folder != current and time.time() - folder.lstat().st_mtime > _MONTH:
-                shutil.rmtree(folder, ignore_errors=True)
+            if path != current and time.time() - path.lstat().st_mtime > _MONTH:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 @functools.cache
 def cache_folder() -> Path:
-    """Return the private folder of compiled kernels for these sources.
+    """Return the private folder of compiled kernels for these versions of Python and numba.
 
     `ALPHAZERO_CACHE_DIR` moves it. If it cannot be private, this process gets a temporary folder.
     """
@@ -93,15 +153,14 @@ def cache_folder() -> Path:
     base = chosen or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "alphazero"
     try:
         parent = Path(base).expanduser()
-        folder = parent / f"kernels-{kernel_hash(Path(__file__).parents[1])}"
+        folder = parent / f"kernels-{hashlib.sha256(VERSIONS).hexdigest()[:16]}"
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         if not _is_private(folder) or _lets_others_replace(parent):
             raise PermissionError("others may write there")
-        # If numba cannot write there, it silently uses __pycache__, which can go stale.
         tempfile.TemporaryFile(dir=folder).close()
         os.utime(folder)
-        _forget_old_caches(parent, folder)
+        _forget_unused(parent, folder)
     except (OSError, RuntimeError) as error:  # RuntimeError: no home folder
         warnings.warn(
             f"compiled kernels cannot be kept in {base} ({error}); compiling for this "
@@ -138,10 +197,22 @@ class _HashedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
     @staticmethod
     def _verify(path: Path) -> None:
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > _DAY:
+                os.utime(path)  # still in use
         with suppress(FileNotFoundError):
             data = path.read_bytes()
             if hashlib.sha256(data[:-_DIGEST_BYTES]).digest() != data[-_DIGEST_BYTES:]:
                 raise ValueError(f"the SHA-256 of {path.name} does not match")
+
+
+class _Kernels(CompileResultCacheImpl):  # type: ignore[misc]
+    """How numba writes and reads a compiled function; the folder is there already."""
+
+    locator = SimpleNamespace(ensure_cache_path=lambda: None)
+
+    def __init__(self) -> None:
+        pass
 
 
 class _KernelCache(FunctionCache):  # type: ignore[misc]
@@ -156,10 +227,14 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     seconds = 0.0
     """of compiling them"""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        locator, base = self._impl.locator, self._impl.filename_base
-        self._cache_file = _HashedFiles(self._cache_path, base, locator.get_source_stamp())
+    def __init__(self, function: Callable[..., Any], signature: Any) -> None:
+        # In place of numba's constructor, which names files after the place of the source.
+        folder, stamp = cache_folder(), kernel_hash(function, signature)
+        self._name, self._py_func, self._impl = repr(function), function, _Kernels()
+        self._cache_path = str(folder)
+        name = f"{function.__module__}.{function.__qualname__}"[-80:]
+        self._cache_file = _HashedFiles(self._cache_path, f"{name}-{stamp}", stamp)
+        self.enable()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = super().load_overload(sig, target_context)
@@ -180,17 +255,6 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
             _KernelCache.seconds = self.bar.format_dict["elapsed"]
             _KernelCache.compiled += 1
             self.bar.close()
-
-
-@contextmanager
-def _numba_cache_in(folder: Path) -> Iterator[None]:
-    """Make numba cache functions compiled in the block in `folder`."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
-    try:
-        yield
-    finally:
-        numba.config.CACHE_DIR = before
 
 
 def _drop_cache(error: Exception) -> None:
@@ -244,13 +308,12 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
         dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
 
         def compile_now(cache: bool = True) -> None:
-            with _numba_cache_in(cache_folder()):
-                dispatcher._cache = _KernelCache(function) if cache else NullCache()
-                try:
-                    dispatcher.compile(signature)
-                finally:
-                    if cache:
-                        dispatcher._cache.finish()
+            dispatcher._cache = _KernelCache(function, signature) if cache else NullCache()
+            try:
+                dispatcher.compile(signature)
+            finally:
+                if cache:
+                    dispatcher._cache.finish()
             dispatcher.disable_compile()
 
         def compile_or_drop_cache() -> None:
