@@ -337,12 +337,6 @@ GO_VARIANTS = {
     "all, Gumbel search above PUCT": [*ALL, GUMBEL_ROOT],
     "all, progressive simulations": [*ALL, PROGRESSIVE],
     "all, Gumbel search and progressive simulations": [*ALL, GUMBEL_ROOT, PROGRESSIVE],
-    "the same, every other iteration on 5 x 5": [
-        *ALL,
-        GUMBEL_ROOT,
-        PROGRESSIVE,
-        "selfplay.boards=[{rows: 5, columns: 5}, {}]",
-    ],
 }
 
 OTHELLO_SMALL = [

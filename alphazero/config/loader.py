@@ -152,11 +152,10 @@ def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
 
 
 def _check_game(reader: Reader, config: Config) -> None:
-    """Check the game, the auxiliary heads, the varied options and the boards, if they were read."""
+    """Check the game, the auxiliary heads and the varied options, if they were read."""
     game = config.game
     if any(path[:1] == ("game",) for path in reader.wrong):
         return
-    from alphazero.config.boards import check_boards
     from alphazero.games import make_game
 
     try:
@@ -174,12 +173,6 @@ def _check_game(reader: Reader, config: Config) -> None:
             message = f"{quote(head)} needs the rule `{rule}`, which the game {game.name} lacks"
             reader.report(path, f"{dotted(path)}: {message}")
     _check_varied_options(reader, made, config.selfplay.varied_options or {})
-    path = ("selfplay", "boards")
-    if reader.wrong.isdisjoint({path, ("network", "heads"), ("selfplay", "distributed")}):
-        try:
-            check_boards(config, made)
-        except GameError as error:
-            reader.report(path, f"{dotted(path)}: {_one_line(error)}")
 
 
 def _one_line(error: GameError) -> str:

@@ -44,14 +44,6 @@ SPECIAL_SCHEMAS: dict[str, dict[str, Any]] = {
             "maxItems": 2,
         },
     },
-    "selfplay.boards": {
-        "type": ["array", "null"],
-        "minItems": 1,
-        "items": {
-            "type": "object",
-            "additionalProperties": {"type": ["number", "string", "boolean"]},
-        },
-    },
 }
 """The JSON schemas of keys that are neither scalars nor lists of text."""
 

@@ -24,7 +24,6 @@ from alphazero.config.strict_yaml import KeyPath, describe_value, quote
 
 GameOption = int | float | bool | str
 VariedOptions = dict[str, tuple[int, int]]
-BoardOptions = dict[str, GameOption]
 PRECISIONS = ("auto", "float32", "bfloat16")
 BACKENDS = ("auto", "torch", "openvino", "onnxruntime")
 HEADS = ("dense", "convolutional")
@@ -426,25 +425,6 @@ def _read_varied_options(_reader: Reader, _path: KeyPath, value: Any) -> VariedO
     return {str(option): (low, high) for option, (low, high) in value.items()} or None
 
 
-def _read_boards(_reader: Reader, _path: KeyPath, value: Any) -> tuple[BoardOptions, ...] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list) or not value:
-        raise WrongValueError(f"expected null or a list of boards, got {describe_value(value)}")
-    for options in value:
-        if not isinstance(options, dict):
-            raise WrongValueError(f"expected {{option: value}}, got {describe_value(options)}")
-        for option, number in options.items():
-            if not str(option).isidentifier() or option == "name":
-                raise WrongValueError(f"{quote(str(option))} is no option of a game")
-            if not isinstance(number, int | float | str):
-                raise WrongValueError(
-                    f"{quote(str(option))} needs a number, text, true or false, got "
-                    f"{describe_value(number)}"
-                )
-    return tuple(value)
-
-
 @dataclass(frozen=True)
 class SelfplayConfig:
     """Games of the best network against itself."""
@@ -602,16 +582,6 @@ class SelfplayConfig:
         kind="null or {option: [low, high]}",
         read=_read_varied_options,
         source="AGZ: none; Wu 2019 (arXiv:1902.10565), appendix D: random komi",
-    )
-    boards: tuple[BoardOptions, ...] | None = config_field(
-        None,
-        "boards that the iterations of self-play use in turn, each as the options that differ from "
-        "the section `game`: `[{rows: 7, columns: 7}, {}]` for every other iteration on 7 x 7; "
-        "needs `network.heads: convolutional`, and no `distributed`. Gates, evaluations, `plan` "
-        "and `bench` use the section `game`. null: only that one",
-        kind="null or [{option: value}, ...]",
-        read=_read_boards,
-        source="AGZ: none; Wu 2019 (arXiv:1902.10565), appendix D: 9 x 9 to 19 x 19",
     )
     distributed: RayConfig | None = config_field(  # noqa: RUF009  (a `config_field`, as everywhere; ruff cannot know)
         None,

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from alphazero.config.boards import make_boards
 from alphazero.config.schema import Config
+from alphazero.games.registry import make_game
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.resignation import check_threshold, non_resigned_games
 
@@ -129,8 +129,8 @@ class Rule(NamedTuple):
 
 
 def _num_actions(config: Config) -> int:
-    """Return the number of actions, on the largest board of self-play."""
-    return max(board.num_actions for board in make_boards(config))
+    """Return the number of actions of a configuration's game."""
+    return make_game(config.game.name, **config.game.options).num_actions
 
 
 def check_gate_games(data: RunData) -> str | None:
@@ -371,7 +371,6 @@ RULES: Final = (
         ("loss/policy", "selfplay/search_entropy", "learner/learning_rate"),
         points=ENOUGH_ITERATIONS,
         steps=ENOUGH_STEPS,
-        applies=lambda config: config.selfplay.boards is None,  # else ln A differs by board
     ),
     Rule(
         "learning rate too high",

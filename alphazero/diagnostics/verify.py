@@ -190,7 +190,7 @@ def _read_player(path: Path, run: RunDirectory | None) -> int:
 def _read_sample(path: Path, run: RunDirectory) -> int:
     games = load_played(path)
     for number, each in enumerate(games, 1):
-        if not any(board.accepts(each.game) for board in (run.game, *run.boards)):
+        if not run.game.accepts(each.game):
             raise RunError(
                 f"{printable(path)}: game {number} is of {write_game(each.game)}, but the run's "
                 f"game is {write_game(run.game)}"

@@ -44,7 +44,7 @@ class Checkpoint:
     """A player at one moment of its training; `source` names the file in messages.
 
     `weights` is the network's `state_dict`; `step` counts optimizer updates; `rating` is in Elo,
-    None if unknown; `details` is for people, except `boards`, on which self-play took place.
+    None if unknown; `details` is for people.
     """
 
     game_name: str

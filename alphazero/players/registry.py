@@ -192,12 +192,8 @@ class PlayerSpec:
         if self.game is None or not isinstance(self.options, CheckpointOptions):
             return None
         saved, game = self.options.saved, write_game(self.game)
-        boards = saved.checkpoint.details.get("boards")
-        trained = list(map(str, boards)) if isinstance(boards, list) else []
-        trained = trained or [write_game(saved.trained_game)]
-        if game in trained:
-            return None
-        return f"{self.name} was trained on {printable(' and '.join(trained))}, not on {game}"
+        trained = write_game(saved.trained_game)
+        return None if game == trained else f"{self.name} was trained on {trained}, not on {game}"
 
     def create(
         self, game: "Game", num_games: int = 1, rng: np.random.Generator | None = None

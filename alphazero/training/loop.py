@@ -36,8 +36,7 @@ from alphazero.network.size_check import check_network_size
 from alphazero.network.transfer import load_initial
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.data.replay_buffer import Batch
-from alphazero.training.data.replay_mixture import ReplayMixture
+from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
 from alphazero.training.evaluation import MetricValues, PlayerEvaluation
 from alphazero.training.int8 import quantize
 from alphazero.training.learning.data_parallel import Group, init_process_group
@@ -198,13 +197,11 @@ class Training:
         self.group = group
         self.learner = new_learner(run, group)
         self.schedule = StepSchedule(config, run.state)
-        self.replay = ReplayMixture(run.boards, config.replay, config.network.auxiliary)
+        self.replay = ReplayBuffer(run.game, config.replay, config.network.auxiliary)
         self.evaluation = PlayerEvaluation(self.game, config)
         self.best: BatchedEvaluator
-        self.other_boards: dict[Game, tuple[str, BatchedEvaluator]] = {}
-        """best players on other sizes of the board, by name"""
-        self.unfinished: dict[Game, list[GameRecord]] = {}
-        """games under way on each board"""
+        self.unfinished: list[GameRecord] = []
+        """games under way"""
         self.resign_below = NEVER_RESIGN
         self.seconds: dict[str, float] = {"save": 0.0}
         self.time_left = TimeLeft()
@@ -258,7 +255,7 @@ class Training:
         if settings.resign_enabled_fraction:
             # From the games of the last published state, so a resumed run computes the same.
             self.resign_below = resign_threshold(
-                non_resigned_games(self.replay.buffer(self.board).shards),
+                non_resigned_games(self.replay.shards),
                 settings.resign_false_positives,
                 settings.resign_threshold_max,
             )
@@ -267,55 +264,35 @@ class Training:
                 self._selfplay_network(),
                 self._seed(PLAY),
                 self.resign_below,
-                self.unfinished.get(self.board, []),
+                self.unfinished,
                 settings.simulations_fraction(self.run.state.positions),
-                self.board,
             )
             games = self.backend.play(request, bar.update, self._learn_ahead)
-        self.unfinished[self.board] = games.unfinished
+        self.unfinished = games.unfinished
         return games
-
-    @property
-    def board(self) -> Game:
-        """The board of this iteration's self-play."""
-        return self.run.board_at(self.run.state.iteration)
 
     def _selfplay_network(self) -> NetworkSnapshot:
         """Return the best player for self-play: in int8 if configured, available and accurate."""
         settings, best = self.config.inference, self._best_snapshot()
-        if self.board != self.game:
-            best = best._replace(evaluator=self._best_on(self.board))
         evaluator = best.evaluator
         if settings.selfplay_precision != "int8" or not isinstance(evaluator, OpenVINOEvaluator):
             return best
-        replay = self.replay.buffer(self.board)
-        quantized = quantize(evaluator, replay, settings, self._seed(CALIBRATE))
+        quantized = quantize(evaluator, self.replay, settings, self._seed(CALIBRATE))
         self.int8 = quantized.comparison
         if self.int8 and quantized.calibration is None:
             refusal = f"self-play stays in {evaluator.precision}; {self.int8.explain(settings)}"
             say(f"iteration {self.run.state.iteration}: {refusal}")
         return best._replace(evaluator=quantized.evaluator, calibration=quantized.calibration)
 
-    def _best_on(self, board: Game) -> BatchedEvaluator:
-        """Return the best player on another size of the board, made anew after each change."""
-        name, evaluator = self.other_boards.get(board, ("", None))
-        if evaluator is None or name != self.run.state.best:
-            network = self.run.load_best().network(board)
-            evaluator = make_evaluator(network, self.config.inference)
-            check_device(evaluator, network, board)
-            self.other_boards[board] = self.run.state.best, evaluator
-        return evaluator
-
     def store_games(self, games: SelfPlayResult) -> None:
         """Add the games to the replay window, in memory and on disk."""
         state = self.run.state
-        board = self.board
-        arrays = GameBatch.of(board, games.finished)
+        arrays = GameBatch.of(self.game, games.finished)
         seed = self._seed(HOLDOUT)
         self.holdout_losses = holdout_value_loss(
-            self.learner, self.replay.buffer(board), arrays, self.config.learner, seed
+            self.learner, self.replay, arrays, self.config.learner, seed
         )
-        self.replay.add(board, state.iteration, arrays)
+        self.replay.add(state.iteration, arrays)
         state.positions = self.replay.total_positions
         state.evaluations += games.stats.evaluations
         state.games += len(games.finished)
@@ -352,7 +329,7 @@ class Training:
         """Draw the batch of a step."""
         settings = self.config.learner
         rng = np.random.default_rng([*self._seed(LEARN), step])
-        return self.replay.draw(rng).sample(
+        return self.replay.sample(
             settings.batch_size, rng, settings.augment_symmetries, settings.search_value_weight
         )
 
@@ -415,14 +392,13 @@ class Training:
     ) -> MetricValues:
         """Write the iteration's metrics, print one line about it, and return the curves' values."""
         state = self.run.state
-        board = self.board
-        samples = save_samples(self.run, "selfplay", board, games.finished)
+        samples = save_samples(self.run, "selfplay", self.game, games.finished)
         texts = {"selfplay/sample_game": samples}
         if state.iteration == 1:
             texts["run/config"] = dump_config(self.config)
         report = IterationReport(
             config=self.config,
-            board=board,
+            game=self.game,
             state=state,
             games=games,
             steps=steps,
@@ -443,7 +419,7 @@ class Training:
         """Publish this iteration: a resumed run starts with the next one."""
         with self._stage("save", 1, "state") as bar:
             self.run.save_learner(self.learner.state())
-            self.run.save_unfinished(self.unfinished.get(self.board, []))
+            self.run.save_unfinished(self.unfinished)
             self.run.publish()
             bar.update()
 
@@ -459,8 +435,7 @@ class Training:
         self.learner.restore(self.run.load_learner(), state.step)
         self._set_best(self.run.load_best().network())
         for iteration in state.shards:
-            games = self.run.load_shard(iteration)
-            self.replay.add(self.run.board_at(iteration), iteration, games, state.positions)
+            self.replay.add(iteration, self.run.load_shard(iteration), state.positions)
         self.unfinished = self.run.load_unfinished()
 
     def _set_best(self, network: ResNet) -> None:

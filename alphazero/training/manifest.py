@@ -55,8 +55,7 @@ class RunState:
     shards: list[int] = field(default_factory=list)
     """iterations whose games are in the window, oldest first"""
     hashes: dict[str, str] = field(default_factory=dict)
-    """SHA-256 of every file named above, of config.yaml and of other boards' unfinished games, by
-    the path within the folder"""
+    """SHA-256 of every file named above and of config.yaml, by the path within the folder"""
 
 
 def shard_name(iteration: int) -> str:
@@ -67,11 +66,6 @@ def shard_name(iteration: int) -> str:
 def unfinished_name(iteration: int) -> str:
     """Return the path of the games that an iteration left unfinished, within the run's folder."""
     return f"state/unfinished-{iteration:06d}.npz"
-
-
-def iteration_of(name: str) -> int:
-    """Return the iteration of a `shard_name` or `unfinished_name`."""
-    return int(re.sub("[^0-9]", "", name))
 
 
 def player_name(step: int) -> str:

@@ -43,8 +43,6 @@ class SelfPlayRequest(NamedTuple):
     """Games in this process that the last iteration left unfinished."""
     simulations_fraction: float = 1.0
     """The fraction of a move's simulations that are done."""
-    board: Game | None = None
-    """The board of the games; None: that of the run's game."""
 
 
 class PlayBackend(Protocol):
@@ -85,7 +83,7 @@ class LocalBackend:
         meanwhile: Callable[[], bool],  # noqa: ARG002
     ) -> SelfPlayResult:
         return play_games(
-            request.board or self._game,
+            self._game,
             with_simulations(self._config, request.simulations_fraction),
             request.best.evaluator,
             request.seed,

@@ -17,12 +17,10 @@ from typing import Final
 
 from torch import Tensor
 
-from alphazero.config.boards import make_boards
 from alphazero.config.loader import dump_config, load_config
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
 from alphazero.games import Game, make_game
-from alphazero.games.registry import write_game
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes, read_checkpoint
 from alphazero.network.resnet import ResNet
 from alphazero.network.tensor_file import bytes_of_file, parse_tensors
@@ -39,7 +37,6 @@ from alphazero.training.manifest import (
     check_new,
     check_resumable,
     digest_of,
-    iteration_of,
     player_name,
     read_manifest,
     run_folder,
@@ -82,15 +79,6 @@ class RunDirectory:
     def game(self) -> Game:
         return make_game(self.config.game.name, **self.config.game.options)
 
-    @functools.cached_property
-    def boards(self) -> tuple[Game, ...]:
-        """The boards that the iterations of self-play use in turn."""
-        return make_boards(self.config)
-
-    def board_at(self, iteration: int) -> Game:
-        """Return the board of an iteration's self-play; iteration 0 has the last one."""
-        return self.boards[(iteration - 1) % len(self.boards)]
-
     @classmethod
     def create(cls, config: Config) -> "RunDirectory":
         """Create a new run's folder; raise RunError if it holds a run or cannot be created."""
@@ -115,7 +103,7 @@ class RunDirectory:
 
         Raises:
             RunError: when the folder holds no run, is damaged, or its game, its network, its
-                optimizer, its boards or its name would change.
+                optimizer or its name would change.
         """
         check_resumable(folder)
         state = read_manifest(folder / MANIFEST)
@@ -133,15 +121,11 @@ class RunDirectory:
                 f"{printable(folder)}: the game and the network of a run cannot change; start a "
                 "new one with another run.name"
             )
-        for key, old, new in (
-            ("learner.optimizer", before.learner.optimizer, config.learner.optimizer),
-            ("selfplay.boards", before.selfplay.boards, config.selfplay.boards),
-        ):
-            if old != new:
-                raise RunError(
-                    f"{printable(folder)}: {key} of a run cannot change; start a new one with "
-                    "another run.name"
-                )
+        if before.learner.optimizer != config.learner.optimizer:
+            raise RunError(
+                f"{printable(folder)}: learner.optimizer of a run cannot change; start a new one "
+                "with another run.name"
+            )
         state.hashes.pop(NEXT_CONFIG, None)
         state.hashes[CONFIG] = found
         if config != before:
@@ -176,7 +160,6 @@ class RunDirectory:
     def checkpoint(self, network: ResNet, rating: float | None) -> Checkpoint:
         """Return a network of this run as a checkpoint, with a copy of its weights."""
         state, config = self.state, self.config
-        boards = dict.fromkeys(map(write_game, self.boards))
         return Checkpoint(
             game_name=config.game.name,
             game_options=dict(config.game.options),
@@ -192,7 +175,6 @@ class RunDirectory:
                 "positions": state.positions,
                 "evaluations": state.evaluations,
                 "search": dataclasses.asdict(config.search),
-                **({"boards": [*boards]} if config.selfplay.boards else {}),
                 **({"initial": Path(initial).name} if (initial := config.network.initial) else {}),
             },
         )
@@ -210,10 +192,8 @@ class RunDirectory:
         self.state.learner = name
 
     def save_unfinished(self, games: Sequence[GameRecord]) -> None:
-        """Write the unfinished games of this iteration's board."""
-        iteration = self.state.iteration
-        name = unfinished_name(iteration)
-        self._write(name, GameBatch.of(self.board_at(iteration), games).to_bytes())
+        name = unfinished_name(self.state.iteration)
+        self._write(name, GameBatch.of(self.game, games).to_bytes())
         self.state.unfinished = name
 
     def save_games(self, games: GameBatch) -> None:
@@ -228,7 +208,6 @@ class RunDirectory:
         state = self.state
         named = {state.best, state.learner, state.unfinished, player_name(state.step), CONFIG}
         named |= {shard_name(iteration) for iteration in state.shards}
-        named |= set(map(unfinished_name, self._unfinished_iterations()))
         state.hashes = {name: state.hashes[name] for name in sorted(named)}
         self._write_manifest()
         self.clean_up()
@@ -265,25 +244,15 @@ class RunDirectory:
         name = self.state.learner
         return parse_tensors(self.read(name), self._printable(name), LEARNER_FORMAT)[0]
 
-    def load_unfinished(self) -> dict[Game, list[GameRecord]]:
-        """Return the unfinished games of each board."""
-        return {
-            self.board_at(iteration): self.load_games(unfinished_name(iteration)).records()
-            for iteration in self._unfinished_iterations()
-        }
-
-    def _unfinished_iterations(self) -> range:
-        """Return the iterations whose unfinished games may be needed, oldest first."""
-        newest = iteration_of(self.state.unfinished)
-        return range(max(newest - len(self.boards) + 1, 0), newest + 1)
+    def load_unfinished(self) -> list[GameRecord]:
+        return self.load_games(self.state.unfinished).records()
 
     def load_shard(self, iteration: int) -> GameBatch:
         return self.load_games(shard_name(iteration))
 
     def load_games(self, name: str) -> GameBatch:
         """Read a file of games that the manifest names, and replay the games by the rules."""
-        board = self.board_at(iteration_of(name))
-        return GameBatch.from_bytes(board, self.read(name), self._printable(name))
+        return GameBatch.from_bytes(self.game, self.read(name), self._printable(name))
 
     def _write(self, name: str, data: bytes) -> None:
         write_atomic(self.folder / name, data)

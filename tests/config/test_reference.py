@@ -109,8 +109,6 @@ def test_keys_that_differ_among_three_files() -> None:
         "search: {selection: puctt}",
         "selfplay: {dirichlet_alpha: 0}",
         "selfplay: {distributed: {ray: {actor: 2}}}",
-        "selfplay: {boards: 3}",
-        "selfplay: {boards: []}",
         "learner: {learning_rate: [{step: 0}]}",
         "evaluation: {anchors: random}",
         "searches: {}",

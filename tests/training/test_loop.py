@@ -232,15 +232,6 @@ CASES: dict[str, Case] = {
         {(3,)},
         ("game.name=go", "game.rows=3", "game.columns=3", "game.features=1"),
     ),
-    "selfplay.boards": (
-        "[{rows: 3, columns: 4}, {}]",
-        lambda played: {record.policies.shape[1] for record in played.games},
-        {12},
-        (
-            *("game.name=mnk", "game.rows=4", "game.columns=4", "game.length=3"),
-            "network.heads=convolutional",
-        ),
-    ),
     "selfplay.random_opening_candidates": (
         "7",
         lambda played: {number % 7 for number in played.evaluated},

@@ -96,33 +96,6 @@ def go_on(run: Path, iterations: int = ITERATIONS + 1, *more: str) -> int:
     return main(["train", "--resume", str(run), f"budget.iterations={iterations}", *more])
 
 
-BOARDS = (
-    *("game.name=mnk", "game.rows=4", "game.columns=4", "game.length=3"),
-    *("network.heads=convolutional", "selfplay.boards=[{rows: 3, columns: 3}, {}, {}]"),
-)
-
-
-def test_a_run_on_several_boards_goes_on_as_if_it_had_never_been_stopped(tmp_path: Path) -> None:
-    (tmp_path / "whole").mkdir()
-    whole = train_in(tmp_path / "whole", *BOARDS, "budget.iterations=5")
-    opened = RunDirectory.open(whole)
-    policies = {number: opened.load_shard(number).policies for number in opened.state.shards}
-    assert [policies[number].shape[1] for number in (3, 4, 5)] == [16, 9, 16]
-    assert [len(each) > 0 for each in opened.load_unfinished().values()] == [True, True]
-    (tmp_path / "parts").mkdir()
-    parts = train_in(tmp_path / "parts", *BOARDS, "budget.iterations=1")
-    for stop in (2, 3, 5):
-        assert go_on(parts, stop) == 0
-    assert fingerprint(parts) == fingerprint(whole)
-
-
-def test_the_boards_of_a_run_cannot_change(tmp_path: Path, capsys: Capture) -> None:
-    run = train_in(tmp_path, *BOARDS, "budget.iterations=1")
-    capsys.readouterr()
-    assert go_on(run, 2, "selfplay.boards=null") == 2
-    assert "selfplay.boards of a run cannot change; start a new one" in capsys.readouterr().err
-
-
 # --- kills ---------------------------------------------------------------------------------------
 
 DRIVER = '''\

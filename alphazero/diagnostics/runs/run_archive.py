@@ -110,12 +110,7 @@ class RunArchive:
         """Return the self-play games by period; kept until the run has another iteration."""
         stamp, (known, games) = self.stamps()[0], self._openings
         if stamp != known:
-            run = self._run()
-            numbers = sorted(
-                number
-                for number, kind in self.iterations()
-                if kind == SELFPLAY and run.board_at(number) == run.game
-            )
+            numbers = sorted(number for number, kind in self.iterations() if kind == SELFPLAY)
             played: dict[int, list[PlayedGame]] = {}
             with progress_bar(len(numbers), "iteration") as bar:
                 for number in numbers:
@@ -130,9 +125,6 @@ class RunArchive:
         if kind == SELFPLAY and iteration in (run := self._run()).state.shards:
             try:
                 records = run.load_shard(iteration).records()
-                board = run.board_at(iteration)
-                if board != run.game:  # a record does not name its game
-                    return [to_played_game(board, each) for each in records]
                 return list(records)
             except RunError:
                 # It may have left the window since the manifest was read.

@@ -140,17 +140,13 @@ class _Shard:
 class ReplayBuffer:
     """The newest games, one shard per iteration, and the replay window over their positions."""
 
-    def __init__(
-        self, game: Game, settings: ReplayConfig, auxiliary: Sequence[str] = (), share: float = 1.0
-    ) -> None:
+    def __init__(self, game: Game, settings: ReplayConfig, auxiliary: Sequence[str] = ()) -> None:
         self.game = game
-        self.share = share
-        """the share of the window that is this game's, if the run has other boards beside it"""
         self.settings = settings
         self.auxiliary = auxiliary
         """the auxiliary heads whose targets batches have"""
         self.total_positions = 0
-        """Positions ever added, those of other boards included."""
+        """Positions ever added."""
         self._shards: list[_Shard] = []
         self._arrays: dict[str, npt.NDArray[Any]] = {}
         """Reused buffers of the concatenated shards, by name."""
@@ -172,7 +168,7 @@ class ReplayBuffer:
         """Number of the newest positions that batches are drawn from."""
         wanted = int(self.settings.window_fraction * self.total_positions)
         bounded = max(self.settings.window_minimum, min(wanted, self.settings.window_maximum))
-        return min(int(self.share * bounded), sum(len(shard.trainable) for shard in self._shards))
+        return min(bounded, sum(len(shard.trainable) for shard in self._shards))
 
     @property
     def nbytes(self) -> int:

@@ -56,7 +56,7 @@ class Objective:
         self._eager = _LossModule(network, settings, bfloat16)
         self._records = records and next(network.parameters()).is_cuda
         self._recorded: dict[torch.Size, LossFunction] = {}
-        """by the shape of the observations, which differs between boards"""
+        """by the shape of the observations"""
 
     def __call__(self, *arrays: Tensor) -> tuple[Tensor, Tensor]:
         """Return the loss and its parts, detached, of the arrays of a `Batch`.

@@ -13,12 +13,11 @@ from PIL import Image
 from alphazero.arena.elo import MatchResult
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
-from alphazero.games.registry import write_game
 from alphazero.network.inference.quantization import QuantizationError
 from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import commented, has_sgf, to_sgf
-from alphazero.training.data.replay_mixture import ReplayMixture
+from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.evaluation import MetricValues
 from alphazero.training.learning.learner import StepReport
 from alphazero.training.manifest import RunState
@@ -35,8 +34,7 @@ class IterationReport:
     """The results of an iteration, complete but for saving."""
 
     config: Config
-    board: Game
-    """of its self-play"""
+    game: Game
     state: RunState
     games: SelfPlayResult
     steps: StepReport
@@ -46,7 +44,7 @@ class IterationReport:
     """results of `PlayerEvaluation` and `holdout_value_loss` by metric name"""
     int8: QuantizationError | None
     resign_below: float
-    replay: ReplayMixture
+    replay: ReplayBuffer
     seconds: Mapping[str, float]
     """of each stage"""
 
@@ -60,9 +58,8 @@ class IterationReport:
 
     def line(self) -> str:
         state, seconds = self.state, self._playing
-        place = f" on {write_game(self.board)}" if self.config.selfplay.boards else ""
         line = (
-            f"iteration {state.iteration}{place}: {state.games:,} games, "
+            f"iteration {state.iteration}: {state.games:,} games, "
             f"{state.positions:,} positions; {self._learned()}; "
             f"{self.games.stats.simulations / seconds:,.0f} simulations/s, "
             f"{3600 * len(self.games.finished) / seconds:,.0f} games/h"
@@ -149,9 +146,9 @@ class IterationReport:
 
     def pictures(self) -> dict[str, Image.Image]:
         """Return the pictures by metric name."""
-        surprise = most_surprising_position(self.board, self.games.finished, self.games.evaluator)
+        surprise = most_surprising_position(self.game, self.games.finished, self.games.evaluator)
         title = f"{self.config.game.name}, iteration {self.state.iteration}"
-        return {"selfplay/surprise": surprise.draw(self.board, title)} if surprise else {}
+        return {"selfplay/surprise": surprise.draw(self.game, title)} if surprise else {}
 
 
 def save_samples(run: RunDirectory, kind: str, game: Game, records: Sequence[GameRecord]) -> str:

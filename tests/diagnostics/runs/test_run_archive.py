@@ -5,14 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.frontends.web_client import serving
-from helpers.games import TIC_TAC_TOE
 from helpers.runs.tiny_run import ITERATIONS, fingerprint, tiny_config
 
-from alphazero.diagnostics.doctor import examine
 from alphazero.diagnostics.runs.run_archive import RunArchive
 from alphazero.diagnostics.verify import verify
 from alphazero.errors import AlphaZeroError, RunError
-from alphazero.games import make_game
 from alphazero.players.registry import parse_player
 from alphazero.records.archive import GATE, SELFPLAY
 from alphazero.records.game_record import GameRecord
@@ -42,32 +39,6 @@ def test_games_of_the_window_come_with_their_policies(finished_run: Path) -> Non
         assert isinstance(one, GameRecord)
         assert np.array_equal(one.actions, other.actions)
         assert np.array_equal(one.policies, other.policies)
-
-
-def test_a_run_on_several_boards_is_read_with_the_board_of_each_iteration(tmp_path: Path) -> None:
-    boards = "selfplay.boards=[{rows: 4, columns: 5}, {}]"
-    others = "network.heads=convolutional", "replay.window_minimum=400", "replay.window_maximum=400"
-    folder = train(tiny_config(tmp_path, boards, *others))
-    run, archive = RunDirectory.open(folder), RunArchive(folder)
-    larger, own = make_game("tic_tac_toe", rows=4, columns=5), TIC_TAC_TOE
-    for iteration, board in ((3, larger), (4, own)):
-        for played in archive.games(iteration, SELFPLAY):
-            if isinstance(played, GameRecord):
-                assert board == own
-                assert played.policies.shape[1] == own.num_actions
-            else:
-                assert played.game == board
-                assert played.outcome == board.outcome(played.states()[-1])
-    shown = [game for games in archive.opening_games().values() for game in games]
-    assert len(shown) == sum(len(run.load_shard(each).lengths) for each in (2, 4))
-    assert {game.game for game in shown} == {own}
-    assert not verify(folder).faults
-    assert examine(folder).iterations == ITERATIONS
-    player = parse_player(str(folder))
-    assert player.on(larger).transfer_note is None
-    other = player.on(make_game("tic_tac_toe", rows=5, columns=5)).transfer_note
-    assert other is not None
-    assert "was trained on tic_tac_toe:rows=4,columns=5 and tic_tac_toe, not on" in other
 
 
 def test_gate_games_and_games_that_left_the_window_are_read_from_the_readable_files(

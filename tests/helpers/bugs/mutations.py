@@ -613,38 +613,11 @@ TRAINING = (
     ),
     Mutation(
         "training/loop.py",
-        "        self.unfinished[self.board] = games.unfinished\n",
+        "        self.unfinished = games.unfinished\n",
         "",
         "games under way are not carried over",
         (
             "training/test_resume.py::test_games_under_way_go_on_in_the_next_iteration_and_after_a_resume",
-        ),
-    ),
-    Mutation(
-        "training/run_directory.py",
-        "return range(max(newest - len(self.boards) + 1, 0), newest + 1)",
-        "return range(newest, newest + 1)",
-        "games under way on other boards are lost at a resume",
-        (
-            "training/test_resume.py::test_a_run_on_several_boards_goes_on_as_if_it_had_never_been_stopped",
-        ),
-    ),
-    Mutation(
-        "training/data/replay_mixture.py",
-        "buffer.total_positions = added.total_positions",
-        "pass",
-        "a board's window does not count the positions of the others",
-        (
-            "training/data/test_replay_mixture.py::test_a_loaded_mixture_holds_what_the_saved_one_held",
-        ),
-    ),
-    Mutation(
-        "training/data/replay_mixture.py",
-        "boards.count(board) / len(boards)",
-        "1.0",
-        "every board has the whole window",
-        (
-            "training/data/test_replay_mixture.py::test_a_batch_is_of_one_board_and_boards_come_in_proportion_to_their_windows",
         ),
     ),
     Mutation(
