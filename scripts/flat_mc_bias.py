@@ -19,24 +19,18 @@ from alphazero.cli.argument_types import positive_number, whole_number
 from alphazero.cli.main import run_and_report
 from alphazero.drawing.figures import LINES, PALE, check_figures, figure_style, save_figure
 from alphazero.errors import GameError
+from alphazero.games.compiled_rules import HEURISTIC_SCALE, RuleFunctions, Signature
 from alphazero.games.game import (
     HEADER,
-    HEURISTIC_RULE,
-    HEURISTIC_SCALE,
     LAST,
-    LEGAL_RULE,
-    OBSERVE_RULE,
     ONGOING,
     OUTCOME,
-    PLAY_RULE,
     PLY,
     Game,
     Mask,
     Planes,
-    RequiredRules,
     State,
     Symmetries,
-    outcome,
 )
 from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
@@ -54,7 +48,7 @@ _CHOSEN, _WORTH = HEADER, HEADER + 1
 """Indices in a state of the chosen branch and the chosen leaf's percentage; all leaves follow."""
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def _legal(state: State, mask: Mask) -> int:
     """Mark the branches, then the answers to the chosen branch, then all last moves."""
     count = 0
@@ -69,7 +63,7 @@ def _legal(state: State, mask: Mask) -> int:
     return count
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def _play(state: State, action: int) -> None:
     """Choose a branch, then a leaf, then a last move; the leaf's percentage of them win."""
     if state[PLY] == 0:
@@ -82,13 +76,13 @@ def _play(state: State, action: int) -> None:
     state[LAST] = action
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def _observe(state: State, planes: Planes) -> None:
     """Write the number of moves; no network learns this game."""
     planes[0, 0, 0] = state[PLY]
 
 
-@kernel(HEURISTIC_RULE)
+@kernel(Signature.heuristic)
 def _leaf_value(state: State) -> int:
     """Return the first player's expected value at a leaf, where it is to move; 0 elsewhere."""
     return (2 * state[_WORTH] - HUNDRED) * HEURISTIC_SCALE // HUNDRED if state[PLY] == 2 else 0
@@ -98,11 +92,7 @@ def _leaf_value(state: State) -> int:
 class TwoPlyTree(Game):
     """The tree of `LEAVES` as a game; chance is a hundred last moves, reached by rollouts alone."""
 
-    rule_functions = RequiredRules(_legal, _play, outcome, _observe)
-
-    @property
-    def heuristic(self) -> Any:
-        return _leaf_value
+    rule_functions = RuleFunctions(_legal, _play, _observe, heuristic=_leaf_value)
 
     def initial_state(self) -> State:
         worth = [list(answers) + [-1] * (ANSWERS - len(answers)) for answers in LEAVES]

@@ -78,8 +78,8 @@ def _play_all(
         move_data.best_values[slot, ply] = best_value
         outcomes[index] = RESIGNED
         if not (may_resign[slot] and best_value < resign_below):
-            rules.play(states[slot], action)
-            outcomes[index] = rules.outcome(states[slot])
+            rules.functions.play(states[slot], action)
+            outcomes[index] = states[slot, OUTCOME]
             if states[slot, PLY] != ply + 1:
                 return -1
         ended += outcomes[index] != ONGOING

@@ -7,7 +7,7 @@ from numba import types
 
 from alphazero.arena.match import slots_type
 from alphazero.games.compiled_rules import RulesType
-from alphazero.games.game import ONGOING, Game, Mask, State
+from alphazero.games.game import ONGOING, OUTCOME, Game, Mask, State
 from alphazero.records.game_record import Pairing
 from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.jit import kernel
@@ -42,14 +42,14 @@ def _play_at_random(
         game = games[row]
         state, length = states[game], lengths[game]
         for move in range(length):
-            remaining = int(points[row, move] * rules.legal(state, mask))
+            remaining = int(points[row, move] * rules.functions.legal(state, mask))
             for action in range(len(mask)):
                 if mask[action]:
                     if remaining == 0:
                         actions[game, move] = action
                     remaining -= 1
-            rules.play(state, actions[game, move])
-            if rules.outcome(state) != ONGOING:
+            rules.functions.play(state, actions[game, move])
+            if state[OUTCOME] != ONGOING:
                 lengths[game] = -1
                 break
 

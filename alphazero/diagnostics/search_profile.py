@@ -21,15 +21,8 @@ from alphazero.config.schema import Config
 from alphazero.diagnostics.benchmark import start_selfplay, untrained_network
 from alphazero.errors import AlphaZeroError
 from alphazero.games import make_game
-from alphazero.games.compiled_rules import (
-    RulesType,
-    mark_legal,
-    outcome_of,
-    play_move,
-    unpack_rules,
-    write_observation,
-)
-from alphazero.games.game import ONGOING, State
+from alphazero.games.compiled_rules import RulesType, call_rule
+from alphazero.games.game import ONGOING, OUTCOME, State
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
 from alphazero.mcts.kernels.evaluation_cache import get, hash_observation
 from alphazero.mcts.kernels.simulation import (
@@ -77,12 +70,12 @@ def _walk(trees: Trees, selection: SelectionParams, slots: Int64Array) -> int:
 @kernel(types.void(RulesType, TreesType, SlotsType, _states))
 def _replay(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> None:
     """Replay the path of each of `slots` from its root, and store the leaf in `leaves` [G, S]."""
-    functions = unpack_rules(rules)
+    functions = rules.functions
     for slot in slots:
         reset_state(trees, slot)
         for ply in range(trees.leaves[slot, 0].depth):
-            play_move(
-                functions, trees.state, trees.edges[slot, trees.leaf_path[slot, 0, ply]].action
+            call_rule(
+                functions.play, trees.state, trees.edges[slot, trees.leaf_path[slot, 0, ply]].action
             )
         for index in range(len(trees.state)):
             leaves[slot, index] = trees.state[index]
@@ -90,17 +83,17 @@ def _replay(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> None:
 
 @kernel(types.int64(RulesType, TreesType, SlotsType, _states))
 def _legal(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> int:
-    functions, total = unpack_rules(rules), 0
+    functions, total = rules.functions, 0
     for slot in slots:
-        if outcome_of(functions, leaves[slot]) == ONGOING:
-            total += mark_legal(functions, leaves[slot], trees.leaf_mask[slot, 0])
+        if leaves[slot, OUTCOME] == ONGOING:
+            total += call_rule(functions.legal, leaves[slot], trees.leaf_mask[slot, 0])
     return total
 
 
 @kernel(types.int64(RulesType, TreesType, SlotsType, _states))
 def _wins(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> int:
     """Return in how many of `leaves` the player to move wins at once."""
-    functions, total = unpack_rules(rules), 0
+    functions, total = rules.functions, 0
     for slot in slots:
         for index in range(len(trees.state)):
             trees.state[index] = leaves[slot, index]
@@ -110,9 +103,9 @@ def _wins(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> int:
 
 @kernel(types.void(RulesType, SlotsType, _states, types.Array(types.float32, 4, "C")))
 def _observe(rules: Any, slots: Int64Array, leaves: State, observations: Float32Array) -> None:
-    functions = unpack_rules(rules)
+    functions = rules.functions
     for slot in slots:
-        write_observation(functions, leaves[slot], observations[slot])
+        call_rule(functions.observe, leaves[slot], observations[slot])
 
 
 @kernel(types.int64(SearchContextType, SlotsType, types.Array(types.uint32, 2, "C")))

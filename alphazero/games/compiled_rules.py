@@ -1,4 +1,4 @@
-"""A game's compiled rules as one argument of a kernel, and calls of them.
+"""The rules of a game: their signatures, and the struct of them that kernels take.
 
 numba spends two locked instructions per array on each call of a function with reference counting,
 a fifth of the time of a search's kernels. `call_rule` lends the arrays instead.
@@ -13,17 +13,81 @@ from numba.core import cgutils
 from numba.experimental import structref
 from numba.extending import intrinsic
 
-from alphazero.utils.jit import inline_kernel, kernel, shared_kernel
+from alphazero.utils.jit import kernel
+
+HEURISTIC_SCALE = 1_000_000
+"""The heuristic value of a certain win, which no estimate reaches."""
+
+UNKNOWN = -1
+"""The answer of `wins_at_once` when the moves must be tried."""
 
 _state = types.int64[::1]
-LEGAL_RULE = types.int64(_state, types.boolean[::1])
-PLAY_RULE = types.void(_state, types.int64)
-OUTCOME_RULE = types.int64(_state)
-OBSERVE_RULE = types.void(_state, types.float32[:, :, ::1])
-HEURISTIC_RULE = types.int64(_state)
-WINS_AT_ONCE_RULE = types.int64(_state)
-OWNERS_RULE = types.void(_state, types.int8[::1])
-MARGIN_RULE = types.float64(_state)
+
+
+class Signature:
+    """The numba signature of each rule, for `kernel`; `RuleFunctions` describes the rules."""
+
+    legal = types.int64(_state, types.boolean[::1])
+    play = types.void(_state, types.int64)
+    observe = types.void(_state, types.float32[:, :, ::1])
+    heuristic = types.int64(_state)
+    wins_at_once = types.int64(_state)
+    owners = types.void(_state, types.int8[::1])
+    margin = types.float64(_state)
+
+
+@kernel(Signature.heuristic)
+def no_heuristic(state: Any) -> int:  # noqa: ARG001
+    """Return 0: the heuristic of games that define none."""
+    return 0
+
+
+@kernel(Signature.wins_at_once)
+def unknown(state: Any) -> int:  # noqa: ARG001
+    """Return UNKNOWN: the `wins_at_once` of games that define none."""
+    return UNKNOWN
+
+
+@kernel(Signature.owners)
+def no_owners(state: Any, cells: Any) -> None:  # noqa: ARG001
+    """Give no cell to anybody: the `owners` of games that define none."""
+    cells[:] = 0
+
+
+@kernel(Signature.margin)
+def no_margin(state: Any) -> float:  # noqa: ARG001
+    """Return 0: the `margin` of games that define none."""
+    return 0.0
+
+
+class RuleFunctions(NamedTuple):
+    """The rules of a game, each compiled by `kernel` for its `Signature`; three are required."""
+
+    legal: Any
+    """(state, mask) -> number of legal actions: write to `mask` [A] which are legal; none when the
+    game is over"""
+    play: Any
+    """(state, action): play a legal action; write the ply, the last action and the outcome to the
+    header"""
+    observe: Any
+    """(state, planes): write what the player to move sees to `planes` [C, H, W]"""
+    heuristic: Any = no_heuristic
+    """(state) -> estimate of an unfinished position's value for the player to move, in units of
+    1 / HEURISTIC_SCALE, strictly between -HEURISTIC_SCALE and HEURISTIC_SCALE; for alpha-beta"""
+    wins_at_once: Any = unknown
+    """(state) -> 1 if the player to move of an unfinished position can win with one move, 0 if not,
+    UNKNOWN: then the search with `search.mcts_solver` tries every move, which takes longer"""
+    owners: Any = no_owners
+    """(state, cells): write who owns each cell of a finished position to `cells` [H * W], row by
+    row: 1 player 0, -1 player 1, 0 nobody; for `network.auxiliary: [ownership]`"""
+    margin: Any = no_margin
+    """(state) -> by how much player 0 won a finished game, with the outcome's sign; for
+    `network.auxiliary: [margin]`"""
+
+
+_FunctionsType = types.NamedTuple(
+    [types.FunctionType(getattr(Signature, name)) for name in RuleFunctions._fields], RuleFunctions
+)
 
 
 @structref.register
@@ -32,76 +96,32 @@ class _RulesTypeClass(types.StructRef):  # type: ignore[misc]
 
 
 class Rules(structref.StructRefProxy):  # type: ignore[misc]
-    """A game's rules in one struct, so that kernels take one argument instead of seven."""
+    """`RuleFunctions` as an argument of kernels, which read its `functions`.
+
+    numba takes 25 µs to unbox each function, but less than 1 µs for this struct.
+    """
 
 
 structref.define_boxing(_RulesTypeClass, Rules)
-RulesType = _RulesTypeClass(
-    [
-        ("legal", types.FunctionType(LEGAL_RULE)),
-        ("play", types.FunctionType(PLAY_RULE)),
-        ("outcome", types.FunctionType(OUTCOME_RULE)),
-        ("observe", types.FunctionType(OBSERVE_RULE)),
-        ("heuristic", types.FunctionType(HEURISTIC_RULE)),
-        ("wins_at_once", types.FunctionType(WINS_AT_ONCE_RULE)),
-        ("margin", types.FunctionType(MARGIN_RULE)),
-    ]
-)
+RulesType = _RulesTypeClass([("functions", _FunctionsType)])
 
 
-@kernel(RulesType(*[function for _, function in RulesType._fields]))
+@kernel(RulesType(*_FunctionsType.types))
 def gather_rules(
-    legal: Any,
-    play: Any,
-    outcome: Any,
-    observe: Any,
-    heuristic: Any,
-    wins_at_once: Any,
-    margin: Any,
+    legal: Any, play: Any, observe: Any, heuristic: Any, wins_at_once: Any, owners: Any, margin: Any
 ) -> Any:
-    """Return the functions as `Rules`."""
+    """Return the functions of `RuleFunctions` as `Rules`; numba unboxes no tuple of functions."""
     rules = structref.new(RulesType)
-    rules.legal = legal
-    rules.play = play
-    rules.outcome = outcome
-    rules.observe = observe
-    rules.heuristic = heuristic
-    rules.wins_at_once = wins_at_once
-    rules.margin = margin
+    rules.functions = RuleFunctions(legal, play, observe, heuristic, wins_at_once, owners, margin)
     return rules
 
 
-class RuleFunctions(NamedTuple):
-    """The functions of `Rules`, for the functions below."""
-
-    legal: Any
-    play: Any
-    outcome: Any
-    observe: Any
-    heuristic: Any
-    wins_at_once: Any
-    margin: Any
-
-
-@shared_kernel
-def unpack_rules(rules: Any) -> RuleFunctions:
-    """Return the functions of `rules`. A kernel unpacks them once, for its inline kernels."""
-    return RuleFunctions(
-        rules.legal,
-        rules.play,
-        rules.outcome,
-        rules.observe,
-        rules.heuristic,
-        rules.wins_at_once,
-        rules.margin,
-    )
-
-
 @intrinsic  # type: ignore[untyped-decorator]
-def call_rule(_typing: Any, rule: Any, arguments: Any) -> Any:
-    """Call a first-class function with a tuple of `arguments`, without reference counting.
+def call_rule(_typing: Any, rule: Any, *arguments: Any) -> Any:
+    """Call one of `RuleFunctions` from an inline kernel, without reference counting.
 
-    Its arrays are lent: they have no owner during the call, so a rule cannot keep them.
+    The arrays among the `arguments` are lent: they have no owner during the call, so a rule cannot
+    keep them.
     """
     signature = rule.signature
 
@@ -129,54 +149,11 @@ def call_rule(_typing: Any, rule: Any, arguments: Any) -> Any:
             convention.return_status_propagate(builder, status)
         return result
 
-    return signature.return_type(rule, arguments), generate
-
-
-@inline_kernel
-def mark_legal(rules: RuleFunctions, state: Any, mask: Any) -> int:
-    """Mark the legal actions in `mask` [A] and return their number."""
-    return call_rule(rules.legal, (state, mask))  # type: ignore[no-any-return]
-
-
-@inline_kernel
-def play_move(rules: RuleFunctions, state: Any, action: int) -> None:
-    """Make a move in `state` [S]."""
-    call_rule(rules.play, (state, action))
-
-
-@inline_kernel
-def outcome_of(rules: RuleFunctions, state: Any) -> int:
-    """Return the outcome of `state` [S]."""
-    return call_rule(rules.outcome, (state,))  # type: ignore[no-any-return]
-
-
-@inline_kernel
-def write_observation(rules: RuleFunctions, state: Any, planes: Any) -> None:
-    """Write the observation of `state` [S] to `planes` [C, H, W]."""
-    call_rule(rules.observe, (state, planes))
-
-
-@inline_kernel
-def estimate_of(rules: RuleFunctions, state: Any) -> int:
-    """Return the heuristic of `state` [S]."""
-    return call_rule(rules.heuristic, (state,))  # type: ignore[no-any-return]
-
-
-@inline_kernel
-def wins_at_once(rules: RuleFunctions, state: Any) -> int:
-    """Return 1 if a move of `state` [S] wins at once, 0 if none does, UNKNOWN (-1) to try them."""
-    return call_rule(rules.wins_at_once, (state,))  # type: ignore[no-any-return]
-
-
-@inline_kernel
-def margin_of(rules: RuleFunctions, state: Any) -> float:
-    """Return by how much player 0 won the finished game `state` [S]."""
-    return call_rule(rules.margin, (state,))  # type: ignore[no-any-return]
+    return signature.return_type(rule, types.StarArgTuple.from_types(arguments)), generate
 
 
 @kernel(types.void(RulesType, types.int64[:, ::1], types.float32[:, :, :, ::1]))
 def observe_all(rules: Any, states: Any, planes: Any) -> None:
     """Write the observations of `states` [n, S] to `planes` [n, C, H, W]."""
-    functions = unpack_rules(rules)
     for index in range(len(states)):
-        write_observation(functions, states[index], planes[index])
+        rules.functions.observe(states[index], planes[index])

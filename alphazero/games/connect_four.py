@@ -9,29 +9,32 @@ import numpy as np
 
 from alphazero.errors import GameError
 from alphazero.games import grid
+from alphazero.games.compiled_rules import RuleFunctions, Signature
 from alphazero.games.game import (
-    LEGAL_RULE,
-    OBSERVE_RULE,
     ONGOING,
     OUTCOME,
-    PLAY_RULE,
     PLY,
-    WINS_AT_ONCE_RULE,
     BoardStyle,
     Mask,
     Material,
     Planes,
-    RequiredRules,
     State,
     Symmetries,
-    outcome,
 )
-from alphazero.games.line_games import CELLS, COLUMNS, ROWS, LineGame, place_stone, wins_on
+from alphazero.games.line_games import (
+    CELLS,
+    COLUMNS,
+    ROWS,
+    LineGame,
+    open_lines,
+    place_stone,
+    wins_on,
+)
 from alphazero.games.registry import register
 from alphazero.utils.jit import inline_kernel, kernel
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def legal(state: State, mask: Mask) -> int:
     """Mark the columns that are not full; none when the game is over."""
     count = 0
@@ -50,13 +53,13 @@ def _landing_cell(state: State, column: int) -> int:
     return cell  # type: ignore[no-any-return]
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def play(state: State, action: int) -> None:
     """Drop a stone of the player to move into column `action`."""
     place_stone(state, _landing_cell(state, action), action)
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def observe(state: State, planes: Planes) -> None:
     """Write own stones, the opponent's stones, and ones everywhere when player 0 is to move."""
     player = state[PLY] % 2
@@ -64,7 +67,7 @@ def observe(state: State, planes: Planes) -> None:
     planes[2] = 1 - player
 
 
-@kernel(WINS_AT_ONCE_RULE)
+@kernel(Signature.wins_at_once)
 def wins_at_once(state: State) -> int:
     """Return 1 if a stone in some column completes a line, else 0."""
     for column in range(state[COLUMNS]):
@@ -83,8 +86,7 @@ class ConnectFour(LineGame):
     columns: int = 7
     length: int = 4
 
-    rule_functions = RequiredRules(legal, play, outcome, observe)
-    wins_at_once = staticmethod(wins_at_once)
+    rule_functions = RuleFunctions(legal, play, observe, open_lines, wins_at_once)
     board_style = BoardStyle.HOLES
     side_names = "Red", "Yellow"
     material = Material.PLASTIC

@@ -26,30 +26,15 @@ from numba import types
 
 from alphazero.errors import GameError
 from alphazero.games.compiled_rules import (
-    HEURISTIC_RULE,
-    LEGAL_RULE,
-    MARGIN_RULE,
-    OBSERVE_RULE,
-    OUTCOME_RULE,
-    OWNERS_RULE,
-    PLAY_RULE,
-    WINS_AT_ONCE_RULE,
+    HEURISTIC_SCALE,
+    RuleFunctions,
     RulesType,
     gather_rules,
+    no_margin,
+    no_owners,
 )
 from alphazero.utils.arrays import BoolArray, Float32Array, Int8Array, Int64Array
 from alphazero.utils.jit import compile_deferred, inline_kernel, kernel, shared_kernel
-
-__all__ = [  # rules are written with these
-    "HEURISTIC_RULE",
-    "LEGAL_RULE",
-    "MARGIN_RULE",
-    "OBSERVE_RULE",
-    "OUTCOME_RULE",
-    "OWNERS_RULE",
-    "PLAY_RULE",
-    "WINS_AT_ONCE_RULE",
-]
 
 State = Int64Array
 Mask = BoolArray
@@ -61,12 +46,6 @@ HEADER = 3
 """Number of entries before the game's own."""
 
 ONGOING = 2
-
-HEURISTIC_SCALE = 1_000_000
-"""The heuristic value of a certain win, which no estimate reaches."""
-
-UNKNOWN = -1
-"""The answer of `wins_at_once` when the moves must be tried."""
 
 
 @shared_kernel
@@ -88,36 +67,6 @@ def win_rate(value: float) -> float:
     return (1 + value) / 2
 
 
-@kernel(OUTCOME_RULE)
-def outcome(state: State) -> int:
-    """Return the header's outcome: the rule of games whose `play` writes it there."""
-    return state[OUTCOME]  # type: ignore[no-any-return]
-
-
-@kernel(HEURISTIC_RULE)
-def no_heuristic(state: State) -> int:  # noqa: ARG001
-    """Return 0: the heuristic of games that define none."""
-    return 0
-
-
-@kernel(WINS_AT_ONCE_RULE)
-def unknown(state: State) -> int:  # noqa: ARG001
-    """Return UNKNOWN: the `wins_at_once` of games that define none."""
-    return UNKNOWN
-
-
-@kernel(OWNERS_RULE)
-def no_owners(state: State, cells: Owners) -> None:  # noqa: ARG001
-    """Give no cell to anybody: the `owners` of games that define none."""
-    cells[:] = 0
-
-
-@kernel(MARGIN_RULE)
-def no_margin(state: State) -> float:  # noqa: ARG001
-    """Return 0: the `margin` of games that define none."""
-    return 0.0
-
-
 @inline_kernel
 def squash(difference: int, scale: int) -> int:
     """Return d / (|d| + scale) of a win as a heuristic, which keeps the order of differences d."""
@@ -129,10 +78,10 @@ def squash(difference: int, scale: int) -> int:
 def _play_line(rules: Any, state: State, actions: Int64Array, mask: Mask) -> int:
     """Play `actions` up to the first illegal one; return how many were played."""
     for move in range(len(actions)):
-        rules.legal(state, mask)
+        rules.functions.legal(state, mask)
         if not 0 <= actions[move] < len(mask) or not mask[actions[move]]:
             return move
-        rules.play(state, actions[move])
+        rules.functions.play(state, actions[move])
     return len(actions)
 
 
@@ -177,24 +126,11 @@ class Material(Enum):
     PAPER = auto()
 
 
-class RequiredRules(NamedTuple):
-    """The rules that every game defines, each compiled by `kernel` for its signature."""
-
-    legal: Any
-    """(state, mask) -> number of legal actions: write to `mask` [A] which are legal"""
-    play: Any
-    """(state, action): play a legal action"""
-    outcome: Any
-    """(state) -> ONGOING, or the result for player 0"""
-    observe: Any
-    """(state, planes): write what the player to move sees to `planes` [C, H, W]"""
-
-
 @dataclass(frozen=True)
 class Game(ABC):
     """The rules of one game; a subclass's dataclass fields are its options."""
 
-    rule_functions: ClassVar[RequiredRules]
+    rule_functions: ClassVar[RuleFunctions]
 
     observation_options: ClassVar[tuple[str, ...]] = ()
     """The options that change nothing but the observation; the state does not hold them."""
@@ -222,55 +158,17 @@ class Game(ABC):
     def rules(self) -> Any:
         """The compiled rules, as kernels take them."""
         compile_deferred()
-        return gather_rules(*self.rule_functions, self.heuristic, self.wins_at_once, self.margin)
-
-    @property
-    def heuristic(self) -> Any:
-        """A fifth rule, for alpha-beta, compiled for HEURISTIC_RULE.
-
-        It estimates the value of an unfinished position for the player to move, in units of
-        1 / HEURISTIC_SCALE, strictly between -HEURISTIC_SCALE and HEURISTIC_SCALE.
-        """
-        # A game assigns this and the next rules as `staticmethod(rule)`, because a compiled
-        # function in a class would become a method.
-        return no_heuristic
-
-    @property
-    def wins_at_once(self) -> Any:
-        """A sixth rule, compiled for WINS_AT_ONCE_RULE: whether the player to move can win at once.
-
-        It returns 1 or 0 for an unfinished position, or UNKNOWN, the default: then the search
-        with `search.mcts_solver` tries every move, which takes longer.
-        """
-        return unknown
-
-    @property
-    def owners(self) -> Any:
-        """A seventh rule, compiled for OWNERS_RULE: who owns each cell in a finished position.
-
-        It writes 1 for player 0, -1 for player 1 and 0 for nobody to `cells`, `int8 [H * W]`,
-        counted row by row. Training reads it: `network.auxiliary: [ownership]`.
-        """
-        return no_owners
-
-    @property
-    def margin(self) -> Any:
-        """An eighth rule, compiled for MARGIN_RULE: by how much player 0 won a finished game.
-
-        Its sign is the outcome. Training reads it: `network.auxiliary: [margin]`, and so does a
-        search with `search.margin_weight`.
-        """
-        return no_margin
+        return gather_rules(*self.rule_functions)
 
     @property
     def has_owners(self) -> bool:
         """Whether the game has the rule `owners`."""
-        return self.owners is not no_owners
+        return self.rule_functions.owners is not no_owners
 
     @property
     def has_margin(self) -> bool:
         """Whether the game has the rule `margin`."""
-        return self.margin is not no_margin
+        return self.rule_functions.margin is not no_margin
 
     def __getstate__(self) -> dict[str, int]:
         """Pickle only the options: compiled rules cannot be pickled."""
@@ -426,8 +324,7 @@ class Game(ABC):
     def legal_action_mask(self, state: State) -> Mask:
         """Return the legal actions, `bool [A]`."""
         mask = np.zeros(self.num_actions, np.bool_)
-        legal, *_ = self.rule_functions
-        legal(state, mask)
+        self.rule_functions.legal(state, mask)
         return mask
 
     def legal_unless_over(self, state: State) -> Mask:
@@ -447,14 +344,16 @@ class Game(ABC):
 
     def outcome(self, state: State) -> int:
         """Return ONGOING, or the result for player 0: +1, 0, -1."""
-        _, _, outcome, _ = self.rule_functions
-        return int(outcome(state))
+        return int(state[OUTCOME])
+
+    def margin(self, state: State) -> float:
+        """Return by how much player 0 won the finished game `state`; 0 without the rule."""
+        return float(self.rule_functions.margin(state))
 
     def observe(self, state: State) -> Planes:
         """Return the observation of the player to move, `float32 [C, H, W]`."""
         planes = np.zeros(self.observation_shape, np.float32)
-        *_, observe = self.rule_functions
-        observe(state, planes)
+        self.rule_functions.observe(state, planes)
         return planes
 
     def from_moves(self, moves: Sequence[str]) -> State:

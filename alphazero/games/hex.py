@@ -18,28 +18,20 @@ import numpy as np
 
 from alphazero.errors import GameError
 from alphazero.games import grid
+from alphazero.games.compiled_rules import UNKNOWN, RuleFunctions, Signature
 from alphazero.games.game import (
     HEADER,
-    HEURISTIC_RULE,
     LAST,
-    LEGAL_RULE,
-    OBSERVE_RULE,
     ONGOING,
     OUTCOME,
-    OWNERS_RULE,
-    PLAY_RULE,
     PLY,
-    UNKNOWN,
-    WINS_AT_ONCE_RULE,
     BoardStyle,
     Game,
     Mask,
     Owners,
     Planes,
-    RequiredRules,
     State,
     Symmetries,
-    outcome,
     squash,
 )
 from alphazero.games.registry import register
@@ -132,7 +124,7 @@ def connection_distance(stones: State, size: int, player: int) -> int:
     return least
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def legal(state: State, mask: Mask) -> int:
     """Mark the empty cells, and the swap as the second move; none when the game is over."""
     area, ongoing, count = state[SIZE] * state[SIZE], state[OUTCOME] == ONGOING, 0
@@ -145,7 +137,7 @@ def legal(state: State, mask: Mask) -> int:
     return count
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def play(state: State, action: int) -> None:
     """Put a stone of the player to move on cell `action`, or take over the first stone."""
     size, cell = state[SIZE], action
@@ -160,7 +152,7 @@ def play(state: State, action: int) -> None:
     state[LAST] = action
 
 
-@kernel(WINS_AT_ONCE_RULE)
+@kernel(Signature.wins_at_once)
 def wins_at_once(state: State) -> int:
     """Return 1 if a stone on some empty cell joins both sides, else 0; UNKNOWN before a swap."""
     size, player = state[SIZE], state[PLY] % 2
@@ -175,7 +167,7 @@ def wins_at_once(state: State) -> int:
     return 0
 
 
-@kernel(OWNERS_RULE)
+@kernel(Signature.owners)
 def owners(state: State, cells: Owners) -> None:
     """Give the cells of the chain that joins its player's sides to that player.
 
@@ -187,7 +179,7 @@ def owners(state: State, cells: Owners) -> None:
         cells[cell] = 3 - 2 * state[CELLS + cell] if joined else 0
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def observe(state: State, planes: Planes) -> None:
     """Write own stones, the opponent's, and ones everywhere when player 0 is to move.
 
@@ -200,7 +192,7 @@ def observe(state: State, planes: Planes) -> None:
     planes[2] = 1 - player
 
 
-@kernel(HEURISTIC_RULE)
+@kernel(Signature.heuristic)
 def connection_heuristic(state: State) -> int:
     """Compare the stones that each side still needs, half a stone less for the player to move.
 
@@ -221,10 +213,7 @@ class Hex(Game):
     size: int = 11
     swap: int = 0
 
-    rule_functions = RequiredRules(legal, play, outcome, observe)
-    heuristic = staticmethod(connection_heuristic)
-    wins_at_once = staticmethod(wins_at_once)
-    owners = staticmethod(owners)
+    rule_functions = RuleFunctions(legal, play, observe, connection_heuristic, wins_at_once, owners)
     last_move_in_state_key = False
     policy_planes = 1
     board_style = BoardStyle.HEXAGONS

@@ -9,17 +9,8 @@ import numpy as np
 
 from alphazero.errors import GameError
 from alphazero.games import grid
-from alphazero.games.game import (
-    HEADER,
-    HEURISTIC_RULE,
-    LAST,
-    ONGOING,
-    OUTCOME,
-    PLY,
-    Game,
-    State,
-    squash,
-)
+from alphazero.games.compiled_rules import Signature
+from alphazero.games.game import HEADER, LAST, ONGOING, OUTCOME, PLY, Game, State, squash
 from alphazero.utils.jit import inline_kernel, kernel, shared_kernel
 
 ROWS, COLUMNS, LENGTH, CELLS = HEADER, HEADER + 1, HEADER + 2, HEADER + 3
@@ -68,7 +59,7 @@ def wins_on(state: State, cell: int) -> bool:
     return completes_line(state[CELLS:], rows, columns, cell, length, ply % 2 + 1)
 
 
-@kernel(HEURISTIC_RULE)
+@kernel(Signature.heuristic)
 def open_lines(state: State) -> int:
     """Compare the lines that each side can still fill.
 
@@ -101,7 +92,6 @@ class LineGame(Game):
     columns: int
     length: int
 
-    heuristic = staticmethod(open_lines)
     last_move_in_state_key = False
 
     largest_side = 26

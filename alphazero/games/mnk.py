@@ -7,30 +7,25 @@ from dataclasses import dataclass
 
 from alphazero.errors import GameError
 from alphazero.games import grid
+from alphazero.games.compiled_rules import RuleFunctions, Signature
 from alphazero.games.game import (
     LAST,
-    LEGAL_RULE,
-    OBSERVE_RULE,
     ONGOING,
     OUTCOME,
-    PLAY_RULE,
     PLY,
-    WINS_AT_ONCE_RULE,
     BoardStyle,
     Mask,
     Material,
     Planes,
-    RequiredRules,
     State,
     Symmetries,
-    outcome,
 )
-from alphazero.games.line_games import CELLS, COLUMNS, LineGame, place_stone, wins_on
+from alphazero.games.line_games import CELLS, COLUMNS, LineGame, open_lines, place_stone, wins_on
 from alphazero.games.registry import register
 from alphazero.utils.jit import kernel
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def legal(state: State, mask: Mask) -> int:
     """Mark the empty cells; none when the game is over."""
     count = 0
@@ -40,13 +35,13 @@ def legal(state: State, mask: Mask) -> int:
     return count
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def play(state: State, action: int) -> None:
     """Put a stone of the player to move on cell `action`."""
     place_stone(state, action, action)
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def observe(state: State, planes: Planes) -> None:
     """Write own stones, the opponent's, the last move, and ones when player 0 is to move."""
     player, columns = state[PLY] % 2, state[COLUMNS]
@@ -57,7 +52,7 @@ def observe(state: State, planes: Planes) -> None:
     planes[3] = 1 - player
 
 
-@kernel(WINS_AT_ONCE_RULE)
+@kernel(Signature.wins_at_once)
 def wins_at_once(state: State) -> int:
     """Return 1 if a stone on some empty cell completes a line, else 0."""
     for cell in range(len(state) - CELLS):
@@ -77,8 +72,7 @@ class Mnk(LineGame):
     columns: int = 3
     length: int = 3
 
-    rule_functions = RequiredRules(legal, play, outcome, observe)
-    wins_at_once = staticmethod(wins_at_once)
+    rule_functions = RuleFunctions(legal, play, observe, open_lines, wins_at_once)
     policy_planes = 1
 
     @property

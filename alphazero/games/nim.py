@@ -13,24 +13,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from alphazero.errors import GameError
+from alphazero.games.compiled_rules import RuleFunctions, Signature
 from alphazero.games.game import (
     HEADER,
     LAST,
-    LEGAL_RULE,
-    OBSERVE_RULE,
     ONGOING,
     OUTCOME,
-    PLAY_RULE,
     PLY,
     BoardStyle,
     Game,
     Mask,
     Material,
     Planes,
-    RequiredRules,
     State,
     Symmetries,
-    outcome,
 )
 from alphazero.games.registry import register
 from alphazero.utils.jit import kernel
@@ -43,7 +39,7 @@ CHIP, GAP = "o", "."
 LARGEST_HEAP = 1000
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def legal(state: State, mask: Mask) -> int:
     """Mark taking 1 to `most` chips, but no more than are left."""
     for action in range(state[MOST]):
@@ -51,7 +47,7 @@ def legal(state: State, mask: Mask) -> int:
     return min(state[MOST], state[LEFT])  # type: ignore[no-any-return]
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def play(state: State, action: int) -> None:
     """Take `action` + 1 chips; the last one wins."""
     state[LEFT] -= action + 1
@@ -61,7 +57,7 @@ def play(state: State, action: int) -> None:
     state[LAST] = action
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def observe(state: State, planes: Planes) -> None:
     """Write the chips left to both planes: they belong to both players."""
     for chip in range(state[HEADER]):
@@ -76,7 +72,7 @@ class Nim(Game):
     heap: int = 15
     most: int = 3
 
-    rule_functions = RequiredRules(legal, play, outcome, observe)
+    rule_functions = RuleFunctions(legal, play, observe)
     last_move_in_state_key = False
     board_style = BoardStyle.PILE
     side_names = "First", "Second"

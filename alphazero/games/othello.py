@@ -14,27 +14,20 @@ import numpy as np
 
 from alphazero.errors import GameError
 from alphazero.games import grid
+from alphazero.games.compiled_rules import RuleFunctions, Signature
 from alphazero.games.game import (
     HEADER,
-    HEURISTIC_RULE,
     LAST,
-    LEGAL_RULE,
-    MARGIN_RULE,
-    OBSERVE_RULE,
     ONGOING,
     OUTCOME,
-    OWNERS_RULE,
-    PLAY_RULE,
     PLY,
     Game,
     Mask,
     Material,
     Owners,
     Planes,
-    RequiredRules,
     State,
     Symmetries,
-    outcome,
     squash,
 )
 from alphazero.games.registry import register
@@ -111,7 +104,7 @@ def settle(state: State) -> None:
         state[OUTCOME] = np.sign(difference)
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def legal(state: State, mask: Mask) -> int:
     """Mark the cells where a disc can be placed, else the pass; none when the game is over."""
     player, size, count = state[PLY] % 2, state[SIZE], 0
@@ -125,7 +118,7 @@ def legal(state: State, mask: Mask) -> int:
     return int(count + mask[size * size])
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def play(state: State, action: int) -> None:
     """Place a disc and turn the enclosed discs over, or pass."""
     player, size = state[PLY] % 2, state[SIZE]
@@ -140,7 +133,7 @@ def play(state: State, action: int) -> None:
     settle(state)
 
 
-@kernel(OWNERS_RULE)
+@kernel(Signature.owners)
 def owners(state: State, cells: Owners) -> None:
     """Give each cell to the colour of its disc."""
     for cell in range(state[SIZE] * state[SIZE]):
@@ -149,13 +142,13 @@ def owners(state: State, cells: Owners) -> None:
         cells[cell] = np.int8(first) - np.int8(second)
 
 
-@kernel(MARGIN_RULE)
+@kernel(Signature.margin)
 def margin(state: State) -> float:
     """Return player 0's discs minus player 1's."""
     return float(count_bits(Bits(state[DISCS])) - count_bits(Bits(state[DISCS + 1])))
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def observe(state: State, planes: Planes) -> None:
     """Write own discs, the opponent's discs, and the cells where a disc can be placed.
 
@@ -172,7 +165,7 @@ def observe(state: State, planes: Planes) -> None:
             planes[2, row, column] = free >> place & ONE
 
 
-@kernel(HEURISTIC_RULE)
+@kernel(Signature.heuristic)
 def corners_and_mobility(state: State) -> int:
     """Compare corners, weighted by 8, and the numbers of cells where each side can play.
 
@@ -200,10 +193,9 @@ class Othello(Game):
 
     size: int = 8
 
-    rule_functions = RequiredRules(legal, play, outcome, observe)
-    heuristic = staticmethod(corners_and_mobility)
-    owners = staticmethod(owners)
-    margin = staticmethod(margin)
+    rule_functions = RuleFunctions(
+        legal, play, observe, corners_and_mobility, owners=owners, margin=margin
+    )
     last_move_in_state_key = False
     policy_planes = 1
     side_names = "Black", "White"

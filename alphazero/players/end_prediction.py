@@ -78,8 +78,8 @@ def end_now(game: Game, state: State) -> EndPrediction:
     ownership, margin, spread = None, None, None
     if game.has_owners:
         cells = np.zeros(game.observation_shape[1:], np.int8).ravel()
-        game.owners(state, cells)
+        game.rule_functions.owners(state, cells)
         ownership = cells.astype(np.float32)
     if game.has_margin:
-        margin, spread = float(game.margin(state)), 0.0
+        margin, spread = game.margin(state), 0.0
     return EndPrediction(ownership, margin, spread)

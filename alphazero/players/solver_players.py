@@ -7,7 +7,8 @@ from collections.abc import Generator
 
 import numpy as np
 
-from alphazero.games.game import HEURISTIC_SCALE, Game, State
+from alphazero.games.compiled_rules import HEURISTIC_SCALE
+from alphazero.games.game import Game, State
 from alphazero.players.base import Decisions, Player
 from alphazero.solvers.alphabeta import AlphaBeta, is_proven
 from alphazero.solvers.exact import solver_for

@@ -17,16 +17,8 @@ import numba
 import numpy as np
 from numba import types
 
-from alphazero.games.compiled_rules import (
-    RuleFunctions,
-    RulesType,
-    estimate_of,
-    mark_legal,
-    outcome_of,
-    play_move,
-    unpack_rules,
-)
-from alphazero.games.game import HEURISTIC_SCALE, LAST, ONGOING, PLY, Game, State, value_of
+from alphazero.games.compiled_rules import HEURISTIC_SCALE, RuleFunctions, RulesType, call_rule
+from alphazero.games.game import LAST, ONGOING, OUTCOME, PLY, Game, State, value_of
 from alphazero.utils.arrays import BoolArray, RecordArray
 from alphazero.utils.jit import inline_kernel, kernel
 
@@ -171,12 +163,12 @@ def _enter(
     state, player = arrays.states[level], arrays.states[level, PLY] % 2
     frame = arrays.frames[level]
     frame.alpha, frame.beta, frame.depth = alpha, beta, depth
-    outcome = outcome_of(rules, state)
+    outcome = state[OUTCOME]
     if outcome != ONGOING:
         frame.best = value_of(outcome, player) * (WON - state[PLY])
         return False
     if depth == 0:
-        frame.best = estimate_of(rules, state)
+        frame.best = call_rule(rules.heuristic, state)
         return False
     _set_key(arrays, level)
     index, table_action = _find(arrays, level), -1
@@ -190,7 +182,7 @@ def _enter(
         ):
             frame.best, frame.best_action = score, table_action
             return False
-    mark_legal(rules, state, arrays.mask)
+    call_rule(rules.legal, state, arrays.mask)
     count = 0
     for action in range(len(arrays.mask)):
         if arrays.mask[action]:
@@ -232,20 +224,20 @@ def _back_up(arrays: SearchArrays, level: int) -> None:
 def begin(rules: Any, arrays: SearchArrays, depth: int, alpha: int, beta: int) -> bool:
     """Enter `states[0]`, to search `depth` plies; return whether its moves must be searched."""
     arrays.counters[TOP] = 0
-    return _enter(unpack_rules(rules), arrays, 0, depth, alpha, beta)
+    return _enter(rules.functions, arrays, 0, depth, alpha, beta)
 
 
 @kernel(types.boolean(RulesType, SearchArraysType, types.int64))
 def run(rules: Any, arrays: SearchArrays, nodes: int) -> bool:
     """Search up to `nodes` more positions; return whether the search is over."""
-    functions, last = unpack_rules(rules), arrays.counters[NODES] + nodes
+    functions, last = rules.functions, arrays.counters[NODES] + nodes
     while arrays.counters[NODES] < last:
         top = arrays.counters[TOP]
         frame = arrays.frames[top]
         if frame.cursor < frame.count and frame.best < frame.beta:
             action = _next_action(arrays, top)
             arrays.states[top + 1] = arrays.states[top]
-            play_move(functions, arrays.states[top + 1], action)
+            call_rule(functions.play, arrays.states[top + 1], action)
             arrays.counters[NODES] += 1
             alpha = max(frame.alpha, frame.best)
             if _enter(functions, arrays, top + 1, frame.depth - 1, -frame.beta, -alpha):

@@ -19,7 +19,8 @@ from alphazero.arena.openings import paired_openings, random_opening
 from alphazero.config.schema import SearchConfig
 from alphazero.errors import GameError
 from alphazero.games import Game, State
-from alphazero.games.game import PLAY_RULE, PLY
+from alphazero.games.compiled_rules import Signature
+from alphazero.games.game import PLY
 from alphazero.games.line_games import place_stone
 from alphazero.games.mnk import Mnk
 from alphazero.mcts.network_search import NetworkSearch
@@ -276,7 +277,7 @@ class ShortMnk(Mnk):
     max_moves = 5
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def play_uncounted(state: State, action: int) -> None:
     """Put a stone down and count no move."""
     place_stone(state, action, action)

@@ -307,7 +307,7 @@ def test_the_territory_of_a_finished_position_is_that_of_the_rules() -> None:
     board = BoardDrawing(shaded.game, MARGIN, MARGIN)
     owned = {0: 0, 3: 1, 7: 1, 6: 1, 4: -1, 5: -1}
     cells = np.zeros(9, np.int8)
-    shaded.game.owners(shaded.state, cells)
+    shaded.game.rule_functions.owners(shaded.state, cells)
     assert {cell: int(cells[cell]) for cell in owned} == owned
     drawn = squares(shaded._repr_svg_())
     assert {(round(x), round(y)): colour for x, y, colour, _ in drawn} == {

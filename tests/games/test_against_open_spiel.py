@@ -14,6 +14,7 @@ from numba import types
 
 from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.compiled_rules import RulesType
+from alphazero.games.game import OUTCOME
 from alphazero.utils.arrays import BoolArray
 from alphazero.utils.jit import kernel
 
@@ -80,8 +81,8 @@ def play_out(rules: Any, first: Any, dice: Any, masks: Any, actions: Any, outcom
     for game in range(len(actions)):
         state = first.copy()
         for ply in range(masks.shape[1]):
-            count = rules.legal(state, masks[game, ply])
-            outcomes[game] = rules.outcome(state)
+            count = rules.functions.legal(state, masks[game, ply])
+            outcomes[game] = state[OUTCOME]
             if count == 0:
                 break
             chosen = int(dice[game, ply] * count)
@@ -90,7 +91,7 @@ def play_out(rules: Any, first: Any, dice: Any, masks: Any, actions: Any, outcom
                     if chosen == 0:
                         actions[game, ply] = action
                     chosen -= 1
-            rules.play(state, actions[game, ply])
+            rules.functions.play(state, actions[game, ply])
 
 
 def random_games(

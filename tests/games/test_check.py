@@ -13,39 +13,30 @@ import alphazero
 from alphazero.cli import main as cli
 from alphazero.errors import GameError
 from alphazero.games import make_game, register
+from alphazero.games.compiled_rules import HEURISTIC_SCALE, RuleFunctions, Signature
 from alphazero.games.contract import check
 from alphazero.games.contract.check import check_game, refuse_unsound
 from alphazero.games.contract.display import REST
 from alphazero.games.contract.rules import FIRST
 from alphazero.games.contract.trial import FULL, SHORT, Effort
 from alphazero.games.game import (
-    HEURISTIC_RULE,
-    HEURISTIC_SCALE,
     LAST,
-    LEGAL_RULE,
-    MARGIN_RULE,
-    OBSERVE_RULE,
     ONGOING,
     OUTCOME,
-    OWNERS_RULE,
-    PLAY_RULE,
     PLY,
-    WINS_AT_ONCE_RULE,
     Game,
     Mask,
     Owners,
     Planes,
     State,
     Symmetries,
-    no_heuristic,
-    unknown,
 )
 from alphazero.games.go.game import Go
 from alphazero.games.line_games import CELLS, COLUMNS, place_stone
 from alphazero.games.mnk import Mnk
 from alphazero.utils.jit import kernel
 
-LEGAL, PLAY, OUTCOME_FUNCTION, OBSERVE = Mnk.rule_functions
+LEGAL, PLAY, OBSERVE, *_ = Mnk.rule_functions
 FIRST_STATE = Mnk().initial_state()
 
 
@@ -53,116 +44,110 @@ FIRST_STATE = Mnk().initial_state()
 class Sound(Mnk):
     """Tic-tac-toe without optional rules, so that a bug in its rules is seen by them alone."""
 
-    @property
-    def heuristic(self) -> Any:
-        return no_heuristic
-
-    @property
-    def wins_at_once(self) -> Any:
-        return unknown
+    rule_functions = RuleFunctions(LEGAL, PLAY, OBSERVE)
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def count_no_move(state: State, action: int) -> None:
     place_stone(state, action, action)
     state[PLY] -= 1
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def forget_the_action(state: State, action: int) -> None:
     place_stone(state, action, action)
     state[LAST] = -1
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def give_the_movers_outcome(state: State, action: int) -> None:
     place_stone(state, action, action)
     if state[OUTCOME] == -1:
         state[OUTCOME] = 1
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def give_the_waiting_players_outcome(state: State, action: int) -> None:
     place_stone(state, action, action)
     if state[OUTCOME] == 1:
         state[OUTCOME] = -1
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def give_the_opposite_outcome(state: State, action: int) -> None:
     place_stone(state, action, action)
     if state[OUTCOME] != ONGOING:
         state[OUTCOME] = -state[OUTCOME]
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def divide_by_zero(state: State, action: int) -> None:
     place_stone(state, action, action)
     state[LAST] += 1 // (len(state) - len(state))
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def divide_by_zero_and_write_behind(state: State, action: int) -> None:
     place_stone(state, action, action)
     state[len(state) + 1 // (len(state) - len(state))] = 0
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def give_another_outcome(state: State, action: int) -> None:
     place_stone(state, action, action)
     if state[OUTCOME] == 0:
         state[OUTCOME] = 5
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def never_end_in_a_draw(state: State, action: int) -> None:
     place_stone(state, action, action)
     if state[OUTCOME] == 0:
         state[OUTCOME] = ONGOING
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def mark_the_cell_below(state: State, action: int) -> None:
     place_stone(state, action, action)
     state[CELLS + action + state[COLUMNS]] += 0
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def write_far_away(state: State, action: int) -> None:
     place_stone(state, action, action)
     state[10**11] = 1
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def allow_taken_cells(state: State, mask: Mask) -> int:
     mask[:] = state[OUTCOME] == ONGOING
     return len(mask) if state[OUTCOME] == ONGOING else 0
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def count_cells_from_the_end(state: State, mask: Mask) -> int:
     count = LEGAL(state, mask)
     mask[:] = mask[::-1].copy()
     return count
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def place_from_the_end(state: State, action: int) -> None:
     place_stone(state, len(state) - CELLS - 1 - action, action)
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def show_the_last_move_from_the_end(state: State, planes: Planes) -> None:
     OBSERVE(state, planes)
     planes[2] = planes[2, ::-1, ::-1].copy()
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def miscount_the_mask(state: State, mask: Mask) -> int:
     return LEGAL(state, mask) + 1
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def mark_free_cells_only(state: State, mask: Mask) -> int:
     count = 0
     for cell in range(len(mask)):
@@ -172,7 +157,7 @@ def mark_free_cells_only(state: State, mask: Mask) -> int:
     return count
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def allow_moves_after_the_end(state: State, mask: Mask) -> int:
     count = 0
     for cell in range(len(mask)):
@@ -181,7 +166,7 @@ def allow_moves_after_the_end(state: State, mask: Mask) -> int:
     return count
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def allow_nothing_in_the_middle(state: State, mask: Mask) -> int:
     count = LEGAL(state, mask)
     if state[PLY] == 4:
@@ -190,19 +175,19 @@ def allow_nothing_in_the_middle(state: State, mask: Mask) -> int:
     return count
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def clear_the_last_action(state: State, mask: Mask) -> int:
     state[LAST] = -1
     return LEGAL(state, mask)
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def write_one_plane_more(state: State, planes: Planes) -> None:
     OBSERVE(state, planes)
     planes[len(planes), 0, 0] = 0
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def leave_a_plane_out(state: State, planes: Planes) -> None:
     player = state[PLY] % 2
     for cell in range(len(state) - CELLS):
@@ -211,7 +196,7 @@ def leave_a_plane_out(state: State, planes: Planes) -> None:
         planes[1, row, column] = state[CELLS + cell] == 2 - player
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def show_colours(state: State, planes: Planes) -> None:
     OBSERVE(state, planes)
     for cell in range(len(state) - CELLS):
@@ -220,84 +205,78 @@ def show_colours(state: State, planes: Planes) -> None:
         planes[1, row, column] = state[CELLS + cell] == 2
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def show_the_ply(state: State, planes: Planes) -> None:
     OBSERVE(state, planes)
     planes[3] = state[PLY]
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def show_no_number(state: State, planes: Planes) -> None:
     OBSERVE(state, planes)
     planes[3] = np.nan
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def divide_by_zero_and_mark_one_more(state: State, mask: Mask) -> int:
     mask[len(mask) + 1 // (len(state) - len(state))] = True
     return LEGAL(state, mask)
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def show_chance(state: State, planes: Planes) -> None:
     OBSERVE(state, planes)
     planes[3] = np.random.random()
 
 
-@kernel(HEURISTIC_RULE)
+@kernel(Signature.heuristic)
 def be_more_than_sure(state: State) -> int:
     return HEURISTIC_SCALE
 
 
-@kernel(WINS_AT_ONCE_RULE)
+@kernel(Signature.wins_at_once)
 def never_win(state: State) -> int:
     return 0
 
 
-@kernel(WINS_AT_ONCE_RULE)
+@kernel(Signature.wins_at_once)
 def answer_two(state: State) -> int:
     return 2
 
 
-@kernel(OWNERS_RULE)
+@kernel(Signature.owners)
 def give_a_cell_to_player_2(state: State, cells: Owners) -> None:
     cells[:] = 0
     cells[4] = 2
 
 
-@kernel(OWNERS_RULE)
+@kernel(Signature.owners)
 def give_the_first_cell_to_player_0(state: State, cells: Owners) -> None:
     cells[:] = 0
     cells[0] = 1
 
 
-@kernel(OWNERS_RULE)
+@kernel(Signature.owners)
 def forget_empty_cells(state: State, cells: Owners) -> None:
     for cell in range(len(cells)):
         if state[CELLS + cell]:
             cells[cell] = 3 - 2 * state[CELLS + cell]
 
 
-@kernel(OWNERS_RULE)
+@kernel(Signature.owners)
 def own_one_cell_more(state: State, cells: Owners) -> None:
     cells[:] = 0
     cells[len(cells)] = 1
 
 
-@kernel(MARGIN_RULE)
+@kernel(Signature.margin)
 def win_by_the_opposite(state: State) -> float:
     return -0.5 * state[OUTCOME]
 
 
-def with_rules(
-    legal: Any = LEGAL, play: Any = PLAY, outcome: Any = OUTCOME_FUNCTION, observe: Any = OBSERVE
-) -> Game:
+def with_rules(base: type[Game] = Sound, **rules: Any) -> Game:
     """Return tic-tac-toe with other rules."""
-
-    class Broken(Sound):
-        rule_functions = (legal, play, outcome, observe)
-
-    return named(Broken)
+    return with_attributes(base, rule_functions=base.rule_functions._replace(**rules))
 
 
 def with_attributes(base: type[Game] = Sound, **attributes: Any) -> Game:
@@ -370,9 +349,7 @@ BROKEN = {
         "player 1 wins all ",
     ),
     "outcome with the opposite sign": (
-        with_attributes(
-            Mnk, rule_functions=(LEGAL, give_the_opposite_outcome, OUTCOME_FUNCTION, OBSERVE)
-        ),
+        with_rules(Mnk, play=give_the_opposite_outcome),
         "gives_the_outcome_for_player_0",
         "the outcome or the heuristic has the wrong sign",
     ),
@@ -454,7 +431,7 @@ BROKEN = {
     "rules that are not compiled": (
         with_rules(legal=LEGAL.py_func),
         "has_rules_compiled_for_their_signatures",
-        "`legal` is not compiled for its signature; expected @kernel(LEGAL_RULE)",
+        "`legal` is not compiled for its signature; expected @kernel(Signature.legal)",
     ),
     "a state of small integers": (
         with_attributes(initial_state=first_state(lambda state: state.astype(np.int32))),
@@ -503,11 +480,8 @@ BROKEN = {
     ),
     "actions in another order than their cells": (
         with_attributes(
-            rule_functions=(
-                count_cells_from_the_end,
-                place_from_the_end,
-                OUTCOME_FUNCTION,
-                show_the_last_move_from_the_end,
+            rule_functions=RuleFunctions(
+                count_cells_from_the_end, place_from_the_end, show_the_last_move_from_the_end
             ),
             action_cell=lambda self, state, action: 8 - action,
         ),
@@ -535,12 +509,12 @@ BROKEN = {
         "ValueError is raised: not drawn yet, in line",
     ),
     "a heuristic beyond a sure win": (
-        with_attributes(heuristic=property(lambda self: be_more_than_sure)),
+        with_rules(heuristic=be_more_than_sure),
         "keeps_estimates_below_a_certain_win",
         f"the heuristic is {HEURISTIC_SCALE}",
     ),
     "wins that are not seen": (
-        with_attributes(wins_at_once=property(lambda self: never_win)),
+        with_rules(wins_at_once=never_win),
         "knows_its_wins_at_once",
         "`wins_at_once` returns 0; expected 1",
     ),
@@ -555,27 +529,27 @@ BROKEN = {
         "with rows 2 the game has observation_shape (4, 2, 3); expected (4, 3, 3)",
     ),
     "an answer about wins that is none": (
-        with_attributes(wins_at_once=property(lambda self: answer_two)),
+        with_rules(wins_at_once=answer_two),
         "knows_its_wins_at_once",
         "`wins_at_once` returns 2; expected 0, 1, or -1",
     ),
     "an owner that is no player": (
-        with_attributes(owners=property(lambda self: give_a_cell_to_player_2)),
+        with_rules(owners=give_a_cell_to_player_2),
         "gives_each_cell_to_a_player_or_nobody",
         "`owners` writes 2 for cell 4; expected 1 for player 0",
     ),
     "owners that do not move with the board": (
-        with_attributes(owners=property(lambda self: give_the_first_cell_to_player_0)),
+        with_rules(owners=give_the_first_cell_to_player_0),
         "keeps_its_rules_under_symmetries",
         "symmetry 1 does not map the owners or margin of this position",
     ),
     "owners of some cells": (
-        with_attributes(owners=property(lambda self: forget_empty_cells)),
+        with_rules(owners=forget_empty_cells),
         "writes_every_entry",
         "`owners` does not write cells[",
     ),
     "owners of cells beyond the board": (
-        with_attributes(owners=property(lambda self: own_one_cell_more)),
+        with_rules(owners=own_one_cell_more),
         "stays_within_its_arrays",
         "`owners(state)` uses an index outside its array",
     ),
@@ -595,7 +569,7 @@ BROKEN = {
         "is a winning cell",
     ),
     "a margin for the loser": (
-        with_attributes(margin=property(lambda self: win_by_the_opposite)),
+        with_rules(margin=win_by_the_opposite),
         "has_a_margin_with_the_sign_of_the_outcome",
         "`margin` returns ",
     ),
@@ -651,7 +625,7 @@ def test_a_bug_that_no_rule_shows_is_not_found() -> None:
     """The limit that the README names: consistent rules of another game."""
 
     class Lose(Sound):
-        rule_functions = (LEGAL, give_the_opposite_outcome, OUTCOME_FUNCTION, OBSERVE)
+        rule_functions = RuleFunctions(LEGAL, give_the_opposite_outcome, OBSERVE)
         winning_cells = Game.winning_cells
 
         def parse(self, diagram: str) -> State:

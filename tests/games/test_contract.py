@@ -14,23 +14,10 @@ from helpers.reference.rules import LineTwin
 
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, game_names, game_options, make_game, register, value_of
+from alphazero.games.compiled_rules import RuleFunctions, Signature
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.contract.check import check_game
-from alphazero.games.game import (
-    HEADER,
-    LAST,
-    LEGAL_RULE,
-    OBSERVE_RULE,
-    OUTCOME,
-    PLAY_RULE,
-    PLY,
-    Game,
-    Mask,
-    Planes,
-    State,
-    Symmetries,
-    outcome,
-)
+from alphazero.games.game import HEADER, LAST, OUTCOME, PLY, Game, Mask, Planes, State, Symmetries
 from alphazero.games.go.game import Go
 from alphazero.games.hex import Hex
 from alphazero.games.line_games import CELLS, LineGame
@@ -119,7 +106,7 @@ def test_every_game_keeps_its_promises(game: Game) -> None:
 # A game of our own, registered while the tests run.
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def take_legal(state: State, mask: Mask) -> int:
     """Mark taking one or two counters, as far as there are some."""
     left = 0
@@ -129,7 +116,7 @@ def take_legal(state: State, mask: Mask) -> int:
     return min(left, 2)
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def take_play(state: State, action: int) -> None:
     """Take one or two counters from the left; whoever takes the last one wins."""
     size, player, taken = state[HEADER], state[PLY] % 2, 0
@@ -143,7 +130,7 @@ def take_play(state: State, action: int) -> None:
         state[OUTCOME] = 1 - 2 * player
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def take_observe(state: State, planes: Planes) -> None:
     """Write own counters and the opponent's."""
     player = state[PLY] % 2
@@ -158,7 +145,7 @@ class Take(Game):
 
     size: int = 7
 
-    rule_functions = (take_legal, take_play, outcome, take_observe)
+    rule_functions = RuleFunctions(take_legal, take_play, take_observe)
     num_actions = 2
 
     @property

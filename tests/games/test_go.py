@@ -58,7 +58,7 @@ def check_against_twin(game: Go, seed: int) -> None:
         assert stones_of(state).tolist() == twin.cells(), twin.moves
         assert game.margin(state) == area_of(game.rows, game.columns, twin.past[-1]) - game.komi
         cells = np.full(game.rows * game.columns, 7, np.int8)
-        game.owners(state, cells)
+        game.rule_functions.owners(state, cells)
         assert cells.tolist() == owners_of(game.rows, game.columns, twin.past[-1]), twin.moves
         assert game.outcome(state) == (twin.outcome() if twin.is_over() else ONGOING)
         if not legal:

@@ -10,7 +10,8 @@ from helpers.reference.rules import Cell, HexTwin, Stones
 
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, game_options, make_game, to_play
-from alphazero.games.game import HEURISTIC_SCALE, LAST, OUTCOME, State
+from alphazero.games.compiled_rules import HEURISTIC_SCALE
+from alphazero.games.game import LAST, OUTCOME, State
 from alphazero.games.hex import Hex, connection_distance
 from alphazero.solvers.exhaustive import SolvedPositions, solve_all_positions
 
@@ -43,7 +44,7 @@ def test_rules_agree_with_the_plain_twin(size: int, games: int) -> None:
             result = twin.outcome(stones)
             assert game.outcome(state) == (ONGOING if result is None else result)
             cells = np.full(size * size, 7, np.int8)
-            game.owners(state, cells)
+            game.rule_functions.owners(state, cells)
             won = twin.joining(stones, 0), twin.joining(stones, 1)
             places = [divmod(cell, size) for cell in range(size * size)]
             assert cells.tolist() == [(place in won[0]) - (place in won[1]) for place in places]
@@ -209,10 +210,11 @@ def test_the_distance_is_that_of_the_shortest_way(size: int) -> None:
 
 def test_the_heuristic_is_that_of_the_player_to_move_and_never_sure() -> None:
     game = Hex(5)
-    assert game.heuristic(game.initial_state()) > 0, "who moves is ahead on the empty board"
+    estimate, first = game.rule_functions.heuristic, game.initial_state()
+    assert estimate(first) > 0, "who moves is ahead on the empty board"
     ahead = game.from_moves(["c3", "a1", "c4", "a2"])
-    assert 0 < game.heuristic(game.initial_state()) < game.heuristic(ahead) < HEURISTIC_SCALE
-    assert -HEURISTIC_SCALE < game.heuristic(game.play(ahead, 11)) < 0
+    assert 0 < estimate(first) < estimate(ahead) < HEURISTIC_SCALE
+    assert -HEURISTIC_SCALE < estimate(game.play(ahead, 11)) < 0
 
 
 # What people read and type.

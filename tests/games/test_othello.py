@@ -31,7 +31,7 @@ def count_sequences(rules: Any, states: Any, masks: Any) -> int:
     Those of the last move are counted without being played. A game that is over counts once.
     """
     depth, top, total = len(states), 0, 0
-    count = rules.legal(states[0], masks[0])
+    count = rules.functions.legal(states[0], masks[0])
     if depth == 1:
         return count
     while top >= 0:
@@ -43,8 +43,8 @@ def count_sequences(rules: Any, states: Any, masks: Any) -> int:
             continue
         masks[top, action] = False
         states[top + 1] = states[top]
-        rules.play(states[top + 1], action)
-        count = rules.legal(states[top + 1], masks[top + 1])
+        rules.functions.play(states[top + 1], action)
+        count = rules.functions.legal(states[top + 1], masks[top + 1])
         if count == 0:
             total += 1
         elif top + 2 == depth:
@@ -93,7 +93,7 @@ def test_rules_agree_with_the_plain_twin(size: int, games: int) -> None:
             ]
             assert np.flatnonzero(game.legal_action_mask(state)).tolist() == moves
             cells = np.full(size * size, 7, np.int8)
-            game.owners(state, cells)
+            game.rule_functions.owners(state, cells)
             owners = [{0: 1, 1: -1}.get(discs.get(cell, 2), 0) for cell in twin.cells()]
             assert cells.tolist() == owners
             assert game.margin(state) == sum(owners)
@@ -236,6 +236,6 @@ def test_the_heuristic_likes_corners_and_freedom_and_sees_both_sides_alike() -> 
         state = game.parse(
             f"X . . .\nX O X .\nX X O .\n. . . .\n{turn} to move after {moves} moves"
         )
-        estimates[turn] = int(game.heuristic(state))
+        estimates[turn] = int(game.rule_functions.heuristic(state))
     assert estimates["X"] > 0
     assert estimates["O"] == -estimates["X"]

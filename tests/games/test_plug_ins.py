@@ -30,17 +30,17 @@ class Sound(Mnk):
 TYPING = """
 from alphazero.games import register
 from alphazero.games.mnk import Mnk
-from alphazero.games.game import OUTCOME_RULE
+from alphazero.games.compiled_rules import Signature
 from alphazero.utils.jit import kernel
 
 register("half")(type("Half", (Mnk,), {"__module__": __name__}))
 
-@kernel(OUTCOME_RULE)
-def outcome(state):
-    return state.no_such_thing
+@kernel(Signature.play)
+def play(state, action):
+    state.no_such_thing = 1
 
 class Broken(Mnk):
-    rule_functions = Mnk.rule_functions._replace(outcome=outcome)
+    rule_functions = Mnk.rule_functions._replace(play=play)
 register("broken")(Broken)
 """
 
@@ -50,12 +50,12 @@ from alphazero.games import register
 from alphazero.games.mnk import Mnk
 
 @numba.njit
-def outcome(state):
-    return state.no_such_thing
+def play(state, action):
+    state.no_such_thing = 1
 
 @register("broken")
 class Broken(Mnk):
-    rule_functions = Mnk.rule_functions._replace(outcome=outcome)
+    rule_functions = Mnk.rule_functions._replace(play=play)
 """
 
 TAKEN = """

@@ -14,23 +14,19 @@ import numpy as np
 
 from alphazero.errors import GameError
 from alphazero.games import grid, registry
+from alphazero.games.compiled_rules import RuleFunctions, Signature
 from alphazero.games.game import (
     HEADER,
     LAST,
-    LEGAL_RULE,
-    OBSERVE_RULE,
     ONGOING,
     OUTCOME,
-    PLAY_RULE,
     PLY,
     BoardStyle,
     Game,
     Mask,
     Planes,
-    RequiredRules,
     State,
     Symmetries,
-    outcome,
 )
 from alphazero.utils.jit import kernel, shared_kernel
 
@@ -49,7 +45,7 @@ def target_of(state: State, action: int) -> int:
     return row * columns + column if inside else -1
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def legal(state: State, mask: Mask) -> int:
     area, own, count = state[ROWS] * state[COLUMNS], state[PLY] % 2 + 1, 0
     for action in range(3 * area):
@@ -65,7 +61,7 @@ def legal(state: State, mask: Mask) -> int:
     return count
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def play(state: State, action: int) -> None:
     area, own, target = state[ROWS] * state[COLUMNS], state[PLY] % 2 + 1, target_of(state, action)
     state[CELLS + action % area] = 0
@@ -80,7 +76,7 @@ def play(state: State, action: int) -> None:
     state[LAST] = action
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def observe(state: State, planes: Planes) -> None:
     grid.observe_stones(state[CELLS:], state[COLUMNS], state[PLY] % 2, planes)
     planes[2] = 1 - state[PLY] % 2
@@ -93,7 +89,7 @@ class Breakthrough(Game):
     rows: int = 6
     columns: int = 6
 
-    rule_functions = RequiredRules(legal, play, outcome, observe)
+    rule_functions = RuleFunctions(legal, play, observe)
     last_move_in_state_key = False
     policy_planes = 3
 

@@ -41,11 +41,11 @@ def _follow(
     for board in range(len(boards)):
         for cell in range(cells):
             state[CELLS + cell] = boards[board, cell // WORD] // 3 ** (cell % WORD) % 3
-        rules.legal(state, mask)
+        rules.functions.legal(state, mask)
         for action in range(num_actions):
             if mask[action]:
                 child[:] = state
-                rules.play(child, action)
+                rules.functions.play(child, action)
                 for cell in range(cells):
                     children[count, cell // WORD] += child[CELLS + cell] * 3 ** (cell % WORD)
                 running[count] = child[OUTCOME] == ONGOING

@@ -13,7 +13,9 @@ from helpers.searches import FIRST, exact_value, finish, guard_new_trees, random
 
 from alphazero.arena.match import play_schedule
 from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
-from alphazero.games.game import LEGAL_RULE, OUTCOME_RULE, Mask
+from alphazero.games.compiled_rules import Signature
+from alphazero.games.game import OUTCOME, Mask
+from alphazero.games.line_games import place_stone
 from alphazero.games.mnk import Mnk
 from alphazero.mcts import rollout_search
 from alphazero.mcts.move_selection import final_actions
@@ -233,13 +235,14 @@ def test_a_search_plays_the_move_of_its_final_rule(final_move: str) -> None:
 # Budgets
 
 
-@kernel(OUTCOME_RULE)
-def never(state: State) -> int:
-    """Let no game end."""
-    return ONGOING
+@kernel(Signature.play)
+def play_on(state: State, action: int) -> None:
+    """Put a stone down and let no game end."""
+    place_stone(state, action, action)
+    state[OUTCOME] = ONGOING
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def anywhere(state: State, mask: Mask) -> int:
     """Let every cell be played again and again."""
     mask[:] = True
@@ -249,7 +252,7 @@ def anywhere(state: State, mask: Mask) -> int:
 class EndlessMnk(Mnk):
     """Tic-tac-toe without an end."""
 
-    rule_functions = Mnk.rule_functions._replace(legal=anywhere, outcome=never)
+    rule_functions = Mnk.rule_functions._replace(legal=anywhere, play=play_on)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
+from alphazero.games.compiled_rules import HEURISTIC_SCALE
 from alphazero.games.connect_four import ConnectFour
-from alphazero.games.game import HEURISTIC_SCALE, LAST, PLY
+from alphazero.games.game import LAST, PLY
 from alphazero.games.line_games import CELLS, LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import LEFT, Nim
@@ -98,7 +99,7 @@ def positions(game: Game, count: int) -> list[State]:
 @every_game
 def test_the_heuristic_is_what_its_twin_says(game: Game) -> None:
     for state in positions(game, 40):
-        found = game.heuristic(state)
+        found = game.rule_functions.heuristic(state)
         assert found == plain_heuristic(game, state)
         assert -HEURISTIC_SCALE < found < HEURISTIC_SCALE
 
@@ -107,7 +108,8 @@ def test_the_heuristic_sees_the_same_from_both_sides() -> None:
     for state in positions(ConnectFour(), 20):
         exchanged = state.copy()
         exchanged[PLY] += 1
-        assert ConnectFour().heuristic(exchanged) == -ConnectFour().heuristic(state)
+        estimate = ConnectFour.rule_functions.heuristic
+        assert estimate(exchanged) == -estimate(state)
 
 
 @pytest.mark.parametrize("entries", [2, 1 << 12])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from alphazero.errors import GameError
 from alphazero.games.contract.display import REST
-from alphazero.games.contract.guarded import Breach, all_rules, place_of
+from alphazero.games.contract.guarded import Breach, place_of
 from alphazero.games.contract.interpreted import sources_of
 from alphazero.games.contract.rules import FIRST, Promise
 from alphazero.games.contract.trial import FULL, SHORT, Effort, Trial
@@ -110,7 +110,7 @@ def _source_hash(game: Game) -> str:
         module = sys.modules.get(kind.__module__)
         with suppress(TypeError):  # for a class without a file, like `object`
             files.add(inspect.getsourcefile(module or kind) or "")
-    for rule in all_rules(game):
+    for rule in game.rule_functions:
         files |= sources_of(rule)
     digest = hashlib.sha256(repr(game).encode())
     for file in sorted(files):

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from alphazero.errors import GameError
-from alphazero.games.contract.guarded import Breach, all_rules
+from alphazero.games.contract.guarded import Breach
 from alphazero.games.contract.rules import Promise, expect_state
 from alphazero.games.contract.trial import PlayedPosition, Trial
-from alphazero.games.game import HEADER, ONGOING, PLY, Game
+from alphazero.games.game import HEADER, ONGOING, OUTCOME, PLY, Game
 from alphazero.games.grid import stones_by_player
 
 
@@ -165,7 +165,7 @@ def keeps_its_rules_under_symmetries(trial: Trial) -> None:
             trial.current = position.state
             mask, _ = trial.rules.legal(image)
             planes = trial.rules.observe(image).reshape(channels, -1)[:, cells]
-            same_end = position.outcome == ONGOING or trial.rules.outcome(image) == ONGOING
+            same_end = position.outcome == ONGOING or image[OUTCOME] == ONGOING
             if not same_end:
                 owners, margin = trial.read_end(position)
                 owners_there, margin_there = trial.read_end(position._replace(state=image))
@@ -173,7 +173,7 @@ def keeps_its_rules_under_symmetries(trial: Trial) -> None:
             seen = trial.rules.observe(position.state).reshape(channels, -1)
             for what, same in (
                 ("legal actions", np.array_equal(mask[actions], position.mask)),
-                ("outcome", trial.rules.outcome(image) == position.outcome),
+                ("outcome", image[OUTCOME] == position.outcome),
                 ("planes", np.array_equal(planes, seen, equal_nan=True)),
                 ("owners or margin", same_end),
             ):
@@ -324,7 +324,7 @@ def varies_only_the_initial_state(trial: Trial) -> None:
                     f"with {option} {getattr(variant, option)} the game has {what} {found}; "
                     f"expected {expected} as with {getattr(game, option)}: the option is variable"
                 )
-        if all_rules(variant) != all_rules(game):
+        if variant.rule_functions != game.rule_functions:
             raise Breach(f"with another {option} the game has other rules; it cannot be variable")
         if np.array_equal(
             game.observe(game.initial_state()), variant.observe(variant.initial_state())
@@ -366,7 +366,6 @@ def does_not_change_given_states(trial: Trial) -> None:
         before = state.copy()
         for name, ask in (
             ("observe", game.observe),
-            ("outcome", game.outcome),
             ("legal_action_mask", game.legal_action_mask),
             ("render", game.render),
         ):

@@ -16,20 +16,11 @@ import numpy.typing as npt
 from alphazero.games.contract import interpreted
 from alphazero.games.game import Game, Mask, Owners, Planes, State
 
-RULES = "legal", "play", "outcome", "observe", "heuristic", "wins_at_once", "owners", "margin"
-"""The names of a game's rules, in the order of `all_rules`."""
-
 MARGIN = 256
 """Entries before and after an array that no rule may touch."""
 
 _MARK = 93
 """The value of the bytes of a margin."""
-
-
-def all_rules(game: Game) -> tuple[Any, ...]:
-    """Return a game's rules: those of `rule_functions`, then the optional ones."""
-    optional = (game.heuristic, game.wins_at_once, game.owners, game.margin)
-    return (*getattr(game, "rule_functions", ()), *optional)
 
 
 class Breach(Exception):
@@ -54,12 +45,12 @@ class WatchedRules:
     """A game's rules; a call raises Breach if the rule does something forbidden."""
 
     def __init__(self, game: Game, work: int) -> None:
-        rules = dict(zip(RULES, all_rules(game), strict=True))
+        rules = game.rule_functions._asdict()
         area = math.prod(game.observation_shape)
         self._compiled: dict[str, Callable[..., Any]] = rules
         self._plain = {name: interpreted.plain_function(rule) for name, rule in rules.items()}
-        self._cost = dict.fromkeys(RULES, area) | dict.fromkeys(RULES[:3], game.num_actions)
-        self._work = dict.fromkeys(RULES, work)
+        self._cost = dict.fromkeys(rules, area) | dict.fromkeys(("legal", "play"), game.num_actions)
+        self._work = dict.fromkeys(rules, work)
         self._planes = game.observation_shape
         self._actions = game.num_actions
         self.notes: list[str] = []
@@ -72,9 +63,6 @@ class WatchedRules:
 
     def play(self, state: State, action: int) -> State:
         return self._call("play", state, action).state
-
-    def outcome(self, state: State) -> int:
-        return int(self._read("outcome", state).result)
 
     def observe(self, state: State) -> Planes:
         return self._read("observe", state, np.zeros(self._planes, np.float32), 7).written

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alphazero.games.contract.guarded import Breach, WatchedRules
-from alphazero.games.game import ONGOING, Game, Mask, Owners, State
+from alphazero.games.game import ONGOING, OUTCOME, Game, Mask, Owners, State
 
 MAX_MOVES_SHOWN = 60
 
@@ -154,7 +154,7 @@ class Trial:
         state = self.game.initial_state()
         for _ in range(min(self.game.max_moves + 1, most)):
             mask, num_legal = self.rules.legal(state)
-            outcome = self.rules.outcome(state)
+            outcome = int(state[OUTCOME])
             self.rules.observe(state)
             position = PlayedPosition(state, mask, num_legal, outcome, -1)
             if _is_over(position):
@@ -167,7 +167,7 @@ class Trial:
             dice.shuffle(actions)
             for action in actions if prolong else actions[:1]:
                 after = self.rules.play(state, action)
-                if self.rules.outcome(after) == ONGOING:
+                if after[OUTCOME] == ONGOING:
                     break
             yield position._replace(action=action)
             state = after
@@ -181,7 +181,7 @@ class Trial:
             if not actions:
                 break
             after = self.rules.play(after, dice.choice(actions))
-            outcome, moves = self.rules.outcome(after), moves + 1
+            outcome, moves = int(after[OUTCOME]), moves + 1
         return Ending(after, outcome, (moves - 1) % 2)
 
 

@@ -8,7 +8,8 @@ Letters: N points with the walls around them, numbered by `point >> 2`.
 
 import numpy as np
 
-from alphazero.games.game import LAST, OBSERVE_RULE, PLY, Planes, State
+from alphazero.games.compiled_rules import Signature
+from alphazero.games.game import LAST, PLY, Planes, State
 from alphazero.games.go.board import (
     COLUMNS,
     EMPTY,
@@ -108,7 +109,7 @@ def _only_new_stone(state: State, colour: int, age: int) -> int:
     return found
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def observe_features(state: State, planes: Planes) -> None:
     """Write the `NUM_PLANES` planes of this module."""
     rows, columns, own = state[ROWS], state[COLUMNS], state[PLY] % 2 + 1

@@ -17,6 +17,7 @@ import numpy as np
 
 from alphazero.errors import GameError
 from alphazero.games import grid
+from alphazero.games.compiled_rules import RuleFunctions
 from alphazero.games.game import (
     LAST,
     ONGOING,
@@ -24,10 +25,8 @@ from alphazero.games.game import (
     PLY,
     BoardStyle,
     Game,
-    RequiredRules,
     State,
     Symmetries,
-    outcome,
     to_play,
 )
 from alphazero.games.go.board import (
@@ -89,18 +88,15 @@ class Go(Game):
 
     policy_planes = 1
     observation_options = ("features",)
-    heuristic = staticmethod(lead)
-    wins_at_once = staticmethod(wins_at_once)
-    owners = staticmethod(owners)
-    margin = staticmethod(margin)
     side_names = "Black", "White"
     stones_can_be_dead = True
     board_style = BoardStyle.INTERSECTIONS
 
     @property
-    def rule_functions(self) -> RequiredRules:  # type: ignore[override]
+    def rule_functions(self) -> RuleFunctions:  # type: ignore[override]
         """The compiled rules; `features` decides which planes are observed."""
-        return RequiredRules(legal, play, outcome, observe_features if self.features else observe)
+        sees = observe_features if self.features else observe
+        return RuleFunctions(legal, play, sees, lead, wins_at_once, owners, margin)
 
     def __post_init__(self) -> None:
         for option, least, most, unit in (

@@ -7,20 +7,12 @@ import numpy as np
 from numba import types
 
 from alphazero.errors import GameError
+from alphazero.games.compiled_rules import HEURISTIC_SCALE, UNKNOWN, Signature
 from alphazero.games.game import (
-    HEURISTIC_RULE,
-    HEURISTIC_SCALE,
     LAST,
-    LEGAL_RULE,
-    MARGIN_RULE,
-    OBSERVE_RULE,
     ONGOING,
     OUTCOME,
-    OWNERS_RULE,
-    PLAY_RULE,
     PLY,
-    UNKNOWN,
-    WINS_AT_ONCE_RULE,
     Mask,
     Owners,
     Planes,
@@ -104,7 +96,7 @@ def area(state: State) -> int:
     return total
 
 
-@kernel(OWNERS_RULE)
+@kernel(Signature.owners)
 def owners(state: State, cells: Owners) -> None:
     """Give each point to the colour whose area it is in, see `area`."""
     end, columns = sections(state)[0], state[COLUMNS]
@@ -123,7 +115,7 @@ def owners(state: State, cells: Owners) -> None:
                     cells[(line - 1) * columns + place - 1] = owner
 
 
-@kernel(MARGIN_RULE)
+@kernel(Signature.margin)
 def margin(state: State) -> float:
     """Return Black's area minus White's and komi, in points."""
     return area(state) - state[KOMI] / 2  # type: ignore[no-any-return]
@@ -142,7 +134,7 @@ def _final_outcome(state: State) -> int:
     return np.sign(2 * area(state) - state[KOMI])  # type: ignore[no-any-return]
 
 
-@kernel(LEGAL_RULE)
+@kernel(Signature.legal)
 def legal(state: State, mask: Mask) -> int:
     """Mark the points where a stone may be placed, and the pass; none when the game is over."""
     rows, columns, colour = state[ROWS], state[COLUMNS], state[PLY] % 2 + 1
@@ -169,7 +161,7 @@ def legal(state: State, mask: Mask) -> int:
     return count
 
 
-@kernel(PLAY_RULE)
+@kernel(Signature.play)
 def play(state: State, action: int) -> None:
     """Place a stone of the player to move, or pass."""
     columns, colour = state[COLUMNS], state[PLY] % 2 + 1
@@ -190,7 +182,7 @@ def play(state: State, action: int) -> None:
     state[LAST] = action
 
 
-@kernel(WINS_AT_ONCE_RULE)
+@kernel(Signature.wins_at_once)
 def wins_at_once(state: State) -> int:
     """Return whether a second pass wins; UNKNOWN at the limit of moves, where any move may."""
     if state[PLY] + 1 == move_limit(state):
@@ -200,7 +192,7 @@ def wins_at_once(state: State) -> int:
     return value_of(_final_outcome(state), state[PLY] % 2) == 1
 
 
-@kernel(OBSERVE_RULE)
+@kernel(Signature.observe)
 def observe(state: State, planes: Planes) -> None:
     """Write AlphaGo Zero's planes: 8 positions, and ones everywhere when Black is to move.
 
@@ -220,7 +212,7 @@ def observe(state: State, planes: Planes) -> None:
     planes[2 * HISTORY] = 2 - own
 
 
-@kernel(HEURISTIC_RULE)
+@kernel(Signature.heuristic)
 def lead(state: State) -> int:
     """Count the area as if the game were over.
 

@@ -7,15 +7,8 @@ from typing import Any
 
 from numba import types
 
-from alphazero.games.compiled_rules import (
-    RuleFunctions,
-    RulesType,
-    mark_legal,
-    outcome_of,
-    play_move,
-    unpack_rules,
-)
-from alphazero.games.game import ONGOING, PLY, value_of
+from alphazero.games.compiled_rules import RuleFunctions, RulesType, call_rule
+from alphazero.games.game import ONGOING, OUTCOME, PLY, value_of
 from alphazero.mcts.kernels.edges import init_edge
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
 from alphazero.mcts.kernels.simulation import (
@@ -45,11 +38,11 @@ def _play_out(rules: RuleFunctions, trees: Trees, slot: int) -> int:
         action = random_below(trees, slot, len(mask))
         while not mask[action]:
             action = random_below(trees, slot, len(mask))
-        play_move(rules, trees.state, action)
-        outcome = outcome_of(rules, trees.state)
+        call_rule(rules.play, trees.state, action)
+        outcome: int = trees.state[OUTCOME]
         if outcome != ONGOING:
             return outcome
-        mark_legal(rules, trees.state, mask)
+        call_rule(rules.legal, trees.state, mask)
     return 0
 
 
@@ -99,7 +92,7 @@ def _run(
                     continue
             else:
                 reset_state(trees, slot)
-            count = mark_legal(rules, trees.state, trees.leaf_mask[slot, 0])
+            count = call_rule(rules.legal, trees.state, trees.leaf_mask[slot, 0])
             node = -1
             if depth < selection.depth:
                 node = _expand_evenly(trees, slot, depth, count)
@@ -127,4 +120,4 @@ def run_rollouts(
     the negamax backup of algorithm 3. A node is added where a rollout begins, above
     `selection.depth`.
     """
-    return _run(unpack_rules(rules), trees, selection, slots, plies)
+    return _run(rules.functions, trees, selection, slots, plies)

@@ -7,18 +7,8 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from alphazero.games.compiled_rules import (
-    RuleFunctions,
-    RulesType,
-    margin_of,
-    mark_legal,
-    outcome_of,
-    play_move,
-    unpack_rules,
-    wins_at_once,
-    write_observation,
-)
-from alphazero.games.game import ONGOING, PLY, UNKNOWN, value_of
+from alphazero.games.compiled_rules import UNKNOWN, RuleFunctions, RulesType, call_rule
+from alphazero.games.game import ONGOING, OUTCOME, PLY, value_of
 from alphazero.mcts.kernels.edges import add_edge, begins_lazy, has_margins, make_lazy
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType, utility
 from alphazero.mcts.kernels.evaluation_cache import Cache, CacheType, get, hash_observation, put
@@ -154,7 +144,7 @@ def finish_leaf(
     if not has_margins(trees):
         return float(value)
     trees.leaves[slot, leaf].plain_value = value
-    margin = value_of(1, trees.state[PLY] % 2) * margin_of(rules, trees.state)
+    margin = value_of(1, trees.state[PLY] % 2) * call_rule(rules.margin, trees.state)
     return utility(value, margin, selection.margin_weight, selection.margin_scale)
 
 
@@ -186,12 +176,12 @@ def descend(
         if depth == trees.leaf_path.shape[2]:
             return TERMINAL, depth, known_value(trees, slot, leaf, node)
         edge = select_edge(trees, selection, slot, node, reached)
-        play_move(rules, trees.state, trees.edges[slot, edge].action)
+        call_rule(rules.play, trees.state, trees.edges[slot, edge].action)
         trees.leaf_path[slot, leaf, depth] = edge
         depth += 1
         node, reached = trees.edges[slot, edge].child, trees.edges[slot, edge].visits
         if node < 0:
-            outcome = outcome_of(rules, trees.state)
+            outcome = trees.state[OUTCOME]
             if outcome != ONGOING:
                 value = value_of(outcome, trees.state[PLY] % 2)
                 worth = finish_leaf(rules, trees, selection, slot, leaf, value)
@@ -223,7 +213,7 @@ def add_finished_root(
     """Add the root of an empty tree, without edges, if its game is finished."""
     reset_state(trees, slot)
     trees.leaf_key[slot, 0] = 0
-    outcome = outcome_of(rules, trees.state)
+    outcome = trees.state[OUTCOME]
     if outcome != ONGOING:
         value = value_of(outcome, trees.state[PLY] % 2)
         worth = finish_leaf(rules, trees, selection, slot, 0, value)
@@ -243,7 +233,7 @@ def is_idle(trees: Trees, selection: SelectionParams, slot: int) -> bool:
 @inline_kernel
 def has_winning_move(rules: RuleFunctions, trees: Trees, slot: int, leaf: int) -> bool:
     """Whether a legal move of `trees.state` wins at once; `leaf_mask` holds the legal actions."""
-    known = wins_at_once(rules, trees.state)
+    known: int = call_rule(rules.wins_at_once, trees.state)
     if known != UNKNOWN:
         return known == 1
     mask = trees.leaf_mask[slot, leaf]
@@ -251,8 +241,8 @@ def has_winning_move(rules: RuleFunctions, trees: Trees, slot: int, leaf: int) -
         if mask[action]:
             for index in range(len(trees.state)):
                 trees.next_state[index] = trees.state[index]
-            play_move(rules, trees.next_state, action)
-            outcome = outcome_of(rules, trees.next_state)
+            call_rule(rules.play, trees.next_state, action)
+            outcome = trees.next_state[OUTCOME]
             if outcome != ONGOING and value_of(outcome, trees.state[PLY] % 2) == 1:
                 return True
     return False
@@ -277,7 +267,7 @@ def _walk(
     else:
         reset_state(trees, slot)
     if end == LEAF:
-        mark_legal(rules, trees.state, trees.leaf_mask[slot, leaf])
+        call_rule(rules.legal, trees.state, trees.leaf_mask[slot, leaf])
         if selection.mcts_solver and depth > 0 and has_winning_move(rules, trees, slot, leaf):
             add_solved_node(trees, selection, slot, depth, leaf, 1, 1.0)
             end, value = TERMINAL, 1.0
@@ -433,7 +423,7 @@ def _select(
                 if end == BLOCKED:
                     break
                 if end == LEAF:
-                    write_observation(rules, trees.state, observations[rows])
+                    call_rule(rules.observe, trees.state, observations[rows])
                     key = np.uint64(1)
                     if len(cache.keys) > 0:
                         key = np.uint64(hash_observation(words[rows], cache.factors))
@@ -532,11 +522,5 @@ def next_batch(
     if _num_unfinished(context.trees, slots) < least:
         return -1
     return _select(
-        unpack_rules(rules),
-        context.trees,
-        context.cache,
-        context.selection,
-        slots,
-        observations,
-        words,
+        rules.functions, context.trees, context.cache, context.selection, slots, observations, words
     )

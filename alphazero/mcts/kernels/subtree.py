@@ -101,7 +101,7 @@ def advance_trees(
     """
     for index in range(len(slots)):
         slot, action = slots[index], actions[index]
-        rules.play(trees.root_state[slot], action)
+        rules.functions.play(trees.root_state[slot], action)
         child = -1
         if keep and trees.slots[slot].num_nodes > 0:
             for edge in range(trees.nodes[slot, 0].edge_count):

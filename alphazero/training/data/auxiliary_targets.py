@@ -8,12 +8,12 @@ Letters: P positions (one per move), N games, B batch, T horizons.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
 
-from alphazero.games.compiled_rules import MARGIN_RULE, OWNERS_RULE, Rules, RulesType
+from alphazero.games.compiled_rules import Rules, RulesType
 from alphazero.games.game import Game, Mask, State, Symmetries, value_of, value_signs
 from alphazero.network.auxiliary_heads import HORIZON_SHARES
 from alphazero.training.data.game_shard import RESIGNED, GameBatch, initial_states
@@ -72,8 +72,6 @@ class GameEnds(NamedTuple):
         )
         _read_ends(
             game.rules,
-            game.owners,
-            game.margin,
             *initial_states(game, games.options),
             games.actions.astype(np.int64),
             games.lengths.astype(np.int64),
@@ -87,8 +85,6 @@ class GameEnds(NamedTuple):
 @kernel(
     types.void(
         RulesType,
-        types.FunctionType(OWNERS_RULE),
-        types.FunctionType(MARGIN_RULE),
         types.int64[:, ::1],
         *(types.int64[::1],) * 3,
         types.boolean[::1],
@@ -98,8 +94,6 @@ class GameEnds(NamedTuple):
 )
 def _read_ends(
     rules: Rules,
-    owners_rule: Any,
-    margin_rule: Any,
     first_states: State,
     firsts: Int64Array,
     moves: Int64Array,
@@ -113,9 +107,9 @@ def _read_ends(
         if reached[game]:
             state = first_states[firsts[game]].copy()
             for move in moves[begin : begin + lengths[game]]:
-                rules.play(state, move)
-            owners_rule(state, owners[game])
-            margins[game] = margin_rule(state)
+                rules.functions.play(state, move)
+            rules.functions.owners(state, owners[game])
+            margins[game] = rules.functions.margin(state)
         begin += lengths[game]
 
 

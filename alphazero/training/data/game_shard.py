@@ -15,7 +15,7 @@ from numba import types
 
 from alphazero.errors import GameError, RunError
 from alphazero.games.compiled_rules import Rules, RulesType
-from alphazero.games.game import ONGOING, PLY, Game, Mask, State, value_of
+from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, Mask, State, value_of
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.arrays import Float32Array, Int32Array, Int64Array
 from alphazero.utils.jit import kernel
@@ -294,18 +294,18 @@ def _find_wrong(
     for game in range(len(lengths)):
         state = first_states[indices[game]].copy()
         for move in moves[begin : begin + lengths[game]]:
-            if not 0 <= move < len(mask) or rules.outcome(state) != ONGOING:
+            if not 0 <= move < len(mask) or state[OUTCOME] != ONGOING:
                 return game
-            rules.legal(state, mask)
+            rules.functions.legal(state, mask)
             if not mask[move]:
                 return game
-            rules.play(state, move)
+            rules.functions.play(state, move)
         outcome = outcomes[game]
         if resigned[game]:
             if outcome == ONGOING or value_of(outcome, state[PLY] % 2) != -1:
                 return game
             outcome = ONGOING
-        if rules.outcome(state) != outcome:
+        if state[OUTCOME] != outcome:
             return game
         begin += lengths[game]
     return -1

@@ -86,8 +86,8 @@ def _observe(
         position, symmetry = positions[row], symmetries[row]
         state = first_states[firsts[position]].copy()
         for move in range(starts[position], position):
-            rules.play(state, moves[move])
-        rules.observe(state, planes)
+            rules.functions.play(state, moves[move])
+        rules.functions.observe(state, planes)
         for channel in range(channels):
             for cell in range(height * width):
                 image = cell_images[symmetry, cell]

@@ -1831,8 +1831,8 @@ _TREE = (
 MARGINS = (
     Mutation(
         "mcts/kernels/simulation.py",
-        "margin = value_of(1, trees.state[PLY] % 2) * margin_of(rules, trees.state)",
-        "margin = margin_of(rules, trees.state)",
+        "margin = value_of(1, trees.state[PLY] % 2) * call_rule(rules.margin, trees.state)",
+        "margin = call_rule(rules.margin, trees.state)",
         "the margin of a finished game is for player 0",
         _TREE,
     ),

@@ -8,14 +8,13 @@ from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State, make_game
-from alphazero.games.game import PLY, unknown
+from alphazero.games.compiled_rules import unknown
+from alphazero.games.game import PLY
 from alphazero.games.registry import read_game
 from alphazero.mcts.kernels.proofs import is_lost
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import RootStatistics
 from alphazero.solvers.exact import solve_position, solver_for
-
-unknown_of_every_game = property(lambda _: unknown)
 
 SMALL = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
 
@@ -43,7 +42,8 @@ def positions(game: Game, count: int, least_moves: int) -> list[State]:
 )
 def test_the_rule_of_wins_at_once_finds_what_trying_every_move_finds(name: str) -> None:
     game = read_game(name)
-    trying = type("Trying", (type(game),), {"wins_at_once": unknown_of_every_game})(**game.options)
+    rules = game.rule_functions._replace(wins_at_once=unknown)
+    trying = type("Trying", (type(game),), {"rule_functions": rules})(**game.options)
     for state in positions(game, 8, 1 if "swap" in name else 3):
         searches = [solve(each, state, 150)[0] for each in (game, trying)]
         nodes, edges = ([getattr(s.trees, part) for s in searches] for part in ("nodes", "edges"))

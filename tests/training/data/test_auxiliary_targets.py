@@ -66,7 +66,7 @@ def owners_at_the_end(game: Game, record: GameRecord) -> tuple[list[int], float]
     """The owners and the margin of the last position, for player 0."""
     state = game.play(game.initial_state(), *map(int, record.actions))
     cells = np.zeros(game.observation_shape[1] * game.observation_shape[2], np.int8)
-    game.owners(state, cells)
+    game.rule_functions.owners(state, cells)
     return cells.tolist(), game.margin(state)
 
 
