@@ -1,11 +1,9 @@
 """Configuration keys as dataclass fields with unit, range and source, and their checks."""
 
 import dataclasses
-import functools
 import math
 import re
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -38,8 +36,6 @@ class FieldInfo:
     choices: tuple[str, ...] = ()
     source: str = ""
     kind: str = ""
-    formerly: str = ""
-    """older name of the key, still accepted"""
     read: "Callable[[Reader, KeyPath, Any], Any] | None" = None
 
     def bounds(self) -> list[str]:
@@ -134,25 +130,15 @@ def _wrong_type(kind: Any, value: Any) -> str:
     return f"expected {KIND_WORDS[kind]}, got {describe_value(value)}{hint}"
 
 
-@functools.cache
-def _tell_once(note: str) -> None:
-    """Print a note, unless this process has printed it: a run's file is read many times."""
-    print(note, file=sys.stderr)
-
-
 class Reader:
     """Builds sections from a document and collects all problems."""
 
-    def __init__(
-        self, source: str, document: Document, removed: Mapping[KeyPath, Any] | None = None
-    ) -> None:
+    def __init__(self, source: str, document: Document) -> None:
         self.source = source
-        self.removed = removed or {}
         self.lines = document.lines
         self.overridden: dict[KeyPath, str] = {}  # key path -> override as typed
         self.wrong: set[KeyPath] = set()  # key paths already reported
         self.problems = [Problem(n, f"{source}:{n}: {text}") for n, text in document.problems]
-        self.renamed: list[str] = []  # "old is now new" or "old was removed"
 
     def report(self, path: KeyPath, message: str) -> None:
         """Add a problem of the value at `path`, with its override or the nearest known line."""
@@ -169,10 +155,8 @@ class Reader:
         self.problems.append(Problem(NO_LINE - 1, f"{self.source}: {message}"))
 
     def finish(self) -> None:
-        """Raise one ConfigError for all problems, by line; if none, print the renamed keys."""
+        """Raise one ConfigError for all problems, by line, if there are any."""
         if not self.problems:
-            if self.renamed:
-                _tell_once(f"{self.source}: keys have changed: {', '.join(self.renamed)}")
             return
         texts = [problem.message for problem in sorted(self.problems, key=lambda p: p.line)]
         if len(texts) > MAXIMUM_PROBLEMS_SHOWN:
@@ -183,13 +167,10 @@ class Reader:
     def read(self, section: type[Section], path: KeyPath, values: Mapping[str, Any]) -> Section:
         """Build a section from a mapping; a key with a problem gets its default, or None."""
         fields = config_fields(section)
-        values = self._under_new_names(fields, path, values)
         names = [field.name for field, _, _ in fields]
         place = quote(".".join(map(str, path)))
         for name in values:
-            if (*path, name) in self.removed:
-                self._check_removed((*path, name), values[name])
-            elif name not in names:
+            if name not in names:
                 hint = did_you_mean(name, names)
                 if name.isdecimal() and values[name] is None:
                     hint = "; a comma begins another key: write decimals with a point, such as 1.4"
@@ -206,31 +187,6 @@ class Reader:
             if here in self.wrong and field.default is not REQUIRED:
                 built[field.name] = field.default
         return section(**built)
-
-    def _check_removed(self, path: KeyPath, value: Any) -> None:
-        """Report a removed key, unless it has its default."""
-        if value == self.removed[path]:
-            self.renamed.append(f"{dotted(path)} was removed")
-        else:
-            self.report(path, f"{dotted(path)}: this key no longer exists; delete it")
-
-    def _under_new_names(
-        self, fields: Sequence[Field], path: KeyPath, values: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        given = dict(values)
-        for field, _, note in fields:
-            if not note.formerly or note.formerly not in given:
-                continue
-            old, new = (*path, note.formerly), (*path, field.name)
-            if field.name in given:
-                self.report(old, f"{dotted(old)} is the old name of {dotted(new)}; keep one")
-            given.setdefault(field.name, given.pop(note.formerly))
-            self.renamed.append(f"{dotted(old)} is now {dotted(new)}")
-            if old in self.lines:
-                self.lines.setdefault(new, self.lines[old])
-            if old in self.overridden:
-                self.overridden.setdefault(new, self.overridden[old])
-        return given
 
     def read_value(self, path: KeyPath, kind: Any, note: FieldInfo, value: Any) -> Any:
         """Return the checked value, or report a problem and return None."""

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from alphazero.config.fields import Reader, dotted
 from alphazero.config.schema import (
-    REMOVED_KEYS,
-    REMOVED_SECTIONS,
     SECTIONS,
     Config,
     GameConfig,
@@ -71,12 +69,10 @@ def _plain(value: Any) -> Any:
 
 def _read(document: Document, source: str, overrides: Sequence[str], default_name: str) -> Config:
     """Apply overrides, build and cross-check; raise one ConfigError for all problems."""
-    reader = Reader(source, document, REMOVED_KEYS)
+    reader = Reader(source, document)
     values: dict[str, dict[str, Any]] = {}
     for name, content in document.value.items():
-        if name in REMOVED_SECTIONS:
-            _check_removed_section(reader, name, content)
-        elif name not in SECTIONS:
+        if name not in SECTIONS:
             nearest = did_you_mean(name, SECTIONS)
             reader.report((name,), f"unknown section {quote(name)}{nearest}")
         elif content is not None and not isinstance(content, dict):
@@ -102,14 +98,6 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
         _check_game(reader, config)
     reader.finish()
     return config
-
-
-def _check_removed_section(reader: Reader, name: str, content: Any) -> None:
-    key, hint = REMOVED_SECTIONS[name]
-    if content is None or (isinstance(content, dict) and content.get(key) is None):
-        reader.renamed.append(f"{name} was removed")
-    else:
-        reader.report((name,), f"{name}: this section no longer exists; {hint}")
 
 
 def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override: str) -> None:

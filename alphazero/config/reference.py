@@ -49,7 +49,7 @@ SPECIAL_SCHEMAS: dict[str, dict[str, Any]] = {
 
 
 class KeyDescription(NamedTuple):
-    """The description of a key; `source` and `formerly` may be empty."""
+    """The description of a key; `source` may be empty."""
 
     section: str
     key: str
@@ -58,7 +58,6 @@ class KeyDescription(NamedTuple):
     range: str
     meaning: str
     source: str
-    formerly: str
 
     @property
     def name(self) -> str:
@@ -68,7 +67,6 @@ class KeyDescription(NamedTuple):
     def __str__(self) -> str:
         parts = [f"{self.name}: {self.meaning}", f"  type: {self.type}", f"  range: {self.range}"]
         parts += [f"  default: {self.default}", f"  source: {self.source}"]
-        parts += [f"  former name: {self.section}.{self.formerly}"] * bool(self.formerly)
         return "\n".join(part for part in parts if not part.endswith(": "))
 
 
@@ -81,14 +79,14 @@ def describe_keys() -> list[KeyDescription]:
             words = [note.unit, *note.bounds(), *([" or ".join(note.choices)] * bool(note.choices))]
             limits = ", ".join(word for word in words if word)
             row = (type_words(kind, note), default, limits, note.meaning, note.source)
-            rows.append(KeyDescription(name, each.name, *row, note.formerly))
+            rows.append(KeyDescription(name, each.name, *row))
     return rows
 
 
 def find_keys(name: str) -> list[KeyDescription]:
-    """Return the keys with this name or old name, or of this section; raise ConfigError if none."""
+    """Return the keys with this name, or of this section; raise ConfigError if none."""
     rows = describe_keys()
-    found = [row for row in rows if name in (row.name, f"{row.section}.{row.formerly}")]
+    found = [row for row in rows if row.name == name]
     found = found or [row for row in rows if row.section == name]
     found = found or [row for row in rows if row.key == name]
     if not found:

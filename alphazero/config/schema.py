@@ -29,9 +29,8 @@ BACKENDS = ("auto", "torch", "openvino", "onnxruntime")
 HEADS = ("dense", "convolutional")
 TRACKERS = ("wandb", "mlflow")
 AUXILIARY_HEADS = ("ownership", "margin", "short_term_value")
-REMOVED_HEADS = ("reply",)
-"""Auxiliary heads in older files. They are left out as a file is read, for play needs none."""
 SELECTIONS = ("puct", "gumbel", "gumbel_root")
+TRANSPOSITIONS = ("never", "play", "always")
 LEAF_SYMMETRIES = ("none", "random", "average")
 
 
@@ -44,20 +43,6 @@ def check_names(names: Any, noun: str, choices: tuple[str, ...]) -> tuple[str, .
         if name in names[:index]:
             raise WrongValueError(f"{quote(name)} appears twice")
     return tuple(names)
-
-
-def without_removed_heads(heads: Any) -> Any:
-    """Return a list of auxiliary heads without `REMOVED_HEADS`, and any other value as it is."""
-    if not isinstance(heads, list):
-        return heads
-    return [each for each in heads if each not in REMOVED_HEADS]
-
-
-def _read_heads(reader: Reader, _path: KeyPath, value: Any) -> tuple[str, ...]:
-    kept = without_removed_heads(value)
-    if kept != value:
-        reader.renamed.append(f"the head {' and '.join(REMOVED_HEADS)} was removed")
-    return check_names(kept, "heads", AUXILIARY_HEADS)
 
 
 @dataclass(frozen=True)
@@ -190,7 +175,7 @@ class NetworkConfig:
         "`short_term_value`, the search's values a few moves on",
         kind="list of heads",
         choices=AUXILIARY_HEADS,
-        read=_read_heads,
+        read=lambda _reader, _path, value: check_names(value, "heads", AUXILIARY_HEADS),
         source="not in AGZ; Wu 2019 (arXiv:1902.10565), section 4.1; KataGo, "
         "docs/KataGoMethods.md, Short-term Value and Score Targets",
     )
@@ -231,7 +216,6 @@ class SearchConfig:
         "value minus `fpu_reduction`",
         choices=("zero", "parent"),
         source="AGZ, Methods, Search algorithm, Expand: Q = 0",
-        formerly="first_play",
     )
     fpu_reduction: float = config_field(
         0.25,
@@ -240,7 +224,6 @@ class SearchConfig:
         at_least=0,
         at_most=2,
         source="not in AGZ; Leela Zero: 0.25, there scaled by the visited priors",
-        formerly="first_play_reduction",
     )
     reuse_tree: bool = config_field(
         True,
@@ -253,14 +236,15 @@ class SearchConfig:
         "network, solved nodes are not searched again, and a solved root ends the search",
         source="not in AGZ; MCTS-Solver: Winands et al. 2008; bounds: Cazenave & Saffidine 2010; "
         "winning moves at leaves: Teytaud & Teytaud 2010",
-        formerly="solver",
     )
-    transpositions: bool = config_field(
-        False,
-        "one node per position, whatever the order of the moves that lead to it, so that all "
-        "simulations through it share its statistics; no effect in games where earlier positions "
-        "matter, such as Go",
-        source="not in AGZ; Czech, Korus & Kersting, Monte-Carlo Graph Search, ICAPS 2021; "
+    transpositions: str = config_field(
+        "never",
+        "where one node stands for a position, whatever the order of the moves that lead to it, so "
+        "that all simulations through it share its statistics: `never`; in `play`, gates included; "
+        "or `always`, in self-play too. No effect in games where earlier positions matter, such as "
+        "Go. With `play`, self-play has plain means too",
+        choices=TRANSPOSITIONS,
+        source="AGZ: never; Czech, Korus & Kersting, Monte-Carlo Graph Search, ICAPS 2021; "
         "means as in KataGo, docs/GraphSearch.md",
     )
     backup_value_weighting: float = config_field(
@@ -270,7 +254,6 @@ class SearchConfig:
         at_least=0,
         at_most=1000,
         source="AGZ: 0; others between mean and maximum: Coulom 2006, section 3",
-        formerly="value_weighting",
     )
     margin_weight: float = config_field(
         0.0,
@@ -289,7 +272,6 @@ class SearchConfig:
         "game, or the `average` over all of them",
         choices=LEAF_SYMMETRIES,
         source="AGZ, Methods, Search algorithm, Expand: random",
-        formerly="symmetry",
     )
     selection: str = config_field(
         "puct",
@@ -306,7 +288,6 @@ class SearchConfig:
         unit="actions",
         at_least=1,
         source="Danihelka et al. 2022, section 5: 16",
-        formerly="gumbel_actions",
     )
     gumbel_maxvisit_init: float = config_field(
         50.0,
@@ -314,14 +295,12 @@ class SearchConfig:
         unit="visits",
         at_least=0,
         source="Danihelka et al. 2022, section 5: 50",
-        formerly="gumbel_visits",
     )
     gumbel_value_scale: float = config_field(
         1.0,
         "c_scale of sigma(q), for q in [0, 1]",
         at_least=0,
         source="Danihelka et al. 2022, section 5: 1.0 for Go and chess",
-        formerly="gumbel_scale",
     )
     evaluation_cache_mib: int = config_field(
         64,
@@ -330,8 +309,13 @@ class SearchConfig:
         at_least=0,
         at_most=1 << 20,
         source="not in AGZ",
-        formerly="cache_megabytes",
     )
+
+    def in_selfplay(self) -> "SearchConfig":
+        """Return the settings of self-play: plain trees and means if graphs are for play only."""
+        if self.transpositions != "play":
+            return self
+        return replace(self, transpositions="never", backup_value_weighting=0.0)
 
     def why_no_margin(self, heads: Sequence[str]) -> str:
         """Return why a network with auxiliary `heads` cannot search with `margin_weight`, or ""."""
@@ -368,7 +352,6 @@ class RayConfig:
         unit="games",
         at_least=0,
         source="not in AGZ, whose stages ran in parallel without a bound",
-        formerly="games_ahead",
     )
     max_steps_ahead: int = config_field(
         50,
@@ -377,7 +360,6 @@ class RayConfig:
         unit="steps",
         at_least=0,
         source="not in AGZ, whose stages ran in parallel without a bound",
-        formerly="steps_ahead",
     )
     time_limit: int = config_field(
         3600,
@@ -390,7 +372,6 @@ class RayConfig:
         False,
         "join a cluster without token authentication; anyone who can reach its ports can run "
         "programs as you",
-        formerly="allow_open",
     )
 
 
@@ -471,14 +452,12 @@ class SelfplayConfig:
         at_least=0,
         at_most=1,
         source="AGZ, Methods, Self-play: 0.25",
-        formerly="noise_fraction",
     )
     dirichlet_alpha: float = config_field(
         0.3,
         "concentration of the Dirichlet noise; about 10 / (usual number of legal moves)",
         above=0,
         source="AlphaZero: 0.3 chess, 0.15 shogi, 0.03 Go; AGZ: 0.03; ours suits small boards",
-        formerly="noise_alpha",
     )
     full_search_probability: float = config_field(
         1.0,
@@ -487,7 +466,6 @@ class SelfplayConfig:
         above=0,
         at_most=1,
         source="Wu 2019 (arXiv:1902.10565), section 3.1: 0.25; AGZ: 1",
-        formerly="full_share",
     )
     fast_simulations: int = config_field(
         16,
@@ -512,14 +490,6 @@ class SelfplayConfig:
         above=0,
         at_most=1,
     )
-    disable_graph_search: bool = config_field(
-        False,
-        "search plain trees with plain means in self-play, which is faster; "
-        "`search.transpositions` and `search.backup_value_weighting` then apply to gates and "
-        "play only",
-        source="AGZ: plain trees in all",
-        formerly="plain_trees",
-    )
     resign_enabled_fraction: float = config_field(
         0.0,
         "fraction of games with resignation: a player resigns when the values of the root and of "
@@ -527,7 +497,6 @@ class SelfplayConfig:
         at_least=0,
         below=1,
         source="AGZ, Methods, Self-play: 0.9",
-        formerly="resign_share",
     )
     resign_false_positives: float = config_field(
         0.05,
@@ -545,7 +514,6 @@ class SelfplayConfig:
         at_least=-1,
         at_most=1,
         source="not in AGZ; thresholds in use are -0.7 to -0.9 (ELF OpenGo, Leela Zero)",
-        formerly="resign_ceiling",
     )
     random_opening_probability: float = config_field(
         0.0,
@@ -555,14 +523,9 @@ class SelfplayConfig:
         at_least=0,
         at_most=1,
         source="AGZ: 0; exploring starts: Sutton & Barto, 2nd ed., section 5.3",
-        formerly="random_starts",
     )
     random_opening_max_moves: int = config_field(
-        16,
-        "maximum number of random moves at the start of a game",
-        unit="moves",
-        at_least=1,
-        formerly="random_start_moves",
+        16, "maximum number of random moves at the start of a game", unit="moves", at_least=1
     )
     random_opening_candidates: int = config_field(
         1,
@@ -572,7 +535,6 @@ class SelfplayConfig:
         at_least=1,
         at_most=1000,
         source="AGZ: no openings; engine tournaments begin with balanced ones",
-        formerly="random_start_choices",
     )
     varied_options: VariedOptions | None = config_field(  # noqa: RUF009  (as below)
         None,
@@ -589,7 +551,6 @@ class SelfplayConfig:
         "by Ray actors, on this machine or a cluster",
         kind="null or {ray: {...}}",
         read=_read_distributed,
-        formerly="workers",
     )
 
     def simulations_fraction(self, positions: float) -> float:
@@ -629,7 +590,6 @@ class ReplayConfig:
         above=0,
         at_most=10_000,
         source="AGZ: about 1.5 (700,000 batches of 2048 from 4.9 million games of some 200 moves)",
-        formerly="reuse",
     )
     deblunder_threshold: float = config_field(
         0.0,
@@ -639,7 +599,6 @@ class ReplayConfig:
         at_least=0,
         below=2,
         source="Leela Chess Zero, rescorer, --deblunder; AGZ: 0, the outcome whatever was played",
-        formerly="blunder",
     )
 
 
@@ -713,11 +672,7 @@ class LearnerConfig:
         source="AGZ, Methods, Optimization: 0.9",
     )
     l2_penalty: float = config_field(
-        1e-4,
-        "c of the loss term c‖θ‖²",
-        at_least=0,
-        source="AGZ, Methods, Optimization: 1e-4",
-        formerly="l2",
+        1e-4, "c of the loss term c‖θ‖²", at_least=0, source="AGZ, Methods, Optimization: 1e-4"
     )
     weight_decay: float = config_field(
         0.0, "decoupled weight decay of AdamW and Muon", at_least=0, source="not in AGZ"
@@ -735,7 +690,6 @@ class LearnerConfig:
         "maximum norm of the gradient; larger ones are scaled down; 0 is off",
         at_least=0,
         source="not in AGZ",
-        formerly="clip_norm",
     )
     search_value_weight: float = config_field(
         0.0,
@@ -743,7 +697,6 @@ class LearnerConfig:
         at_least=0,
         at_most=1,
         source="AGZ: 0, the outcome z alone",
-        formerly="value_mix",
     )
     ema_decay: float = config_field(
         0.0,
@@ -752,13 +705,11 @@ class LearnerConfig:
         at_least=0,
         below=1,
         source="not in AGZ",
-        formerly="average",
     )
     augment_symmetries: bool = config_field(
         True,
         "apply a random symmetry of the game to each sample",
         source="AGZ, Methods: rotations and reflections; AlphaZero: none, for generality",
-        formerly="symmetries",
     )
     precision: str = config_field(
         "auto", "number format of training; `auto` depends on the device", choices=PRECISIONS
@@ -868,7 +819,6 @@ class EvaluationConfig:
         "rating of 0",
         kind="list of names",
         read=_read_names,
-        formerly="ladder",
     )
     games: int = config_field(
         20,
@@ -882,7 +832,6 @@ class EvaluationConfig:
         "with the exact answers; 0 is off",
         unit="positions",
         at_least=0,
-        formerly="positions",
     )
     simulations: int = config_field(
         0,
@@ -945,7 +894,6 @@ class InferenceConfig:
         at_least=0,
         at_most=1,
         source="not in AGZ; bfloat16 agrees with float32 in 0.996 to 0.999, int8 in 0.991 to 0.997",
-        formerly="int8_agreement",
     )
     int8_max_value_error: float = config_field(
         0.03,
@@ -955,7 +903,6 @@ class InferenceConfig:
         at_least=0,
         at_most=2,
         source="not in AGZ; bfloat16 differs from float32 by 0.002, int8 by 0.002 to 0.003",
-        formerly="int8_value_error",
     )
 
 
@@ -981,29 +928,3 @@ class Config:
 
 
 SECTIONS: dict[str, Any] = get_type_hints(Config)
-
-REMOVED_KEYS: dict[KeyPath, Any] = {
-    ("gate", "sprt"): False,
-    ("gate", "sprt_elo0"): 0.0,
-    ("gate", "sprt_elo1"): 35.0,
-    ("gate", "sprt_error"): 0.05,
-    ("learner", "reply_weight"): 0.15,
-    ("network", "squeeze_excitation"): 0,
-    ("network", "value_head"): "scalar",
-    ("replay", "policy_surprise_weight"): 0.0,
-    ("replay", "repeats"): "keep",
-    ("replay", "surprise_weight"): 0.0,
-    ("selfplay", "forced_playouts"): 0.0,
-    ("selfplay", "noise_shaped"): False,
-    ("selfplay", "root_temperature"): 1.0,
-}
-"""Keys of older files, accepted only with this value, their default. Those of `network` are in the
-headers of checkpoints too."""
-
-REMOVED_SECTIONS = {
-    "growth": (
-        "samples",
-        "train the larger network in a second run that starts from this one, with network.initial",
-    )
-}
-"""Sections of older files, each accepted only where this key is null, its default; else a hint."""

@@ -86,7 +86,7 @@ class NetworkSearch(TreeSearch):
             slots,
             capacity,
             leaves,
-            settings.transpositions,
+            settings.transpositions != "never",
             rows,
             margins,
             lazy=game.num_actions > CREATED_AT_ONCE and not selection.gumbel_below,

@@ -14,14 +14,7 @@ from typing import Any, Final
 from torch import Tensor
 
 from alphazero.config.fields import WrongValueError, config_fields
-from alphazero.config.schema import (
-    AUXILIARY_HEADS,
-    REMOVED_HEADS,
-    REMOVED_KEYS,
-    NetworkConfig,
-    check_names,
-    without_removed_heads,
-)
+from alphazero.config.schema import AUXILIARY_HEADS, NetworkConfig, check_names
 from alphazero.errors import GameError
 from alphazero.games import Game, make_game
 from alphazero.network.header import PLAYER_FORMAT, read_file, refuse
@@ -147,16 +140,13 @@ def _checkpoint_of(player: dict[str, Any], weights: dict[str, Tensor], source: s
     """Return the checkpoint in a file; raise KeyError, TypeError or ValueError if malformed."""
     game = typed(player["game"], dict)
     network = typed(player["network"], dict)
-    heads = network.get("auxiliary", [])
-    kept = check_names(without_removed_heads(heads), "heads", AUXILIARY_HEADS)
-    network = network | {"auxiliary": kept}
-    removed = tuple(f"auxiliary.{each}." for each in REMOVED_HEADS if each in heads)
+    heads = check_names(network.get("auxiliary"), "heads", AUXILIARY_HEADS)
     rating = player["rating"]
     return Checkpoint(
         game_name=typed(game["name"], str),
         game_options=typed(game["options"], dict),
-        network_settings=_settings_of(network, source),
-        weights={name: each for name, each in weights.items() if not name.startswith(removed)},
+        network_settings=_settings_of(network | {"auxiliary": heads}, source),
+        weights=weights,
         step=typed(player["step"], int),
         iteration=typed(player["iteration"], int),
         rating=None if rating is None else float(typed(rating, int, float)),
@@ -166,15 +156,10 @@ def _checkpoint_of(player: dict[str, Any], weights: dict[str, Tensor], source: s
 
 
 def _settings_of(values: dict[str, Any], source: str) -> NetworkConfig:
-    """Return the network's settings; raise TypeError for an unknown one, ValueError out of range.
-
-    A setting that is newer than the file has its default, which keeps the old behaviour. One that
-    was removed since must have had its default.
-    """
-    for path, default in REMOVED_KEYS.items():
-        section, name = map(str, path)
-        if section == "network" and values.pop(name, default) != default:
-            refuse(source, f"its network uses {name}, an option that was removed")
+    """Return the network's settings; raise TypeError or ValueError for a wrong value."""
+    if odd := sorted(values.keys() ^ NetworkConfig.__dataclass_fields__.keys() - {"initial"}):
+        kind = "has the unknown" if odd[0] in values else "lacks the"
+        refuse(source, f"its network {kind} setting {odd[0]!r}; it is of another version")
     settings = NetworkConfig(**values)
     for each, kind, note in config_fields(NetworkConfig):
         if note.read:  # checked above

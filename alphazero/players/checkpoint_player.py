@@ -54,9 +54,8 @@ def search_settings(checkpoint: Checkpoint) -> SearchConfig:
     stored = checkpoint.details.get("search")
     if isinstance(stored, dict):
         for field, kind, note in config_fields(SearchConfig):
-            name = field.name if field.name in stored else note.formerly
             with contextlib.suppress(WrongValueError, KeyError):
-                known[field.name] = check_value(kind, note, stored[name])
+                known[field.name] = check_value(kind, note, stored[field.name])
     return SearchConfig(**known)
 
 
@@ -244,7 +243,8 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
             f"trained   {count('games')} games, {count('positions')} positions, "
             f"{checkpoint.step:,} steps, {checkpoint.iteration:,} iterations{start}",
             f"search    {search.simulations} simulations a move by {search.selection}"
-            f"{' in a graph' * search.transpositions}, c_puct {search.c_puct}"
+            + " in a graph" * (search.transpositions != "never")
+            + f", c_puct {search.c_puct}"
             + (f", margin weight {search.margin_weight:g}" if search.margin_weight else "")
             + f", leaf symmetry {search.leaf_symmetry}" * (search.leaf_symmetry != "none"),
             f"strength  {rating}",

@@ -96,14 +96,10 @@ class CheckpointOptions(Options):
         None, "whether a position has one node, where not as in training"
     )
     backup_value_weighting: float | None = config_field(
-        None,
-        "how much less bad moves count, where not as in training",
-        at_least=0,
-        at_most=1000,
-        formerly="value_weighting",
+        None, "how much less bad moves count, where not as in training", at_least=0, at_most=1000
     )
     mcts_solver: bool | None = config_field(
-        None, "whether wins and losses are proven, where not as in training", formerly="solver"
+        None, "whether wins and losses are proven, where not as in training"
     )
     margin_weight: float | None = config_field(
         None,
@@ -137,6 +133,8 @@ class CheckpointOptions(Options):
     def changes(self) -> dict[str, Any]:
         """The search settings that differ from training."""
         values = {name: getattr(self, name) for name in SEARCH_KEYS}
+        if self.transpositions is not None:
+            values["transpositions"] = "always" if self.transpositions else "never"
         return {name: value for name, value in values.items() if value is not None}
 
     @functools.cached_property
@@ -270,12 +268,7 @@ class GtpOptions(Options):
 
     command: str = config_field(REQUIRED, "the command line that starts it")
     move_timeout: float = config_field(
-        MOVE_TIMEOUT,
-        "time for a response",
-        unit="seconds",
-        above=0,
-        below=10**6,
-        formerly="patience",
+        MOVE_TIMEOUT, "time for a response", unit="seconds", above=0, below=10**6
     )
 
     def __post_init__(self) -> None:

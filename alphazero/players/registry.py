@@ -423,7 +423,6 @@ def _read_options(text: str, kind: PlayerKind, rest: str, given: bool) -> dict[s
         for field, hint, note in config_fields(kind.options)
         if field.name != "path"
     }
-    new_names = {note.formerly: name for name, (_, note) in fields.items() if note.formerly}
     values: dict[str, Any] = {}
     where = f"player {printable(text[:80])!r}"
     takes = ", ".join(fields) or "none"
@@ -435,7 +434,6 @@ def _read_options(text: str, kind: PlayerKind, rest: str, given: bool) -> dict[s
             got = repr(part[:60]) if part else "nothing"
             expected = f"expected option=value, got {got} (options: {takes})"
             raise PlayerError(f"{where}: {expected if fields else f'takes no options, got {got}'}")
-        name = new_names.get(name, name)
         if name not in fields:
             hint = did_you_mean(name, fields)
             raise PlayerError(f"{where}: no option {name[:60]!r}{hint} (options: {takes})")

@@ -154,13 +154,11 @@ def make_selfplay_match(
     resign_below: float = NEVER_RESIGN,
 ) -> tuple[Match, NetworkSearch]:
     """Return an endless match of one exploring player against itself, and its search."""
-    settings, searching = config.selfplay, config.search
-    if settings.disable_graph_search:
-        searching = replace(searching, transpositions=False, backup_value_weighting=0.0)
+    settings = config.selfplay
     search = NetworkSearch(
         game,
         evaluator,
-        searching,
+        config.search.in_selfplay(),
         slots=num_games,
         rows=rows_in_selfplay(num_games),
         exploration=Exploration(settings.dirichlet_fraction, settings.dirichlet_alpha),

@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import random
-import re
 import time
 from pathlib import Path
 from typing import Any
@@ -303,20 +302,6 @@ def test_settings_that_cannot_work_together_are_refused(section: str, error: str
 def test_wrong_auxiliary_heads_are_refused_in_one_line(heads: str, error: str) -> None:
     found = error_of(SMALLEST + f"network:\n  auxiliary: {heads}")
     assert found == f"go.yaml:4: network.auxiliary: {error}"
-
-
-def test_a_head_that_was_removed_is_left_out_with_one_line(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    text = (
-        SMALLEST + "network:\n  auxiliary: [reply, short_term_value]\nlearner: {reply_weight: 0.15}"
-    )
-    config = parse_config(text, "old.yaml")
-    assert config.network.auxiliary == ("short_term_value",)
-    assert capsys.readouterr().err == (
-        "old.yaml: keys have changed: the head reply was removed, "
-        "learner.reply_weight was removed\n"
-    )
 
 
 @pytest.mark.parametrize(
@@ -838,93 +823,3 @@ def test_a_mistyped_path_is_answered_with_a_similar_one_that_exists(
         with pytest.raises(ConfigError) as caught:
             load_config(typed)
         assert "did you mean" not in str(caught.value)
-
-
-# --- old names -----------------------------------------------------------------------------------
-
-
-OLD_NAMES = {
-    (section, note.formerly): (field.name, field.default)
-    for section, kind in SECTIONS.items()
-    for field, _, note in config_fields(kind)
-    if note.formerly and section != "selfplay.distributed"
-}
-
-
-def test_every_old_name_of_a_key_is_read_and_one_line_says_the_new_ones(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    plain = parse_config(dump_config(parse_config(SMALLEST)))
-    assert capsys.readouterr().err == ""
-    text = dump_config(plain)
-    for (section, old), (new, _) in OLD_NAMES.items():
-        before, mark, after = text.partition(f"{section}:\n")
-        text = (
-            before + mark + re.sub(rf"^  {new}:", f"  {old}:", after, count=1, flags=re.MULTILINE)
-        )
-    assert text.count("\n") == dump_config(plain).count("\n")
-    assert parse_config(text, "old.yaml") == plain
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("old.yaml: keys have changed: ")
-    assert len(OLD_NAMES) > 25
-    for (section, old), (new, _) in OLD_NAMES.items():
-        assert f"{section}.{old} is now {section}.{new}" in line
-
-
-def test_old_names_are_read_in_overrides_and_below_ray(capsys: pytest.CaptureFixture[str]) -> None:
-    ray = "selfplay.workers={ray: {steps_ahead: 7}}"
-    config = parse_config(SMALLEST, overrides=["search.solver=true", ray])
-    assert config.search.mcts_solver
-    assert config.selfplay.distributed is not None
-    assert config.selfplay.distributed.max_steps_ahead == 7
-    assert "steps_ahead is now selfplay.distributed.ray.max_steps_ahead" in capsys.readouterr().err
-
-
-def test_a_key_under_both_names_is_refused() -> None:
-    both = SMALLEST + "search: {solver: true, mcts_solver: true}\n"
-    assert "search.solver is the old name of search.mcts_solver; keep one" in error_of(both)
-
-
-def test_a_mistake_under_an_old_name_is_reported_with_its_place() -> None:
-    wrong = SMALLEST + "search:\n  c_puct: 1.0\n  solver: 3\n"
-    number = wrong.splitlines().index("  solver: 3") + 1
-    assert f":{number}: search.mcts_solver: expected true or false" in error_of(wrong)
-
-
-@pytest.mark.parametrize(
-    ("section", "key", "default", "other"),
-    [
-        ("gate", "sprt", "false", "true"),
-        ("gate", "sprt_elo0", "0.0", "-5.0"),
-        ("gate", "sprt_elo1", "35.0", "20.0"),
-        ("gate", "sprt_error", "0.05", "0.1"),
-        ("network", "squeeze_excitation", "0", "16"),
-        ("network", "value_head", "scalar", "wdl"),
-        ("replay", "repeats", "keep", "log"),
-        ("replay", "policy_surprise_weight", "0.0", "0.5"),
-        ("replay", "surprise_weight", "0.0", "0.5"),
-        ("selfplay", "forced_playouts", "0.0", "2.0"),
-        ("selfplay", "noise_shaped", "false", "true"),
-        ("selfplay", "root_temperature", "1.0", "1.1"),
-    ],
-)
-def test_a_removed_key_is_read_with_its_default_alone(
-    section: str, key: str, default: str, other: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert parse_config(SMALLEST + f"{section}: {{{key}: {default}}}") == parse_config(SMALLEST)
-    assert f"{section}.{key} was removed" in capsys.readouterr().err
-    assert f"{section}.{key}: this key no longer exists" in error_of(
-        SMALLEST + f"{section}: {{{key}: {other}}}"
-    )
-
-
-def test_a_removed_section_is_read_where_it_was_not_in_use(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    unused = SMALLEST + "growth: {samples: null, blocks: 8}"
-    assert parse_config(unused) == parse_config(SMALLEST)
-    assert "growth was removed" in capsys.readouterr().err
-    for used in ("{samples: 700000}", "5", "[samples]"):
-        assert "growth: this section no longer exists; train the larger network in a second" in (
-            error_of(SMALLEST + f"growth: {used}")
-        )

@@ -122,10 +122,8 @@ def test_the_schema_refuses_what_the_reader_refuses(wrong: str) -> None:
         jsonschema.validate(yaml.safe_load(text), json_schema())
 
 
-def test_a_key_is_found_by_its_name_its_old_name_and_its_section(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    for name in ("search.mcts_solver", "search.solver", "mcts_solver"):
+def test_a_key_is_found_by_its_name_and_its_section(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("search.mcts_solver", "mcts_solver"):
         assert [row.name for row in find_keys(name)] == ["search.mcts_solver"]
     assert {row.section for row in find_keys("gate")} == {"gate"}
     text = printed(capsys, "search.c_puct")

@@ -512,7 +512,7 @@ def test_a_full_tree_stays_within_its_arrays(
     game, middle = GAMES["mnk 4x4x3"], np.array([1])
     moves, visits = [], []
     for _ in range(2):
-        settings = SearchConfig(transpositions=graph)
+        settings = SearchConfig(transpositions="always" if graph else "never")
         search = NetworkSearch(
             game, HashedEvaluator(game), settings, slots=3, nodes=nodes, leaves=leaves
         )

@@ -124,51 +124,13 @@ def test_a_network_with_options_comes_back_with_them(path: Path, names: list[str
         assert torch.equal(ours, theirs)
 
 
-def test_a_header_from_before_the_options_loads_as_the_network_that_was_then(path: Path) -> None:
-    def forget(description: dict[str, Any], _: object) -> None:
-        for name in OPTIONS:
-            del description["network"][name]
-
-    forged(path, forget)
-    loaded = load_checkpoint(path)
-    assert loaded.network_settings == SETTINGS
-    assert (SETTINGS.heads, SETTINGS.global_pooling) == ("dense", 0)
-    assert SETTINGS.auxiliary == ()
-    loaded.network()
-
-
-@pytest.mark.parametrize(
-    ("name", "default", "others"),
-    [("squeeze_excitation", 0, [3, "x", None]), ("value_head", "scalar", ["wdl", 0, ["scalar"]])],
-)
-def test_an_option_that_was_removed_is_read_with_its_default_alone(
-    path: Path, name: str, default: Any, others: list[Any]
-) -> None:
-    forged(path, lambda player, _: player["network"].update({name: default}))
-    assert load_checkpoint(path).network_settings == SETTINGS
-    for other in others:
-        forged(path, lambda player, _, other=other: player["network"].update({name: other}))
-        assert refusal(path) == (
-            f"cannot read {path}: its network uses {name}, an option that was removed"
-        )
-
-
-def test_a_head_that_was_removed_is_not_read_and_the_player_answers_as_before(path: Path) -> None:
-    settings = dataclasses.replace(SETTINGS, auxiliary=("margin",))
-    original = ResNet((3, 6, 7), 7, settings, seed=3).eval()
-    removed = {
-        f"auxiliary.reply.{name}": torch.rand(shape)
-        for name, shape in (("features.convolution.weight", (2, 4, 1, 1)), ("output.bias", (7,)))
-    }
-    weights = original.state_dict() | removed
-    save_checkpoint(path, player(network_settings=settings, weights=weights))
-    assert "unknown weight 'auxiliary.reply." in refusal(path)
-    forged(path, lambda player, _: player["network"].update(auxiliary=["reply", "margin"]))
-    loaded = load_checkpoint(path)
-    assert loaded.network_settings == settings
-    observations = torch.from_numpy(np.random.default_rng(0).random((5, 3, 6, 7), np.float32))
-    for ours, theirs in zip(loaded.network()(observations), original(observations), strict=True):
-        assert torch.equal(ours, theirs)
+def test_a_header_of_other_settings_is_refused_as_of_another_version(path: Path) -> None:
+    forged(path, lambda player, _: player["network"].update(squeeze_excitation=0))
+    unknown = "its network has the unknown setting 'squeeze_excitation'; it is of another version"
+    assert refusal(path) == f"cannot read {path}: {unknown}"
+    forged(path, lambda player, _: player["network"].pop("heads") is None)
+    missing = "its network lacks the setting 'heads'; it is of another version"
+    assert refusal(path) == f"cannot read {path}: {missing}"
 
 
 def test_training_a_loaded_network_leaves_the_checkpoint_as_it_was(path: Path) -> None:
@@ -341,7 +303,7 @@ def test_weights_that_do_not_fit_the_game_are_refused(path: Path) -> None:
         (lambda player, _: player["network"].update(filters=60000), "does not fit"),
         (lambda player, _: player["network"].update(filters=0), "unreadable"),
         (lambda player, _: player["network"].update(filters="4"), "unreadable"),
-        (lambda player, _: player["network"].update(attention=True), "unreadable"),
+        (lambda player, _: player["network"].update(attention=True), "unknown setting"),
         (lambda player, _: player["network"].update(value_filters=10**9), "value_filters = "),
         (lambda player, _: player["network"].update(heads="dence"), "heads = 'dence'"),
         (lambda player, _: player["network"].update(heads="convolutional"), "does not fit"),

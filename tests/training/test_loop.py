@@ -110,7 +110,7 @@ CASES: dict[str, Case] = {
     "search.reuse_tree": ("false", lambda played: played.search.kept_visits > 0, False, ()),
     "search.mcts_solver": ("true", lambda played: played.selection.mcts_solver, True, ()),
     "search.transpositions": (
-        "true",
+        "always",
         lambda played: has_transpositions.py_func(played.search.trees),
         True,
         (),
@@ -119,7 +119,7 @@ CASES: dict[str, Case] = {
         "2.5",
         lambda played: played.selection.backup_value_weighting,
         2.5,
-        ("search.transpositions=true",),
+        ("search.transpositions=always",),
     ),
     "search.margin_weight": (
         "0.2",
@@ -189,12 +189,6 @@ CASES: dict[str, Case] = {
         simulations,
         {1, 2},
         ("selfplay.progressive_samples=1000000", "selfplay.fast_simulations=1", FAST),
-    ),
-    "selfplay.disable_graph_search": (
-        "true",
-        lambda played: has_transpositions.py_func(played.search.trees),
-        False,
-        ("search.transpositions=true",),
     ),
     "selfplay.resign_enabled_fraction": (
         "0.999999",

@@ -360,16 +360,12 @@ def test_full_batches_wait_for_no_move_and_moves_are_made_together(
     assert np.mean(made) > 3
 
 
-@pytest.mark.parametrize("plain", [False, True])
-def test_selfplay_searches_plain_trees_if_graph_search_is_disabled(
-    tmp_path: pathlib.Path, plain: bool
+@pytest.mark.parametrize("where", ["play", "always"])
+def test_selfplay_searches_plain_trees_if_graphs_are_for_play_only(
+    tmp_path: pathlib.Path, where: str
 ) -> None:
-    config = tiny_config(
-        tmp_path,
-        "search.transpositions=true",
-        "search.backup_value_weighting=2",
-        f"selfplay.disable_graph_search={str(plain).lower()}",
-    )
+    options = f"search.transpositions={where}", "search.backup_value_weighting=2"
+    config, plain = tiny_config(tmp_path, *options), where == "play"
     game, rng = GAMES["tic_tac_toe"], np.random.default_rng(0)
     _, search = make_selfplay_match(game, config, HashedEvaluator(game), rng, 2)
     assert search.settings.backup_value_weighting == (0 if plain else 2)

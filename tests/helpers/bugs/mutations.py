@@ -711,12 +711,12 @@ TRAINING = (
         ("training/test_selfplay.py::test_of_several_random_openings_the_most_open_begins",),
     ),
     Mutation(
-        "training/selfplay.py",
-        "searching = replace(searching, transpositions=False, backup_value_weighting=0.0)",
-        "searching = replace(searching, backup_value_weighting=0.0)",
+        "config/schema.py",
+        'return replace(self, transpositions="never", backup_value_weighting=0.0)',
+        "return replace(self, backup_value_weighting=0.0)",
         "self-play searches graphs where plain trees are asked for",
         (
-            "training/test_selfplay.py::test_selfplay_searches_plain_trees_if_graph_search_is_disabled",
+            "training/test_selfplay.py::test_selfplay_searches_plain_trees_if_graphs_are_for_play_only",
         ),
     ),
     Mutation(

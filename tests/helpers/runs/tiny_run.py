@@ -28,7 +28,7 @@ _SHIPPED = """\
 search:
   simulations: 4
   selection: gumbel_root
-  transpositions: true
+  transpositions: play
   backup_value_weighting: 2.0
   mcts_solver: true
 selfplay:
@@ -36,7 +36,6 @@ selfplay:
   parallel_games: 12
   full_search_probability: 0.5
   fast_simulations: 2
-  disable_graph_search: true
   random_opening_probability: 0.7
   random_opening_max_moves: 4
   random_opening_candidates: 3

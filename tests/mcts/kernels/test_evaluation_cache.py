@@ -73,7 +73,7 @@ def test_a_remembered_evaluation_gives_the_same_visits(name: str) -> None:
 SEARCHES = {
     "the paper's": {},
     "with proofs": {"mcts_solver": True, "fpu": "parent"},
-    "graph": {"transpositions": True, "backup_value_weighting": 2.0, "mcts_solver": True},
+    "graph": {"transpositions": "always", "backup_value_weighting": 2.0, "mcts_solver": True},
     "Gumbel": {"selection": "gumbel_root", "mcts_solver": True},
     "margins": {"margin_weight": 0.3, "leaf_symmetry": "average"},
 }

@@ -22,7 +22,9 @@ SMALL = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
 def solve(
     game: Game, state: State, simulations: int, leaves: int = 1, graph: bool = False
 ) -> tuple[NetworkSearch, RootStatistics]:
-    settings = SearchConfig(simulations=simulations, mcts_solver=True, transpositions=graph)
+    settings = SearchConfig(
+        simulations=simulations, mcts_solver=True, transpositions="always" if graph else "never"
+    )
     search = NetworkSearch(
         game, HashedEvaluator(game), settings, leaves=leaves, nodes=simulations + 1
     )

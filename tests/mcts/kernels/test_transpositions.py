@@ -56,7 +56,9 @@ class PlainGraph(PlainGumbelRoot):
 
     def _known(self, state: State) -> PlainNode | None:
         """Return the node of a position that others have reached, in a graph."""
-        return self.known.get(self._key(state)) if self.settings.transpositions else None
+        return (
+            self.known.get(self._key(state)) if self.settings.transpositions == "always" else None
+        )
 
     def _means(self, node: PlainNode) -> list[float]:
         """Return the means of a node and of its edges, whose visits count 1 / (1 + k d).
@@ -123,7 +125,7 @@ def test_every_graph_is_the_one_of_the_plain_twin(
             continue
         settings = SearchConfig(
             selection=selection,
-            transpositions=graph,
+            transpositions="always" if graph else "never",
             backup_value_weighting=weighting,
             reuse_tree=reuse_tree,
             evaluation_cache_mib=0,
@@ -177,7 +179,9 @@ def test_a_position_is_evaluated_once_in_a_graph(name: str) -> None:
     game, counts = MANY[name], {}
     for graph in (False, True):
         evaluator = HashedEvaluator(game)
-        settings = SearchConfig(transpositions=graph, evaluation_cache_mib=0)
+        settings = SearchConfig(
+            transpositions="always" if graph else "never", evaluation_cache_mib=0
+        )
         search = NetworkSearch(game, evaluator, settings, nodes=1000)
         search.reset(FIRST, game.initial_state()[None])
         search.begin_search(FIRST, 600)
@@ -196,7 +200,7 @@ def test_a_position_is_evaluated_once_in_a_graph(name: str) -> None:
 def test_a_kept_graph_is_whole() -> None:
     """With proofs, which leave nodes without edges; some roots are younger than what they keep."""
     rng, older = np.random.default_rng(4), 0
-    settings = SearchConfig(transpositions=True, mcts_solver=True, simulations=150)
+    settings = SearchConfig(transpositions="always", mcts_solver=True, simulations=150)
     for game in [*GAMES.values()] * 15:
         search, state = (
             NetworkSearch(game, HashedEvaluator(game), settings, rng=rng),
@@ -222,7 +226,7 @@ def test_means_come_nearer_to_the_truth_when_bad_moves_count_less() -> None:
     known: dict[bytes, int] = {}
     states = [random_position(game, 4, rng) for _ in range(30)]
     for weighting in (0.0, 4.0):
-        settings = SearchConfig(transpositions=True, backup_value_weighting=weighting)
+        settings = SearchConfig(transpositions="always", backup_value_weighting=weighting)
         wrong = []
         for state in states:
             search = NetworkSearch(game, HashedEvaluator(game), settings, nodes=200)

@@ -156,7 +156,7 @@ def train_with(
 def test_a_run_with_actors_reaches_its_end_within_its_bounds_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: int
 ) -> None:
-    workers = f"{{ray: {{actors: 2, steps_ahead: {ahead}, max_queued_games: 9}}}}"
+    workers = f"{{ray: {{actors: 2, max_steps_ahead: {ahead}, max_queued_games: 9}}}}"
     config = config_for(tmp_path, workers=workers)
     run, (launcher,) = train_with(monkeypatch, config, {})
     manifest = manifest_of(run)
