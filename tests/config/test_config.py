@@ -17,7 +17,6 @@ from alphazero.config.loader import config_from, dump_config, load_config, parse
 from alphazero.config.reference import describe_keys
 from alphazero.config.schema import (
     SECTIONS,
-    BoardOptions,
     Config,
     EvaluationConfig,
     GameConfig,
@@ -457,8 +456,8 @@ def random_value(kind: Any, note: Any, source: random.Random) -> Any:
         return source.choice(texts)
     if kind == RayConfig | None:
         return source.choice([None, RayConfig(actors=3), RayConfig(address="10.0.0.1:6379")])
-    if kind in (VariedOptions | None, tuple[BoardOptions, ...] | None):
-        return None  # not for this game; see `test_varied_options_...` and `test_boards.py`
+    if kind == VariedOptions | None:
+        return None  # not for this game; see `test_varied_options_...`
     if kind == tuple[str, ...]:
         return tuple(source.sample(texts, source.randrange(4)))
     if kind == tuple[RatePoint, ...]:
