@@ -70,20 +70,6 @@ COMMANDS = (
         play.gtp_arguments,
     ),
     Command(
-        "analyze",
-        play.analyze,
-        "answer JSON queries about positions, as KataGo's analysis engine does",
-        "alphazero analyze checkpoints/go_9x9.safetensors --simulations 200",
-        play.analyze_arguments,
-    ),
-    Command(
-        "gomocup",
-        play.gomocup,
-        "serve a player to gomoku match managers, over the Gomocup protocol",
-        "alphazero gomocup uct:simulations=1000",
-        play.gomocup_arguments,
-    ),
-    Command(
         "grade",
         evaluation.grade,
         "count how often a checkpoint plays an optimal move",

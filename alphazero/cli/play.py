@@ -15,7 +15,6 @@ from alphazero.cli.shared import (
     named_game,
     player_arguments,
     print_result,
-    thinking_arguments,
 )
 from alphazero.errors import AlphaZeroError, PlayerError
 
@@ -204,51 +203,6 @@ def gtp(options: argparse.Namespace) -> None:
 
     (player,), game = agree_on_game([player], asked)
     serve(player, game, options.ponder)
-
-
-def analyze_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("player", metavar="PLAYER", help=PLAYER)
-    game_argument(parser)
-    thinking_arguments(parser)
-    parser.add_argument(
-        "--winrates-as",
-        choices=("BLACK", "WHITE", "SIDETOMOVE"),
-        default="BLACK",
-        help="whose win rates, scores and ownership are reported, as reportAnalysisWinratesAs "
-        "(default: BLACK, as in the example configuration of KataGo)",
-    )
-    parser.add_argument(
-        "--quit-without-waiting",
-        action="store_true",
-        help="end with the input, and leave open queries unanswered",
-    )
-
-
-def analyze(options: argparse.Namespace) -> None:
-    from alphazero.players.registry import agree_on_game, name_player
-
-    player = name_player(options.player, **given_budget(options))
-    asked = named_game(options)
-
-    from alphazero.frontends.katago.engine import serve
-
-    (player,), game = agree_on_game([player], asked)
-    serve(player, game, options.winrates_as, waits=not options.quit_without_waiting)
-
-
-def gomocup_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("player", metavar="PLAYER", help=PLAYER)
-    thinking_arguments(parser)
-
-
-def gomocup(options: argparse.Namespace) -> None:
-    from alphazero.players.registry import name_player
-
-    player = name_player(options.player, **given_budget(options))
-
-    from alphazero.frontends.gomocup.session import serve
-
-    serve(player)
 
 
 def info_arguments(parser: argparse.ArgumentParser) -> None:

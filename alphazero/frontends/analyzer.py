@@ -12,7 +12,6 @@ import numpy as np
 
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game, State
-from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.mcts.search import Proof, RootStatistics, TreeSearch
 from alphazero.players.base import Player
@@ -60,8 +59,6 @@ class Analyzer:
         )
         """Whether the user set `simulations` or a level, which then hold despite a clock."""
         self.seconds: float | None = getattr(spec.options, "seconds", None)
-        self.max_visits: int | None = None
-        """Limit of the root's visits, with those kept from earlier searches."""
         self.player: Player = player or without_limit(spec).create(game)
         self.game = game
         self.slot = np.array([slot])
@@ -87,12 +84,6 @@ class Analyzer:
     def searches(self) -> bool:
         """Whether it can be observed, stopped and left to ponder."""
         return isinstance(self.player, SearchPlayer)
-
-    def take_limits(self, other: "Analyzer") -> None:
-        """Take over the limits of a move from another analyzer."""
-        self.simulations, self.seconds = other.simulations, other.seconds
-        self.has_fixed_simulations = other.has_fixed_simulations
-        self.max_visits = other.max_visits
 
     def think_for(
         self, simulations: int | None, seconds: float | None, level: Level | None = None
@@ -125,13 +116,6 @@ class Analyzer:
         assert policy is not None, "the position is evaluated"
         self.search.restrict_root(int(self.slot[0]), allowed)
         self.moves, self._allowed = None, (allowed, policy)
-
-    def clear_cache(self) -> None:
-        """Forget the tree and the network's evaluations."""
-        if self.moves is not None:
-            self.set_position(self.moves)
-        if isinstance(self.player, SearchPlayer) and isinstance(self.player.search, NetworkSearch):
-            self.player.search.clear_cache()
 
     def sync(self, moves: list[int]) -> None:
         """Advance to the position after `moves`, keeping the subtree; else set it."""
@@ -170,10 +154,6 @@ class Analyzer:
             seconds = self.seconds
         elif not self.has_fixed_simulations:
             simulations = None
-        if self.max_visits is not None:
-            kept = 0 if self.roots is None else int(self.roots.visits.sum())
-            most = UNLIMITED if simulations is None else simulations
-            simulations = min(most, max(self.max_visits - kept, 1))
         deadline = np.inf if seconds is None else time.monotonic() + seconds
         self.begin(simulations)
         while not self.search.has_finished:
@@ -260,14 +240,6 @@ class Analyzer:
             return self._allowed[1]
         roots = self.roots
         return None if roots is None else roots.priors[0]
-
-    def line_visits(self, line: list[int]) -> list[int]:
-        """Return the visits of each move of a line from the position."""
-        visits = []
-        for ply, action in enumerate(line):
-            branches = self.search.children_of(int(self.slot[0]), line[:ply])
-            visits += [branch.visits for branch in branches if branch.action == action]
-        return visits
 
 
 def without_limit(spec: PlayerSpec) -> PlayerSpec:

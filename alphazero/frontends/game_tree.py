@@ -45,21 +45,15 @@ class SearchResult:
     """the searched answers to the best moves, by move; only for the page"""
 
     @classmethod
-    def of(
-        cls, analyzer: Analyzer, state: State, lines: int = ALL_LINES, *, line_visits: bool = False
-    ) -> "SearchResult | None":
+    def of(cls, analyzer: Analyzer, state: State, lines: int = ALL_LINES) -> "SearchResult | None":
         """Return the analyzer's result for `state`, its position; None if it was never searched.
 
-        `lines` is as in `Analyzer.candidates`; `line_visits` adds the visits of their moves.
+        `lines` is as in `Analyzer.candidates`.
         """
         roots = analyzer.roots if analyzer.searches else None
         if roots is None:
             return None
         candidates = analyzer.candidates(state, lines)
-        if line_visits:
-            candidates = [
-                each._replace(line_visits=analyzer.line_visits(each.line)) for each in candidates
-            ]
         return cls(
             float(roots.values[0]),
             analyzer.network_value,

@@ -2,7 +2,7 @@
 
 Clients with the same player and game share a pool, and so a network and its cache; results are as
 if each searched alone. `post` delivers them on the server's thread; only the pool's thread uses the
-player. The page and the JSON analysis engine use it.
+player.
 """
 
 import contextlib
@@ -17,7 +17,6 @@ from alphazero.errors import AlphaZeroError
 from alphazero.frontends.analyzer import Analyzer, without_limit
 from alphazero.frontends.game_tree import SearchResult
 from alphazero.games.game import Game, State
-from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Player
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, SEQUENTIAL_BELOW
 from alphazero.players.levels import LevelSettings
@@ -79,20 +78,6 @@ class SearchRequest:
     """called on the server's thread at intervals"""
     on_response: Callable[[SearchResponse], None]
     """called once on the server's thread, unless the request is canceled"""
-    priority: int = 0
-    """the waiting request with the highest is started first, the earliest of equal ones"""
-    allowed: list[int] | None = None
-    """the only moves to search; then no tree is kept"""
-    report_interval: float | None = None
-    """seconds between progress reports; default: `REPORT_INTERVAL`"""
-    lines: int = MAX_LINES
-    """maximum moves reported with a line"""
-    candidates: int = MAX_CANDIDATES
-    """maximum moves reported"""
-    line_visits: bool = False
-    """whether lines are reported with the visits of their moves"""
-    replies: bool = False
-    """whether the searched answers to moves with a line are reported"""
     level: LevelSettings | None = None
     """how the move is chosen from the search; None for its best one"""
 
@@ -116,8 +101,6 @@ class _Slot:
     """time of the last progress report"""
     visits: int = 0
     """visits of the root at the start of the search"""
-    pending_restriction: list[int] | None = None
-    """the only moves to search, until the root is evaluated and restricted to them"""
 
 
 @dataclass
@@ -126,12 +109,8 @@ class _Inbox:
 
     submitted: list[SearchRequest] = field(default_factory=list)
     canceled: list[SearchRequest] = field(default_factory=list)
-    finished: list[SearchRequest] = field(default_factory=list)
-    """requests to be answered at once with what was found"""
     released: list[Hashable] = field(default_factory=list)
     """clients whose slots are released"""
-    cleared: list[Callable[[], None]] = field(default_factory=list)
-    """called on the server's thread once the caches are cleared"""
 
 
 class SearchPool:
@@ -177,21 +156,6 @@ class SearchPool:
             self._inbox.canceled.append(request)
             self._condition.notify()
 
-    def finish(self, request: SearchRequest) -> None:
-        """End a request early; it is answered with what was found, or nothing if it waits."""
-        with self._condition:
-            self._inbox.finished.append(request)
-            self._condition.notify()
-
-    def clear_cache(self, on_cleared: Callable[[], None]) -> None:
-        """Forget the network's evaluations."""
-        if self._thread is None or self.has_failed:
-            self._post(on_cleared)
-            return
-        with self._condition:
-            self._inbox.cleared.append(on_cleared)
-            self._condition.notify()
-
     def release(self, client: Hashable) -> None:
         self.clients.discard(client)
         with self._condition:
@@ -214,7 +178,7 @@ class SearchPool:
     def _run(self) -> None:
         try:
             with contextlib.closing(self._create_player()) as player:
-                while self._read_inbox(player):
+                while self._read_inbox():
                     self._assign_requests()
                     if any(slot.request for slot in self._slots):
                         self._step(player)
@@ -237,7 +201,7 @@ class SearchPool:
         ]
         return player
 
-    def _read_inbox(self, player: Player) -> bool:
+    def _read_inbox(self) -> bool:
         """Wait for work and read the messages; return False when the pool is closed."""
         with self._condition:
             while not (
@@ -249,22 +213,12 @@ class SearchPool:
             inbox, self._inbox = self._inbox, _Inbox()
         self._queue += inbox.submitted
         self._queue = [request for request in self._queue if request not in inbox.canceled]
-        for request in (each for each in self._queue if each in inbox.finished):
-            self._respond(request, SearchResponse())
-        self._queue = [request for request in self._queue if request not in inbox.finished]
         for slot in self._slots:
-            if slot.request in inbox.finished and slot.analyzer.searches:
-                slot.pending_restriction = None
-                slot.analyzer.stop()
             is_released = slot.client in inbox.released
             if slot.request in inbox.canceled or is_released:
                 self._clear(slot)
             if is_released:
                 slot.client = None
-        for on_cleared in inbox.cleared:
-            if isinstance(player, SearchPlayer) and isinstance(player.search, NetworkSearch):
-                player.search.clear_cache()
-            self._post(on_cleared)
         return not self._is_closed
 
     def _clear(self, slot: _Slot) -> None:
@@ -277,7 +231,6 @@ class SearchPool:
 
     def _assign_requests(self) -> None:
         """Assign the queued requests to slots, while there are any."""
-        self._queue.sort(key=lambda request: -request.priority)  # keeps the order of equal ones
         while self._queue:
             slot = self._find_slot(self._queue[0].client)
             if slot is None:
@@ -307,7 +260,7 @@ class SearchPool:
 
     def _start(self, slot: _Slot, request: SearchRequest) -> None:
         analyzer = slot.analyzer
-        if slot.client != request.client or not analyzer.searches or request.allowed is not None:
+        if slot.client != request.client or not analyzer.searches:
             # No tree is reused for another client, or by players without a tree.
             analyzer.set_position(request.moves, request.state)
         else:
@@ -319,8 +272,7 @@ class SearchPool:
         if analyzer.searches:
             roots = analyzer.roots
             slot.visits = 0 if roots is None else int(roots.visits.sum())
-            slot.pending_restriction = request.allowed
-            analyzer.begin(request.simulations if request.allowed is None else 0)
+            analyzer.begin(request.simulations)
         else:
             analyzer.player.begin_moves(analyzer.slot)
 
@@ -334,11 +286,7 @@ class SearchPool:
         decisions = player.take_decisions()
         for index, action in zip(decisions.slots.tolist(), decisions.actions, strict=True):
             slot = self._slots[index]
-            if slot.request is not None and slot.pending_restriction is not None:
-                slot.analyzer.restrict(slot.pending_restriction)
-                slot.analyzer.begin(slot.request.simulations)
-                slot.pending_restriction = None
-            elif slot.request is not None:
+            if slot.request is not None:
                 move = self._move_of(slot, int(action))
                 self._respond(slot.request, SearchResponse(move, self._progress_of(slot)))
                 slot.request = None
@@ -363,10 +311,9 @@ class SearchPool:
             request = slot.request
             if request is None:
                 continue
-            interval = request.report_interval
             if slot.deadline is not None and now >= slot.deadline:
                 slot.analyzer.stop()
-            elif now - slot.reported >= (REPORT_INTERVAL if interval is None else interval):
+            elif now - slot.reported >= REPORT_INTERVAL:
                 slot.reported = now
                 progress = self._progress_of(slot)
                 if progress is None:
@@ -379,18 +326,14 @@ class SearchPool:
     def _progress_of(self, slot: _Slot) -> SearchProgress | None:
         request = slot.request
         assert request is not None
-        result = SearchResult.of(
-            slot.analyzer, request.state, request.lines, line_visits=request.line_visits
-        )
+        result = SearchResult.of(slot.analyzer, request.state, MAX_LINES)
         if result is None:
             return None
         seconds = max(time.monotonic() - slot.started, 1e-3)
         speed = max(result.simulations - slot.visits, 0) / seconds
-        candidates = result.candidates[: request.candidates]
-        replies = {}
-        if request.replies:
-            moves = [each.action for each in candidates[: request.lines] if each.visits]
-            replies = {action: slot.analyzer.replies([action]) for action in moves}
+        candidates = result.candidates[:MAX_CANDIDATES]
+        moves = [each.action for each in candidates[:MAX_LINES] if each.visits]
+        replies = {action: slot.analyzer.replies([action]) for action in moves}
         return SearchProgress(replace(result, candidates=candidates, replies=replies), speed)
 
     def _respond(self, request: SearchRequest, response: SearchResponse) -> None:
@@ -409,8 +352,6 @@ class SearchPool:
 
         def deliver() -> None:
             self.has_failed = True
-            for on_cleared in self._inbox.cleared:  # the thread read no more
-                on_cleared()
             for request in list(self._open_requests):
                 self._open_requests.discard(request)
                 request.on_response(SearchResponse(error=message))

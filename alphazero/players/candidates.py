@@ -1,6 +1,5 @@
 """A search's result for each move of a position."""
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -24,8 +23,6 @@ class Candidate(NamedTuple):
     prior: float
     line: list[int]
     """most visited line, starting with the move"""
-    line_visits: Sequence[int] = ()
-    """visits of each move of the line; empty unless asked for"""
 
 
 def candidates_of(

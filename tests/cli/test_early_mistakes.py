@@ -68,7 +68,6 @@ MISTAKES = {
     "serve nope.jsonl": "nope.jsonl: no such file",
     "serve random --ratings nope.csv": "cannot read nope.csv",
     "gtp pickled.safetensors": "this is a pickled PyTorch file",
-    "gomocup rando": "did you mean 'random'?",
     "bench nope.yaml": "nope.yaml: no such file",
     "plan nope.yaml": "nope.yaml: no such file",
     "plan --against empty": "holds no run",

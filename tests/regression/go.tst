@@ -68,23 +68,20 @@ boardsize 19
 150 fixed_handicap 4
 #? [D4 Q16 Q4 D16]
 
-# KataGo's names of the rules; other rules keep the moves.
+# The komi leaves the moves.
 boardsize 5
 clear_board
 komi 0.5
-kata-set-rules tromp-taylor
 play white A2
 play white B1
 160 play black A1
 #? [illegal move]
-170 kata-get-rules
-#? [.*"ko":"POSITIONAL","scoring":"AREA","suicide":true.*]
-kata-set-rule ko SIMPLE
-180 play black A1
-#? []
-190 final_status_list alive
+170 final_status_list alive
 #? [A2\nB1|B1\nA2]
-200 kata-set-rules chinese
-#? [the moves so far break these rules.*]
+180 final_score
+#? [W\+25.5]
+komi 1.5
+190 final_score
+#? [W\+26.5]
 210 get_komi
-#? [0.5]
+#? [1.5]

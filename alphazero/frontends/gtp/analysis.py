@@ -3,9 +3,11 @@
 `info move D4 visits 836 winrate 4656 prior 839 lcb 4640 order 0 pv D4 Q16 ...` is Leela Zero's
 line, in ten-thousandths; KataGo's has fractions (KataGo, docs/GTP_Extensions.md; Sabaki,
 docs/guides/engine-analysis-integration.md). All values are for the player to move, also the score
-and ownership, which only KataGo's lines have.
+and ownership, which only KataGo's lines have: they are the network's for the position, the same for
+each move, and left out without such heads.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,8 +16,9 @@ import numpy as np
 from alphazero.frontends.game_tree import SearchResult
 from alphazero.frontends.gtp.engine import Engine
 from alphazero.frontends.gtp.protocol import GtpError, read_colour, read_integer
-from alphazero.frontends.katago.report import move_info, ownership, root_info
-from alphazero.games.game import State, to_play
+from alphazero.games.game import State, to_play, value_of, win_rate
+from alphazero.players.candidates import Candidate
+from alphazero.players.end_prediction import EndPrediction
 from alphazero.records.gtp_notation import PASS
 
 DEFAULT_INTERVAL: Final = 1.0
@@ -32,6 +35,19 @@ IGNORED_KEYS: Final = (
 
 LEELA_ZERO_KEYS: Final = ("winrate", "prior", "lcb")
 """The shares in Leela Zero's line."""
+
+CONFIDENCE: Final = 1.96
+"""Standard deviations of the lower confidence bound."""
+
+STREAMING_COMMANDS: Final = {"analyze": False, "lz-analyze": False, "kata-analyze": True}
+"""Commands that analyze until the next line, and whether they write fractions."""
+
+STREAMING_MOVES: Final = {
+    "genmove_analyze": False,
+    "lz-genmove_analyze": False,
+    "kata-genmove_analyze": True,
+}
+"""Commands that play a move and stream the analysis, and whether they write fractions."""
 
 
 @dataclass(frozen=True)
@@ -85,10 +101,11 @@ def read_request(arguments: list[str], to_play: int) -> Request:
     Raises:
         GtpError: for other arguments.
     """
-    rest, player, numbers = list(arguments), to_play, {"interval": 100, "minmoves": 0}
+    rest, player = list(arguments), to_play
+    numbers = {"interval": 100, "minmoves": 0, "maxmoves": Request.most}
     flags = dict.fromkeys(("ownership", "rootInfo", "pvVisits"), False)
     lists: dict[str, frozenset[str]] = {}
-    if rest and not rest[0].isdigit() and rest[0].lower() in ("b", "w", "black", "white"):
+    if rest and rest[0].lower() in ("b", "w", "black", "white"):
         player = read_colour(rest.pop(0))
     if rest and rest[0].isdigit():
         numbers["interval"] = read_integer(rest.pop(0), "an interval")
@@ -106,7 +123,7 @@ def read_request(arguments: list[str], to_play: int) -> Request:
         if not rest:
             raise GtpError(f"{name[:20]!r} needs a value")
         value = rest.pop(0)
-        if name in ("interval", "minmoves", "maxmoves"):
+        if name in numbers:
             numbers[name] = read_integer(value, name)
         elif name in flags:
             flags[name] = value.lower() == "true"
@@ -116,7 +133,7 @@ def read_request(arguments: list[str], to_play: int) -> Request:
         player,
         max(numbers["interval"], 1) / 100,
         numbers["minmoves"],
-        numbers.get("maxmoves", Request.most),
+        numbers["maxmoves"],
         flags["ownership"],
         flags["rootInfo"],
         flags["pvVisits"],
@@ -127,26 +144,76 @@ def read_request(arguments: list[str], to_play: int) -> Request:
 
 def info_line(engine: Engine, state: State, request: Request, fractions: bool) -> str:
     """Format the search result for `state`, best move first; empty without a result."""
-    visits = fractions and request.line_visits
-    result = SearchResult.of(engine.analyzer, state, line_visits=visits)
+    result = SearchResult.of(engine.analyzer, state)
     if result is None:
         return ""
     visited = sum(candidate.visits > 0 for candidate in result.candidates)
     reported = result.candidates[: min(max(visited, request.least), request.most)]
     if not reported:
         return ""
-    vertices, player = engine.position.vertices, to_play(state)
-    write = _fractions if fractions else _ten_thousandths
-    words = [
-        "info " + write(move_info(vertices, state, result, candidate, order, player))
-        for order, candidate in enumerate(reported)
-    ]
+    words = []
+    for order, candidate in enumerate(reported):
+        info = _move_info(engine, state, result, candidate, order)
+        if request.line_visits:
+            info |= _line_visits(engine, candidate.line)
+        words.append("info " + (_fractions(info) if fractions else _ten_thousandths(info)))
     if fractions and request.root:
-        words.append("rootInfo " + _fractions(root_info(engine.game, state, result, player)))
-    shares = ownership(result.end, player)
-    if fractions and request.ownership and shares is not None:
+        words.append("rootInfo " + _fractions(_root_info(state, result)))
+    if fractions and request.ownership and result.end.ownership is not None:
+        shares = value_of(1, to_play(state)) * result.end.ownership
         words += ["ownership", *(f"{share:.6f}" for share in shares)]
     return " ".join(words)
+
+
+def _move_info(
+    engine: Engine, state: State, result: SearchResult, candidate: Candidate, order: int
+) -> dict[str, Any]:
+    """Return the result of one move in `state`, by KataGo's names."""
+    line, rate = engine.position.vertices.names(state, candidate.line), win_rate(candidate.value)
+    # Rough: a simulation is weaker evidence than a game, but its values vary less.
+    deviation = math.sqrt(rate * (1 - rate) / max(candidate.visits, 1))
+    return {
+        "move": line[0],
+        "visits": candidate.visits,
+        "utility": 2 * rate - 1,
+        "winrate": rate,
+        "prior": candidate.prior,
+        "lcb": max(0.0, rate - CONFIDENCE * deviation),
+        **_score(result.end, to_play(state)),
+        "order": order,
+        "pv": line,
+    }
+
+
+def _line_visits(engine: Engine, line: list[int]) -> dict[str, list[int]]:
+    """Return the visits of each move of a line from the position; empty without visits."""
+    visits = []
+    for ply, action in enumerate(line):
+        children = engine.analyzer.search.children_of(0, line[:ply])
+        visits += [child.visits for child in children if child.action == action]
+    return {"pvVisits": visits} if visits else {}
+
+
+def _root_info(state: State, result: SearchResult) -> dict[str, Any]:
+    """Return the result of the position itself, by KataGo's names."""
+    return {
+        "currentPlayer": "BW"[to_play(state)],
+        "visits": result.simulations,
+        "utility": result.value,
+        "winrate": win_rate(result.value),
+        "rawWinrate": win_rate(result.network_value),
+        **_score(result.end, to_play(state)),
+    }
+
+
+def _score(end: EndPrediction, player: int) -> dict[str, float]:
+    """Return the player's margin by KataGo's names, the mean of finished self-play games."""
+    if end.margin is None or end.margin_spread is None:
+        return {}
+    lead = value_of(1, player) * end.margin
+    # KataGo keeps scoreMean for older programs.
+    spread = {"scoreStdev": end.margin_spread}
+    return {"scoreMean": lead, **spread, "scoreLead": lead, "scoreSelfplay": lead}
 
 
 def _fractions(info: dict[str, Any]) -> str:
@@ -165,14 +232,3 @@ def _ten_thousandths(info: dict[str, Any]) -> str:
     shares = " ".join(f"{name} {round(10_000 * info[name])}" for name in LEELA_ZERO_KEYS)
     line = " ".join(info["pv"])
     return f"move {info['move']} visits {info['visits']} {shares} order {info['order']} pv {line}"
-
-
-STREAMING_COMMANDS: Final = {"analyze": False, "lz-analyze": False, "kata-analyze": True}
-"""Commands that analyze until the next line, and whether they write fractions."""
-
-STREAMING_MOVES: Final = {
-    "genmove_analyze": False,
-    "lz-genmove_analyze": False,
-    "kata-genmove_analyze": True,
-}
-"""Commands that play a move and stream the analysis, and whether they write fractions."""

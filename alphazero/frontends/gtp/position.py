@@ -108,11 +108,6 @@ class GtpPosition:
             raise GtpError("invalid handicap: these moves end the game")
         self.make(tuple(step))
 
-    def rows_of(self, words: list[str]) -> list[str]:
-        """Return a line for each row from the top; `words` has one for each cell."""
-        columns = self.vertices.columns
-        return [" ".join(words[start:][:columns]) for start in range(0, len(words), columns)]
-
     def draw(self) -> str:
         """Draw the board with coordinates and the player to move."""
         if not self.vertices.has_cells:

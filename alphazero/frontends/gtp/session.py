@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from alphazero.errors import AlphaZeroError
-from alphazero.frontends.gtp import go_commands, gogui, katago_commands, time_commands
+from alphazero.frontends.gtp import commands, go_commands
 from alphazero.frontends.gtp.analysis import (
     STREAMING_COMMANDS,
     STREAMING_MOVES,
@@ -13,20 +13,13 @@ from alphazero.frontends.gtp.analysis import (
     info_line,
     read_request,
 )
-from alphazero.frontends.gtp.engine import COMMANDS as ENGINE_COMMANDS
 from alphazero.frontends.gtp.engine import Engine
+from alphazero.frontends.gtp.line_reader import LONGEST, Lines, lines_of
 from alphazero.frontends.gtp.protocol import GtpCommand, GtpError, answer, expect, read_command
-from alphazero.frontends.line_reader import LONGEST, Lines, lines_of
 from alphazero.games.game import Game, State
 from alphazero.players.registry import PlayerSpec
 
-COMMANDS = {
-    **ENGINE_COMMANDS,
-    **go_commands.COMMANDS,
-    **time_commands.COMMANDS,
-    **katago_commands.COMMANDS,
-    **gogui.COMMANDS,
-}
+COMMANDS = commands.COMMANDS | go_commands.COMMANDS
 """Commands with an immediate reply, by name."""
 
 QUIT = "quit"
@@ -60,15 +53,15 @@ class GtpSession:
         self.lines = Lines(lines, _is_quit)
         engine.has_controller_left = self.lines.ended_since
         self.say = say
-        engine.ponders = ponder
+        self.ponder = ponder
         self._own_move = -1
         """The number of moves right after the engine's last move."""
 
     def run(self) -> None:
         """Answer lines until the end of the input or `quit`."""
         while True:
-            if self.engine.ponders:
-                self._ponder()
+            if self.ponder:
+                self._search_on()
             line = self.lines.next()
             if line is None or not self.take(line):
                 return
@@ -105,26 +98,26 @@ class GtpSession:
         if word == "stop":
             expect(arguments, 0)
             self._own_move = -1  # ends pondering, until the engine's next move
-            return ""
-        if word == QUIT:
+        if word in ("stop", QUIT):
             return ""
         if word not in COMMANDS:
             raise GtpError("unknown command")
-        return COMMANDS[word](self.engine, arguments)
+        return COMMANDS[word].answer(self.engine, arguments)
 
     def _analyze(self, command: GtpCommand, fractions: bool) -> None:
         """Stream the search result until the next line arrives."""
-        engine, analyzer = self.engine, self.engine.analyzer
-        request = read_request(command.arguments, engine.position.to_play)
-        passes = engine.position.passes_before(request.player)
-        search = analyzer.search
-        engine.sync(passes)
-        state = self.engine.game.play(engine.position.state, *passes)
-        self._restrict(request, state)
+        request, passes, state = self._read_request(command)
+        analyzer, actions = self.engine.analyzer, request.actions(self.engine, state)
+        self.engine.sync(passes)
+        if actions is not None:
+            analyzer.set_position([*self.engine.position.moves, *passes])
+            analyzer.begin(0)
+            analyzer.end()
+            analyzer.restrict(actions)
         report = self._reporter(request, state, fractions)
         self.say(f"={command.number}\n")
         analyzer.begin()
-        while not self.lines.is_waiting(IDLE if search.has_finished else 0.0):
+        while not self.lines.is_waiting(IDLE if analyzer.search.has_finished else 0.0):
             analyzer.step()
             report()
         analyzer.end()
@@ -133,29 +126,23 @@ class GtpSession:
 
     def _generate(self, command: GtpCommand, fractions: bool) -> None:
         """Play a move, streaming the search result meanwhile."""
-        engine = self.engine
-        request = read_request(command.arguments, engine.position.to_play)
-        passes = engine.position.passes_before(request.player)
-        _ = engine.analyzer.search  # raises when the player has no search
-        state = engine.game.play(engine.position.state, *passes)
-        if request.actions(engine, state) is not None:
+        request, _, state = self._read_request(command)
+        if request.actions(self.engine, state) is not None:
             raise GtpError("not supported: allow and avoid for a move; analyze with them")
         report = self._reporter(request, state, fractions)
         self.say(f"={command.number}\n")
-        step = engine.choose(request.player, report)
+        step = self.engine.choose(request.player, report)
         if step:
             report(last=True)
-        self.say(f"play {engine.make(step)}\n\n")
+        self.say(f"play {self.engine.make(step)}\n\n")
 
-    def _restrict(self, request: Request, state: State) -> None:
-        """Search only the moves asked for, if any, in the analyzer's position `state`."""
-        actions, analyzer = request.actions(self.engine, state), self.engine.analyzer
-        if actions is not None:
-            assert analyzer.moves is not None, "a position is set"
-            analyzer.set_position(analyzer.moves)
-            analyzer.begin(0)
-            analyzer.end()
-            analyzer.restrict(actions)
+    def _read_request(self, command: GtpCommand) -> tuple[Request, tuple[int, ...], State]:
+        """Return the request, the passes before the player's turn, and the state after them."""
+        position = self.engine.position
+        request = read_request(command.arguments, position.to_play)
+        passes = position.passes_before(request.player)
+        _ = self.engine.analyzer.search  # raises when the player has no search
+        return request, passes, position.game.play(position.state, *passes)
 
     def _reporter(self, request: Request, state: State, fractions: bool) -> Callable[..., None]:
         """Return a function that writes an info line when one is due, or when `last`."""
@@ -171,21 +158,17 @@ class GtpSession:
 
         return report
 
-    def _ponder(self) -> None:
+    def _search_on(self) -> None:
         """Search until a line arrives, if the last move was the engine's."""
-        engine = self.engine
-        position = engine.position
-        if (
-            len(position.moves) != self._own_move
-            or position.is_over
-            or not engine.analyzer.searches
-        ):
+        position, analyzer = self.engine.position, self.engine.analyzer
+        is_own_move = len(position.moves) == self._own_move and not position.is_over
+        if not is_own_move or not analyzer.searches:
             return
-        engine.sync()
-        engine.analyzer.begin()
-        while not (engine.analyzer.search.has_finished or self.lines.is_waiting()):
-            engine.analyzer.step()
-        engine.analyzer.end()
+        self.engine.sync()
+        analyzer.begin()
+        while not (analyzer.search.has_finished or self.lines.is_waiting()):
+            analyzer.step()
+        analyzer.end()
 
 
 def _is_quit(line: str) -> bool:

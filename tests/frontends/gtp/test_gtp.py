@@ -22,13 +22,14 @@ from alphazero.arena.openings import paired_openings
 from alphazero.cli import main as cli
 from alphazero.frontends import analyzer
 from alphazero.frontends.gtp import session
+from alphazero.frontends.gtp.line_reader import Lines
 from alphazero.frontends.gtp.protocol import GtpCommand, answer, read_command
-from alphazero.frontends.line_reader import Lines
 from alphazero.games import ONGOING, game_names, make_game
 from alphazero.games.go.board import KOMI
 from alphazero.games.registry import read_game
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.gtp_player import GtpPlayer
+from alphazero.players.solver_players import MinimaxPlayer
 from alphazero.records.gtp_notation import GtpNotation
 
 REGRESSION = TESTS / "regression"
@@ -412,7 +413,7 @@ def numbers_after(word: str, reply: str, count: int) -> list[float]:
     return [float(each) for each in words[words.index(word) + 1 :][:count]]
 
 
-def test_katagos_analysis_has_score_and_ownership_for_the_player_to_move(tmp_path: Path) -> None:
+def test_kata_analyze_has_score_and_ownership_for_the_player_to_move(tmp_path: Path) -> None:
     talk = GtpTalk(go_player(tmp_path, "ownership", "margin"), GO_3X3)
     for line, player in (("play b a1", 1), ("play w b2", 0)):
         talk.ask(line)
@@ -446,37 +447,6 @@ def test_what_the_network_does_not_predict_is_left_out_of_the_analysis(tmp_path:
         assert "ownership" not in reply
 
 
-def test_the_raw_network_is_reported_from_whites_view(tmp_path: Path) -> None:
-    talk = GtpTalk(go_player(tmp_path, "ownership", "margin"), GO_3X3)
-    talk.ask("play b c3")
-    analyzer, state = talk.engine.analyzer, talk.engine.position.state
-    reply, end, network = talk.ask("kata-raw-nn 0"), analyzer.predict_end(state), analyzer.network
-    assert reply.startswith("= symmetry 0\n")
-    assert network is not None
-    assert end.margin is not None
-    assert end.ownership is not None
-    logits, values = network.evaluate(talk.engine.game.observe(state)[None])
-    assert numbers_after("whiteWin", reply, 1)[0] == pytest.approx((1 + values[0]) / 2, abs=1e-6)
-    assert numbers_after("whiteLoss", reply, 1)[0] == pytest.approx((1 - values[0]) / 2, abs=1e-6)
-    assert numbers_after("whiteLead", reply, 1)[0] == pytest.approx(-end.margin, abs=1e-6)
-    assert numbers_after("whiteOwnership", reply, 9) == pytest.approx(-end.ownership, abs=1e-6)
-    policy = numbers_after("policy", reply, 9)
-    assert [cell for cell, share in enumerate(policy) if np.isnan(share)] == [2]  # C3 is taken
-    shares = np.exp(logits[0]) / np.exp(logits[0][[0, 1, *range(3, 10)]]).sum()
-    passing = numbers_after("policyPass", reply, 1)[0]
-    legal = [*policy[:2], *policy[3:], passing]
-    assert legal == pytest.approx([*shares[:2], *shares[3:]], abs=1e-5)
-
-    plain = GtpTalk(go_player(tmp_path), GO_3X3).ask("kata-raw-nn 0")
-    assert "whiteWin" in plain
-    assert not re.search("Lead|Score|Ownership", plain)
-    assert talk.ask("kata-raw-nn 3") == "? not supported: symmetry '3'; only 0\n\n"
-    assert talk.ask("kata-raw-nn").startswith("? expected a symmetry")
-    assert (
-        GtpTalk("uct:5", GO_3X3).ask("kata-raw-nn 0").startswith("? not supported: this player has")
-    )
-
-
 def test_before_the_end_the_network_says_which_stones_are_dead(tmp_path: Path) -> None:
     talk = GtpTalk(go_player(tmp_path, "ownership"), GO_3X3)
     for line in ("play b a1", "play w c3", "play b a2", "play w c1"):
@@ -501,7 +471,7 @@ def test_before_the_end_the_network_says_which_stones_are_dead(tmp_path: Path) -
 
 def test_players_without_a_tree_say_that_they_have_none() -> None:
     talk = GtpTalk("random", "tic_tac_toe")
-    for line in ("lz-analyze", "kata-genmove_analyze b", "alphazero-prior_map"):
+    for line in ("lz-analyze", "kata-genmove_analyze b"):
         assert talk.ask(line).startswith("? not supported: this player does not search a tree")
     assert re.fullmatch(r"= [ABC][123]\n\n", talk.ask("genmove b"))
 
@@ -594,6 +564,66 @@ def test_komi_and_size_of_go_are_options_of_players_that_play_any() -> None:
     assert talk.ask("undo") == "? cannot undo\n\n"
 
 
+def test_another_komi_leaves_the_moves_the_clocks_and_the_handicap() -> None:
+    talk = GtpTalk("random", "go:rows=7,columns=7")
+    talk.ask("time_settings 60 0 0")
+    talk.ask("fixed_handicap 2")
+    talk.ask("time_left b 40 0")
+    assert talk.ask("komi 0.5") == "=\n\n"
+    assert talk.ask("get_komi") == "= 0.5\n\n"
+    assert talk.ask("showboard").count("X") == 2
+    assert talk.engine.clocks is not None
+    assert talk.engine.clocks[0].left == 40
+    assert "HA[2]" in talk.ask("printsgf")
+    assert GtpTalk("random", "hex").ask("get_komi") == "= 0\n\n"
+
+
+def test_stop_ends_pondering() -> None:
+    talk = GtpTalk("uct:30", "connect_four", ["genmove b", "stop"], ponder=True)
+    talk.run()
+    assert talk.session._own_move == -1
+
+
+def test_time_systems_are_listed_and_checked() -> None:
+    talk = GtpTalk("random", "go")
+    listed = talk.ask("kata-list_time_settings")[2:].split()
+    assert listed == ["none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped"]
+    refused = {
+        "kgs-time_settings fischer 1 2": "expected one of none, absolute, byoyomi, canadian",
+        "kata-time_settings fischer 1": "fischer takes 2 numbers, got 1",
+        "kata-time_settings fischer-capped 60 1 30 -1": "the limit of the main time is below",
+        "kata-time_settings canadian 1 2 0": "stones or periods must be",
+    }
+    for line, message in refused.items():
+        assert talk.ask(line).startswith(f"? {message}"), line
+
+
+@pytest.mark.parametrize(("player", "own"), [("minimax:depth=2", None), ("minimax:seconds=1", 1)])
+def test_a_player_has_its_own_limits_again_without_a_clock(player: str, own: float | None) -> None:
+    talk = GtpTalk(player, "tic_tac_toe")
+    searching = talk.engine.analyzer.player
+    assert isinstance(searching, MinimaxPlayer)
+    talk.ask("time_settings 0 5 1")
+    talk.ask("genmove b")
+    assert searching.seconds not in (None, own)
+    talk.ask("kata-time_settings none")
+    talk.ask("genmove w")
+    assert searching.seconds == own
+
+
+def test_fischers_clock_adds_its_increment_up_to_its_limit() -> None:
+    talk = GtpTalk("random", "go")
+    assert talk.ask("kata-time_settings fischer-capped 20 5 22 -1") == "=\n\n"
+    assert talk.engine.clocks is not None
+    clock = talk.engine.clocks[0]
+    clock.spend(4)
+    assert clock.left == 21
+    clock.spend(1)
+    assert clock.left == 22
+    clock.spend(30)
+    assert clock.left == 0
+
+
 def test_games_are_loaded_from_sgf_and_printed(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     path.write_text("(;GM[1]SZ[5]KM[0]AB[aa][bb];W[cc](;B[dd];W[])(;B[ee]))")
@@ -676,7 +706,6 @@ PLAUSIBLE = f"""
         ("uct:seconds=60", "genmove b", [], "= [A-G]1\n\n"),
         ("uct:seconds=60", "reg_genmove b", [], "= [A-G]1\n\n"),
         ("uct:seconds=60", "genmove_analyze b 9999", [], "=\n(info .*\n)+play [A-G]1\n\n"),
-        ("uct:seconds=60", "alphazero-visit_map", [], "=\n([^\n]+\n){6}\n"),
         ("minimax:seconds=60", "genmove b", [], r"\? stopped: .*\n\n"),
     ],
 )

@@ -123,7 +123,6 @@ class CurrentSearch:
             goal.seconds,
             lambda progress: self._progress(search, progress),
             lambda response: self._respond(search, response),
-            replies=True,
             level=goal.level,
         )
         search = RunningSearch(goal, request, pool, asyncio.get_running_loop().time())

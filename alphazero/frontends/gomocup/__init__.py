@@ -1,1 +1,0 @@
-"""The Gomocup protocol front end, for gomoku match managers."""

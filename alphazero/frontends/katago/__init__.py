@@ -1,1 +1,0 @@
-"""KataGo's names for rules and analyses, and its JSON analysis engine."""
