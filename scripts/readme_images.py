@@ -13,21 +13,41 @@ extras `serve` and `browser`.
 import argparse
 import contextlib
 import io
+import math
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from PIL import Image
 
 from alphazero.cli.argument_types import positive_number
 from alphazero.cli.main import run_and_report
-from alphazero.diagnostics.runs.run_figure import plot_run
-from alphazero.diagnostics.runs.run_pictures import draw_series
-from alphazero.drawing.position import DARK, POLICY_COLOURS
-from alphazero.utils.files import check_writable
+from alphazero.config.loader import load_config
+from alphazero.diagnostics.run_archive import Drawing, find_drawings
+from alphazero.diagnostics.run_history import Curve, read_curves, step_checkpoints, training_minutes
+from alphazero.drawing.canvas import Canvas
+from alphazero.drawing.figures import LINES, PALE, SMALL, figure_style, save_figure
+from alphazero.drawing.position import DARK, POLICY_COLOURS, draw_position
+from alphazero.errors import RunError
+from alphazero.mcts.network_search import network_statistics
+from alphazero.notebook import Position
+from alphazero.players.checkpoint_player import load_checkpoint_player
+from alphazero.utils.files import check_writable, printable
+from alphazero.utils.printing import rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WIDTH: Final = 8.27
+HEAD: Final = 0.8
+ROW: Final = 1.75
+"""Heights of the title and of a row of charts: six rows fill the page."""
+MARKED: Final = 8
+"""Approximate number of markers on a curve."""
 
 
 def series(options: argparse.Namespace) -> None:
@@ -42,7 +62,7 @@ def series(options: argparse.Namespace) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Draw the curves of a run."""
-    plot_run(options.run, [options.save])
+    save_figure(options.save, draw_run(options.run))
 
 
 def page(options: argparse.Namespace) -> None:
@@ -134,6 +154,129 @@ def _start_analysis(tab: Any, address: str, moves: str) -> None:
         const caption = document.querySelector("#caption").textContent;
         return parseInt(caption.replace(",", "")) >= 5000;
     }""")
+
+
+def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
+    """Draw policies and values of a position by networks evenly spaced over a run.
+
+    `line` has the moves, as `Game.from_text` reads them; `number` is 1 to `len(POLICY_COLOURS)`.
+
+    Raises RunError when the run's folder holds no checkpoints.
+    """
+    players = [load_checkpoint_player(path) for path in step_checkpoints(run, number)]
+    if not players:
+        raise RunError(f"{printable(run)} holds no step-*.safetensors; give the folder of a run")
+    position = Position(players[0].game, line)
+    policies, values = {}, {}
+    for player in players:
+        roots = network_statistics(position.game, player.evaluator, position.state[None])
+        steps = player.checkpoint.step
+        name = f"after {steps:,} steps" if steps else "untrained"
+        policies[f"{name}, %"], values[name] = roots.priors[0], float(roots.values[0])
+    return draw_position(
+        position.game,
+        position.state,
+        title=f"{position.title}, as networks see it",
+        policies=policies,
+        values=values,
+        last_cell=position.last_cell,
+    )
+
+
+@figure_style()
+def draw_run(run: Path) -> "Figure":
+    """Return the figure of a run, but for charts without curves; raise RunError if it has none."""
+    curves = read_curves(run)
+    drawings = find_drawings(curves)
+    if not drawings:
+        raise RunError(
+            f"{printable(run / 'tensorboard')} has no curves; give the folder of a run that "
+            "has ended an iteration"
+        )
+    rows = (len(drawings) + 1) // 2
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, HEAD + ROW * rows), layout="constrained")
+    _write_title(figure, run, curves)
+    grid = figure.add_gridspec(rows, 2)
+    cells = [grid[row, column] for row in range(rows) for column in range(2)]
+    if len(drawings) % 2:  # the first and most important chart takes a whole row
+        cells[:2] = [grid[0, :]]
+    for cell, drawing in zip(cells, drawings, strict=True):
+        _draw_chart(figure.add_subplot(cell), drawing)
+    _share_iterations(figure)
+    return figure
+
+
+def _write_title(figure: "Figure", run: Path, curves: Mapping[str, Curve]) -> None:
+    game = load_config(run / "config.yaml").game
+    options = ", ".join(f"{name} {value}" for name, value in game.options.items())
+    iterations = max((max(curve) for curve in curves.values()), default=0)
+    steps = max(curves.get("learner/steps", {}).values(), default=None)
+    hours = max(training_minutes(curves).values(), default=0) / 60
+    facts = (
+        game.name + (f" ({options})" if options else ""),
+        f"{iterations:,} iteration{'s' * (iterations != 1)}",
+        f"{hours:.1f} hours of training" if hours >= 0.95 else f"{hours * 60:.1f} minutes",
+        *(["nothing learned yet"] if steps == 0 else []),
+    )
+    left = 0.1 / WIDTH
+    name = printable(run.resolve().name)
+    # The empty second line leaves room for the facts, in smaller type.
+    figure.suptitle(f"{name}\n", x=left, ha="left", fontsize=14, fontweight="bold")
+    below = 1 - 0.4 / figure.get_figheight()
+    figure.text(left, below, " · ".join(facts), fontsize=SMALL + 1, va="center")
+
+
+def _draw_chart(axes: Any, drawing: Drawing) -> None:
+    chart = drawing.chart
+    axes.set_title(chart.title)
+    axes.set_ylabel(chart.unit)
+    if drawing.intervals:
+        low, high = drawing.intervals
+        both = sorted(low.keys() & high.keys())
+        ends = [low[each] for each in both], [high[each] for each in both]
+        axes.vlines(both, *ends, color=PALE, linewidth=0.8)
+    entries = []
+    for number, (label, curve) in enumerate(drawing.curves.items()):
+        colour, dashes, mark = LINES[number % len(LINES)]
+        apart = math.ceil(len(curve) / MARKED)
+        (line,) = axes.plot(
+            list(curve),
+            list(curve.values()),
+            color=colour,
+            linestyle=dashes,
+            marker=mark,
+            markevery=(number * apart // len(drawing.curves), apart),
+        )
+        last = curve[max(curve)]
+        words = textwrap.fill(label.replace("_", " ").strip(), 18)
+        entries.append((last, line, f"{words} {rounded(last)}"))
+    values = [value for curve in drawing.curves.values() for value in curve.values()]
+    if not drawing.intervals:
+        fit_from_zero(axes, values, chart.unit)
+    axes.yaxis.set_major_formatter("{x:,.9g}")
+    _, lines, texts = zip(*sorted(entries, key=lambda entry: -entry[0]), strict=True)
+    axes.legend(lines, texts, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def fit_from_zero(axes: Any, values: Sequence[float], unit: str) -> None:
+    """Let the axis begin at 0, with a margin below it, unless a value is negative."""
+    if min(values) >= 0:
+        top = 1 if unit == "share" else 1.03 * max(values) or 1
+        axes.set_ylim(-0.03 * top, 1.03 * top)
+
+
+def _share_iterations(figure: "Figure") -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    last = max(axes.get_xlim()[1] for axes in figure.axes)
+    for axes in figure.axes:
+        axes.set_xlim(0, last)
+        axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    for axes in figure.axes[-2:]:
+        axes.set_xlabel("iteration")
+    figure.align_ylabels()
 
 
 def main() -> None:

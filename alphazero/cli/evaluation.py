@@ -300,8 +300,12 @@ def rate(options: argparse.Namespace) -> int:
     asked = named_game(options)
 
     from alphazero.arena.tournament import Tournament, save_standings, standings, table
-    from alphazero.diagnostics.runs.run_history import anchor_index, expand_players
-    from alphazero.diagnostics.runs.run_pictures import check_minutes, draw_progress
+    from alphazero.diagnostics.run_history import (
+        anchor_index,
+        check_minutes,
+        draw_progress,
+        expand_players,
+    )
     from alphazero.games.registry import write_game
     from alphazero.utils.json_output import plain
 

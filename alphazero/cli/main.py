@@ -10,16 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from alphazero.cli import (
-    configuration,
-    evaluation,
-    export,
-    foundations,
-    play,
-    review,
-    runs,
-    training,
-)
+from alphazero.cli import configuration, evaluation, export, foundations, play, review, training
 from alphazero.cli.argument_types import Parser
 from alphazero.cli.shared import EXIT_INTERRUPTED
 from alphazero.errors import AlphaZeroError, did_you_mean
@@ -130,27 +121,6 @@ COMMANDS = (
         "find the mistakes in saved games, and the better moves",
         "alphazero review games.sgf checkpoints/othello_8x8.safetensors --save reviewed.sgf",
         review.review_arguments,
-    ),
-    Command(
-        "plot",
-        runs.plot,
-        "plot the curves of a run, or of several, as one figure, as PNG or SVG",
-        "alphazero plot checkpoints/tic_tac_toe --save curves.svg",
-        runs.plot_arguments,
-    ),
-    Command(
-        "compare",
-        runs.compare,
-        "compare runs: the keys that differ, and the curves over evaluations, samples and hours",
-        "alphazero compare checkpoints/small checkpoints/large --save compared.png",
-        runs.compare_arguments,
-    ),
-    Command(
-        "sweep",
-        runs.sweep,
-        "train one configuration with several values of its keys, and rank the runs",
-        "alphazero sweep my_sweep.yaml --jobs 2",
-        runs.sweep_arguments,
     ),
     Command(
         "verify",

@@ -139,7 +139,7 @@ def serve(options: argparse.Namespace) -> None:
             check_readable(path)
     asked = named_game(options)
 
-    from alphazero.diagnostics.runs.run_archive import RunArchive
+    from alphazero.diagnostics.run_archive import RunArchive
     from alphazero.training.manifest import holds_run
 
     try:
@@ -294,7 +294,7 @@ def openings(options: argparse.Namespace) -> None:
 
     archive: Archive
     if is_folder(options.games):
-        from alphazero.diagnostics.runs.run_archive import RunArchive
+        from alphazero.diagnostics.run_archive import RunArchive
 
         archive = RunArchive(options.games)
     else:

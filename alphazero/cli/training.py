@@ -67,7 +67,7 @@ def train(options: argparse.Namespace) -> int:
         return EXIT_INTERRUPTED
     if options.json:
         return 0
-    from alphazero.diagnostics.runs.run_history import describe_stages, stage_seconds
+    from alphazero.diagnostics.run_history import describe_stages, stage_seconds
 
     if not options.quiet and (spent := stage_seconds(folder)):
         print(f"time of the run: {describe_stages(spent)}")

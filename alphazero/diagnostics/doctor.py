@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from alphazero.diagnostics.doctor_rules import ENOUGH_ITERATIONS, ENOUGH_STEPS, RULES, RunData
-from alphazero.diagnostics.runs.run_history import read_curves
+from alphazero.diagnostics.run_history import read_curves
 from alphazero.training.run_directory import RunDirectory
 
 SHARDS: Final = 10

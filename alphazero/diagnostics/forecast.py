@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from alphazero.config.schema import BudgetConfig, Config
 from alphazero.diagnostics.calibration import Calibration
-from alphazero.diagnostics.runs.run_history import describe_stages, read_curves, training_minutes
+from alphazero.diagnostics.run_history import describe_stages, read_curves, training_minutes
 from alphazero.errors import RunError
 from alphazero.training.evaluation import OPENING_MOVES
 from alphazero.training.run_directory import RunDirectory

@@ -57,13 +57,6 @@ MISTAKES = {
         "cannot write notes.csv: the file holds no such table; remove it, or choose another"
     ),
     "rate random uct:10 --plot photo.png": "photo.png: the file holds no figure",
-    "compare empty torn --save notes.csv": "cannot write notes.csv: the file holds no such",
-    "compare empty torn --save all.xls": "let its name end in .png, .svg or .csv",
-    "compare empty": "name two runs or more; `alphazero plot` shows a single one",
-    "plot empty torn": "a figure of several runs needs a file: --save FILE.png",
-    "plot empty --save photo.png": "photo.png: the file holds no figure",
-    "sweep nope.yaml": "nope.yaml: no such file",
-    "sweep sweep.yaml": "sweep.yaml:1: unknown key 'maximise' in 'sweep'; did you mean",
     "serve nope.safetensors": "no such file",
     "serve nope.jsonl": "nope.jsonl: no such file",
     "serve random --ratings nope.csv": "cannot read nope.csv",
@@ -88,7 +81,6 @@ MISTAKES = {
     "doctor empty --machine": "name either the folder of a run, or --machine",
     "doctor torn": "is not a run's manifest",
     "doctor typo.yaml": "typo.yaml is a file; expected the folder of a run",
-    "sweep typo.yaml": "a sweep has the sections sweep, set, keys, this file none; to train",
     "play nobody": "unknown player 'nobody' (trained players: connect_four, ",
 }
 """Commands in the folder `home`, and words of the error of each."""
@@ -121,7 +113,6 @@ def home(tmp_path: Path) -> Path:
     (tmp_path / "short.safetensors").write_bytes(bytes(5))
     (tmp_path / "notes.csv").write_text("my notes, not a table of ratings\n")
     (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))
-    (tmp_path / "sweep.yaml").write_text("sweep: {base: typo.yaml, maximise: anchors/elo}\n")
     (tmp_path / "empty").mkdir()
     (tmp_path / "torn" / "state").mkdir(parents=True)
     (tmp_path / "torn" / "state" / "manifest.json").write_text("{")
@@ -164,5 +155,5 @@ def test_a_wrong_game_or_game_option_is_reported_before_any_other_rules_are_comp
         assert (code, out) == (2, ""), (words, answer)
         assert {*loaded} <= {"numba"}, words
         assert message in err, words
-    compiled = {path.name.split(".")[0] for path in (home / "cache").rglob("*.nbi")}
+    compiled = {path.name.split(".")[2] for path in (home / "cache").rglob("*.nbi")}
     assert compiled <= {"game", "compiled_rules"}

@@ -8,7 +8,7 @@ from helpers.commands import documented_keys, exit_code, objects
 from helpers.frontends.terminal_client import Stream
 from helpers.runs.tiny_run import YAML
 
-from alphazero.diagnostics.runs.run_history import read_curves
+from alphazero.diagnostics.run_history import read_curves
 
 Capture = pytest.CaptureFixture[str]
 

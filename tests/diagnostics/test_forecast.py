@@ -25,7 +25,7 @@ from alphazero.diagnostics.forecast import (
     measure_run,
     suggest,
 )
-from alphazero.diagnostics.runs.run_history import read_curves
+from alphazero.diagnostics.run_history import read_curves
 from alphazero.games import make_game
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.game_shard import GameBatch

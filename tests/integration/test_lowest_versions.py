@@ -15,13 +15,9 @@ import pytest
 from helpers.paths import ROOT
 
 PLACES = (
-    *(
-        "config",
-        "network",
-        "diagnostics/runs/test_run_history.py",
-        "diagnostics/runs/test_run_figure.py",
-    ),
-    *("diagnostics/test_verify.py", "drawing/test_position.py", "training/data"),
+    *("config", "network", "diagnostics/test_run_history.py"),
+    *("training/monitoring/test_dashboard.py", "diagnostics/test_verify.py"),
+    *("drawing/test_position.py", "training/data"),
     *("training/monitoring/test_metrics.py", "training/learning/test_learner.py"),
     *("training/test_resume.py", "foundations/test_demos.py", "frontends/web/test_server.py"),
     *("games/test_against_open_spiel.py", "integration/test_pettingzoo.py"),

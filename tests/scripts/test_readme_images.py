@@ -1,5 +1,7 @@
 """A run's networks side by side: what the picture says is what each of them answers."""
 
+import math
+import re
 import runpy
 import shutil
 import sys
@@ -10,11 +12,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from helpers.paths import ROOT
+from helpers.runs.made_run import made_run
 from PIL import Image
+from readme_images import draw_run, draw_series
 
-from alphazero.diagnostics.runs.run_pictures import draw_series
+from alphazero.drawing.figures import to_bytes
 from alphazero.drawing.position import DARK
-from alphazero.errors import GameError, RunError
+from alphazero.errors import RunError
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
 from alphazero.players.checkpoint_player import load_checkpoint_player
 
@@ -58,11 +62,42 @@ def test_a_series_shows_the_policy_and_the_value_of_each_network(run: Path) -> N
     assert {"untrained, %", "after 500 steps, %", "untrained"} <= set(written)
 
 
-def test_a_position_without_networks_or_moves_is_refused(run: Path, tmp_path: Path) -> None:
+def test_a_folder_without_networks_or_curves_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"holds no step-\*\.safetensors"):
         draw_series(tmp_path, "")
-    with pytest.raises(GameError, match="the game is over"):
-        draw_series(run, "a1 a2 b1 b2 c1")
+    with pytest.raises(RunError, match="has no curves"):
+        draw_run(made_run(tmp_path, {"replay/window": {1: 3.0}}))
+
+
+def test_the_figure_of_a_run_shows_its_finite_curves_and_intervals(tmp_path: Path) -> None:
+    curves = {
+        "gate/elo": {2: 30.0, 3: 40.0},
+        "gate/elo_low": {2: -10.0, 3: -math.inf},
+        "gate/elo_high": {2: 80.0, 3: 90.0},
+        "loss/total": {1: 2.0, 2: math.nan, 3: 1.0},
+        "loss/policy": {1: math.inf},
+        "anchors/_runs_best.safetensors/score": {1: 0.5},
+        "seconds/play": {1: 60.0, 3: 120.0},
+    }
+    folder = tmp_path / "a$b_1$ <&>"
+    figure = draw_run(made_run(folder, curves, "game.rows=3"))
+    axes = {each.get_title(loc="left"): each for each in figure.axes}
+    assert list(axes) == [
+        "the best player's score against the anchors",
+        "the challenger against the best, at the gate",
+        "loss and its parts",
+        "time of an iteration",
+    ]
+    score, gate, loss, _ = axes.values()
+    assert [line.get_xydata().tolist() for line in loss.get_lines()] == [[[1, 2], [3, 1]]]
+    bars = [segment.tolist() for segment in gate.collections[0].get_segments()]
+    assert bars == [[[2, -10], [2, 80]]]
+    assert score.get_legend().get_texts()[0].get_text() == "runs\nbest.safetensors 0.500"
+    assert len({each.get_xlim() for each in figure.axes}) == 1
+    svg = to_bytes(figure, ".svg").decode()
+    assert "a$b_1$ &lt;&amp;&gt;" in svg
+    assert "tic_tac_toe (rows 3) · 3 iterations · 3.0 minutes" in svg
+    assert min(map(float, re.findall(r"font(?:-size)?: ([\d.]+)px", svg))) >= 8
 
 
 def test_the_script_writes_both_kinds_of_picture(

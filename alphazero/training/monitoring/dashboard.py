@@ -1,11 +1,9 @@
 """The dashboard of a run: which curves share a chart, and the order of the charts.
 
-`alphazero plot` draws it for print, and TensorBoard shows it under *Custom Scalars*. Its curves are
-named as in `metrics.METRICS`.
+TensorBoard shows it under *Custom Scalars*. Its curves are named as in `metrics.METRICS`.
 """
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from alphazero.config.schema import Config
@@ -111,13 +109,6 @@ DASHBOARD: Final[Mapping[str, tuple[Chart, ...]]] = {
     ),
 }
 """The charts of each section, the most important first."""
-
-
-def named(name: str, label: str, drawn: Iterable[str]) -> dict[str, str]:
-    """Return the curves in `drawn` that `name` of the table matches, each with its legend."""
-    words = re.compile(re.sub("<([a-z]+)>", r"(?P<\1>[^/]+)", name))
-    found = ((each, words.fullmatch(each)) for each in drawn)
-    return {each: label.format_map(match.groupdict()) for each, match in found if match}
 
 
 def interval_of(name: str) -> tuple[str, str]:

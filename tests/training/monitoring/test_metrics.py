@@ -17,7 +17,7 @@ from helpers.games import CONNECT_FOUR
 from helpers.runs.events import points, read
 from PIL import Image
 
-from alphazero.diagnostics.runs.run_history import read_curves
+from alphazero.diagnostics.run_history import read_curves
 from alphazero.drawing.position import draw_position
 from alphazero.errors import RunError
 from alphazero.training.monitoring.metrics import METRICS

@@ -7,8 +7,8 @@ from helpers.frontends.web_client import Visitor, serving
 from helpers.players import ANY_SIZE, saved_player
 from helpers.runs.tiny_run import manifest_of, tiny_config
 
-from alphazero.diagnostics.runs.run_archive import MAX_POINTS, RunArchive, _thinned
-from alphazero.diagnostics.runs.run_history import read_curves
+from alphazero.diagnostics.run_archive import MAX_POINTS, RunArchive, _thinned
+from alphazero.diagnostics.run_history import read_curves
 from alphazero.frontends.web.catalog.catalog import Catalog
 from alphazero.frontends.web.catalog.run_follower import RunFollower
 from alphazero.games import make_game

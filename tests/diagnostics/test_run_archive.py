@@ -7,7 +7,7 @@ import pytest
 from helpers.frontends.web_client import serving
 from helpers.runs.tiny_run import ITERATIONS, fingerprint, tiny_config
 
-from alphazero.diagnostics.runs.run_archive import RunArchive
+from alphazero.diagnostics.run_archive import RunArchive
 from alphazero.diagnostics.verify import verify
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.players.registry import parse_player

@@ -1,15 +1,20 @@
-"""The history of a run: curves, checkpoints, and their training times."""
+"""The history of a run: curves, checkpoints, their training times, and ratings over them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from alphazero.errors import PlayerError
+from alphazero.arena.tournament import Standing
+from alphazero.drawing.figures import LINES, PALE, figure_style, name_levels, plot_intervals
+from alphazero.errors import PlayerError, RunError
 from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec, parse_player
 from alphazero.utils.files import is_folder, printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Curve = dict[int, float]
 """Values by iteration."""
@@ -33,21 +38,11 @@ class CurveReader:
         self._events.Reload()
         curves: dict[str, Curve] = {}
         for name in self._events.Tags()["scalars"]:
-            curve = curves.setdefault(_today(name), {})
-            curve |= {point.step: point.value for point in self._events.Scalars(name)}
-        return {name: dict(sorted(curve.items())) for name, curve in curves.items() if curve}
-
-
-RENAMED: Final = {"ladder/": "anchors/", "speed/search_efficiency": "speed/network_share"}
-"""Today's names of curves, or their beginnings, by those of older runs."""
-
-
-def _today(name: str) -> str:
-    """Return the name of a curve that older runs wrote under another one."""
-    for old, new in RENAMED.items():
-        if name.startswith(old):
-            return new + name.removeprefix(old)
-    return name
+            points = self._events.Scalars(name)
+            curves[name] = {
+                point.step: point.value for point in sorted(points, key=lambda each: each.step)
+            }
+        return {name: curve for name, curve in curves.items() if curve}
 
 
 def read_curves(run: Path) -> dict[str, Curve]:
@@ -143,3 +138,39 @@ def anchor_index(specs: Sequence[PlayerSpec], text: str | None) -> int:
             f"the anchor {printable(text)!r} is none of the players: {', '.join(names)}"
         )
     return found[0]
+
+
+def check_minutes(minutes: dict[str, float]) -> None:
+    """Raise RunError unless a player has minutes of training, as `draw_progress` needs."""
+    if not minutes:
+        raise RunError(
+            "a plot shows ratings over the time of training: name a run's folder that holds "
+            "step-*.safetensors and curves in tensorboard/"
+        )
+
+
+def draw_progress(rows: Sequence[Standing], minutes: dict[str, float]) -> "Figure":
+    """Draw ratings over the minutes of training; other players are horizontal lines.
+
+    Raises:
+        RunError: when no player has `minutes`, or matplotlib is missing.
+    """
+    check_minutes(minutes)
+    points = sorted((row for row in rows if row.name in minutes), key=lambda row: minutes[row.name])
+    levels = {row.name: row.elo for row in rows if row.name not in minutes}
+    longest = max(map(len, levels), default=0)
+    times = [minutes[row.name] for row in points]
+    with figure_style():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(5 + longest / 16, 3.2), layout="constrained")
+        axes = figure.add_subplot()
+        axes.set_title(", ".join(dict.fromkeys(Path(name).parent.name for name in minutes)))
+        axes.set_xlabel("minutes of training")
+        axes.set_ylabel("Elo, with 95 % interval")
+        plot_intervals(axes, times, [(row.elo_low, row.elo, row.elo_high) for row in points], PALE)
+        color, dashes, mark = LINES[0]
+        axes.plot(times, [row.elo for row in points], color=color, linestyle=dashes, marker=mark)
+        axes.set_xlim(left=min(axes.get_xlim()[0], 0))
+        name_levels(axes, levels)
+    return figure

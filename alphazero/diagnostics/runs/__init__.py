@@ -1,1 +1,0 @@
-"""Runs read from their folders: curves, games, figures, comparisons and sweeps."""

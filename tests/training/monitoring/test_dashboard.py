@@ -1,0 +1,122 @@
+"""TensorBoard's page of a run shows the dashboard, and what was measured."""
+
+import json
+import re
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from helpers.runs.tiny_run import tiny_config
+
+from alphazero.drawing.figures import LINES
+from alphazero.training.loop import resume, train
+from alphazero.training.monitoring.dashboard import DASHBOARD, interval_of, tensorboard_layout
+from alphazero.training.monitoring.metrics import METRICS
+from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from tensorboard.backend.event_processing.data_provider import MultiplexerDataProvider
+    from tensorboard.backend.event_processing.plugin_event_multiplexer import EventMultiplexer
+    from tensorboard.context import RequestContext
+    from tensorboard.plugins.custom_scalar.custom_scalars_plugin import CustomScalarsPlugin
+
+GATES = [
+    "the best player, gains at the gates added up",
+    "the challenger against the best, at the gate",
+]
+ANCHORS = [
+    "the best player, by games against the anchors",
+    "the best player's score against the anchors",
+    "optimal moves in solved positions",
+]
+AUXILIARY = "losses of the auxiliary heads"
+ALWAYS = [
+    panel.title
+    for chapter in ("loss", "self-play", "speed")
+    for panel in DASHBOARD[chapter]
+    if panel.title != AUXILIARY
+]
+MEASURED = ["evaluation.interval=1", "evaluation.games=2", "evaluation.anchors=[random, 'uct:4']"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run with anchors, interrupted once."""
+    folder = tmp_path_factory.mktemp("runs")
+    examined = [*MEASURED, "evaluation.solved_positions_per_stage=9"]
+    train(tiny_config(folder, "budget.iterations=1", "gate.interval=1", *examined))
+    return resume(folder / "tiny", ["budget.iterations=3"])
+
+
+def test_the_dashboard_shows_curves_of_the_table_of_metrics_in_their_units() -> None:
+    names = [name for panels in DASHBOARD.values() for panel in panels for name in panel.curves]
+    assert len(names) == len(set(names))
+    for panel in (panel for panels in DASHBOARD.values() for panel in panels):
+        ends = [end for name in panel.curves for end in interval_of(name)]
+        for name in [*panel.curves, *(ends if panel.interval else [])]:
+            assert METRICS[name].kind == "curve"
+            assert METRICS[name].unit in panel.unit, name
+        assert len(panel.curves) == 1 or not panel.interval
+        assert len(panel.curves) <= len(LINES)
+
+
+def test_the_panels_have_titles_of_their_own() -> None:
+    titles = [panel.title for panels in DASHBOARD.values() for panel in panels]
+    assert len(titles) == len(set(titles))
+    assert list(DASHBOARD) == ["strength", "loss", "self-play", "speed"]
+
+
+def shown(folder: Path) -> dict[str, dict[str, list[str]]]:
+    """Return the curves of each chart of each chapter, as TensorBoard's own plugin reads them."""
+    multiplexer = EventMultiplexer().AddRunsFromDirectory(str(folder))
+    multiplexer.Reload()
+    provider = MultiplexerDataProvider(multiplexer, str(folder))
+    context = SimpleNamespace(logdir="", data_provider=provider, plugin_name_to_instance={})
+    layout = json.loads(CustomScalarsPlugin(context).layout_impl(RequestContext(), ""))
+    return {
+        chapter["title"]: {
+            chart["title"]: chart["multiline"]["tag"]
+            if "multiline" in chart
+            else list(chart["margin"]["series"][0].values())
+            for chart in chapter["chart"]
+        }
+        for chapter in layout["category"]
+    }
+
+
+def test_tensorboard_shows_the_panels_with_their_curves(run: Path) -> None:
+    assert len(list((run / "tensorboard").iterdir())) == 2, "the run was interrupted"
+    story = shown(run)
+    assert list(story) == list(DASHBOARD)
+    charts = {title: tags for charts in story.values() for title, tags in charts.items()}
+    assert list(charts) == [*ANCHORS, *GATES, *ALWAYS]
+    known = [name.replace("<", "").replace(">", "") for name in METRICS]
+    for title, tags in charts.items():
+        if title in (ANCHORS[0], GATES[1]):
+            assert tags[1:] == list(interval_of(tags[0]))
+            assert set(tags) <= METRICS.keys()
+        else:
+            found = [[name for name in known if re.match(tag, name)] for tag in tags]
+            assert [len(names) for names in found] == [1] * len(tags), title
+
+
+def test_tensorboard_gets_no_charts_for_what_a_run_never_measures(tmp_path: Path) -> None:
+    def charts(*overrides: str) -> list[str]:
+        story = tensorboard_layout(tiny_config(tmp_path, *overrides))
+        return [title for charts in story.values() for title in charts]
+
+    assert charts() == [*GATES, *ALWAYS]
+    assert charts("gate.games=0") == ALWAYS
+    assert charts(*MEASURED) == [*ANCHORS[:2], *GATES, *ALWAYS]
+    assert set(charts("network.auxiliary=[short_term_value]")) == {*GATES, *ALWAYS, AUXILIARY}
+
+
+def test_tensorboard_takes_the_layout_of_the_last_time_a_run_went_on(tmp_path: Path) -> None:
+    for iteration, name in ((0, "loss/total"), (1, "loss/value")):
+        with TensorBoardWriter(
+            tmp_path, iteration, {"loss": {"a chart": ["Multiline", [name]]}}
+        ) as curves:
+            curves.write(iteration + 1, Metrics({"loss/total": 1.0}))
+    assert shown(tmp_path) == {"loss": {"a chart": ["loss/value"]}}
