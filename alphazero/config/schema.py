@@ -27,7 +27,6 @@ VariedOptions = dict[str, tuple[int, int]]
 PRECISIONS = ("auto", "float32", "bfloat16")
 BACKENDS = ("auto", "torch", "openvino", "onnxruntime")
 HEADS = ("dense", "convolutional")
-TRACKERS = ("wandb", "mlflow")
 AUXILIARY_HEADS = ("ownership", "margin", "short_term_value")
 SELECTIONS = ("puct", "gumbel", "gumbel_root")
 TRANSPOSITIONS = ("never", "play", "always")
@@ -79,14 +78,6 @@ class RunConfig:
         "go to TensorBoard too",
         unit="games",
         at_least=0,
-    )
-    trackers: tuple[str, ...] = config_field(
-        (),
-        "experiment trackers that receive the curves, besides the run's own TensorBoard files: "
-        "`wandb`, Weights & Biases, and `mlflow`",
-        kind="list of trackers",
-        choices=TRACKERS,
-        read=lambda _reader, _path, value: check_names(value, "trackers", TRACKERS),
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from alphazero.arena.elo import MatchResult
 from alphazero.config.loader import config_from, dump_config
+from alphazero.config.reference import changed_values
 from alphazero.config.schema import Config
 from alphazero.games.contract.check import refuse_unsound
 from alphazero.games.game import Game
@@ -45,11 +46,11 @@ from alphazero.training.learning.losses import StepLosses
 from alphazero.training.learning.run_learner import follow_leader, new_learner
 from alphazero.training.learning.step_schedule import StepSchedule
 from alphazero.training.manifest import check_resumable, player_name, run_folder
+from alphazero.training.monitoring.dashboard import tensorboard_layout
 from alphazero.training.monitoring.holdout import holdout_value_loss
 from alphazero.training.monitoring.iteration_report import IterationReport, save_samples
-from alphazero.training.monitoring.tensorboard import Metrics
+from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 from alphazero.training.monitoring.time_left import StageBar, TimeLeft
-from alphazero.training.monitoring.writers import WriteMetrics, open_writers, require_trackers
 from alphazero.training.play_backend import (
     GateResult,
     LocalBackend,
@@ -111,7 +112,6 @@ def resume(
 
 
 def _check(config: Config, game: Game) -> None:
-    require_trackers(config)
     refuse_unsound(game)
     check_network_size(config, game)
     resolve_backend(config.inference)
@@ -146,9 +146,14 @@ def _train_opened(run: RunDirectory, group: Group | None, observe: Observer) -> 
                 "as with budget.iterations=..."
             )
         else:
-            with open_writers(run.folder, run.config, run.state.iteration) as write:
+            with TensorBoardWriter(
+                run.folder / "tensorboard",
+                run.state.iteration,
+                tensorboard_layout(run.config),
+                changed_values(run.config),
+            ) as board:
                 while not run.budget_is_spent():
-                    figures = training.iterate(write)
+                    figures = training.iterate(board.write)
                     observe({"event": "iteration", **_progress_of(run), "metrics": figures})
     run.clean_up()
     observe({"event": "end", **_progress_of(run)})
@@ -220,7 +225,7 @@ class Training:
         if group is not None:
             group.sync_followers()
 
-    def iterate(self, write: WriteMetrics) -> MetricValues:
+    def iterate(self, write: Callable[[int, Metrics], None]) -> MetricValues:
         """Run one iteration and publish its result; return its metrics."""
         state, left = self.run.state, self.run.seconds_left()
         state.iteration += 1
@@ -384,7 +389,7 @@ class Training:
 
     def report(
         self,
-        write: WriteMetrics,
+        write: Callable[[int, Metrics], None],
         games: SelfPlayResult,
         steps: StepReport,
         result: MatchResult | None,

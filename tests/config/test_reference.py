@@ -100,9 +100,9 @@ def test_keys_that_differ_among_three_files() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        "run: {trackers: [wandbb]}",
-        "run: {trackers: wandb}",
-        "run: {trackers: [wandb, wandb]}",
+        "network: {auxiliary: [margins]}",
+        "network: {auxiliary: margin}",
+        "network: {auxiliary: [margin, margin]}",
         "search: {num_simulation: 3}",
         "search: {simulations: 0}",
         "search: {simulations: 1.5}",
