@@ -197,13 +197,6 @@ def _given(reader: Reader, paths: Sequence[KeyPath]) -> KeyPath:
     return paths[0]
 
 
-def _check_margin_weight(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
-    """Check that the search can have its margins, as `_cross_checks`."""
-    if why := config.search.why_no_margin(config.network.auxiliary):
-        keys = ("search", "margin_weight"), ("search", "mcts_solver"), ("network", "auxiliary")
-        yield [*keys], f"search.{why}"
-
-
 def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
     """Check conditions across keys; yield the keys concerned and a message."""
     run, network, learner = config.run, config.network, config.learner
@@ -214,7 +207,6 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
             f"run.name: {quote(run.name)} is not a valid folder name; "
             "use at most 100 letters, digits and . _ - (- not first)",
         )
-    yield from _check_margin_weight(config)
     smallest: KeyPath = ("replay", "window_minimum")
     largest: KeyPath = ("replay", "window_maximum")
     if replay.window_minimum > replay.window_maximum:

@@ -6,7 +6,6 @@ AlphaZero is Silver et al., "A general reinforcement learning algorithm that mas
 and Go through self-play", Science 362 (2018), with its supplementary pseudocode.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, get_type_hints
@@ -246,17 +245,6 @@ class SearchConfig:
         at_most=1000,
         source="AGZ: 0; others between mean and maximum: Coulom 2006, section 3",
     )
-    margin_weight: float = config_field(
-        0.0,
-        "weight w of the margin, so that a won game is finished and a lost one fought; 0: off. The "
-        "search maximises (1 - w) v + w (2 / pi) atan(margin / 2 b), where v is the value and b "
-        "the board's width. Needs the head `margin` in `network.auxiliary`, and no `mcts_solver`. "
-        "Values that are shown or learned do not include the margin",
-        at_least=0,
-        at_most=1,
-        source="AGZ: 0; Wu 2019 (arXiv:1902.10565), appendix on the score, and KataGo's static "
-        "score utility; SAI (arXiv:1905.10863) for the same aim",
-    )
     leaf_symmetry: str = config_field(
         "none",
         "symmetry under which the network evaluates a leaf: `none`, a `random` symmetry of the "
@@ -307,17 +295,6 @@ class SearchConfig:
         if self.transpositions != "play":
             return self
         return replace(self, transpositions="never", backup_value_weighting=0.0)
-
-    def why_no_margin(self, heads: Sequence[str]) -> str:
-        """Return why a network with auxiliary `heads` cannot search with `margin_weight`, or ""."""
-        if self.margin_weight and self.mcts_solver:
-            return (
-                "margin_weight: mcts_solver must be false, as its exact wins and losses have no "
-                "margin"
-            )
-        if self.margin_weight and "margin" not in heads:
-            return "margin_weight: needs a network with the auxiliary head `margin`"
-        return ""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ speed they use.
 Letters: R rows of a batch, A actions.
 """
 
-import copy
 import math
 import os
 import threading
@@ -21,7 +20,7 @@ import numpy as np
 from alphazero.config.schema import Config
 from alphazero.diagnostics.benchmark import Played, SelfPlayGames
 from alphazero.games import make_game
-from alphazero.mcts.evaluator import Evaluator, with_margins
+from alphazero.mcts.evaluator import Evaluator
 from alphazero.training.selfplay_stats import SelfPlayStats
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.progress import Progress, no_progress
@@ -65,12 +64,6 @@ class PreparedEvaluator:
         self._values = np.tanh(rng.normal(0, VALUE_DEVIATION, rows)).astype(np.float32)
         self._next = 0
 
-    def with_margins(self) -> "PreparedEvaluator":
-        """Return a copy with a margin of 0 beside each value."""
-        twin = copy.copy(self)
-        twin._values = np.stack([self._values, np.zeros_like(self._values)], 1)
-        return twin
-
     def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return logits [R, A] and values [R]: views, which the next answers may repeat."""
         begin, end = self._next, self._next + len(observations)
@@ -111,10 +104,6 @@ class PacedEvaluator:
     def __init__(self, evaluator: Evaluator, device: PacedDevice) -> None:
         self.evaluator = evaluator
         self.device = device
-
-    def with_margins(self) -> "PacedEvaluator":
-        """Do as `MarginEvaluator`."""
-        return PacedEvaluator(with_margins(self.evaluator), self.device)
 
     def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return logits [R, A] and values [R]."""

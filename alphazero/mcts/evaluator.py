@@ -3,7 +3,7 @@
 Letters: R rows of a batch, A actions, [C, H, W] the game's observation.
 """
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 
@@ -17,18 +17,8 @@ class Evaluator(Protocol):
     def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return policy logits [R, A] and values [R] in [-1, 1], for the player to move.
 
-        `observations`: float32 [R, C, H, W]. Logits of illegal actions are ignored. With margins
-        the values are [R, 2]: beside each value by how much the player to move will win, in points.
+        `observations`: float32 [R, C, H, W]. Logits of illegal actions are ignored.
         """
-        ...
-
-
-@runtime_checkable
-class MarginEvaluator(Evaluator, Protocol):
-    """An evaluator that can compute margins too."""
-
-    def with_margins(self) -> Evaluator:
-        """Return the evaluator of the same network whose values are [R, 2]."""
         ...
 
 
@@ -42,10 +32,6 @@ class FixedBatches:
     def __init__(self, evaluator: Evaluator, size: int) -> None:
         self.evaluator = evaluator
         self.size = size
-
-    def with_margins(self) -> "FixedBatches":
-        """Do as `MarginEvaluator`."""
-        return FixedBatches(with_margins(self.evaluator), self.size)
 
     def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return logits [R, A] and values [R]."""
@@ -105,12 +91,6 @@ def innermost(evaluator: Evaluator) -> Evaluator:
     while isinstance(evaluator, FixedBatches | SymmetricEvaluator):
         evaluator = evaluator.evaluator
     return evaluator
-
-
-def with_margins(evaluator: Evaluator) -> Evaluator:
-    """Return the evaluator of the same network whose values are [R, 2], with margins."""
-    assert isinstance(evaluator, MarginEvaluator), "`search.margin_weight` needs margins"
-    return evaluator.with_margins()
 
 
 def with_symmetries(

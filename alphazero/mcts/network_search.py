@@ -8,17 +8,15 @@ two evaluations is one compiled call, because threads wait for one another's Pyt
 Letters: G slots, n selected slots, A actions, S state size.
 """
 
-import math
 import time
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games.compiled_rules import observe_all
 from alphazero.games.game import LAST, Game, State
-from alphazero.mcts.evaluator import Evaluator, with_margins, with_symmetries
+from alphazero.mcts.evaluator import Evaluator, with_symmetries
 from alphazero.mcts.kernels.edges import CREATED_AT_ONCE
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
@@ -29,10 +27,6 @@ from alphazero.mcts.kernels.tree import allocate_trees
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
 from alphazero.utils.arrays import BoolArray, Float32Array, Int64Array
-
-MARGIN_SCALE: Final = 2.0
-"""In board widths, the margin with half of the greatest utility: 18 points on 9 x 9, as in KataGo's
-static score utility (`cpp/neuralnet/nninputs.cpp`, `ScoreValue`)."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +47,6 @@ class NetworkSearch(TreeSearch):
     many games, more with one. `rows` is the maximum batch size, by default all leaves; with fewer,
     slots take turns, with one leaf each. The evaluation cache never changes the result if an
     evaluation does not depend on its batch (`FixedBatches`).
-
-    With `settings.margin_weight` the trees hold utilities, which select the moves. The statistics
-    that this class returns are values without margins.
     """
 
     settings: SearchConfig
@@ -75,11 +66,7 @@ class NetworkSearch(TreeSearch):
     ) -> None:
         assert rows is None or leaves == 1, "slots take turns with one leaf each"
         ignored = -1 if game.last_move_in_state_key else LAST
-        margins = settings.margin_weight > 0
-        selection = selection_params(settings)._replace(
-            ignored_state_index=ignored,
-            margin_scale=MARGIN_SCALE * math.sqrt(math.prod(game.observation_shape[1:])),
-        )
+        selection = selection_params(settings)._replace(ignored_state_index=ignored)
         capacity = NODES_PER_SIMULATION * settings.simulations + 1 if nodes is None else nodes
         trees = allocate_trees(
             game,
@@ -88,15 +75,12 @@ class NetworkSearch(TreeSearch):
             leaves,
             settings.transpositions != "never",
             rows,
-            margins,
             lazy=game.num_actions > CREATED_AT_ONCE and not selection.gumbel_below,
         )
         keep_trees = settings.reuse_tree and not selection.gumbel_below
         super().__init__(game, selection, [trees], keep_trees, rng)
         self.settings = settings
         self.exploration = exploration
-        if margins:
-            evaluator = with_margins(evaluator)
         self.evaluator = with_symmetries(game, evaluator, settings.leaf_symmetry, self.rng)
         self.batches = 0
         self.seconds_evaluating = 0.0
@@ -108,11 +92,7 @@ class NetworkSearch(TreeSearch):
         self._observations = np.zeros((self.rows, *game.observation_shape), np.float32)
         self._words = self._observations.reshape(self.rows, -1).view(np.uint32)
         self._cache = new_cache(
-            settings.evaluation_cache_mib,
-            game.num_actions,
-            self.rows,
-            self._words.shape[1],
-            margins,
+            settings.evaluation_cache_mib, game.num_actions, self.rows, self._words.shape[1]
         )
         self._context = make_context(trees, self._cache, selection)
 
@@ -199,15 +179,12 @@ class NetworkSearch(TreeSearch):
         self._cache.keys[:] = 0
 
     def _evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        """Return logits [R, A] and values [R]; margins, if any, go into the rows of the trees."""
+        """Return logits [R, A] and values [R]."""
         begin = time.perf_counter()
         logits, values = self.evaluator.evaluate(observations)
         self.seconds_evaluating += time.perf_counter() - begin
         self.evaluations += len(observations)
         self.batches += 1
-        if values.ndim > 1:
-            self.trees.rows["margin"][: len(values)] = values[:, 1]
-            values = np.ascontiguousarray(values[:, 0])
         return logits, values
 
 
@@ -236,5 +213,4 @@ def selection_params(settings: SearchConfig) -> SelectionParams:
         gumbel_maxvisit_init=float(settings.gumbel_maxvisit_init),
         gumbel_value_scale=float(settings.gumbel_value_scale),
         gumbel_below=settings.selection == "gumbel",
-        margin_weight=float(settings.margin_weight),
     )

@@ -35,7 +35,7 @@ class Proof(NamedTuple):
 
 
 class RootStatistics(NamedTuple):
-    """Statistics of roots per action; values are for the player to move, without margins."""
+    """Statistics of roots per action; values are for the player to move."""
 
     visits: Int64Array
     """[n, A]"""
@@ -59,7 +59,7 @@ class ChildStatistics(NamedTuple):
     action: int
     visits: int
     value: float
-    """mean value, for the player who makes the move, without margins"""
+    """mean value, for the player who makes the move"""
 
 
 class TreeSearch(ABC):
@@ -170,9 +170,7 @@ class TreeSearch(ABC):
 
     def root_network_value(self, slot: int) -> float:
         """Return the evaluator's value of an evaluated root (exact if solved), for its player."""
-        trees = self._trees_per_thread[0]
-        values = trees.plain_values if trees.plain_values.size else trees.nodes["value"]
-        return float(values[slot, 0])
+        return float(self.trees.nodes["value"][slot, 0])
 
     def restrict_root(self, slot: int, actions: Int64Array) -> None:
         """Search only `actions` [n], legal ones, at the evaluated, unvisited root of `slot`.
@@ -227,13 +225,10 @@ class TreeSearch(ABC):
                 node = next((int(edge["child"]) for edge in below if edge["action"] == action), -1)
             if node < 0:
                 continue
-            created = created_edges(trees, slot, node)
-            edges, plain_sums = trees.edges[slot, created], trees.plain_sums
-            totals = plain_sums[slot, created] if plain_sums.size else edges["value_sum"]
-            for edge, total in zip(edges, totals, strict=True):
+            for edge in _edges_of(trees, slot, node):
                 action = int(edge["action"])
                 visits[action] = visits.get(action, 0) + int(edge["visits"])
-                sums[action] = sums.get(action, 0.0) + float(total)
+                sums[action] = sums.get(action, 0.0) + float(edge["value_sum"])
         seen = [ChildStatistics(a, count, sums[a] / count) for a, count in visits.items() if count]
         return sorted(seen, key=lambda branch: -branch.visits)
 

@@ -192,12 +192,6 @@ class ResNet(nn.Module):
         auxiliary = {name: head(trunk) for name, head in self.auxiliary.items()}
         return NetworkOutput(*self._play_heads(trunk), auxiliary)
 
-    def forward_margins(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Do as `forward`, with values [B, 2]: beside each value the mean of the head `margin`."""
-        trunk = self._trunk(observations)
-        logits, values = self._play_heads(trunk)
-        return logits, torch.stack([values, self.auxiliary["margin"](trunk)[:, 0]], 1)
-
     def _trunk(self, observations: Tensor) -> Tensor:
         """Return the features [B, F, H, W] that all heads share."""
         planes, height, width = self.observation_shape

@@ -13,7 +13,6 @@ import numpy as np
 
 from alphazero.config.fields import WrongValueError, check_value, config_fields
 from alphazero.config.schema import InferenceConfig, SearchConfig
-from alphazero.errors import PlayerError
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.mcts.evaluator import Evaluator, FixedBatches
@@ -69,11 +68,6 @@ class CheckpointPlayer:
     evaluator: Evaluator
     settings: SearchConfig
     """Search settings: those of training, unless overridden."""
-
-    def __post_init__(self) -> None:
-        """Raise PlayerError for search settings that the network cannot have."""
-        if why := self.settings.why_no_margin(self.checkpoint.network_settings.auxiliary):
-            raise PlayerError(f"{printable(self.path)}: {why}")
 
     def create(
         self,
@@ -245,7 +239,6 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
             f"search    {search.simulations} simulations a move by {search.selection}"
             + " in a graph" * (search.transpositions != "never")
             + f", c_puct {search.c_puct}"
-            + (f", margin weight {search.margin_weight:g}" if search.margin_weight else "")
             + f", leaf symmetry {search.leaf_symmetry}" * (search.leaf_symmetry != "none"),
             f"strength  {rating}",
             *(f"graded    {line}" for line in grades_of(checkpoint)),

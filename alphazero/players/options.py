@@ -73,7 +73,7 @@ class Options:
 
 SEARCH_KEYS = (
     *("selection", "transpositions", "backup_value_weighting"),
-    *("mcts_solver", "margin_weight", "leaf_symmetry"),
+    *("mcts_solver", "leaf_symmetry"),
 )
 """Search settings that a spec may override."""
 
@@ -100,12 +100,6 @@ class CheckpointOptions(Options):
     )
     mcts_solver: bool | None = config_field(
         None, "whether wins and losses are proven, where not as in training"
-    )
-    margin_weight: float | None = config_field(
-        None,
-        "how much a larger margin counts, where not as in training; needs mcts_solver=false",
-        at_least=0,
-        at_most=1,
     )
     leaf_symmetry: str | None = config_field(
         None,
@@ -210,7 +204,6 @@ class NetworkOptions(CheckpointOptions):
     transpositions: bool | None = None
     backup_value_weighting: float | None = None
     mcts_solver: bool | None = None
-    margin_weight: float | None = None
     leaf_symmetry: str | None = None
     level: int | None = None
 

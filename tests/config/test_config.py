@@ -317,21 +317,6 @@ def test_auxiliary_heads_are_those_of_the_game(game: str, heads: tuple[str, ...]
     assert parse_config(text).network.auxiliary == heads
 
 
-def test_a_search_for_margins_needs_their_head_and_no_proofs() -> None:
-    go = SMALLEST.replace("connect_four", "go") + "network: {auxiliary: [margin]}\n"
-    assert parse_config(go, overrides=["search.margin_weight=0.1"]).search.margin_weight == 0.1
-    assert error_of(go + "search:\n  mcts_solver: true\n  margin_weight: 0.1") == (
-        "go.yaml:6: search.margin_weight: mcts_solver must be false, as its exact wins and "
-        "losses have no margin"
-    )
-    head = "search.margin_weight: needs a network with the auxiliary head `margin`"
-    assert error_of(SMALLEST + "search: {margin_weight: 0.1}") == f"go.yaml:3: {head}"
-    assert head in error_of(go, "network.auxiliary=[ownership]", "search.margin_weight=0.1")
-    assert "margin_weight: must be at least 0 and at most 1" in error_of(
-        go + "search: {margin_weight: 1.5}"
-    )
-
-
 def test_weight_decay_belongs_to_adamw() -> None:
     text = SMALLEST + "learner: {optimizer: adamw, weight_decay: 0.01}"
     assert parse_config(text).learner.weight_decay == 0.01
@@ -490,13 +475,9 @@ def test_a_dumped_config_loads_back_equal(seed: int) -> None:
     momentum = config.learner.momentum if sgd else LearnerConfig().momentum
     pooled = min(config.network.global_pooling, config.network.filters - 1)
     games = config.evaluation.games // 2 * 2
-    search = config.search
-    if search.why_no_margin(config.network.auxiliary):
-        search = dataclasses.replace(search, margin_weight=0.0)
     config = dataclasses.replace(
         config,
         evaluation=dataclasses.replace(config.evaluation, games=games),
-        search=search,
         run=dataclasses.replace(config.run, name=source.choice(["", "on", "1e-3", "7", "a.b_c-d"])),
         network=dataclasses.replace(config.network, global_pooling=pooled),
         gate=dataclasses.replace(config.gate, games=config.gate.games // 2 * 2),

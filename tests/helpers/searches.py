@@ -37,20 +37,6 @@ class HashedEvaluator:
         numbers = ((codes >> np.uint64(40)) / 2**23 - 1).astype(np.float32)
         return 2 * numbers[:, :-1], numbers[:, -1].copy()
 
-    def with_margins(self) -> "HashedMargins":
-        return HashedMargins(self)
-
-
-class HashedMargins:
-    """A hashed evaluator with margins of up to 40 points, whatever the values are."""
-
-    def __init__(self, evaluator: HashedEvaluator) -> None:
-        self.evaluator = evaluator
-
-    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        logits, values = self.evaluator.evaluate(observations)
-        return logits, np.stack([values, 20 * logits[:, 0]], axis=1)
-
 
 def finish(search: NetworkSearch, slots: Int64Array = FIRST) -> RootStatistics:
     """Step the search until all `slots` are finished; return their root statistics."""
@@ -104,7 +90,6 @@ def assert_same_tree(search: NetworkSearch, slot: int, twin: PlainSearch) -> Non
     trees = search.trees
     nodes, met = [(0, twin.root)], {0: twin.root}
     for index, node in nodes:
-        first = trees.nodes["first_edge"][slot, index]
         block = edges_of(trees, slot, index)
         assert trees.nodes["value"][slot, index] == pytest.approx(node.value)
         assert block["action"].tolist() == list(node.priors)
@@ -112,12 +97,6 @@ def assert_same_tree(search: NetworkSearch, slot: int, twin: PlainSearch) -> Non
         assert not block["pending"].any()
         assert np.allclose(block["prior"], list(node.priors.values()), rtol=1e-6)
         assert np.allclose(block["value_sum"], list(node.value_sums.values()))
-        if trees.plain_sums.size:
-            assert trees.plain_values[slot, index] == pytest.approx(node.plain_value)
-            created = np.arange(trees.edges.shape[1])[created_edges(trees, slot, index)]
-            sums = np.zeros(len(block))
-            sums[created - first] = trees.plain_sums[slot, created]
-            assert np.allclose(sums, list(node.plain_sums.values()))
         for child, action in zip(block["child"].tolist(), node.priors, strict=True):
             assert (child >= 0) == (action in node.children)
             if child >= 0:
@@ -133,16 +112,16 @@ def assert_same_tree(search: NetworkSearch, slot: int, twin: PlainSearch) -> Non
         assert roots.visits[0, action] == visits
         assert roots.priors[0, action] == pytest.approx(root.priors.get(action, 0.0), rel=1e-6)
         if visits:
-            mean = root.plain_sums[action] / visits
+            mean = root.value_sums[action] / visits
             assert roots.action_values[0, action] == pytest.approx(mean)
             assert search.principal_variation(slot, action, 5) == twin.variation(action, 5)
         else:
             assert math.isnan(roots.action_values[0, action])
     assert roots.values[0] == pytest.approx(twin.root_value())
-    assert search.root_network_value(slot) == pytest.approx(root.plain_value)
+    assert search.root_network_value(slot) == pytest.approx(root.value)
     children = {child.action: (child.visits, child.value) for child in search.children_of(slot)}
     assert children == {
-        action: (visits, pytest.approx(root.plain_sums[action] / visits))
+        action: (visits, pytest.approx(root.value_sums[action] / visits))
         for action, visits in root.visits.items()
         if visits
     }

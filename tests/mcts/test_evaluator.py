@@ -5,7 +5,7 @@ import pytest
 from helpers.games import GAMES
 from helpers.searches import HashedEvaluator, random_position
 
-from alphazero.mcts.evaluator import FixedBatches, SymmetricEvaluator, with_margins
+from alphazero.mcts.evaluator import SymmetricEvaluator
 
 
 @pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four"])
@@ -45,25 +45,3 @@ def test_random_symmetries_are_all_drawn() -> None:
     drawn = {float(shown.evaluate(board)[1][0]) for _ in range(200)}
     assert drawn == possible
     assert len(possible) == 4, "a stone in the middle of an edge has four places"
-
-
-@pytest.mark.parametrize("kind", ["random", "average"])
-def test_batches_and_symmetries_leave_margins_beside_their_values(kind: str) -> None:
-    game, rng = GAMES["tic_tac_toe"], np.random.default_rng(3)
-    boards = np.array([game.observe(random_position(game, 3, rng)) for _ in range(5)])
-    answers = []
-    for evaluator in (HashedEvaluator(game), with_margins(FixedBatches(HashedEvaluator(game), 4))):
-        drawn = np.random.default_rng(0) if kind == "random" else None
-        answers.append(SymmetricEvaluator(game, evaluator, drawn).evaluate(boards))
-    (logits, values), (same_logits, both) = answers
-    assert np.allclose(same_logits, logits)
-    assert np.allclose(both[:, 0], values)
-    raw, margins = HashedEvaluator(game), []
-    for board in boards.reshape(5, -1, 9):
-        turned = [board[:, np.argsort(cells)] for cells in game.symmetries().cells]
-        seen = np.array(turned).reshape(-1, *boards.shape[1:])
-        margins.append(20 * raw.evaluate(seen)[0][:, 0])
-    if kind == "average":
-        assert np.allclose(both[:, 1], np.mean(margins, axis=1), atol=1e-5)
-    else:
-        assert all(margin in each for margin, each in zip(both[:, 1], margins, strict=True))

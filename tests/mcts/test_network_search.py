@@ -8,8 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE, WITH_MARGIN
-from helpers.reference.go import area_of
+from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
 from helpers.reference.search import PlainSearch
 from helpers.searches import (
     FIRST,
@@ -25,7 +24,6 @@ from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, make_game
-from alphazero.games.game import LAST
 from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.kernels import simulation
@@ -53,53 +51,16 @@ class SymmetrizedEvaluator:
         return np.min(policies, axis=0), np.min(values, axis=0)
 
 
-class AreaEvaluator:
-    """Says of a position of Go what its stones own, and prefers to pass.
-
-    Without `aware` the margin is 0.
-    """
-
-    def __init__(self, game: Game, aware: bool = True) -> None:
-        self.game, self.aware = game, aware
-
-    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        logits = np.zeros((len(observations), self.game.num_actions), np.float32)
-        logits[:, -1] = 1
-        return logits, np.sign([self.area(planes) for planes in observations]).astype(np.float32)
-
-    def area(self, planes: Float32Array) -> float:
-        """Return by how much the player to move is ahead on the board, whatever the komi."""
-        stones = {
-            (row, column): player
-            for player in (0, 1)
-            for row, column in np.argwhere(planes[player]).tolist()
-        }
-        return area_of(*planes.shape[1:], stones)
-
-    def with_margins(self) -> Evaluator:
-        plain = self
-
-        class WithMargins:
-            def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-                logits, values = plain.evaluate(observations)
-                margins = [plain.area(planes) * plain.aware for planes in observations]
-                return logits, np.stack([values, margins], axis=1).astype(np.float32)
-
-        return WithMargins()
-
-
 # The plain twin
 
 
-@pytest.mark.parametrize("name", [*GAMES, *WITH_MARGIN])
+@pytest.mark.parametrize("name", GAMES)
 def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: str) -> None:
-    game, rng = (GAMES | WITH_MARGIN)[name], np.random.default_rng(1)
+    game, rng = GAMES[name], np.random.default_rng(1)
     evaluator = HashedEvaluator(game)
     choices = itertools.product(
         ("zero", "parent"), (0.0, 20.0), (True, False), (1, 4, 8), (True, False), (4, 25, 500)
     )
-    if name in WITH_MARGIN:
-        choices = itertools.islice(choices, 0, None, 7)  # their plain rules are slow
     for first_play, base, reuse_tree, leaves, noisy, nodes in choices:
         settings = SearchConfig(
             c_puct=float(rng.choice([0.0, 0.5, 1.25, 4.0])),
@@ -108,7 +69,6 @@ def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: st
             fpu_reduction=float(rng.choice([0.0, 0.25, 1.0])),
             reuse_tree=reuse_tree,
             evaluation_cache_mib=0,
-            margin_weight=float(rng.choice([0.05, 0.5, 1.0])) if name in WITH_MARGIN else 0.0,
         )
         noise = Exploration(0.25, 0.5) if noisy else None
         search = NetworkSearch(
@@ -534,71 +494,6 @@ def test_a_full_tree_stays_within_its_arrays(
     half = len(moves) // 2
     assert moves[:half] == moves[half:]
     assert visits[:half] == visits[half:]
-
-
-# Margins
-
-WON_BY_BLACK = """
- 4 O O X .
- 3 O . X X
- 2 O O X .
- 1 O O X X
-   A B C D
-0 moves, X to play; komi 0.5
-"""
-"""Black may take seven stones, and wins in any case: also by a pass, if White has passed."""
-
-LOST_BY_WHITE = """
- 4 X . X O .
- 3 X X X O X
- 2 . X X O X
- 1 X X X O X
-   A B C D E
-1 moves, O to play; komi 0.5
-"""
-"""White takes three stones, or Black takes four; Black wins in any case."""
-
-
-def searched(diagram: str, margin_weight: float, fpu: str, aware: bool = True) -> tuple[str, float]:
-    """Search a position of Go with four rows; return the move, and the root's value."""
-    columns = len(diagram.splitlines()[1].split()) - 1
-    game = make_game("go", rows=4, columns=columns, komi_half_points=1)
-    state = game.parse(diagram)
-    if diagram is WON_BY_BLACK:
-        state[LAST] = game.num_actions - 1
-    settings = SearchConfig(200, c_puct=0.2, fpu=fpu, margin_weight=margin_weight)
-    search = NetworkSearch(game, AreaEvaluator(game, aware), settings)
-    search.reset(FIRST, state[None])
-    search.begin_search(FIRST)
-    roots = finish(search)
-    return game.action_name(state, int(roots.visits[0].argmax())), float(roots.values[0])
-
-
-@pytest.mark.parametrize("aware", [True, False])
-def test_a_won_game_is_finished_for_its_margin(aware: bool) -> None:
-    """Also where only the rules know margins: those of finished games lead the search."""
-    assert searched(WON_BY_BLACK, 0.0, "parent") == ("pass", pytest.approx(1, abs=0.1))
-    move, value = searched(WON_BY_BLACK, 0.2, "parent", aware)
-    assert move == "B3", "which takes the stones"
-    assert value == pytest.approx(1, abs=0.1), "no margin in what is shown"
-
-
-def test_a_lost_game_is_fought() -> None:
-    assert searched(LOST_BY_WHITE, 0.0, "zero") == ("pass", pytest.approx(-1, abs=0.1))
-    assert searched(LOST_BY_WHITE, 0.2, "zero") == ("E4", pytest.approx(-1, abs=0.1))
-
-
-def test_without_weight_margins_change_nothing() -> None:
-    game, found = WITH_MARGIN["go 3x3"], []
-    for evaluator in (HashedEvaluator(game), HashedEvaluator(game).with_margins()):
-        search = NetworkSearch(game, evaluator, SearchConfig(simulations=200), leaves=4)
-        search.reset(FIRST, game.initial_state()[None])
-        search.begin_search(FIRST)
-        found.append([array.tobytes() for array in finish(search)])
-        assert search.trees.plain_values.size == search.trees.plain_sums.size == 0
-        assert search._cache.margins.size == 0
-        assert search.evaluate_states(game.initial_state()[None]).shape == (1,)
-    assert found[0] == found[1]
 
 
 # Root noise

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.games import TIC_TAC_TOE
-from helpers.players import ANY_SIZE, TINY, saved_player
+from helpers.players import ANY_SIZE, saved_player
 
 from alphazero.arena.match import play_schedule
 from alphazero.config.fields import config_field
@@ -210,25 +210,6 @@ def test_one_game_evaluates_all_symmetries_of_its_leaves_in_one_batch(tmp_path: 
     assert isinstance(averaged.evaluator, FixedBatches)
     assert averaged.evaluator.size == LEAVES_PER_BATCH * 8
     assert 0 <= player.choose(TIC_TAC_TOE.initial_state()) < 9
-
-
-def test_a_player_for_margins_needs_their_head_and_no_proofs(tmp_path: Path) -> None:
-    search = {"simulations": 8, "mcts_solver": True}
-    heads = dataclasses.replace(TINY, auxiliary=("margin",))
-    path = saved_player(tmp_path / "go.safetensors", "go:rows=3,columns=3", heads, search=search)
-    spec = parse_player(f"{path}:margin_weight=0.1,mcts_solver=false")
-    assert spec.name.endswith(":mcts_solver=false,margin_weight=0.1")
-    player = spec.create(spec.game)
-    assert player.search.settings.margin_weight == 0.1
-    state = spec.game.initial_state()
-    assert spec.game.legal_action_mask(state)[player.choose(state)]
-    with pytest.raises(PlayerError, match=r"go\.safetensors: margin_weight: mcts_solver must be"):
-        parse_player(f"{path}:margin_weight=0.1")
-    headless = saved_player(tmp_path / "old.safetensors", "go:rows=3,columns=3")
-    with pytest.raises(PlayerError, match="margin_weight: needs a network with the auxiliary head"):
-        parse_player(f"{headless}:margin_weight=0.1")
-    with pytest.raises(PlayerError, match="margin_weight: must be at least 0 and at most"):
-        parse_player(f"{path}:margin_weight=2")
 
 
 def test_the_random_player_is_settled_by_its_random_numbers() -> None:

@@ -121,12 +121,6 @@ CASES: dict[str, Case] = {
         2.5,
         ("search.transpositions=always",),
     ),
-    "search.margin_weight": (
-        "0.2",
-        lambda played: (played.selection.margin_weight, played.search.trees.plain_sums.size > 0),
-        (0.2, True),
-        ("game.name=go", "game.rows=3", "game.columns=3", "network.auxiliary=[margin]"),
-    ),
     "search.leaf_symmetry": (
         "average",
         lambda played: isinstance(played.search.evaluator, SymmetricEvaluator),

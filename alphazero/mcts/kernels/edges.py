@@ -19,12 +19,6 @@ CREATED_AT_ONCE = 12
 
 
 @inline_kernel
-def has_margins(trees: Trees) -> bool:
-    """Whether `plain_values` and `plain_sums` are kept beside the utilities."""
-    return trees.plain_values.shape[1] > 0  # type: ignore[no-any-return]
-
-
-@inline_kernel
 def is_complete(trees: Trees, slot: int, node: int) -> bool:
     """Whether all edges of the node are created."""
     return bool(trees.nodes[slot, node].created_count == trees.nodes[slot, node].edge_count)
@@ -44,8 +38,6 @@ def init_edge(trees: Trees, slot: int, edge: int, action: int, prior: float) -> 
     trees.edges[slot, edge].visits = 0
     trees.edges[slot, edge].pending = 0
     trees.edges[slot, edge].value_sum = 0.0
-    if has_margins(trees):
-        trees.plain_sums[slot, edge] = 0.0
     trees.edges[slot, edge].child = -1
 
 

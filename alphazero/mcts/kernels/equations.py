@@ -33,9 +33,6 @@ class SelectionParams(NamedTuple):
     """index of the state entry that transposition keys leave out, -1 for none"""
     gumbel_below: bool = False
     """whether nodes below the root are selected by the improved policy of Gumbel search"""
-    margin_weight: float = 0.0
-    margin_scale: float = 1.0
-    """the margin, in points, whose utility is half of the greatest"""
 
 
 SelectionParamsType = types.NamedTuple(
@@ -66,17 +63,6 @@ def puct_constant(total_visits: int, c_puct: float, base: float) -> float:
     if base > 0:
         return math.log((1 + total_visits + base) / base) + c_puct
     return c_puct
-
-
-@inline_kernel
-def utility(value: float, margin: float, weight: float, scale: float) -> float:
-    """Return (1 - w) v + w (2 / pi) atan(margin / scale), in [-1, 1] like the value v.
-
-    `value` and `margin` are for one player. A far larger margin is worth little more, so that no
-    win is risked for it. Wu 2019 (arXiv:1902.10565), appendix on maximising the score; here the
-    weights add up to 1. SAI (Morandin et al., arXiv:1905.10863) has another utility for this aim.
-    """
-    return (1 - weight) * value + weight * (2 / math.pi) * math.atan(margin / scale)
 
 
 @inline_kernel

@@ -25,8 +25,6 @@ class Cache(NamedTuple):
     """[N, A]"""
     values: Float32Array
     """[N]"""
-    margins: Float32Array
-    """[N] with `search.margin_weight`, else [0]"""
     row_keys: UInt64Array
     """[R] hashes of the batch under evaluation"""
     factors: UInt64Array
@@ -35,12 +33,9 @@ class Cache(NamedTuple):
     """[2] lookups and hits"""
 
 
-def new_cache(
-    megabytes: int, num_actions: int, rows: int, words: int, margins: bool = False
-) -> Cache:
+def new_cache(megabytes: int, num_actions: int, rows: int, words: int) -> Cache:
     """Return an empty cache of at most `megabytes` MiB for `words` per observation; 0 disables."""
-    entry = 8 + 4 * num_actions + 4 + 4 * margins
-    places = 1
+    entry, places = 8 + 4 * num_actions + 4, 1
     while 2 * places * entry <= megabytes << 20:
         places *= 2
     entries = places if megabytes else 0
@@ -48,7 +43,6 @@ def new_cache(
         np.zeros(entries, np.uint64),
         np.zeros((entries, num_actions), np.float32),
         np.zeros(entries, np.float32),
-        np.zeros(entries if margins else 0, np.float32),
         np.zeros(rows, np.uint64),
         np.random.default_rng(0).integers(2**64, size=words, dtype=np.uint64) | np.uint64(1),
         np.zeros(2, np.int64),
@@ -88,13 +82,11 @@ def get(cache: Cache, key: int) -> int:
 
 
 @inline_kernel
-def put(cache: Cache, key: int, logits: Float32Array, value: float, margin: float) -> None:
-    """Store an evaluation, `logits` [A], `value`, `margin`; it replaces the entry at its index."""
+def put(cache: Cache, key: int, logits: Float32Array, value: float) -> None:
+    """Store an evaluation, `logits` [A] and `value`; it replaces the entry at its index."""
     if len(cache.keys) > 0:
         place = key & np.uint64(len(cache.keys) - 1)
         cache.keys[place] = key
         for action in range(len(logits)):
             cache.logits[place, action] = logits[action]
         cache.values[place] = value
-        if len(cache.margins) > 0:
-            cache.margins[place] = margin

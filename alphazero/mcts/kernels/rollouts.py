@@ -74,7 +74,7 @@ def _run(
     evaluations = 0
     for slot in slots:
         if trees.slots[slot].num_nodes == 0:
-            add_finished_root(rules, trees, selection, slot)
+            add_finished_root(trees, selection, slot)
         played = 0
         while played < plies:
             depth = 0

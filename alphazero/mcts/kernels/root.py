@@ -5,7 +5,6 @@ import math
 import numpy as np
 from numba import types
 
-from alphazero.mcts.kernels.edges import has_margins
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
 from alphazero.mcts.kernels.gumbel import best_with_visits, completed_q_logits
 from alphazero.mcts.kernels.proofs import is_solved
@@ -170,10 +169,7 @@ def read_roots(
     targets: Float64Array,
     root_values: Float64Array,
 ) -> None:
-    """Write the statistics of `slots` [n] into the arrays of `RootStatistics`, in its order.
-
-    Policies come from the utilities, where `has_margins`, values from the values.
-    """
+    """Write the statistics of `slots` [n] into the arrays of `RootStatistics`, in its order."""
     for index in range(len(slots)):
         slot = slots[index]
         for action in range(visits.shape[1]):
@@ -186,12 +182,9 @@ def read_roots(
             visits[index, action] = seen
             priors[index, action] = trees.edges[slot, edge].prior
             if seen > 0:
-                total = trees.edges[slot, edge].value_sum
-                if has_margins(trees):
-                    total = trees.plain_sums[slot, edge]
-                action_values[index, action] = total / seen
+                action_values[index, action] = trees.edges[slot, edge].value_sum / seen
         _write_policies(trees, selection, slot, policies[index], targets[index])
-        root_values[index] = node_value(trees, selection, slot, 0, has_margins(trees))
+        root_values[index] = node_value(trees, selection, slot, 0)
         if selection.rule == GUMBEL and not (selection.mcts_solver and is_solved(trees, slot, 0)):
             root_values[index] = _improved_value(
                 root_values[index], targets[index], visits[index], action_values[index]

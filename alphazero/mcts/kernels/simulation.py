@@ -9,8 +9,8 @@ from numba.experimental import structref
 
 from alphazero.games.compiled_rules import UNKNOWN, RuleFunctions, RulesType, call_rule
 from alphazero.games.game import ONGOING, OUTCOME, PLY, value_of
-from alphazero.mcts.kernels.edges import add_edge, begins_lazy, has_margins, make_lazy
-from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType, utility
+from alphazero.mcts.kernels.edges import add_edge, begins_lazy, make_lazy
+from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
 from alphazero.mcts.kernels.evaluation_cache import Cache, CacheType, get, hash_observation, put
 from alphazero.mcts.kernels.gumbel import select_improved_policy, select_sequential_halving
 from alphazero.mcts.kernels.proofs import backup_bounds, is_solved, node_on_path
@@ -89,8 +89,6 @@ def add_node(trees: Trees, slot: int, depth: int, leaf: int, value: float, edges
     trees.nodes[slot, node].first_edge = first
     trees.nodes[slot, node].edge_count = trees.nodes[slot, node].created_count = edges
     trees.nodes[slot, node].value = value
-    if has_margins(trees):
-        trees.plain_values[slot, node] = trees.leaves[slot, leaf].plain_value
     trees.nodes[slot, node].lower = -1
     trees.nodes[slot, node].upper = 1
     trees.nodes[slot, node].key = trees.leaf_key[slot, leaf]
@@ -107,19 +105,10 @@ def add_node(trees: Trees, slot: int, depth: int, leaf: int, value: float, edges
 
 @inline_kernel
 def add_solved_node(
-    trees: Trees,
-    selection: SelectionParams,
-    slot: int,
-    depth: int,
-    leaf: int,
-    value: int,
-    worth: float,
+    trees: Trees, selection: SelectionParams, slot: int, depth: int, leaf: int, value: int
 ) -> None:
-    """Append a node without edges whose exact value is `value`, for its player to move.
-
-    `worth` is the utility of `finish_leaf`; the value itself without margins.
-    """
-    node = add_node(trees, slot, depth, leaf, worth, 0)
+    """Append a node without edges whose exact value is `value`, for its player to move."""
+    node = add_node(trees, slot, depth, leaf, value, 0)
     if node >= 0:
         trees.nodes[slot, node].lower = trees.nodes[slot, node].upper = value
         if selection.mcts_solver:
@@ -131,29 +120,6 @@ def reset_state(trees: Trees, slot: int) -> None:
     """Copy the root's state to `trees.state`. A loop compiles faster than a slice."""
     for index in range(len(trees.state)):
         trees.state[index] = trees.root_state[slot, index]
-
-
-@inline_kernel
-def finish_leaf(
-    rules: RuleFunctions, trees: Trees, selection: SelectionParams, slot: int, leaf: int, value: int
-) -> float:
-    """Return the utility of the finished game in `trees.state`, for its player to move.
-
-    `value` is that player's, and the utility without margins.
-    """
-    if not has_margins(trees):
-        return float(value)
-    trees.leaves[slot, leaf].plain_value = value
-    margin = value_of(1, trees.state[PLY] % 2) * call_rule(rules.margin, trees.state)
-    return utility(value, margin, selection.margin_weight, selection.margin_scale)
-
-
-@inline_kernel
-def known_value(trees: Trees, slot: int, leaf: int, node: int) -> float:
-    """Return a node's value, for a descent that ends there."""
-    if has_margins(trees):
-        trees.leaves[slot, leaf].plain_value = trees.plain_values[slot, node]
-    return trees.nodes[slot, node].value  # type: ignore[no-any-return]
 
 
 @inline_kernel
@@ -174,7 +140,7 @@ def descend(
     node, depth, reached = 0, 0, 0
     while True:
         if depth == trees.leaf_path.shape[2]:
-            return TERMINAL, depth, known_value(trees, slot, leaf, node)
+            return TERMINAL, depth, trees.nodes[slot, node].value
         edge = select_edge(trees, selection, slot, node, reached)
         call_rule(rules.play, trees.state, trees.edges[slot, edge].action)
         trees.leaf_path[slot, leaf, depth] = edge
@@ -184,10 +150,9 @@ def descend(
             outcome = trees.state[OUTCOME]
             if outcome != ONGOING:
                 value = value_of(outcome, trees.state[PLY] % 2)
-                worth = finish_leaf(rules, trees, selection, slot, leaf, value)
                 if depth < selection.depth:
-                    add_solved_node(trees, selection, slot, depth, leaf, value, worth)
-                return TERMINAL, depth, worth
+                    add_solved_node(trees, selection, slot, depth, leaf, value)
+                return TERMINAL, depth, float(value)
             if trees.edges[slot, edge].pending > 0:
                 return BLOCKED, depth, 0.0
             if has_transpositions(trees):
@@ -203,21 +168,18 @@ def descend(
             if selection.mcts_solver and has_transpositions(trees):
                 # Bounds proven through another parent may be new to this path.
                 backup_bounds(trees, slot, leaf, depth)
-            return TERMINAL, depth, known_value(trees, slot, leaf, node)
+            return TERMINAL, depth, trees.nodes[slot, node].value
 
 
 @inline_kernel
-def add_finished_root(
-    rules: RuleFunctions, trees: Trees, selection: SelectionParams, slot: int
-) -> None:
+def add_finished_root(trees: Trees, selection: SelectionParams, slot: int) -> None:
     """Add the root of an empty tree, without edges, if its game is finished."""
     reset_state(trees, slot)
     trees.leaf_key[slot, 0] = 0
     outcome = trees.state[OUTCOME]
     if outcome != ONGOING:
         value = value_of(outcome, trees.state[PLY] % 2)
-        worth = finish_leaf(rules, trees, selection, slot, 0, value)
-        add_solved_node(trees, selection, slot, 0, 0, value, worth)
+        add_solved_node(trees, selection, slot, 0, 0, value)
 
 
 @inline_kernel
@@ -269,7 +231,7 @@ def _walk(
     if end == LEAF:
         call_rule(rules.legal, trees.state, trees.leaf_mask[slot, leaf])
         if selection.mcts_solver and depth > 0 and has_winning_move(rules, trees, slot, leaf):
-            add_solved_node(trees, selection, slot, depth, leaf, 1, 1.0)
+            add_solved_node(trees, selection, slot, depth, leaf, 1)
             end, value = TERMINAL, 1.0
     trees.leaves[slot, leaf].depth = depth
     trees.leaves[slot, leaf].expands = end == LEAF
@@ -289,26 +251,19 @@ def backup(
     `value` is for the player to move at the leaf. Each edge stores values for the player who
     chooses the edge, so `value` is negated once per ply: the only sign flip in the search.
     The value of a solved node replaces the value from below it. With transpositions or
-    `backup_value_weighting`, an edge's mean is recomputed from its child node. With margins,
-    `value` is a utility, and the leaf's `plain_value` is backed up alike.
+    `backup_value_weighting`, an edge's mean is recomputed from its child node.
     """
     anew = has_transpositions(trees) or selection.backup_value_weighting > 0
-    plain_value = trees.leaves[slot, leaf].plain_value
     for ply in range(depth - 1, -1, -1):
         edge = trees.leaf_path[slot, leaf, ply]
         child = trees.edges[slot, edge].child
-        value, plain_value = -value, -plain_value
+        value = -value
         trees.edges[slot, edge].visits += 1
         if anew and child >= 0:
-            mean = node_value(trees, selection, slot, child, False)
+            mean = node_value(trees, selection, slot, child)
             trees.edges[slot, edge].value_sum = -mean * trees.edges[slot, edge].visits
-            if has_margins(trees):
-                mean = node_value(trees, selection, slot, child, True)
-                trees.plain_sums[slot, edge] = -mean * trees.edges[slot, edge].visits
         else:
             trees.edges[slot, edge].value_sum += value
-            if has_margins(trees):
-                trees.plain_sums[slot, edge] += plain_value
         if selection.mcts_solver and not anew:
             node = node_on_path(trees, slot, leaf, ply)
             if is_solved(trees, slot, node):
@@ -354,24 +309,10 @@ def expand(trees: Trees, slot: int, leaf: int) -> None:
 
 
 @inline_kernel
-def _write_answer(
-    trees: Trees,
-    selection: SelectionParams,
-    slot: int,
-    leaf: int,
-    logits: Float32Array,
-    value: float,
-    margin: float,
-) -> None:
-    """Store a leaf's evaluation, `logits` [A], `value` and `margin`, until its round is backed up.
-
-    Without margins `margin` is not read.
-    """
+def _write_answer(trees: Trees, slot: int, leaf: int, logits: Float32Array, value: float) -> None:
+    """Store a leaf's evaluation, `logits` [A] and `value`, until its round is backed up."""
     for action in range(len(logits)):
         trees.leaf_logits[slot, leaf, action] = logits[action]
-    if has_margins(trees):
-        trees.leaves[slot, leaf].plain_value = value
-        value = utility(value, margin, selection.margin_weight, selection.margin_scale)
     trees.leaves[slot, leaf].value = value
 
 
@@ -414,7 +355,7 @@ def _select(
     for turn in range(len(slots)):
         slot = slots[(first + turn) % len(slots)]
         if trees.slots[slot].num_nodes == 0:
-            add_finished_root(rules, trees, selection, slot)
+            add_finished_root(trees, selection, slot)
         budget, before = MAX_FREE_SIMULATIONS, rows
         while rows == before and rows + leaves <= len(trees.rows) and budget > 0:
             walks = 0
@@ -429,11 +370,8 @@ def _select(
                         key = np.uint64(hash_observation(words[rows], cache.factors))
                     place = get(cache, key)  # type: ignore[arg-type]
                     if place >= 0:
-                        value, margin = float(cache.values[place]), 0.0
-                        if len(cache.margins) > 0:
-                            margin = float(cache.margins[place])
-                        logits = cache.logits[place]
-                        _write_answer(trees, selection, slot, walks, logits, value, margin)
+                        value = float(cache.values[place])
+                        _write_answer(trees, slot, walks, cache.logits[place], value)
                     else:
                         trees.rows[rows].slot = slot
                         trees.rows[rows].leaf = walks
@@ -461,9 +399,9 @@ def _back_up(
     """The first half of `next_batch`, without reference counting; the answers are cached."""
     for row in range(rows):
         slot, leaf = trees.rows[row].slot, trees.rows[row].leaf
-        value, margin = float(values[row]), float(trees.rows[row].margin)
-        put(cache, cache.row_keys[row], logits[row], value, margin)
-        _write_answer(trees, selection, slot, leaf, logits[row], value, margin)
+        value = float(values[row])
+        put(cache, cache.row_keys[row], logits[row], value)
+        _write_answer(trees, slot, leaf, logits[row], value)
         if row + 1 == rows or trees.rows[row + 1].slot != slot:
             _backup_round(trees, selection, slot)
 
@@ -503,8 +441,7 @@ def next_batch(
 ) -> int:
     """Back up the last batch, of `rows` leaves, then run simulations in `slots` for the next one.
 
-    `logits` [R, A] and `values` [R] are for the player to move at each leaf of the last batch, and
-    so are the margins in `trees.rows`.
+    `logits` [R, A] and `values` [R] are for the player to move at each leaf of the last batch.
 
     Each of `slots` runs simulations until it waits for an evaluation. A tree runs rounds of up to
     K simulations, kept apart because pending ones count as visits; a blocked descent ends the round

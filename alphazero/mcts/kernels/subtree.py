@@ -5,7 +5,7 @@ from typing import Any
 from numba import types
 
 from alphazero.games.compiled_rules import RulesType
-from alphazero.mcts.kernels.edges import edge_at, has_margins, init_edge, is_complete
+from alphazero.mcts.kernels.edges import edge_at, init_edge, is_complete
 from alphazero.mcts.kernels.transpositions import rebuild_index
 from alphazero.mcts.kernels.tree import CREATED, SlotsType, Trees, TreesType
 from alphazero.utils.arrays import Int64Array
@@ -53,15 +53,11 @@ def _move_node(trees: Trees, slot: int, node: int, target: int) -> int:
         edge = edge_at(trees, slot, first, index, complete)
         child = trees.edges[slot, edge].child
         trees.edges[slot, edge + shift] = trees.edges[slot, edge]
-        if has_margins(trees):
-            trees.plain_sums[slot, edge + shift] = trees.plain_sums[slot, edge]
         trees.edges[slot, edge + shift].child = trees.new_index[child] if child >= 0 else -1
         if not complete:
             trees.created_places[slot, target + index] = trees.created_places[slot, first + index]
     trees.nodes[slot, place] = trees.nodes[slot, node]
     trees.nodes[slot, place].first_edge = target
-    if has_margins(trees):
-        trees.plain_values[slot, place] = trees.plain_values[slot, node]
     for edge in range(first, first if complete else first + edges):
         action, prior = trees.lazy_actions[slot, edge], trees.lazy_priors[slot, edge]
         trees.lazy_actions[slot, edge + shift] = action

@@ -70,13 +70,10 @@ def rebuild_index(trees: Trees, slot: int) -> None:
 
 
 @inline_kernel
-def node_value(
-    trees: Trees, selection: SelectionParams, slot: int, node: int, plain: bool
-) -> float:
+def node_value(trees: Trees, selection: SelectionParams, slot: int, node: int) -> float:
     """Return the mean of a node's evaluation and its edges, or its exact value if solved.
 
-    It is for the node's player to move. An edge's weight is its visits times `visit_weight`. With
-    `plain`, where `has_margins`, it is the mean of the plain values, with the same weights.
+    It is for the node's player to move. An edge's weight is its visits times `visit_weight`.
     """
     if selection.mcts_solver and is_solved(trees, slot, node):
         return trees.nodes[slot, node].value  # type: ignore[no-any-return]
@@ -87,8 +84,7 @@ def node_value(
         visits = trees.edges[slot, edge].visits
         if visits > 0:
             best = max(best, trees.edges[slot, edge].value_sum / visits)
-    weights = 1.0
-    total = trees.plain_values[slot, node] if plain else trees.nodes[slot, node].value
+    weights, total = 1.0, trees.nodes[slot, node].value
     for index in range(count):
         edge = edge_at(trees, slot, first, index, complete)
         visits = trees.edges[slot, edge].visits
@@ -96,7 +92,5 @@ def node_value(
             value = trees.edges[slot, edge].value_sum / visits
             weight = visits * visit_weight(best - value, selection.backup_value_weighting)
             weights += weight
-            if plain:
-                value = trees.plain_sums[slot, edge] / visits
             total += weight * value
     return total / weights  # type: ignore[no-any-return]

@@ -47,8 +47,8 @@ SLOT = np.dtype(
 )
 NODE = np.dtype(
     [
-        # the evaluator's value, or the exact one of a finished or solved position, or with
-        # `search.margin_weight` the utility; this and the bounds are for the node's player to move
+        # the evaluator's value, or the exact one of a finished or solved position; this and the
+        # bounds are for the node's player to move
         ("value", np.float64),
         ("key", np.uint64),  # in a graph, the hash of the position, 0 for none
         ("first_edge", np.int32),  # start of the node's block of edges
@@ -76,24 +76,17 @@ LEAF = np.dtype(
         ("depth", np.int32),  # edges from the root
         ("expands", np.bool_),  # whether to add a node in backup
         ("value", np.float64),  # for the player to move; set by the evaluation if it expands
-        ("plain_value", np.float64),  # with `plain_values`: the value, where `value` is utility
     ],
     align=True,
 )
-ROW = np.dtype(
-    [
-        ("slot", np.int32),
-        ("leaf", np.int32),
-        ("margin", np.float32),  # for the player to move, in points; written by the search
-    ]
-)
+ROW = np.dtype([("slot", np.int32), ("leaf", np.int32)])
 
 
 class Trees(NamedTuple):
     """The arrays of all trees.
 
-    Kernels write to them; Python writes the request fields, the margins of rows, the seeds, and
-    what `TreeSearch.reset` and `restrict_root` change.
+    Kernels write to them; Python writes the request fields, the seeds, and what
+    `TreeSearch.reset` and `restrict_root` change.
     """
 
     slots: RecordArray
@@ -122,11 +115,6 @@ class Trees(NamedTuple):
     """[G, K, A] legal actions of the leaf"""
     rows: RecordArray
     """[R] of ROW: slot and leaf of each row of the last batch"""
-    plain_values: Float64Array
-    """[G, N] the values of nodes without margins, for people and for training, where `value` is the
-    utility of `search.margin_weight`; [G, 0] without it: both are the same"""
-    plain_sums: Float64Array
-    """[G, E] the sums of these values of edges, as `value_sum`; or [G, 0]"""
     lazy_actions: Int32Array
     """[G, E] the actions of lazy edges; or [G, 0]: all edges are created at once"""
     lazy_priors: Float32Array
@@ -156,14 +144,13 @@ def allocate_trees(
     leaves: int = 1,
     graph: bool = False,
     rows: int | None = None,
-    margins: bool = False,
     lazy: bool = False,
 ) -> Trees:
     """Allocate `slots` empty trees (graphs with `graph`) of at most `nodes` nodes each.
 
-    `rows` is the maximum batch size, by default `slots * leaves`. With `margins` the trees keep
-    the values beside the utilities; with `lazy` edges are created one by one. All memory is
-    reserved here; the operating system provides a page when a tree first writes to it.
+    `rows` is the maximum batch size, by default `slots * leaves`. With `lazy` edges are created
+    one by one. All memory is reserved here; the operating system provides a page when a tree
+    first writes to it.
     """
     size, actions = game.state_size, game.num_actions
     return Trees(
@@ -180,8 +167,6 @@ def allocate_trees(
         leaf_key=np.zeros((slots, leaves), np.uint64),
         leaf_mask=np.zeros((slots, leaves, actions), np.bool_),
         rows=np.zeros(rows or slots * leaves, ROW),
-        plain_values=np.zeros((slots, nodes if margins else 0)),
-        plain_sums=np.zeros((slots, nodes * actions if margins else 0)),
         lazy_actions=np.zeros((slots, nodes * actions if lazy else 0), np.int32),
         lazy_priors=np.zeros((slots, nodes * actions if lazy else 0), np.float32),
         created_places=np.zeros((slots, nodes * actions if lazy else 0), np.int32),

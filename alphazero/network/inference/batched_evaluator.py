@@ -66,9 +66,8 @@ def pieces(positions: int) -> Iterator[slice]:
 
 
 def check_outputs(logits: Float32Array, values: Float32Array) -> None:
-    """Raise RunError if any of the network's `logits` [B, A] or `values` [B, ...] is not finite."""
-    sums = values if values.ndim == 1 else values.sum(axis=1)  # not finite if a term is not
-    good = np.isfinite(logits).all(axis=1) & np.isfinite(sums)
+    """Raise RunError if any of the network's `logits` [B, A] or `values` [B] is not finite."""
+    good = np.isfinite(logits).all(axis=1) & np.isfinite(values)
     if not good.all():
         raise RunError(
             f"the network answered with NaN or infinity for {int((~good).sum())} of {len(good)} "
@@ -82,8 +81,7 @@ class BatchRunner(Protocol):
     def run(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most the size.
 
-        With margins the values are [n, 2]. The arrays may be views of buffers that the next run
-        overwrites.
+        The arrays may be views of buffers that the next run overwrites.
         """
 
 
@@ -92,8 +90,6 @@ class BatchedEvaluator(ABC):
 
     device: str
     precision: str
-    gives_margins = False
-    """whether values are [B, 2], with the means of the head `margin` beside the values"""
 
     def __init__(self, network: ResNet) -> None:
         self.observation_shape = network.observation_shape
@@ -103,43 +99,24 @@ class BatchedEvaluator(ABC):
         self._network = fold_batch_norm(network)
         self._idle: defaultdict[int, list[BatchRunner]] = defaultdict(list)
         """runners that no thread uses, by batch size"""
-        self._with_margins: Self | None = None
-
-    def with_margins(self) -> Self:
-        """Return the evaluator whose values are [B, 2]: also the mean of the head `margin`.
-
-        It computes them in the same forward pass. Later calls return the same evaluator, so that
-        threads share its runners.
-        """
-        if self._with_margins is None:
-            assert "margin" in self.auxiliary_heads, "the network has the head `margin`"
-            self._with_margins = self._make_margin_twin()
-        return self._with_margins
-
-    def _make_margin_twin(self) -> Self:
-        twin = self._copy()
-        twin.gives_margins = True
-        return twin
 
     def _copy(self) -> Self:
         """Return an evaluator of the same network, without runners."""
         twin = copy.copy(self)
         twin._idle = defaultdict(list)
-        twin._with_margins = None
         return twin
 
     def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return policy logits float32 [B, A] and values float32 [B], for `to_play` of each.
 
-        With margins the values are [B, 2]. `observations`: float32 [B, C, H, W]; B may be 0. The
-        outputs are new, contiguous arrays.
+        `observations`: float32 [B, C, H, W]; B may be 0. The outputs are new, contiguous arrays.
 
         Raises:
             RunError: when an output is NaN or infinite.
         """
         check_observations(observations, self.observation_shape)
         logits = np.empty((len(observations), self.num_actions), np.float32)
-        values = np.empty((len(observations), 2)[: 1 + self.gives_margins], np.float32)
+        values = np.empty(len(observations), np.float32)
         for piece in pieces(len(observations)):
             size = padded_size(piece.stop - piece.start)
             batch = self._checkout(size)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 Forward = Callable[[Tensor], tuple[Tensor, Tensor]]
-"""Maps observations [B, C, H, W] to logits [B, A] and values [B], or [B, 2] with margins."""
+"""Maps observations [B, C, H, W] to logits [B, A] and values [B]."""
 
 WARM_UP = 3
 """Runs before the recording, in which libraries choose their kernels and allocate memory."""

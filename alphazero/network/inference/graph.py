@@ -6,13 +6,11 @@ the outputs of each graph with those of torch.
 Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
 from torch import Tensor, nn
 
-from alphazero.network.auxiliary_heads import MarginHead
 from alphazero.network.heads import ConvolutionalPolicy, scale_of_board
 from alphazero.network.inference.quantization import Ranges
 from alphazero.network.layers import ConvNorm
@@ -61,21 +59,20 @@ class GraphOps(Protocol):
 
 
 def build_graph(
-    network: ResNet, ops: GraphOps, observations: Any, ranges: Ranges, margins: bool
+    network: ResNet, ops: GraphOps, observations: Any, ranges: Ranges
 ) -> tuple[Any, Any]:
     """Add a folded network to a graph; return its logits [B, A] and values [B, 1].
 
     `observations` [B, C, H, W] is the graph's input. Convolutions in `ranges` round their inputs
-    and weights to int8. With `margins` the values are [B, 2], with the means of the head `margin`.
+    and weights to int8.
     """
-    return _Builder(network, ops, ranges, margins).outputs(observations)
+    return _Builder(network, ops, ranges).outputs(observations)
 
 
 class _Builder(NamedTuple):
     network: ResNet
     ops: GraphOps
     ranges: Ranges
-    margins: bool
 
     def outputs(self, observations: Any) -> tuple[Any, Any]:
         network, relu = self.network, self.ops.relu
@@ -83,8 +80,7 @@ class _Builder(NamedTuple):
         for block in network.tower:
             trunk = self._residual(trunk, cast(ResidualBlock, block))
         logits = self._policy(self._convolve(trunk, network.policy_features))
-        values = self._value(relu(self._convolve(trunk, network.value_features)))
-        return logits, self.ops.join([values, self._margin(trunk)]) if self.margins else values
+        return logits, self._value(relu(self._convolve(trunk, network.value_features)))
 
     def _convolve(self, features: Any, layer: ConvNorm) -> Any:
         # The skip around a block uses the unrounded features: rounding them too is no faster and
@@ -137,12 +133,3 @@ class _Builder(NamedTuple):
         inputs = self._pool_board(features) if pools else ops.flat(features)
         hidden = ops.relu(self._dense(inputs, network.value_hidden))
         return ops.tanh(self._dense(hidden, network.value_output))
-
-    def _margin(self, trunk: Any) -> Any:
-        """The means [B, 1] of the head `margin`: the twin of `MarginHead`."""
-        ops, head = self.ops, cast(MarginHead, self.network.auxiliary["margin"])
-        features = ops.relu(self._convolve(trunk, head.features))
-        summary = ops.join([ops.means(features), ops.maxima(features)])
-        hidden = ops.relu(self._dense(summary, head.hidden))
-        mean = ops.dense(hidden, head.output.weight[:1], head.output.bias[:1])
-        return ops.scale(mean, math.sqrt(math.prod(self.network.observation_shape[1:])))

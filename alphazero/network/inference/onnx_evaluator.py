@@ -3,7 +3,7 @@
 Shapes: B positions, C planes, H rows, W columns, A actions.
 """
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -51,11 +51,6 @@ class OnnxEvaluator(BatchedEvaluator):
         super().__init__(network)
         self._network.to("cpu")
         self._session = open_session(onnx_bytes(self._network))
-
-    def _make_margin_twin(self) -> Self:
-        twin = super()._make_margin_twin()
-        twin._session = open_session(onnx_bytes(self._network, margins=True))
-        return twin
 
     def _make_runner(self, size: int) -> OnnxRunner:
         return OnnxRunner(self._session, size, self.observation_shape)

@@ -136,17 +136,13 @@ class OnnxOps:
 
 
 def onnx_bytes(
-    network: ResNet,
-    ranges: Ranges | None = None,
-    metadata: Mapping[str, str] | None = None,
-    margins: bool = False,
+    network: ResNet, ranges: Ranges | None = None, metadata: Mapping[str, str] | None = None
 ) -> bytes:
     """Return a folded network as a checked ONNX model of any batch size B.
 
     It maps `observations` float32 [B, C, H, W] to `policy_logits` float32 [B, A] and `values`
     float32 [B], both for the player to move. Convolutions in `ranges` are int8, as pairs of
-    QuantizeLinear and DequantizeLinear. `metadata` goes into the file as it is. With `margins`
-    the values are [B, 2], with the means of the head `margin`, in points.
+    QuantizeLinear and DequantizeLinear. `metadata` goes into the file as it is.
     """
     import onnx
     from onnx import TensorProto, helper
@@ -156,17 +152,16 @@ def onnx_bytes(
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, dimensions, meaning)
 
     ops = OnnxOps()
-    logits, values = build_graph(network, ops, INPUT, ranges or {}, margins)
-    shape = [2] if margins else []
+    logits, values = build_graph(network, ops, INPUT, ranges or {})
     ops.nodes.append(helper.make_node("Identity", [logits], [LOGITS]))
-    ops.nodes.append(helper.make_node("Reshape", [values, ops._shape(-1, *shape)], [VALUES]))
+    ops.nodes.append(helper.make_node("Reshape", [values, ops._shape(-1)], [VALUES]))
     graph = helper.make_graph(
         ops.nodes,
         "alphazero",
         [described(INPUT, network.observation_shape, "planes seen by the player to move")],
         [
             described(LOGITS, [network.num_actions], "before softmax, illegal moves included"),
-            described(VALUES, shape, "expected outcome from -1 to 1, for the player to move"),
+            described(VALUES, [], "expected outcome from -1 to 1, for the player to move"),
         ],
         ops.constants,
     )

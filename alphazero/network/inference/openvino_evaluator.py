@@ -90,7 +90,7 @@ class OpenVINOEvaluator(BatchedEvaluator):
         return twin
 
     def _make_runner(self, size: int) -> OpenVINORunner:
-        graph = _graph(self._network, size, self._ranges, self.gives_margins)
+        graph = _graph(self._network, size, self._ranges)
         return OpenVINORunner(graph, self._hint)
 
 
@@ -177,9 +177,9 @@ class OpenVINOOps:
         return self._ops.reshape(numbers, np.array([0, -1, 1, 1]), True)
 
 
-def _graph(network: ResNet, size: int, ranges: Ranges, margins: bool) -> Any:
+def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
     """Return a folded network as an OpenVINO model of fixed batch size."""
     openvino = _openvino()
     observations = openvino.opset13.parameter([size, *network.observation_shape], np.float32)
-    outputs = build_graph(network, OpenVINOOps(), observations, ranges, margins)
+    outputs = build_graph(network, OpenVINOOps(), observations, ranges)
     return openvino.Model(list(outputs), [observations], "alphazero")

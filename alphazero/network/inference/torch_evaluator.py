@@ -101,9 +101,8 @@ class TorchEvaluator(BatchedEvaluator):
         self._records = torch.device(self.device).type == "cuda"
 
     def _make_runner(self, size: int) -> BatchRunner:
-        forward = self._network.forward_margins if self.gives_margins else self._network.forward
         device = self._network.stem.convolution.weight.device
-        given = forward, size, self.observation_shape, self._type, device
+        given = self._network.forward, size, self.observation_shape, self._type, device
         with _ONE_RECORDING:
             if self._records:
                 try:

@@ -1538,15 +1538,15 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/simulation.py",
-        "value, plain_value = -value, -plain_value",
-        "value, plain_value = value * 1, -plain_value",
+        "        value = -value",
+        "        value = value * 1",
         "backup does not change sides",
         ("mcts/test_network_search.py::test_search_wins_in_one_and_blocks_in_one",),
     ),
     Mutation(
         "mcts/kernels/simulation.py",
-        "put(cache, cache.row_keys[row], logits[row], value, margin)",
-        "put(cache, cache.row_keys[row], logits[0], value, margin)",
+        "put(cache, cache.row_keys[row], logits[row], value)",
+        "put(cache, cache.row_keys[row], logits[0], value)",
         "the cache holds the first row's logits for every row",
         (
             "mcts/kernels/test_evaluation_cache.py::test_each_position_of_a_batch_is_remembered_with_its_own_evaluation",
@@ -1654,8 +1654,7 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/transpositions.py",
-        "weights = 1.0\n    total = trees.plain_values[slot, node] if plain else "
-        "trees.nodes[slot, node].value",
+        "weights, total = 1.0, trees.nodes[slot, node].value",
         "weights, total = 0.0, 0.0",
         "a node's own evaluation counts nothing",
         ("mcts/kernels/test_transpositions.py::test_every_graph_is_the_one_of_the_plain_twin",),
@@ -1824,41 +1823,4 @@ SEARCH = (
     ),
 )
 
-_TREE = (
-    "mcts/test_network_search.py::test_every_combination_of_options_builds_the_tree_of_the_plain_twin",
-)
-
-MARGINS = (
-    Mutation(
-        "mcts/kernels/simulation.py",
-        "margin = value_of(1, trees.state[PLY] % 2) * call_rule(rules.margin, trees.state)",
-        "margin = call_rule(rules.margin, trees.state)",
-        "the margin of a finished game is for player 0",
-        _TREE,
-    ),
-    Mutation(
-        "mcts/kernels/subtree.py",
-        "trees.plain_sums[slot, edge + shift] = trees.plain_sums[slot, edge]",
-        "trees.plain_sums[slot, edge + shift] = trees.edges[slot, edge].value_sum",
-        "kept trees show utilities",
-        _TREE,
-    ),
-    Mutation(
-        "mcts/kernels/root.py",
-        "total = trees.plain_sums[slot, edge]",
-        "total = trees.edges[slot, edge].value_sum",
-        "people are shown utilities",
-        _TREE,
-    ),
-    Mutation(
-        "mcts/kernels/evaluation_cache.py",
-        "cache.margins[place] = margin",
-        "cache.margins[place] = 0.0",
-        "the cache forgets margins",
-        (
-            "mcts/kernels/test_evaluation_cache.py::test_a_search_finds_the_same_whatever_was_searched_before",
-        ),
-    ),
-)
-
-MUTATIONS = (*VARIED_OPTIONS, *NETWORK, *TRAINING, *PLAYERS, *GAMES, *SEARCH, *MARGINS)
+MUTATIONS = (*VARIED_OPTIONS, *NETWORK, *TRAINING, *PLAYERS, *GAMES, *SEARCH)

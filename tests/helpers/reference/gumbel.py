@@ -54,7 +54,7 @@ class PlainGumbelRoot(PlainSearch):
         shares = [float(np.exp(logits[a] - highest)) for a in seen]
         if not sum(shares):
             return super().root_value()
-        means = [self.root.plain_sums[a] / self.root.visits[a] for a in seen]
+        means = [self.root.value_sums[a] / self.root.visits[a] for a in seen]
         return float(np.average(means, weights=shares))
 
     def _best_action(self, node: PlainNode) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State, to_play
-from alphazero.mcts.evaluator import Evaluator, with_margins
+from alphazero.mcts.evaluator import Evaluator
 
 
 def seen_by(player: int, result: float) -> float:
@@ -23,26 +23,19 @@ def seen_by(player: int, result: float) -> float:
 
 @dataclass
 class PlainNode:
-    """A position; its dictionaries have one entry for each legal action, in rising order.
-
-    `value` and `value_sums` are of the utility, in which margins may have a part; `plain_value`
-    and `plain_sums` are of the outcome alone.
-    """
+    """A position; its dictionaries have one entry for each legal action, in rising order."""
 
     state: State
     value: float
     priors: dict[int, float]
-    plain_value: float
     visits: dict[int, int] = field(init=False)
     value_sums: dict[int, float] = field(init=False)
-    plain_sums: dict[int, float] = field(init=False)
     under_way: dict[int, int] = field(init=False)
     children: dict[int, "PlainNode"] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.visits = dict.fromkeys(self.priors, 0)
         self.value_sums = dict.fromkeys(self.priors, 0.0)
-        self.plain_sums = dict.fromkeys(self.priors, 0.0)
         self.under_way = dict.fromkeys(self.priors, 0)
 
     def size(self) -> int:
@@ -66,7 +59,7 @@ class PlainSearch:
         capacity: int = 1_000_000,
     ) -> None:
         self.game = game
-        self.evaluator = with_margins(evaluator) if settings.margin_weight else evaluator
+        self.evaluator = evaluator
         self.settings = settings
         self.leaves = leaves
         self.capacity = capacity
@@ -123,9 +116,9 @@ class PlainSearch:
         return dict(zip(priors, mixed, strict=True))
 
     def root_value(self) -> float:
-        """Return the mean of the root's own value and of every simulation's, without margins."""
+        """Return the mean of the root's own value and of every simulation's."""
         root = self.root
-        total = root.plain_value + sum(root.plain_sums.values())
+        total = root.value + sum(root.value_sums.values())
         return total / (1 + sum(root.visits.values()))
 
     def variation(self, action: int, length: int) -> list[int]:
@@ -180,24 +173,14 @@ class PlainSearch:
         """Return a node whose value is the finished game's or else the evaluator's."""
         outcome = self.game.outcome(state)
         if outcome != ONGOING:
-            value, margin = seen_by(to_play(state), outcome), 0.0
-            if self.settings.margin_weight:
-                margin = seen_by(to_play(state), self.game.margin(state))
-            return PlainNode(state, self._utility(value, margin), {}, value)
+            return PlainNode(state, seen_by(to_play(state), outcome), {})
         logits, values = self.evaluator.evaluate(self.game.observe(state)[None])
-        value, margin = (float(values[0]), 0.0) if values.ndim == 1 else values[0].tolist()
         legal = np.flatnonzero(self.game.legal_action_mask(state)).tolist()
         highest = max(float(logits[0, action]) for action in legal)
         weights = [math.exp(float(logits[0, action]) - highest) for action in legal]
         priors = [float(np.float32(weight / sum(weights))) for weight in weights]
         shares = dict(zip(legal, priors, strict=True))
-        return PlainNode(state, self._utility(value, margin), shares, value)
-
-    def _utility(self, value: float, margin: float) -> float:
-        """Return the sum of a value and of a margin's angle in quarter turns, by their weights."""
-        weight, (_, rows, columns) = self.settings.margin_weight, self.game.observation_shape
-        angle = math.degrees(math.atan2(margin, 2 * math.sqrt(rows * columns)))
-        return (1 - weight) * value + weight * angle / 90
+        return PlainNode(state, float(values[0]), shares)
 
     def _hang(self, path: Path, node: PlainNode) -> None:
         """Put `node` at the end of `path`, unless it hangs there or the tree is full."""
@@ -207,9 +190,7 @@ class PlainSearch:
 
     def _credit(self, path: Path, leaf: PlainNode) -> None:
         """Count a simulation that ends in `leaf` on every edge of its path."""
-        utility = seen_by(to_play(leaf.state), leaf.value)
-        outcome = seen_by(to_play(leaf.state), leaf.plain_value)
+        result = seen_by(to_play(leaf.state), leaf.value)
         for node, action in path:
             node.visits[action] += 1
-            node.value_sums[action] += seen_by(to_play(node.state), utility)
-            node.plain_sums[action] += seen_by(to_play(node.state), outcome)
+            node.value_sums[action] += seen_by(to_play(node.state), result)

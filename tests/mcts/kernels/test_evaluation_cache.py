@@ -26,7 +26,7 @@ from alphazero.utils.jobs import threads_per_evaluation
 
 _WORDS, _FACTORS, _LOGITS = types.uint32[::1], types.uint64[::1], types.float32[::1]
 get = kernel(types.int64(CacheType, types.uint64))(evaluation_cache.get.py_func)
-put = kernel(types.void(CacheType, types.uint64, _LOGITS, types.float64, types.float64))(
+put = kernel(types.void(CacheType, types.uint64, _LOGITS, types.float64))(
     evaluation_cache.put.py_func
 )
 hash_observation = kernel(types.uint64(_WORDS, _FACTORS))(evaluation_cache.hash_observation.py_func)
@@ -75,7 +75,7 @@ SEARCHES = {
     "with proofs": {"mcts_solver": True, "fpu": "parent"},
     "graph": {"transpositions": "always", "backup_value_weighting": 2.0, "mcts_solver": True},
     "Gumbel": {"selection": "gumbel_root", "mcts_solver": True},
-    "margins": {"margin_weight": 0.3, "leaf_symmetry": "average"},
+    "average": {"leaf_symmetry": "average"},
 }
 
 
@@ -98,8 +98,8 @@ def drop_half(search: NetworkSearch) -> None:
 
 
 CASES = [
-    *itertools.product(["tic_tac_toe", "connect_four", "gomoku"], SEARCHES.keys() - {"margins"}),
-    ("othello", "margins"),
+    *itertools.product(["tic_tac_toe", "connect_four", "gomoku"], SEARCHES.keys() - {"average"}),
+    ("othello", "average"),
 ]
 
 
@@ -238,9 +238,9 @@ def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one() -> None:
     places = len(cache.keys)
     assert places & (places - 1) == 0
     old, new = 5, 5 + places
-    put(cache, np.uint64(old), np.full(7, 1, np.float32), 0.1, 0.0)
+    put(cache, np.uint64(old), np.full(7, 1, np.float32), 0.1)
     assert get(cache, np.uint64(old)) == 5
-    put(cache, np.uint64(new), np.full(7, 2, np.float32), 0.2, 0.0)
+    put(cache, np.uint64(new), np.full(7, 2, np.float32), 0.2)
     assert get(cache, np.uint64(old)) == -1
     place = get(cache, np.uint64(new))
     assert cache.logits[place].tolist() == [2] * 7
@@ -250,7 +250,7 @@ def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one() -> None:
 
 def test_a_cache_of_no_size_remembers_nothing() -> None:
     cache = new_cache(0, 7, 4, 9)
-    put(cache, np.uint64(3), np.zeros(7, np.float32), 0.0, 0.0)
+    put(cache, np.uint64(3), np.zeros(7, np.float32), 0.0)
     assert get(cache, np.uint64(3)) == -1
     assert cache.counts.tolist() == [0, 0]
 

@@ -46,7 +46,7 @@ class PlainGraph(PlainGumbelRoot):
         """Return the mean at the root, of the improved policy in Gumbel search."""
         if self.settings.selection == "gumbel_root":
             return super().root_value()
-        return self._means(self.root)[1]
+        return self._mean(self.root)
 
     def _key(self, state: State) -> bytes:
         place = state.copy()
@@ -60,19 +60,14 @@ class PlainGraph(PlainGumbelRoot):
             self.known.get(self._key(state)) if self.settings.transpositions == "always" else None
         )
 
-    def _means(self, node: PlainNode) -> list[float]:
-        """Return the means of a node and of its edges, whose visits count 1 / (1 + k d).
-
-        They are those of utilities and of values; the weights come from utilities.
-        """
+    def _mean(self, node: PlainNode) -> float:
+        """Return the mean of a node and of its edges, whose visits count 1 / (1 + k d)."""
         means = {a: node.value_sums[a] / count for a, count in node.visits.items() if count}
-        best, numbers, weights = max(means.values(), default=0), [], [1.0]
-        numbers.append((node.value, node.plain_value))
+        best, weights = max(means.values(), default=0), [1.0]
         for action, mean in means.items():
-            numbers.append((mean, node.plain_sums[action] / node.visits[action]))
             k = self.settings.backup_value_weighting
             weights.append(node.visits[action] / (1 + k * (best - mean)))
-        return np.average(numbers, axis=0, weights=weights).tolist()
+        return float(np.average([node.value, *means.values()], weights=weights))
 
     def _walk(self) -> tuple[Path, State]:
         path: Path = []
@@ -99,24 +94,14 @@ class PlainGraph(PlainGumbelRoot):
     def _credit(self, path: Path, leaf: PlainNode) -> None:
         for node, action in reversed(path):
             child = node.children[action]
-            utility, value = (seen_by(to_play(child.state), mean) for mean in self._means(child))
+            mean = seen_by(to_play(child.state), self._mean(child))
             node.visits[action] += 1
-            visits, player = node.visits[action], to_play(node.state)
-            node.value_sums[action] = visits * seen_by(player, utility)
-            node.plain_sums[action] = visits * seen_by(player, value)
+            node.value_sums[action] = node.visits[action] * seen_by(to_play(node.state), mean)
 
 
-@pytest.mark.parametrize(
-    ("name", "margin_weight"),
-    [
-        *((name, 0.0) for name in MANY if name != "othello 4x4"),
-        *((name, 0.3) for name in WITH_MARGIN),
-    ],
-)
+@pytest.mark.parametrize("name", MANY)
 @pytest.mark.parametrize("selection", ["puct", "gumbel_root"])
-def test_every_graph_is_the_one_of_the_plain_twin(
-    name: str, margin_weight: float, selection: str
-) -> None:
+def test_every_graph_is_the_one_of_the_plain_twin(name: str, selection: str) -> None:
     game = MANY[name]
     evaluator, rng = HashedEvaluator(game, 5), np.random.default_rng(2)
     choices = itertools.product((True, False), (0.0, 2.0), (True, False), (1, 4))
@@ -129,7 +114,6 @@ def test_every_graph_is_the_one_of_the_plain_twin(
             backup_value_weighting=weighting,
             reuse_tree=reuse_tree,
             evaluation_cache_mib=0,
-            margin_weight=margin_weight,
         )
         exploration = Exploration() if selection == "gumbel_root" else None
         search = NetworkSearch(
