@@ -209,7 +209,7 @@ NETWORK = (
     ),
     Mutation(
         "network/inference/batched_evaluator.py",
-        "good = np.isfinite(logits).all(axis=1) & np.isfinite(sums)",
+        "good = np.isfinite(logits).all(axis=1) & np.isfinite(values)",
         "good = np.isfinite(logits).all(axis=1)",
         "values that are not numbers pass",
         ("network/test_resnet.py::test_weights_that_are_not_numbers_stop_the_run",),

@@ -15,7 +15,6 @@ from alphazero.mcts.kernels.equations import (
     sigma,
     ucb1,
     ucb1_width,
-    utility,
     visit_weight,
 )
 
@@ -77,10 +76,6 @@ def test_a_single_action_is_always_the_one_considered() -> None:
 def test_the_equations_have_the_values_computed_by_hand() -> None:
     assert sigma.py_func(0.5, 10, 50.0, 1.0) == pytest.approx(60 * 0.75)
     assert sigma.py_func(-1.0, 10, 50.0, 1.0) == 0
-    # Half a win by 18 points, half of a right angle; 18 sqrt(3) have two thirds of it.
-    assert utility.py_func(0.5, 18.0, 0.2, 18.0) == pytest.approx(0.8 * 0.5 + 0.2 / 2)
-    assert utility.py_func(-1.0, -18 * math.sqrt(3), 0.1, 18.0) == pytest.approx(-0.9 - 0.2 / 3)
-    assert utility.py_func(0.3, 400.0, 0.0, 18.0) == 0.3
     # Two visited actions of priors 0.2 and 0.3, 4 visits, Q of 1 and -0.5; the node's value 0.1.
     mixed = (0.1 + 4 * (0.2 - 0.15) / 0.5) / 5
     assert mixed_value.py_func(0.1, 4, 0.5, 0.05) == pytest.approx(mixed)
