@@ -16,9 +16,9 @@ from alphazero.games import make_game, register
 from alphazero.games.compiled_rules import HEURISTIC_SCALE, RuleFunctions, Signature
 from alphazero.games.contract import check
 from alphazero.games.contract.check import check_game, refuse_unsound
-from alphazero.games.contract.display import REST
-from alphazero.games.contract.rules import FIRST
-from alphazero.games.contract.trial import FULL, SHORT, Effort
+from alphazero.games.contract.other_requirements import OTHER_REQUIREMENTS
+from alphazero.games.contract.random_games import FULL, SHORT, Effort
+from alphazero.games.contract.rule_requirements import RULE_REQUIREMENTS
 from alphazero.games.game import (
     LAST,
     ONGOING,
@@ -486,7 +486,7 @@ BROKEN = {
             action_cell=lambda self, state, action: 8 - action,
         ),
         "lays_its_actions_on_cells",
-        "; expected the cell's number, as policy_planes is 1",
+        ", the cell of its stone, as policy_planes is 1",
     ),
     "names that read back as others": (
         with_attributes(parse_action=one_cell_further),
@@ -501,7 +501,7 @@ BROKEN = {
     "drawings that read back with another ply": (
         with_attributes(parse=read_the_other_turn),
         "reads_its_own_drawings",
-        "the position has another ply: 2; expected 0",
+        "after `parse` has read the drawing, the ply is 2; expected 0",
     ),
     "drawings that fail": (
         with_attributes(render=render_nothing),
@@ -526,7 +526,7 @@ BROKEN = {
     "a variable option of the board": (
         with_attributes(variable_options=property(lambda self: ("rows",))),
         "varies_only_the_initial_state",
-        "with rows 2 the game has observation_shape (4, 2, 3); expected (4, 3, 3)",
+        "with rows 2 observation_shape is (4, 2, 3); expected (4, 3, 3) as with 3",
     ),
     "an answer about wins that is none": (
         with_rules(wins_at_once=answer_two),
@@ -574,7 +574,7 @@ BROKEN = {
         "`margin` returns ",
     ),
 }
-"""A game, the promise that it breaks, and words of the message about it."""
+"""A game, the requirement that it violates, and words of the message about it."""
 
 
 @pytest.mark.parametrize(
@@ -582,32 +582,27 @@ BROKEN = {
 )
 @pytest.mark.parametrize("bug", BROKEN)
 def test_the_check_names_exactly_the_bug(bug: str, effort: Effort) -> None:
-    game, promise, words = BROKEN[bug]
+    game, requirement, words = BROKEN[bug]
     faults = check_game(game, effort).faults
     assert faults, bug
-    assert (faults[0].promise, words in faults[0].text) == (promise, True), faults[0]
+    assert (faults[0].requirement, words in faults[0].text) == (requirement, True), faults[0]
     consequences: dict[str, set[str]] = {
         "planes by colour": {"marks_moves_on_the_cells_of_their_stones", "marks_what_has_won"},
         "mask of taken cells": {"reads_its_own_drawings"},
         "symmetries that do not commute with play": {"lays_its_actions_on_cells"},
-        "names that read back as others": {"replays_a_game_from_its_move_names"},
-        "one name for all": {"replays_a_game_from_its_move_names"},
         "drawings that fail": {"does_not_change_given_states"},
     }
-    others = {fault.promise for fault in faults[1:]}
+    others = {fault.requirement for fault in faults[1:]}
     assert others <= consequences.get(bug, set()), others
 
 
-def test_every_kind_of_bug_that_a_promise_is_for_has_a_broken_game() -> None:
-    """Promises that `Game` keeps for its subclasses, or that only its dataclass could break."""
-    inherited = {
-        "replays_a_game_from_its_move_names",
-        "stores_its_options_after_the_header",
-        "refuses_illegal_actions",
-        "can_be_copied_to_another_process",
-    }
-    kept = {promise.__name__ for promise in (*FIRST, *REST)} - inherited
-    assert kept <= {promise for _, promise, _ in BROKEN.values()}
+def test_every_kind_of_bug_that_a_requirement_is_for_has_a_broken_game() -> None:
+    """Requirements that `Game` keeps for its subclasses, or that only its dataclass could break."""
+    inherited = {"stores_its_options_after_the_header", "can_be_copied_to_another_process"}
+    kept = {
+        requirement.__name__ for requirement in (*RULE_REQUIREMENTS, *OTHER_REQUIREMENTS)
+    } - inherited
+    assert kept <= {requirement for _, requirement, _ in BROKEN.values()}
 
 
 def test_a_fault_is_reported_with_the_moves_and_the_drawing_of_its_position() -> None:
@@ -642,7 +637,7 @@ def test_a_rule_that_only_numba_can_run_is_judged_by_the_margins() -> None:
     assert not report.faults
     assert "note: `play` could only be run compiled (ZeroDivisionError" in str(report)
     (fault,) = check_game(with_rules(play=divide_by_zero_and_write_behind)).faults
-    assert fault.promise == "stays_within_its_arrays"
+    assert fault.requirement == "stays_within_its_arrays"
     assert fault.text == "`play(state, 8)` writes outside its arrays"
     (fault,) = check_game(with_rules(legal=divide_by_zero_and_mark_one_more)).faults
     assert fault.text == "`legal(state)` writes outside its arrays"
@@ -657,7 +652,7 @@ def test_a_game_in_which_one_player_cannot_win_says_so() -> None:
         one_sided = False
 
     faults = check_game(named(Silent, rows=3, columns=3, komi_half_points=40)).faults
-    assert [fault.promise for fault in faults] == ["gives_the_outcome_for_player_0"]
+    assert [fault.requirement for fault in faults] == ["gives_the_outcome_for_player_0"]
 
 
 def test_a_check_says_where_too_little_was_won_to_judge_the_outcome() -> None:
@@ -680,9 +675,9 @@ def broken_names(temporary_games: None) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("ply_not_counted", "ply_not_counted cannot be trained: 'counts every move' is broken: "),
+        ("ply_not_counted", "ply_not_counted cannot be trained: 'counts every move' is violated: "),
         ("max_moves_too_small", "expected a max_moves that no game exceeds; `alphazero check "),
-        ("a_write_far_away", "'stays within its arrays' is broken: `play(state, "),
+        ("a_write_far_away", "'stays within its arrays' is violated: `play(state, "),
     ],
 )
 @pytest.mark.usefixtures("broken_names")
@@ -740,14 +735,14 @@ def test_a_sound_game_is_checked_once_and_again_when_its_source_changes(
 def test_a_sound_game_passes_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", "hex:size=3"]) == 0
     output = capsys.readouterr().out
-    assert output.startswith("hex:size=3: every promise kept (6 random games, ")
+    assert output.startswith("hex:size=3: every requirement met (6 random games, ")
 
 
 @pytest.mark.usefixtures("broken_names")
 def test_a_broken_game_is_reported_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", "ply_not_counted"]) == 2
     output = capsys.readouterr().err
-    assert output.startswith("error: ply_not_counted breaks 1 of the promises")
+    assert output.startswith("error: ply_not_counted violates 1 of the requirements")
     assert "\nafter the moves: c1\n     3 . . .\n     2 . . .\n     1 . . X\n" in output
 
 

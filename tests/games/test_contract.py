@@ -97,10 +97,26 @@ def positions(game: Game) -> Iterator[tuple[State, int]]:
 
 
 @every_game
-def test_every_game_keeps_its_promises(game: Game) -> None:
+def test_every_game_meets_every_requirement(game: Game) -> None:
     report = check_game(game)
     assert not report.faults, str(report)
     assert not [note for note in report.notes if "only be run compiled" in note]
+
+
+@every_game
+def test_an_illegal_action_is_refused_by_its_number(game: Game) -> None:
+    for state, _ in itertools.islice(positions(game), 0, 60, 6):
+        illegal = np.flatnonzero(~game.legal_action_mask(state)).tolist()
+        for action in [-1, game.num_actions, 10**9, *illegal[:5]]:
+            with pytest.raises(GameError, match=f"^action {action} is not legal here$"):
+                game.play(state, action)
+
+
+@every_game
+def test_the_names_of_its_moves_replay_a_game(game: Game) -> None:
+    *moves, (last, _) = playouts(game)[0]
+    names = [game.action_name(state, action) for state, action in moves]
+    assert np.array_equal(game.from_moves(names), last)
 
 
 # A game of our own, registered while the tests run.

@@ -20,7 +20,7 @@ OTHERS = {
     "frontends/web/test_page_layout.py": "the page at several sizes, with every game",
     "games/test_against_go_programs.py": "Go's rules beside other programs",
     "games/test_against_open_spiel.py": "the rules of several games beside OpenSpiel's",
-    "games/test_check.py": "contract/check.py and contract/trial.py, each with the other's faults",
+    "games/test_check.py": "contract/, by games with one fault each",
     "games/test_plug_ins.py": "games that other packages register",
     "scripts/test_tutorial.py": "scripts/tutorial.ipynb",
     "training/test_resume.py": "runs that are interrupted and resumed, through loop and files",

@@ -461,7 +461,7 @@ def test_the_table_of_curves_is_the_table_of_metrics() -> None:
 def test_what_a_game_needs_is_what_the_readme_says() -> None:
     section = READMES["alphazero/games/README.md"].split("## Add a game")[1].split("\n## ")[0]
     named = set(re.findall(r"`(\w+)(?:\([\w, ]*\))?`", section))
-    needed = Game.__abstractmethods__ | {"legal", "play", "outcome", "observe"}
+    needed = Game.__abstractmethods__ | {"legal", "play", "observe"}
     assert needed <= named, needed - named
 
 

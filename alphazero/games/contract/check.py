@@ -1,4 +1,4 @@
-"""The check of a game against every promise of the contract."""
+"""The check of a game against every requirement of the contract."""
 
 import hashlib
 import inspect
@@ -9,38 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from alphazero.errors import GameError
-from alphazero.games.contract.display import REST
-from alphazero.games.contract.guarded import Breach, place_of
-from alphazero.games.contract.interpreted import sources_of
-from alphazero.games.contract.rules import FIRST, Promise
-from alphazero.games.contract.trial import FULL, SHORT, Effort, Trial
+from alphazero.games.compiled_rules import RuleFunctions, Signature
+from alphazero.games.contract.other_requirements import OTHER_REQUIREMENTS
+from alphazero.games.contract.random_games import FULL, SHORT, Effort, RandomGames
+from alphazero.games.contract.rule_requirements import RULE_REQUIREMENTS, Requirement
+from alphazero.games.contract.watched_rules import Fault, place_of
 from alphazero.games.game import Game
 from alphazero.games.registry import read_game, write_game
-from alphazero.utils.jit import cache_folder
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A broken promise."""
-
-    promise: str
-    """name of its function, or of a promise that `guarded.py` checks"""
-    text: str
-    """the fault and what was expected"""
-    moves: str | None = None
-    """the moves to the position; None if it is in no random game"""
-    drawing: str = ""
-    """the position as text"""
-
-    @property
-    def name(self) -> str:
-        return f"'{self.promise.replace('_', ' ')}' is broken"
-
-    def __str__(self) -> str:
-        lines = [f"{self.name}: {self.text}"]
-        if self.moves is not None:
-            lines.append(f"after the moves: {self.moves}" if self.moves else "at the start:")
-        return "\n".join([*lines, textwrap.indent(self.drawing, "    ")]).rstrip()
+from alphazero.utils.jit import cache_folder, kernel_hash
 
 
 @dataclass(frozen=True)
@@ -55,12 +31,21 @@ class Report:
     positions: int = 0
 
     def __str__(self) -> str:
-        seen = f"{self.games:,} random games, {self.positions:,} positions"
-        notes = [f"note: {note}" for note in self.notes]
+        lines = [f"{self.game} violates {len(self.faults)} of the requirements of every game"]
         if not self.faults:
-            return "\n".join([f"{self.game}: every promise kept ({seen})", *notes])
-        broken = f"{len(self.faults)} of the promises that every game keeps"
-        return "\n".join([f"{self.game} breaks {broken}", *map(str, self.faults), *notes])
+            seen = f"{self.games:,} random games, {self.positions:,} positions"
+            lines = [f"{self.game}: every requirement met ({seen})"]
+        for fault in self.faults:
+            lines.append(_headline(fault, fault.text))
+            if fault.moves is not None:
+                lines.append(f"after the moves: {fault.moves}" if fault.moves else "at the start:")
+            if fault.drawing:
+                lines.append(textwrap.indent(fault.drawing, "    "))
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+def _headline(fault: Fault, text: str) -> str:
+    return f"'{fault.requirement.replace('_', ' ')}' is violated: {text}"
 
 
 def check_game(game: Game | str, effort: Effort = FULL) -> Report:
@@ -70,23 +55,42 @@ def check_game(game: Game | str, effort: Effort = FULL) -> Report:
     unknown game.
     """
     game = read_game(game) if isinstance(game, str) else game
-    trial, faults = Trial(game, effort), list[Fault]()
-    for promise in FIRST:
-        faults += _faults(trial, promise)
+    games = RandomGames(game, effort)
+    for requirement in RULE_REQUIREMENTS:
+        faults = _faults(games, requirement)
         if faults:
             break
     else:
-        for promise in REST:
-            faults += _faults(trial, promise)
-    records = vars(trial).get("records", [])
-    notes = trial.rules.notes if records else []
-    return Report(write_game(game), faults, notes, len(records), sum(map(len, records)))
+        faults = [fault for each in OTHER_REQUIREMENTS for fault in _faults(games, each)]
+    notes = games.rules.notes if games.records else []
+    positions = sum(map(len, games.records))
+    return Report(write_game(game), faults, notes, len(games.records), positions)
+
+
+def _faults(games: RandomGames, requirement: Requirement) -> list[Fault]:
+    """Return the fault if a requirement is violated; an exception of the game is a fault too."""
+    games.current = None
+    try:
+        requirement(games)
+    except Fault as raised:
+        fault = raised
+    except Exception as error:
+        fault = Fault(f"{type(error).__name__} is raised: {error}, {place_of(error)}")
+    else:
+        return []
+    fault.requirement = fault.requirement or requirement.__name__
+    state = games.current if fault.state is None else fault.state
+    if state is not None:
+        with suppress(Exception):  # `render` may be at fault
+            fault.drawing = games.game.render(state)
+        fault.moves = games.moves_to(state)
+    return [fault]
 
 
 def refuse_unsound(game: Game) -> None:
     """Check a game briefly, once per version of its source.
 
-    Raises GameError if it breaks a promise.
+    Raises GameError if it violates a requirement.
     """
     marker = cache_folder() / "checked-games" / _source_hash(game)
     if marker.exists():
@@ -95,7 +99,7 @@ def refuse_unsound(game: Game) -> None:
     if report.faults:
         fault = report.faults[0]
         raise GameError(
-            f"{report.game} cannot be trained: {fault.name}: {fault.text.splitlines()[0]}; "
+            f"{report.game} cannot be trained: {_headline(fault, fault.text.splitlines()[0])}; "
             f"`alphazero check {report.game}` shows where"
         )
     with suppress(OSError):  # then the game is checked again next time
@@ -104,36 +108,14 @@ def refuse_unsound(game: Game) -> None:
 
 
 def _source_hash(game: Game) -> str:
-    """Return a hash of a game's options and of the source files of its class and rules."""
-    files = set()
+    """Return a hash of a game's options, of its rules, and of the source files of its class."""
+    digest, files = hashlib.sha256(repr(game).encode()), set()
+    for name, rule in zip(RuleFunctions._fields, game.rule_functions, strict=False):
+        source = getattr(rule, "py_func", rule)
+        digest.update(kernel_hash(source, getattr(Signature, name)).encode())
     for kind in type(game).__mro__:
-        module = sys.modules.get(kind.__module__)
         with suppress(TypeError):  # for a class without a file, like `object`
-            files.add(inspect.getsourcefile(module or kind) or "")
-    for rule in game.rule_functions:
-        files |= sources_of(rule)
-    digest = hashlib.sha256(repr(game).encode())
+            files.add(inspect.getsourcefile(sys.modules.get(kind.__module__) or kind) or "")
     for file in sorted(files):
         digest.update(Path(file).read_bytes() if Path(file).is_file() else file.encode())
     return digest.hexdigest()[:32]
-
-
-def _faults(trial: Trial, promise: Promise) -> list[Fault]:
-    """Return the fault of a broken promise, if any; an exception of the game is a fault too."""
-    trial.current = None
-    try:
-        promise(trial)
-    except Breach as breach:
-        name, text = breach.promise or promise.__name__, str(breach)
-        state = trial.current if breach.state is None else breach.state
-    except Exception as error:
-        name, state = promise.__name__, trial.current
-        text = f"{type(error).__name__} is raised: {error}, {place_of(error)}"
-    else:
-        return []
-    moves, drawing = None, ""
-    if state is not None:
-        with suppress(Exception):  # `render` may be at fault
-            drawing = trial.game.render(state)
-        moves = trial.moves_to(state)
-    return [Fault(name, text, moves, drawing)]
