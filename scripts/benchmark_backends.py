@@ -21,8 +21,7 @@ from alphazero.cli.main import run_and_report
 from alphazero.config.schema import InferenceConfig
 from alphazero.errors import ConfigError
 from alphazero.games import make_game
-from alphazero.network.checkpoint import load_checkpoint
-from alphazero.network.header import find_checkpoint
+from alphazero.network.checkpoint import find_checkpoint, load_checkpoint
 from alphazero.network.inference.backend import NAMES, make_evaluator, resolve_backend
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.inference.device_check import fixed_positions

@@ -24,8 +24,7 @@ from alphazero.drawing.figures import (
     save_figure,
 )
 from alphazero.mcts.rollout_methods import METHODS
-from alphazero.network.checkpoint import load_checkpoint
-from alphazero.network.header import find_checkpoint
+from alphazero.network.checkpoint import find_checkpoint, load_checkpoint
 from alphazero.players.registry import common_game, parse_player
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, no_progress, progress_bar

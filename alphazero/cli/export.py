@@ -75,8 +75,7 @@ def export(options: argparse.Namespace) -> None:
         page_files,
         write_page,
     )
-    from alphazero.network.checkpoint import load_checkpoint
-    from alphazero.network.header import find_checkpoint
+    from alphazero.network.checkpoint import find_checkpoint, load_checkpoint
     from alphazero.network.onnx_export import export_model
 
     path = find_checkpoint(Path(named.path))

@@ -213,7 +213,7 @@ def info_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def info(options: argparse.Namespace) -> None:
-    from alphazero.network.header import check_checkpoint, find_checkpoint
+    from alphazero.network.checkpoint import check_checkpoint, find_checkpoint
 
     path = find_checkpoint(options.checkpoint)
     if path.suffix != ".safetensors":

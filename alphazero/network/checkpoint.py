@@ -1,35 +1,66 @@
 """Checkpoints: one `.safetensors` file holds a player's game, network, weights and strength.
 
 The layout is that of safetensors: a length (8 bytes), a JSON header, the tensors. The header's
-`__metadata__` holds the format and a SHA-256 over all contents, because safetensors by itself
-loads a flipped bit silently. Nothing is ever unpickled.
+`__metadata__` holds the format and the SHA-256 of the whole file, in which the hash itself counts
+as zeros, because safetensors by itself loads a flipped bit silently. Nothing is ever unpickled.
+
+A file's kind is known before torch is loaded, which is imported where tensors are needed.
 """
 
 import dataclasses
+import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
 
-from torch import Tensor
-
-from alphazero.config.fields import WrongValueError, config_fields
-from alphazero.config.schema import AUXILIARY_HEADS, NetworkConfig, check_names
-from alphazero.errors import GameError
+from alphazero.config.fields import WrongValueError, check_value, config_fields
+from alphazero.config.schema import AUXILIARY_HEADS, Config, NetworkConfig, check_names
+from alphazero.errors import CheckpointError, ConfigError, GameError, RunError
 from alphazero.games import Game, make_game
-from alphazero.network.header import PLAYER_FORMAT, read_file, refuse
-from alphazero.network.resnet import ResNet
-from alphazero.network.tensor_file import (
-    JSON,
-    NAMES_OF_TYPES,
-    bytes_of_file,
-    check_numbers,
-    parse_tensors,
-)
 from alphazero.utils.checked_json import parse_object, typed
-from alphazero.utils.files import printable, sha256_hex, write_atomic
+from alphazero.utils.files import (
+    explain_os_error,
+    printable,
+    read_limited,
+    sha256_hex,
+    suggest_file,
+    write_atomic,
+)
+from alphazero.utils.machine import total_memory
+from alphazero.utils.shipped import find_shipped, shipped_players
 
-_WIDTH_LIMIT: Final = 1 << 16
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from alphazero.network.resnet import ResNet
+
+JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | None
+
+PLAYER_FORMAT: Final = "alphazero-player"
+FORMAT_VERSION: Final = 2
+"""The version of every format written here, and the only one that is read."""
+HEADER_LIMIT: Final = 1 << 20
+FILE_LIMIT: Final = 4 << 30
+LEARNING_COPIES: Final = 4
+"""Copies of the weights in memory while learning, about: weights, gradient, momentum and EMA."""
+
+TYPES: Final = {
+    "float32": "F32",
+    "bfloat16": "BF16",
+    "float16": "F16",
+    "float64": "F64",
+    "int64": "I64",
+    "int32": "I32",
+    "uint8": "U8",
+    "bool": "BOOL",
+}
+"""Names in safetensors of torch's types."""
+
+_HASH: Final = b'"sha256":"'
+"""What precedes the hash. Within the header's texts the quotation marks are escaped."""
+_NO_HASH: Final = b"0" * 64
+_MESSAGE_LIMIT: Final = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +74,14 @@ class Checkpoint:
     game_name: str
     game_options: dict[str, Any]
     network_settings: NetworkConfig
-    weights: dict[str, Tensor]
+    weights: "dict[str, Tensor]"
     step: int
     iteration: int
     rating: float | None = None
     details: dict[str, JSON] = field(default_factory=dict)
     source: str = "this checkpoint"
 
-    def network(self, game: Game | None = None) -> ResNet:
+    def network(self, game: Game | None = None) -> "ResNet":
         """Return a new network with a copy of these weights, in evaluation mode.
 
         `game` is the one to play, as another size of the board; default: that of training.
@@ -63,9 +94,11 @@ class Checkpoint:
         network.load_state_dict(weights, assign=True)
         return network.eval()
 
-    def _validated_network(self, game: Game | None = None) -> ResNet:
+    def _validated_network(self, game: Game | None = None) -> "ResNet":
         """Return the network on the "meta" device, after checking that every weight fits it."""
-        # Before anything is built: a header may ask for a billion blocks.
+        from alphazero.network.resnet import ResNet
+
+        # Before anything is built: a header may ask for a thousand blocks.
         if self.network_settings.blocks > len(self.weights):
             refuse(self.source, "it holds fewer weights than its network has blocks; it is damaged")
         try:
@@ -78,14 +111,17 @@ class Checkpoint:
             kind = "lacks" if odd[0] in expected else "has an unknown"
             refuse(self.source, f"its network {kind} weight {odd[0]!r}; it is of another program")
         for name, tensor in sorted(self.weights.items()):
-            wanted = expected[name]
-            if (tensor.shape, tensor.dtype) != (wanted.shape, wanted.dtype):
+            ours, theirs = _describe(expected[name]), _describe(tensor)
+            if ours != theirs:
                 refuse(
                     self.source,
                     f"it does not fit the game {self.game_name!r}: expected weight {name!r} "
-                    f"{_describe(wanted)}, received {_describe(tensor)}",
+                    f"{ours}, received {theirs}",
                 )
         return network
+
+
+# --- players -------------------------------------------------------------------------------------
 
 
 def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
@@ -103,8 +139,8 @@ def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
 
 
 def checkpoint_bytes(checkpoint: Checkpoint, name: str) -> bytes:
-    """Return the bytes of a player's file; raise CheckpointError for `name` as `check_numbers`."""
-    check_numbers(name, checkpoint.weights)
+    """Return the bytes of a player's file; raise CheckpointError as `save_checkpoint`."""
+    _check_numbers(name, checkpoint.weights)
     shape = dataclasses.asdict(checkpoint.network_settings)
     del shape["initial"]  # the run's, not the network's
     player = {
@@ -116,12 +152,12 @@ def checkpoint_bytes(checkpoint: Checkpoint, name: str) -> bytes:
         "details": checkpoint.details,
     }
     text = json.dumps(player, allow_nan=False, sort_keys=True)
-    return bytes_of_file(name, checkpoint.weights, {"format": PLAYER_FORMAT, "player": text})
+    return tensors_to_bytes(name, checkpoint.weights, {"format": PLAYER_FORMAT, "player": text})
 
 
 def load_checkpoint(path: Path | str) -> Checkpoint:
     """Read a player; raise CheckpointError for a wrong hash, format, game or weight."""
-    return read_checkpoint(read_file(path), printable(path))
+    return read_checkpoint(_read_file(path), printable(path))
 
 
 def read_checkpoint(data: bytes, name: str) -> Checkpoint:
@@ -129,23 +165,20 @@ def read_checkpoint(data: bytes, name: str) -> Checkpoint:
     tensors, metadata = parse_tensors(data, name, PLAYER_FORMAT)
     try:
         checkpoint = _checkpoint_of(parse_object(metadata["player"]), tensors, name)
-    except (KeyError, TypeError, ValueError, WrongValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         refuse(name, f"its description of the player is unreadable ({error}); it is damaged")
-    check_numbers(name, tensors)
+    _check_numbers(name, tensors)
     checkpoint._validated_network()
     return checkpoint
 
 
-def _checkpoint_of(player: dict[str, Any], weights: dict[str, Tensor], source: str) -> Checkpoint:
+def _checkpoint_of(player: dict[str, Any], weights: "dict[str, Tensor]", source: str) -> Checkpoint:
     """Return the checkpoint in a file; raise KeyError, TypeError or ValueError if malformed."""
-    game = typed(player["game"], dict)
-    network = typed(player["network"], dict)
-    heads = check_names(network.get("auxiliary"), "heads", AUXILIARY_HEADS)
-    rating = player["rating"]
+    game, rating = typed(player["game"], dict), player["rating"]
     return Checkpoint(
         game_name=typed(game["name"], str),
         game_options=typed(game["options"], dict),
-        network_settings=_settings_of(network | {"auxiliary": heads}, source),
+        network_settings=_settings_of(typed(player["network"], dict), source),
         weights=weights,
         step=typed(player["step"], int),
         iteration=typed(player["iteration"], int),
@@ -156,24 +189,228 @@ def _checkpoint_of(player: dict[str, Any], weights: dict[str, Tensor], source: s
 
 
 def _settings_of(values: dict[str, Any], source: str) -> NetworkConfig:
-    """Return the network's settings; raise TypeError or ValueError for a wrong value."""
+    """Return the network's settings; raise ValueError for a wrong value."""
     if odd := sorted(values.keys() ^ NetworkConfig.__dataclass_fields__.keys() - {"initial"}):
         kind = "has the unknown" if odd[0] in values else "lacks the"
         refuse(source, f"its network {kind} setting {odd[0]!r}; it is of another version")
-    settings = NetworkConfig(**values)
     for each, kind, note in config_fields(NetworkConfig):
-        if note.read:  # checked above
-            continue
-        value = typed(getattr(settings, each.name), kind)
-        if kind is int and not (note.at_least or 0) <= value <= _WIDTH_LIMIT:
-            raise ValueError(f"{each.name} = {value}")
-        if note.choices and value not in note.choices:
-            raise ValueError(f"{each.name} = {value!r}")
+        try:
+            if each.name == "auxiliary":
+                values["auxiliary"] = check_names(values["auxiliary"], "heads", AUXILIARY_HEADS)
+            elif each.name != "initial":
+                check_value(kind, note, values[each.name])
+        except WrongValueError as error:
+            raise ValueError(f"{each.name}: {error}") from None
+    settings = NetworkConfig(**values)
     if settings.global_pooling >= settings.filters:
-        raise ValueError(f"global_pooling = {settings.global_pooling}")
+        raise ValueError(f"global_pooling: {settings.global_pooling} is not less than filters")
     return settings
 
 
-def _describe(tensor: Tensor) -> str:
+def _check_numbers(name: str, weights: "dict[str, Tensor]") -> None:
+    """Raise CheckpointError when a weight is NaN or infinite, or a variance is negative."""
+    for key, tensor in sorted(weights.items()):
+        fault = ""
+        if not bool(tensor.isfinite().all()):
+            fault = "NaN or infinity"
+        elif key.endswith("running_var") and bool((tensor < 0).any()):
+            fault = "a negative variance"
+        if fault:
+            refuse(name, f"weight {key!r} holds {fault}; use an earlier checkpoint", "use")
+
+
+def _describe(tensor: "Tensor") -> str:
     """Return type and shape: `F32 [64, 3, 3, 3]`."""
-    return f"{NAMES_OF_TYPES[tensor.dtype]} {list(tensor.shape)}"
+    return f"{_type_of(tensor)} {list(tensor.shape)}"
+
+
+def check_network_size(config: Config, game: Game) -> None:
+    """Raise ConfigError unless the network fits a checkpoint, and learning fits this machine."""
+    from alphazero.network.resnet import ResNet
+
+    skeleton = ResNet.of(game, config.network, None)
+    size = sum(weights.nbytes for weights in skeleton.parameters())
+    needed, memory = LEARNING_COPIES * size, total_memory()
+    if size > FILE_LIMIT:
+        fault = f"a checkpoint holds {FILE_LIMIT / 2**30:,.0f} GiB at most"
+    elif memory and needed > memory:
+        fault = f"learning takes {needed / 2**30:,.1f} GiB, of {memory / 2**30:,.1f} GiB here"
+    else:
+        return
+    raise ConfigError(
+        f"network: its weights take {size / 2**30:,.1f} GiB, and {fault}; lower network.filters or "
+        "blocks, or policy_filters or value_hidden"
+    )
+
+
+# --- files of tensors ----------------------------------------------------------------------------
+
+
+def tensors_to_bytes(name: str, tensors: "dict[str, Tensor]", metadata: dict[str, str]) -> bytes:
+    """Return tensors and texts as the bytes of one verified file, which is called `name` in errors.
+
+    `metadata` must have a "format"; "format_version" and "sha256" are added here.
+
+    Raises:
+        CheckpointError: when the header would be too large to read.
+    """
+    texts = {**metadata, "format_version": str(FORMAT_VERSION), "sha256": _NO_HASH.decode()}
+    # Written here, because the library orders its metadata at random: equal files would differ.
+    header: dict[str, Any] = {"__metadata__": dict(sorted(texts.items()))}
+    end = 0
+    contents = []
+    # Descending element sizes keep every tensor aligned.
+    for key, tensor in sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0])):
+        contents.append(_bytes_of(tensor))
+        start, end = end, end + len(contents[-1])
+        kind, shape = _type_of(tensor), list(tensor.shape)
+        header[key] = {"dtype": kind, "shape": shape, "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    if len(text) > HEADER_LIMIT:
+        refuse(name, f"its header would exceed {HEADER_LIMIT:,} bytes", "write")
+    head = len(text).to_bytes(8, "little") + text
+    digest = hashlib.sha256(head)
+    for content in contents:
+        digest.update(content)
+    head = head.replace(_HASH + _NO_HASH, _HASH + digest.hexdigest().encode(), 1)
+    return b"".join((head, *contents))
+
+
+def parse_tensors(
+    data: bytes, name: str, expected_format: str
+) -> "tuple[dict[str, Tensor], dict[str, str]]":
+    """Verify the bytes of a file; return its tensors and its other texts.
+
+    The tensors take about as much memory again as `data`.
+
+    Raises:
+        CheckpointError: for any fault, with `name`.
+    """
+    import safetensors.torch
+
+    header = _header_of(name, data)
+    texts = _metadata_of(name, header, expected_format)
+    if _digest(data) != texts.pop("sha256"):
+        refuse(name, "its SHA-256 does not match: the file is damaged; use another copy of it")
+    if foreign := {tensor.get("dtype", "") for tensor in header.values()} - set(TYPES.values()):
+        refuse(name, f"it holds tensors of a type that is not used here ({foreign.pop()!r})")
+    # The library's own error, and torch's errors for impossible shapes.
+    errors = safetensors.SafetensorError, AssertionError, OverflowError, RuntimeError
+    try:
+        return safetensors.torch.load(data), texts
+    except (*errors, TypeError, ValueError):
+        refuse(name, "its tensors are not where its header says; it is damaged or incomplete")
+
+
+def _digest(data: bytes) -> str:
+    """Return the SHA-256 of a file in which the hash counts as zeros, without a copy of it."""
+    place = data.find(_HASH) + len(_HASH)
+    digest = hashlib.sha256(data[:place])
+    digest.update(_NO_HASH)
+    digest.update(memoryview(data)[place + len(_NO_HASH) :])
+    return digest.hexdigest()
+
+
+def _type_of(tensor: "Tensor") -> str:
+    return TYPES[str(tensor.dtype).removeprefix("torch.")]
+
+
+def _bytes_of(tensor: "Tensor") -> memoryview:
+    """Return the tensor's bytes in row-major order, without a copy if possible."""
+    import torch
+
+    flat = tensor.detach().cpu().contiguous().reshape(-1)
+    return flat.view(torch.uint8).numpy().data
+
+
+# --- headers, without torch ----------------------------------------------------------------------
+
+
+def find_checkpoint(path: Path) -> Path:
+    """Return `path`, or the best player's checkpoint if `path` is a run's folder.
+
+    The name of a shipped player, as `connect_four`, is its file.
+
+    Raises:
+        CheckpointError: for a folder without one, and for a missing file with a similar name.
+    """
+    try:
+        path = find_shipped(path, shipped_players())
+        best = path / "best.safetensors"
+        if best.exists():
+            return best
+        if path.is_dir():
+            raise CheckpointError(
+                f"{printable(path)} holds no best.safetensors; give a .safetensors file or the "
+                "folder of a run"
+            )
+        if not path.exists() and (near := suggest_file(path, ".safetensors", "checkpoints")):
+            raise CheckpointError(f"{printable(path)}: no such file{near}")
+    except OSError as error:
+        raise CheckpointError(
+            f"cannot read {printable(path)}: {explain_os_error(error)}"
+        ) from error
+    return path
+
+
+def check_checkpoint(path: Path | str) -> None:
+    """Raise CheckpointError unless a file's header is a player's: a check before compilation."""
+    name = printable(path)
+    _metadata_of(name, _header_of(name, _read_file(path)), PLAYER_FORMAT)
+
+
+def _read_file(path: Path | str) -> bytes:
+    """Return the bytes of the file at `path`; raise CheckpointError when it cannot be read."""
+    try:
+        return read_limited(path, FILE_LIMIT)
+    except RunError as error:
+        raise CheckpointError(str(error)) from error
+
+
+def _header_of(name: str, data: bytes) -> dict[str, Any]:
+    """Return the parsed header, an object of objects."""
+    # A header's length may begin like a pickle; then its JSON follows.
+    if data[:2] == b"PK" or (data[:1] == b"\x80" and data[8:9] != b"{"):
+        refuse(
+            name, "this is a pickled PyTorch file, which can run code; only .safetensors are read"
+        )
+    length = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or (length <= HEADER_LIMIT and length > len(data) - 8):
+        refuse(name, f"it ends too early, after {len(data):,} bytes; use another copy of it")
+    if length > HEADER_LIMIT:
+        refuse(name, "it is no .safetensors file, or its header is damaged (longer than 1 MiB)")
+    try:
+        header = parse_object(data[8 : 8 + length].decode())
+        for tensor in header.values():
+            typed(typed(tensor, dict).get("dtype", ""), str)
+    except (TypeError, ValueError):
+        refuse(name, "it is no .safetensors file, or its header is damaged (no JSON of tensors)")
+    return header
+
+
+def _metadata_of(name: str, header: dict[str, Any], expected_format: str) -> dict[str, str]:
+    """Remove the metadata from the header and return its texts without format and version.
+
+    Raises:
+        CheckpointError: for a wrong one.
+    """
+    texts = header.pop("__metadata__", {})
+    kind, version = texts.pop("format", None), texts.pop("format_version", None)
+    if kind != expected_format:
+        what = f"of format {kind!r}" if kind else "of another program"
+        refuse(name, f"this .safetensors file is {what}; expected {expected_format!r}")
+    if version != str(FORMAT_VERSION):
+        refuse(
+            name,
+            f"its format is {str(version)[:9]}, and this version of alphazero reads "
+            f"{FORMAT_VERSION}; use the version that wrote it",
+        )
+    if "sha256" not in texts or not all(isinstance(text, str) for text in texts.values()):
+        refuse(name, "its header lacks the SHA-256 or holds no texts; it is damaged")
+    return cast(dict[str, str], texts)
+
+
+def refuse(name: str, why: str, verb: str = "read") -> NoReturn:
+    """Raise CheckpointError about the file called `name`, in one line."""
+    raise CheckpointError(f"cannot {verb} {name}: {printable(why)[:_MESSAGE_LIMIT]}")

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from alphazero.errors import ConfigError
-from alphazero.network.checkpoint import load_checkpoint
-from alphazero.network.header import find_checkpoint
+from alphazero.network.checkpoint import find_checkpoint, load_checkpoint
 from alphazero.network.resnet import ResNet
 from alphazero.network.widening import widen
 from alphazero.utils.files import printable

@@ -20,8 +20,12 @@ from alphazero.mcts.kernels.tree import EDGE
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.mcts.search import NODES_PER_SIMULATION
-from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from alphazero.network.header import find_checkpoint
+from alphazero.network.checkpoint import (
+    Checkpoint,
+    find_checkpoint,
+    load_checkpoint,
+    save_checkpoint,
+)
 from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.inference.batched_evaluator import rows_in_match
 from alphazero.players.levels import (

@@ -11,7 +11,7 @@ from alphazero.config.fields import REQUIRED, config_field
 from alphazero.config.schema import LEAF_SYMMETRIES, SELECTIONS
 from alphazero.errors import CheckpointError, PlayerError
 from alphazero.mcts.rollout_methods import FINAL_MOVES, RolloutConfig
-from alphazero.network.header import check_checkpoint, find_checkpoint
+from alphazero.network.checkpoint import check_checkpoint, find_checkpoint
 from alphazero.players.gtp_process import MOVE_TIMEOUT, split_command
 from alphazero.utils.files import printable
 

@@ -20,7 +20,7 @@ from alphazero.config.schema import Config
 from alphazero.games.contract.check import refuse_unsound
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
-from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
+from alphazero.network.checkpoint import Checkpoint, check_network_size, checkpoint_bytes
 from alphazero.network.inference.backend import (
     explain_backend,
     explain_threads,
@@ -33,7 +33,6 @@ from alphazero.network.inference.device_check import check_device
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.inference.quantization import QuantizationError
 from alphazero.network.resnet import ResNet
-from alphazero.network.size_check import check_network_size
 from alphazero.network.transfer import load_initial
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch

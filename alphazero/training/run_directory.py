@@ -21,9 +21,14 @@ from alphazero.config.loader import dump_config, load_config
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
 from alphazero.games import Game, make_game
-from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes, read_checkpoint
+from alphazero.network.checkpoint import (
+    Checkpoint,
+    checkpoint_bytes,
+    parse_tensors,
+    read_checkpoint,
+    tensors_to_bytes,
+)
 from alphazero.network.resnet import ResNet
-from alphazero.network.tensor_file import bytes_of_file, parse_tensors
 from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.manifest import (
@@ -188,7 +193,9 @@ class RunDirectory:
 
     def save_learner(self, tensors: dict[str, Tensor]) -> None:
         name = f"state/learner-{self.state.iteration:06d}.safetensors"
-        self._write(name, bytes_of_file(self._printable(name), tensors, {"format": LEARNER_FORMAT}))
+        self._write(
+            name, tensors_to_bytes(self._printable(name), tensors, {"format": LEARNER_FORMAT})
+        )
         self.state.learner = name
 
     def save_unfinished(self, games: Sequence[GameRecord]) -> None:

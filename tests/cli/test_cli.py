@@ -26,8 +26,7 @@ import alphazero
 from alphazero.arena import solved_positions
 from alphazero.cli.main import parser
 from alphazero.games import game_names
-from alphazero.network.header import PLAYER_FORMAT
-from alphazero.network.tensor_file import bytes_of_file
+from alphazero.network.checkpoint import PLAYER_FORMAT, tensors_to_bytes
 from alphazero.players.checkpoint_player import search_settings
 from alphazero.players.registry import load_player
 from alphazero.solvers import exhaustive
@@ -572,14 +571,14 @@ def cut_end(path: Path) -> None:
 
 
 def make_foreign(path: Path) -> None:
-    path.write_bytes(bytes_of_file("it", {"x": torch.zeros(1)}, {"format": "another-program"}))
+    path.write_bytes(tensors_to_bytes("it", {"x": torch.zeros(1)}, {"format": "another-program"}))
 
 
 def make_newer(path: Path) -> None:
-    """Say version 2 in the header, whose length stays."""
+    """Say version 3 in the header, whose length stays."""
     data = path.read_bytes()
-    assert data.count(b'"format_version":"1"') == 1
-    path.write_bytes(data.replace(b'"format_version":"1"', b'"format_version":"2"'))
+    assert data.count(b'"format_version":"2"') == 1
+    path.write_bytes(data.replace(b'"format_version":"2"', b'"format_version":"3"'))
 
 
 def make_pickle(path: Path) -> None:
@@ -601,7 +600,7 @@ def make_folder(path: Path) -> None:
         (lambda path: path.write_bytes(b""), "ends too early"),
         (lambda path: path.write_text(YAML), "no .safetensors file"),
         (make_foreign, f"expected {PLAYER_FORMAT!r}"),
-        (make_newer, "newer alphazero (format 2; this one reads up to 1): upgrade"),
+        (make_newer, "its format is 3, and this version of alphazero reads 2"),
         (make_pickle, "pickled"),
         (make_folder, "holds no best.safetensors"),
     ],

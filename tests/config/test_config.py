@@ -28,7 +28,7 @@ from alphazero.config.schema import (
 )
 from alphazero.config.strict_yaml import MAXIMUM_BYTES, Document, yaml_scalar
 from alphazero.errors import ConfigError, GameError
-from alphazero.network import size_check
+from alphazero.network import checkpoint
 from alphazero.training import loop
 
 SMALLEST = "game: {name: connect_four}\nbudget: {iterations: 1}\n"
@@ -604,10 +604,10 @@ def test_a_network_beyond_memory_is_refused_before_anything_is_written(
     given = {"game": {"name": "nim"}, "budget": {"iterations": 1}, "network": sizes}
     given |= {"run": {"folder": str(tmp_path), "name": "run"}}
     # Three blocks of two convolutions of 3 x 3 x 256 x 256 numbers of four bytes, and the heads.
-    monkeypatch.setattr(size_check, "total_memory", lambda: 4 * 3 * 2 * 9 * 256 * 256 * 4)
+    monkeypatch.setattr(checkpoint, "total_memory", lambda: 4 * 3 * 2 * 9 * 256 * 256 * 4)
     with pytest.raises(ConfigError, match=r"its weights take 0\.0 GiB, and learning takes"):
         loop.train(given)
-    monkeypatch.setattr(size_check, "FILE_LIMIT", 3 * 2 * 9 * 256 * 256 * 4)
+    monkeypatch.setattr(checkpoint, "FILE_LIMIT", 3 * 2 * 9 * 256 * 256 * 4)
     with pytest.raises(ConfigError, match=r"a checkpoint holds .* at most"):
         loop.train(given)
     assert list(tmp_path.iterdir()) == []

@@ -4,29 +4,19 @@ import json
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-import torch
 from helpers.bugs.file_damage import SMALL_CHANGE
-from helpers.paths import DATA, TESTS
-from helpers.runs.tiny_run import manifest_of
+from helpers.paths import ROOT, TESTS
 
-from alphazero.cli.main import main
 from alphazero.config.loader import parse_config
 from alphazero.config.schema import NetworkConfig
-from alphazero.errors import CheckpointError, ConfigError
-from alphazero.games import make_game
-from alphazero.network import header, tensor_file
-from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from alphazero.errors import ConfigError
+from alphazero.network.checkpoint import Checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
-from alphazero.network.tensor_file import parse_tensors
-from alphazero.training import run_directory as run_module
 
 Capture = pytest.CaptureFixture[str]
 
@@ -86,7 +76,13 @@ def test_a_large_damaged_checkpoint_takes_at_most_twice_its_size(tmp_path: Path)
         "print(refused, peak() - before)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(DATA / "player-format-1.safetensors"), str(path)],
+        [
+            sys.executable,
+            "-c",
+            code,
+            str(ROOT / "checkpoints" / "tic_tac_toe.safetensors"),
+            str(path),
+        ],
         capture_output=True,
         text=True,
         check=True,
@@ -95,59 +91,6 @@ def test_a_large_damaged_checkpoint_takes_at_most_twice_its_size(tmp_path: Path)
     assert refused == "True"
     print(f"a damaged file of {len(data):,} bytes took {int(used):,} bytes")
     assert int(used) < 2 * len(data) + SMALL_CHANGE
-
-
-# --- released formats ----------------------------------------------------------------------------
-
-
-def test_there_is_a_player_and_a_run_of_every_released_format() -> None:
-    players = {path.name for path in DATA.glob("player-format-*")}
-    runs = {path.name for path in DATA.glob("run-format-*")}
-    assert players == {
-        f"player-format-{version}.safetensors" for version in range(1, header.FORMAT_VERSION + 1)
-    }
-    assert runs == {f"run-format-{version}" for version in range(1, run_module.FORMAT_VERSION + 1)}
-
-
-@pytest.mark.parametrize("path", sorted(DATA.glob("player-format-*")), ids=lambda path: path.stem)
-def test_a_player_of_every_released_format_answers_as_it_did(path: Path) -> None:
-    loaded = load_checkpoint(path)
-    game = make_game(loaded.game_name, **loaded.game_options)
-    details: dict[str, Any] = dict(loaded.details)
-    state = game.from_moves(details["position"])
-    with torch.inference_mode():
-        logits, values = loaded.network()(torch.from_numpy(game.observe(state)[None]))
-    assert np.allclose(logits[0].numpy(), details["logits"], atol=1e-4)
-    assert np.isclose(float(values[0]), details["value"], atol=1e-4)
-    print(f"{path.name} answers as it did when it was written")
-
-
-@pytest.mark.parametrize("path", sorted(DATA.glob("run-format-*")), ids=lambda path: path.stem)
-def test_a_run_of_every_released_format_is_whole_and_goes_on(
-    path: Path, tmp_path: Path, capsys: Capture
-) -> None:
-    run = Path(shutil.copytree(path, tmp_path / "run"))
-    assert main(["verify", str(run)]) == 0
-    before = manifest_of(run)
-    assert main(["train", "--resume", str(run), "budget.iterations=2"]) == 0
-    assert manifest_of(run)["iteration"] == before["iteration"] + 1
-    assert manifest_of(run)["games"] > before["games"]
-
-
-def test_a_newer_format_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "newer.safetensors"
-    shutil.copy(DATA / "player-format-1.safetensors", path)
-    saved = load_checkpoint(path)
-    newer = header.FORMAT_VERSION + 1
-    with monkeypatch.context() as patch:
-        patch.setattr(tensor_file, "FORMAT_VERSION", newer)
-        save_checkpoint(path, saved)
-    with pytest.raises(CheckpointError) as caught:
-        parse_tensors(path.read_bytes(), str(path), header.PLAYER_FORMAT)
-    assert str(caught.value) == (
-        f"cannot read {path}: written by a newer alphazero (format {newer}; this one reads up to "
-        f"{newer - 1}): upgrade"
-    )
 
 
 # --- configurations ------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from helpers.commands import exit_code
 from helpers.paths import ROOT
 
 from alphazero.config.loader import load_config
-from alphazero.network.header import find_checkpoint
+from alphazero.network.checkpoint import find_checkpoint
 from alphazero.utils.shipped import find_shipped, shipped_configs, shipped_players
 
 ONLY_IN_THE_REPOSITORY = {

@@ -105,7 +105,7 @@ def hostile_header(data: bytes, choice: random.Random) -> bytes:
             text = b'{"a":' * size
         case 2:
             text = (
-                b'{"__metadata__":{"format":"alphazero-player","format_version":"1"' + b" " * size
+                b'{"__metadata__":{"format":"alphazero-player","format_version":"2"' + b" " * size
             )
         case 3:
             return choice.choice([1 << 20, (1 << 20) + 1, 1 << 40, (1 << 64) - 1]).to_bytes(
@@ -127,8 +127,7 @@ def hostile_header(data: bytes, choice: random.Random) -> bytes:
 
 def forged(path: Path, choice: random.Random) -> bytes:
     """Return a wrong player with a matching hash."""
-    from alphazero.network.header import PLAYER_FORMAT
-    from alphazero.network.tensor_file import bytes_of_file, parse_tensors
+    from alphazero.network.checkpoint import PLAYER_FORMAT, parse_tensors, tensors_to_bytes
 
     tensors, texts = parse_tensors(path.read_bytes(), str(path), PLAYER_FORMAT)
     player = json.loads(texts["player"])
@@ -157,7 +156,7 @@ def forged(path: Path, choice: random.Random) -> bytes:
             key = choice.choice(["game", "step", "iteration", "rating", "details"])
             player[key] = choice.choice(wrong if key == "game" else ["x", [], "", True])
     texts = {"format": PLAYER_FORMAT, "player": json.dumps(player)}
-    return bytes_of_file("made", tensors, texts)
+    return tensors_to_bytes("made", tensors, texts)
 
 
 def damaged_checkpoint(path: Path, data: bytes, choice: random.Random) -> bytes:
