@@ -18,10 +18,10 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from itertools import cycle, islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from alphazero.cli.argument_types import positive_numbers, seconds
 from alphazero.cli.main import run_and_report
@@ -29,20 +29,13 @@ from alphazero.config.loader import load_config
 from alphazero.config.schema import Config, RayConfig
 from alphazero.games import Game, make_game
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
-from alphazero.network.inference.backend import make_evaluator
+from alphazero.network.inference.backend import make_evaluator, num_selfplay_threads
 from alphazero.network.resnet import ResNet
-from alphazero.records.game_record import NEVER_RESIGN, GameRecord
+from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.distributed.actor_pool import ActorPool
+from alphazero.training.distributed.actor_pool import ActorPool, NetworkSnapshot
 from alphazero.training.distributed.ray_cluster import LocalRay, open_actor_pool
-from alphazero.training.play_backend import (
-    LocalBackend,
-    NetworkSnapshot,
-    PlayBackend,
-    SelfPlayRequest,
-)
-from alphazero.training.selfplay import play_games
-from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.training.selfplay import SelfPlayResult, SelfPlayStats, play_games
 from alphazero.utils.machine import peak_megabytes
 from alphazero.utils.progress import no_progress
 
@@ -68,19 +61,37 @@ def untrained_network(game: Game, config: Config) -> NetworkSnapshot:
     return NetworkSnapshot("first", evaluator, lambda: checkpoint_bytes(player, "first"))
 
 
-def measure(backend: PlayBackend, network: NetworkSnapshot, seed: int, seconds: float) -> Rate:
+Play: TypeAlias = Callable[[NetworkSnapshot, int, Sequence[GameRecord]], SelfPlayResult]
+"""Plays an iteration's games by a network, with a seed, after unfinished ones."""
+
+
+def play_here(game: Game, config: Config, cores: int) -> Play:
+    """Return a function that plays in this process."""
+
+    def play(
+        network: NetworkSnapshot, seed: int, unfinished: Sequence[GameRecord]
+    ) -> SelfPlayResult:
+        workers = num_selfplay_threads(config, cores)
+        return play_games(game, config, network.evaluator, [seed], unfinished, workers)
+
+    return play
+
+
+def play_by(pool: ActorPool) -> Play:
+    """Return a function that lets actors play."""
+    return lambda network, *_: pool.play(network, no_progress, bool)
+
+
+def measure(play: Play, network: NetworkSnapshot, seconds: float) -> Rate:
     """Receive games for about `seconds`, after a first iteration that warms up.
 
     The network gets a new name in each iteration, so that it is sent again.
     """
-    unfinished = backend.play(
-        SelfPlayRequest(network, [seed, 0], NEVER_RESIGN, []), no_progress, bool
-    ).unfinished
+    unfinished = play(network, 0, []).unfinished
     begin, cpu, games, iteration = time.perf_counter(), time.process_time(), 0, 1
     while (spent := time.perf_counter() - begin) < seconds or iteration == 1:
         renamed = network._replace(name=f"{network.name}-{iteration}")
-        request = SelfPlayRequest(renamed, [seed, iteration], NEVER_RESIGN, unfinished)
-        played = backend.play(request, no_progress, bool)
+        played = play(renamed, iteration, unfinished)
         games, unfinished = games + len(played.finished), played.unfinished
         iteration += 1
     spent = time.perf_counter() - begin
@@ -92,12 +103,12 @@ def compare_cores(game: Game, config: Config, seconds: float) -> None:
     network = untrained_network(game, config)
     print("cores  in process     actors    a game costs more   driver CPU")
     for cores in (1, 2):
-        alone = measure(LocalBackend(game, config, cores), network, config.run.seed, seconds).games
+        alone = measure(play_here(game, config, cores), network, seconds).games
         workers = RayConfig(actors=cores)
         selfplay = dataclasses.replace(config.selfplay, distributed=workers)
         pool = open_actor_pool(game, dataclasses.replace(config, selfplay=selfplay), 0)
         try:
-            rate = measure(pool, network, config.run.seed, seconds)
+            rate = measure(play_by(pool), network, seconds)
         finally:
             pool.close()
         more = (cores / rate.games - cores / alone) * 1000
@@ -214,7 +225,7 @@ def compare_sleepers(
         assert selfplay.distributed is not None
         pool = ActorPool(game, run, selfplay.distributed, launcher)
         try:
-            rate = measure(pool, network, 0, seconds)
+            rate = measure(play_by(pool), network, seconds)
         finally:
             pool.close()
         ideal = actors / nap

@@ -16,8 +16,7 @@ from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
-from alphazero.training.selfplay import make_selfplay_match
-from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.training.selfplay import SelfPlayStats, make_selfplay_match
 from alphazero.utils.jobs import JobProgress, run_jobs, split_evenly
 from alphazero.utils.machine import peak_megabytes
 from alphazero.utils.progress import Progress, no_progress

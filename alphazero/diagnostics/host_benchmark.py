@@ -21,7 +21,7 @@ from alphazero.config.schema import Config
 from alphazero.diagnostics.benchmark import Played, SelfPlayGames
 from alphazero.games import make_game
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.training.selfplay import SelfPlayStats
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.progress import Progress, no_progress
 from alphazero.utils.tables import align

@@ -10,11 +10,10 @@ import math
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
-from alphazero.diagnostics.run_history import Curve, CurveReader
 from alphazero.errors import RunError
 from alphazero.games.game import Game
 from alphazero.records.archive import SELFPLAY, to_played_game
@@ -23,7 +22,6 @@ from alphazero.records.game_record import GameRecord
 from alphazero.records.opening_explorer import in_periods
 from alphazero.records.played_game import PlayedGame
 from alphazero.training.manifest import MANIFEST, check_resumable
-from alphazero.training.monitoring.dashboard import DASHBOARD, Chart, interval_of
 from alphazero.training.run_directory import SAMPLE_NAME, RunDirectory
 from alphazero.utils.files import path_errors
 from alphazero.utils.progress import progress_bar
@@ -39,44 +37,6 @@ MAX_POINTS: Final = 200
 Point = TypeVar("Point")
 
 
-class Drawing(NamedTuple):
-    """A chart and a run's curves for it."""
-
-    chart: Chart
-    curves: Mapping[str, Curve]
-    """by legend"""
-    intervals: tuple[Curve, Curve] | None
-    """the lower and upper ends"""
-
-
-def find_drawings(curves: Mapping[str, Curve]) -> list[Drawing]:
-    """Return the charts with finite values, in the dashboard's order."""
-    finite = {
-        name: {iteration: value for iteration, value in curve.items() if math.isfinite(value)}
-        for name, curve in curves.items()
-    }
-    drawn = {name: curve for name, curve in sorted(finite.items()) if curve}
-    drawings = []
-    for chart in (chart for charts in DASHBOARD.values() for chart in charts):
-        found = {
-            name: label
-            for known, legend in chart.curves.items()
-            for name, label in named(known, legend, drawn).items()
-        }
-        if found:
-            ends = [drawn.get(end, {}) for end in interval_of(next(iter(found)))]
-            intervals = (ends[0], ends[1]) if chart.interval else None
-            drawings.append(Drawing(chart, {found[name]: drawn[name] for name in found}, intervals))
-    return drawings
-
-
-def named(name: str, label: str, drawn: Iterable[str]) -> dict[str, str]:
-    """Return the curves in `drawn` that `name` of the table matches, each with its legend."""
-    words = re.compile(re.sub("<([a-z]+)>", r"(?P<\1>[^/]+)", name))
-    found = ((each, words.fullmatch(each)) for each in drawn)
-    return {each: label.format_map(match.groupdict()) for each, match in found if match}
-
-
 class RunArchive:
     """The games of the run in `folder`, thread-safe; raises RunError if there is no run.
 
@@ -90,7 +50,6 @@ class RunArchive:
         self._lock = threading.Lock()
         self._read: OrderedDict[tuple[int, str], list[GameRecord | PlayedGame]] = OrderedDict()
         self._openings: tuple[Hashable, dict[str, list[PlayedGame]]] = None, {}
-        self._curves = CurveReader(folder)
 
     @functools.cached_property
     def game(self) -> Game:
@@ -117,10 +76,7 @@ class RunArchive:
         }
 
     def charts(self) -> list[dict[str, Any]]:
-        """Return the charts of the dashboard, each curve with `MAX_POINTS` points at most."""
-        with self._lock:
-            curves = self._curves.read()
-        return [_to_json(drawing) for drawing in find_drawings(curves)]
+        return []
 
     def iterations(self) -> list[tuple[int, str]]:
         """Return iterations with games and kinds, newest first; raise RunError if unreadable."""
@@ -197,22 +153,6 @@ def _stamp(path: Path) -> Hashable:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino
-
-
-def _to_json(drawing: Drawing) -> dict[str, Any]:
-    intervals: list[tuple[int, float, float]] = []
-    if drawing.intervals:
-        low, high = drawing.intervals
-        intervals = [(each, low[each], high[each]) for each in sorted(low.keys() & high.keys())]
-    return {
-        "title": drawing.chart.title,
-        "unit": drawing.chart.unit,
-        "curves": [
-            {"label": label.replace("_", " ").strip(), "points": _thinned(sorted(curve.items()))}
-            for label, curve in drawing.curves.items()
-        ],
-        "intervals": _thinned(intervals),
-    }
 
 
 def _thinned(points: list[Point]) -> list[Point]:

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from alphazero.arena.elo import MatchResult
-from alphazero.arena.head_to_head import play_until_decided
+from alphazero.arena.elo import MatchResult, match_result
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.config.schema import Config, SearchConfig
@@ -86,5 +85,6 @@ def decide_gate(
     """
     settings = config.gate
     rng = np.random.default_rng(seed)
-    schedule = paired_openings(game, settings.games, settings.opening_moves, rng)
-    return play_until_decided(play, schedule)
+    records = play(paired_openings(game, settings.games, settings.opening_moves, rng))
+    records.sort(key=lambda record: (record.pairing.pair_id, record.pairing.players))
+    return match_result(records), records

@@ -7,29 +7,20 @@ quantize it themselves, once.
 """
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from alphazero.config.schema import InferenceConfig
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.inference.quantization import CALIBRATION, QuantizationError
 from alphazero.training.data.replay_buffer import ReplayBuffer
+from alphazero.training.selfplay import SelfPlayNetwork
 from alphazero.utils.arrays import Float32Array
 
 CHECK: Final = 768
 """Positions that are compared: enough to measure a share of 0.99 to half a percent."""
-
-
-class QuantizedEvaluator(NamedTuple):
-    """The result of quantizing an evaluator."""
-
-    evaluator: OpenVINOEvaluator
-    """in int8, or the original one"""
-    comparison: QuantizationError | None = None
-    """int8 compared with the original; None: there was nothing to calibrate on"""
-    calibration: Float32Array | None = None
-    """[B, C, H, W] observations that set the ranges; None: the evaluator is the original one"""
 
 
 def sample_positions(
@@ -43,16 +34,16 @@ def sample_positions(
 
 
 def quantize(
-    best: OpenVINOEvaluator, replay: ReplayBuffer, settings: InferenceConfig, seed: Sequence[int]
-) -> QuantizedEvaluator:
-    """Return `best` in int8, or `best` itself if int8 exceeds a limit or the window is empty."""
-    if not replay.window:
-        return QuantizedEvaluator(best)
+    best: BatchedEvaluator, replay: ReplayBuffer, settings: InferenceConfig, seed: Sequence[int]
+) -> SelfPlayNetwork:
+    """Return `best` in int8, or itself if it cannot, exceeds a limit or the window is empty."""
+    if not isinstance(best, OpenVINOEvaluator) or not replay.window:
+        return SelfPlayNetwork(best)
     calibration, check = sample_positions(replay, np.random.default_rng(seed))
     if not len(calibration):
-        return QuantizedEvaluator(best)
+        return SelfPlayNetwork(best)
     rounded = best.quantized(calibration)
     comparison = QuantizationError.between(rounded.evaluate(check), best.evaluate(check))
     if comparison.within(settings):
-        return QuantizedEvaluator(rounded, comparison, calibration)
-    return QuantizedEvaluator(best, comparison)
+        return SelfPlayNetwork(rounded, comparison, calibration)
+    return SelfPlayNetwork(best, comparison)

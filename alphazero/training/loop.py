@@ -1,26 +1,26 @@
 """The training loop: each iteration plays, stores, learns, gates, measures, reports and publishes.
 
-Silver et al., *Mastering the game of Go without human knowledge*, Nature 550 (2017).
+Silver et al., *Mastering the game of Go without human knowledge*, Nature 550 (2017). The same in
+plain Python, without options: `alphazero/reference.py`.
 """
 
 import contextlib
 import dataclasses
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from alphazero.arena.elo import MatchResult
 from alphazero.config.loader import config_from, dump_config
-from alphazero.config.reference import changed_values
-from alphazero.config.schema import Config
-from alphazero.games.contract.check import refuse_unsound
+from alphazero.config.schema import Config, LearnerConfig
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
-from alphazero.network.checkpoint import Checkpoint, check_network_size, checkpoint_bytes
+from alphazero.network.checkpoint import Checkpoint, check_network_size
 from alphazero.network.inference.backend import (
     explain_backend,
     explain_threads,
@@ -30,38 +30,33 @@ from alphazero.network.inference.backend import (
 )
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.inference.device_check import check_device
-from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
-from alphazero.network.inference.quantization import QuantizationError
 from alphazero.network.resnet import ResNet
-from alphazero.network.transfer import load_initial
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
-from alphazero.training.evaluation import MetricValues, PlayerEvaluation
-from alphazero.training.int8 import quantize
-from alphazero.training.learning.data_parallel import Group, init_process_group
-from alphazero.training.learning.learner import StepReport
-from alphazero.training.learning.losses import StepLosses
-from alphazero.training.learning.run_learner import follow_leader, new_learner
-from alphazero.training.learning.step_schedule import StepSchedule
-from alphazero.training.manifest import check_resumable, player_name, run_folder
-from alphazero.training.monitoring.dashboard import tensorboard_layout
-from alphazero.training.monitoring.holdout import holdout_value_loss
-from alphazero.training.monitoring.iteration_report import IterationReport, save_samples
+from alphazero.training.gate import run_gate
+from alphazero.training.learning.learner import Learner, StepReport
+from alphazero.training.manifest import check_resumable, run_folder
+from alphazero.training.monitoring.metrics import IterationReport, tensorboard_layout
 from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 from alphazero.training.monitoring.time_left import StageBar, TimeLeft
-from alphazero.training.play_backend import (
-    GateResult,
-    LocalBackend,
-    NetworkSnapshot,
-    PlayBackend,
-    SelfPlayRequest,
-)
-from alphazero.training.random_streams import CALIBRATE, GATE, HOLDOUT, LEARN, MEASURE, PLAY, stream
 from alphazero.training.resignation import non_resigned_games, resign_threshold
-from alphazero.training.run_directory import RunDirectory
+from alphazero.training.run_directory import (
+    CALIBRATE,
+    GATE,
+    HOLDOUT,
+    LEARN,
+    MEASURE,
+    PLAY,
+    RunDirectory,
+)
 from alphazero.training.run_lock import locked
-from alphazero.training.selfplay import SelfPlayResult
+from alphazero.training.selfplay import (
+    SelfPlayNetwork,
+    SelfPlayResult,
+    play_games,
+    with_simulations,
+)
 from alphazero.utils.files import printable
 from alphazero.utils.jobs import map_ahead, threads_per_evaluation
 from alphazero.utils.machine import usable_cores
@@ -69,6 +64,9 @@ from alphazero.utils.progress import Observer, Progress, no_observer, progress_b
 
 SAMPLERS = 4
 """The most threads that draw batches for a GPU; each holds one batch ahead."""
+
+HOLDOUT_POSITIONS = 512
+"""Positions of each kind: they give the mean squared error to about a tenth of itself."""
 
 
 def train(config: Config | Mapping[str, Any] | Path | str, observe: Observer = no_observer) -> Path:
@@ -84,6 +82,8 @@ def train(config: Config | Mapping[str, Any] | Path | str, observe: Observer = n
     game = make_game(config.game.name, **config.game.options)
     _check(config, game)
     if config.network.initial:
+        from alphazero.network.transfer import load_initial
+
         skeleton = ResNet.of(game, config.network, None)
         load_initial(config.network.initial, skeleton, np.random.default_rng(0))
     return _train(run_folder(config), lambda: RunDirectory.create(config), observe)
@@ -111,6 +111,8 @@ def resume(
 
 
 def _check(config: Config, game: Game) -> None:
+    from alphazero.games.contract.check import refuse_unsound
+
     refuse_unsound(game)
     check_network_size(config, game)
     resolve_backend(config.inference)
@@ -118,16 +120,25 @@ def _check(config: Config, game: Game) -> None:
 
 def _train(folder: Path, open_run: Callable[[], RunDirectory], observe: Observer) -> Path:
     """Train the run in `folder`; several processes under torchrun share the learner's steps."""
-    group = init_process_group()
-    if group and group.rank:
-        follow_leader(group, folder)
-    else:
-        with locked(folder):
-            _train_opened(open_run(), group, observe)
+    with contextlib.ExitStack() as stack:
+        make_learner: Callable[[ResNet, Any, str], Learner] = Learner
+        if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+            from alphazero.training.learning.data_parallel import join_group
+
+            group = join_group()
+            if group.rank:
+                group.follow(folder)
+                return folder
+            stack.enter_context(group.leading())
+            make_learner = group.learner
+        stack.enter_context(locked(folder))
+        _train_opened(open_run(), make_learner, observe)
     return folder
 
 
-def _train_opened(run: RunDirectory, group: Group | None, observe: Observer) -> None:
+def _train_opened(
+    run: RunDirectory, make_learner: Callable[[ResNet, Any, str], Learner], observe: Observer
+) -> None:
     backend, folder = explain_backend(run.config.inference), printable(run.folder)
     verb = "resuming" if run.state.iteration else "training into"
     parent = printable(run.folder.parent)
@@ -135,25 +146,34 @@ def _train_opened(run: RunDirectory, group: Group | None, observe: Observer) -> 
     say(backend)
     observe({"event": "start", **_progress_of(run), "backend": backend})
     threads = run.config.run.threads or usable_cores()
-    local = run.config.selfplay.distributed is None
-    if local and (advice := explain_threads(run.config, threads)):
+    training_type: type[Training] = Training
+    if run.config.selfplay.distributed is not None:
+        from alphazero.training.distributed.training import DistributedTraining
+
+        training_type = DistributedTraining
+    elif advice := explain_threads(run.config, threads):
         say(advice)
-    with threads_per_evaluation(threads), Training(run, threads, group) as training:
+    with (
+        threads_per_evaluation(threads),
+        contextlib.closing(training_type(run, threads, make_learner)) as training,
+    ):
         if run.budget_is_spent():
             say(
                 f"its budget is spent, at iteration {run.state.iteration:,}; to go on, enlarge it, "
                 "as with budget.iterations=..."
             )
         else:
+            from alphazero.config.reference import changed_values
+
             with TensorBoardWriter(
                 run.folder / "tensorboard",
                 run.state.iteration,
                 tensorboard_layout(run.config),
                 changed_values(run.config),
-            ) as board:
+            ) as tensorboard:
                 while not run.budget_is_spent():
-                    figures = training.iterate(board.write)
-                    observe({"event": "iteration", **_progress_of(run), "metrics": figures})
+                    metrics = training.iterate(tensorboard.write)
+                    observe({"event": "iteration", **_progress_of(run), "metrics": metrics})
     run.clean_up()
     observe({"event": "end", **_progress_of(run)})
 
@@ -176,55 +196,44 @@ def _progress_of(run: RunDirectory) -> dict[str, Any]:
     }
 
 
-class PendingGate(NamedTuple):
-    """A gate under way."""
-
-    checkpoint: Checkpoint
-    evaluator: BatchedEvaluator
-    result: Future[GateResult]
-
-
 class Training:
-    """The parts of a run, and one iteration of them.
+    """The parts of a run, and one iteration of them: its stages take turns in this process."""
 
-    On a cluster the stages overlap: actors play while the learner learns, and a gate's result is
-    used in the iteration in which it arrives.
-    """
-
-    def __init__(self, run: RunDirectory, cores: int, group: Group | None = None) -> None:
+    def __init__(
+        self,
+        run: RunDirectory,
+        cores: int,
+        make_learner: Callable[[ResNet, Any, str], Learner] = Learner,
+    ) -> None:
         config = run.config
         self.run = run
         self.config = config
         self.cores = cores
         self.workers = num_selfplay_threads(config, cores)
         self.game = run.game
-        self.group = group
-        self.learner = new_learner(run, group)
-        self.schedule = StepSchedule(config, run.state)
+        self.learner = make_learner(run.new_network(), config.learner, config.inference.device)
         self.replay = ReplayBuffer(run.game, config.replay, config.network.auxiliary)
-        self.evaluation = PlayerEvaluation(self.game, config)
         self.best: BatchedEvaluator
+        self.selfplay: SelfPlayNetwork
+        """the best network as it played in this iteration"""
         self.unfinished: list[GameRecord] = []
         """games under way"""
         self.resign_below = NEVER_RESIGN
         self.seconds: dict[str, float] = {"save": 0.0}
         self.time_left = TimeLeft()
-        self.int8: QuantizationError | None = None
-        """int8 compared with the ordinary precision in this iteration, if it was tried"""
-        self.holdout_losses: MetricValues = {}
+        self.holdout_losses: dict[str, float] = {}
         """value losses on this iteration's games before they were learned from"""
-        self.pending_gate: PendingGate | None = None
-        self.early: list[StepLosses] = []
-        """losses of the steps that were done ahead of schedule, for the next report"""
+        self.evaluation = None
+        if config.evaluation.anchors or config.evaluation.solved_positions_per_stage:
+            from alphazero.training.evaluation import PlayerEvaluation
+
+            self.evaluation = PlayerEvaluation(self.game, config)
         if run.state.best:
             self._restore()
         else:
             self._save_first()
-        self.backend = self._make_backend()
-        if group is not None:
-            group.sync_followers()
 
-    def iterate(self, write: Callable[[int, Metrics], None]) -> MetricValues:
+    def iterate(self, write: Callable[[int, Metrics], None]) -> dict[str, float]:
         """Run one iteration and publish its result; return its metrics."""
         state, left = self.run.state, self.run.seconds_left()
         state.iteration += 1
@@ -235,23 +244,16 @@ class Training:
         games = self.play()
         self.store_games(games)
         steps = self.learn(before)
-        result = self.gate() if steps.steps or self.pending_gate else None
-        figures = self.report(write, games, steps, result, self.measure())
+        result = self.gate(steps)
+        metrics = self.report(write, games, steps, result, self.measure())
         self.save()
-        return figures
+        return metrics
 
     def _stages(self) -> list[str]:
         """Return the stages that this iteration will have, as far as that is known."""
-        iteration, gate = self.run.state.iteration, self.config.gate
-        plays_gate = self.pending_gate or (gate.games and iteration % gate.interval == 0)
-        measures = self.evaluation.due(iteration)
-        return [
-            "play",
-            "learn",
-            *["gate"] * bool(plays_gate),
-            *["measure"] * bool(measures),
-            "save",
-        ]
+        measures = self.evaluation is not None and self.evaluation.due(self.run.state.iteration)
+        gate, measure = ["gate"] * self.gate_is_due(), ["measure"] * bool(measures)
+        return ["play", "learn", *gate, *measure, "save"]
 
     def play(self) -> SelfPlayResult:
         """Play the best player against itself."""
@@ -264,37 +266,46 @@ class Training:
                 settings.resign_threshold_max,
             )
         with self._stage("play", settings.games_per_iteration, "game") as bar:
-            request = SelfPlayRequest(
-                self._selfplay_network(),
-                self._seed(PLAY),
-                self.resign_below,
-                self.unfinished,
-                settings.simulations_fraction(self.run.state.positions),
-            )
-            games = self.backend.play(request, bar.update, self._learn_ahead)
+            self.selfplay = self._selfplay_network()
+            games = self.play_games(self.selfplay, bar.update)
         self.unfinished = games.unfinished
         return games
 
-    def _selfplay_network(self) -> NetworkSnapshot:
-        """Return the best player for self-play: in int8 if configured, available and accurate."""
-        settings, best = self.config.inference, self._best_snapshot()
-        evaluator = best.evaluator
-        if settings.selfplay_precision != "int8" or not isinstance(evaluator, OpenVINOEvaluator):
-            return best
-        quantized = quantize(evaluator, self.replay, settings, self._seed(CALIBRATE))
-        self.int8 = quantized.comparison
-        if self.int8 and quantized.calibration is None:
-            refusal = f"self-play stays in {evaluator.precision}; {self.int8.explain(settings)}"
+    def _selfplay_network(self) -> SelfPlayNetwork:
+        """Return the best network for self-play: in int8 if configured, available and accurate."""
+        settings = self.config.inference
+        if settings.selfplay_precision != "int8":
+            return SelfPlayNetwork(self.best)
+        from alphazero.training.int8 import quantize
+
+        seed = self.run.seed(CALIBRATE)
+        quantized = quantize(self.best, self.replay, settings, seed)
+        if quantized.comparison and quantized.calibration is None:
+            precision = self.best.precision
+            refusal = f"self-play stays in {precision}; {quantized.comparison.explain(settings)}"
             say(f"iteration {self.run.state.iteration}: {refusal}")
-        return best._replace(evaluator=quantized.evaluator, calibration=quantized.calibration)
+        return quantized
+
+    def play_games(self, network: SelfPlayNetwork, show: Progress) -> SelfPlayResult:
+        """Play the games of this iteration; `show` gets the number of newly finished games."""
+        fraction = self.config.selfplay.simulations_fraction(self.run.state.positions)
+        return play_games(
+            self.game,
+            with_simulations(self.config, fraction),
+            network.evaluator,
+            self.run.seed(PLAY),
+            self.unfinished,
+            self.workers,
+            show,
+            self.resign_below,
+        )
 
     def store_games(self, games: SelfPlayResult) -> None:
         """Add the games to the replay window, in memory and on disk."""
         state = self.run.state
         arrays = GameBatch.of(self.game, games.finished)
-        seed = self._seed(HOLDOUT)
         self.holdout_losses = holdout_value_loss(
-            self.learner, self.replay, arrays, self.config.learner, seed
+            self.learner, self.replay, arrays, self.config.learner, self.run.seed(HOLDOUT)
         )
         self.replay.add(state.iteration, arrays)
         state.positions = self.replay.total_positions
@@ -304,86 +315,88 @@ class Training:
         self.run.save_games(arrays)
 
     def learn(self, positions_before: int) -> StepReport:
-        """Do the steps that are due."""
-        steps = self.schedule.take_due(positions_before, self.run.state.positions)
-        early, self.early = self.early, []
+        """Do the steps that are due: replay ratio x new positions / batch size."""
+        due = self.config.steps_due
+        return self.do_steps(due(self.run.state.positions) - due(positions_before))
+
+    def do_steps(self, steps: int, earlier: Iterable[Mapping[str, Tensor]] = ()) -> StepReport:
+        """Do `steps` steps; report them together with `earlier` ones."""
         first = self.learner.step
-        with self._stage("learn", steps, "step") as bar, self._learning_threads():
+        with self._stage("learn", steps, "step") as bar, self.learning_threads():
             # A GPU learns alone: meanwhile other cores draw the next batches. On a CPU the steps
             # themselves keep all cores busy.
             threads = 0 if self.learner.device.type == "cpu" else min(self.cores - 1, SAMPLERS)
-            bar.iterable = map_ahead(self._batch, range(first, first + steps), threads)
-            report = self.learner.train(bar, early)
+            bar.iterable = map_ahead(self.batch, range(first, first + steps), threads)
+            report = self.learner.train(bar, earlier)
         self.run.state.step = self.learner.step
         return report
 
-    def _learn_ahead(self) -> bool:
-        """Do one step ahead of schedule, while games are missing; return False at the limit."""
-        if not self.replay.window or not self.schedule.take_ahead():
-            return False
-        with self._learning_threads():
-            self.early.append(self.learner.train_step(self._batch(self.learner.step)))
-        return True
-
-    def _learning_threads(self) -> contextlib.AbstractContextManager[None]:
+    def learning_threads(self) -> contextlib.AbstractContextManager[None]:
         """Set the learner's number of threads."""
         return threads_per_evaluation(min(self.cores, self.learner.useful_threads))
 
-    def _batch(self, step: int) -> Batch:
+    def batch(self, step: int) -> Batch:
         """Draw the batch of a step."""
         settings = self.config.learner
-        rng = np.random.default_rng([*self._seed(LEARN), step])
+        rng = np.random.default_rng([*self.run.seed(LEARN), step])
         return self.replay.sample(
             settings.batch_size, rng, settings.augment_symmetries, settings.search_value_weight
         )
 
-    def gate(self) -> MatchResult | None:
-        """Start or finish a gate; without gates, the newest network always becomes the best."""
-        state, settings = self.run.state, self.config.gate
+    def gate(self, steps: StepReport) -> MatchResult | None:
+        """Play a gate that is due, after steps; without gates the newest network is the best.
+
+        Returns the challenger's result if a gate ended.
+        """
+        return self._gate() if steps.steps else None
+
+    def _gate(self) -> MatchResult | None:
+        state, settings, result = self.run.state, self.config.gate, None
         if not settings.games:
             self.best = make_evaluator(self.learner.ema_network, self.config.inference)
-            state.best = self.run.save_player(self._checkpoint())
-            return None
-        result = None
-        begins = self.pending_gate is None and state.iteration % settings.interval == 0
-        if begins or self.pending_gate:
+        elif self.gate_is_due():
             with self._stage("gate", settings.games, "game") as bar:
-                challenge = self.pending_gate or self._begin_gate(bar.update)
-                # At the end of the run no later iteration could use the result: wait for it.
-                if challenge.result.done() or self.run.budget_is_spent():
-                    result = self._end_gate(challenge)
-                    self.pending_gate = None
-                else:
-                    self.pending_gate = challenge
-        self.run.save_player(self._checkpoint())
+                result = self.play_gate(bar.update)
+        name = self.run.save_player(self.checkpoint())
+        if not settings.games:
+            state.best = name
         return result
 
-    def _begin_gate(self, show: Progress) -> PendingGate:
-        checkpoint = self._checkpoint()
-        evaluator = make_evaluator(self.learner.ema_network, self.config.inference)
-        name = player_name(checkpoint.step)
-        challenger = NetworkSnapshot(name, evaluator, lambda: checkpoint_bytes(checkpoint, name))
-        future = self.backend.gate(challenger, self._best_snapshot(), self._seed(GATE), show)
-        return PendingGate(checkpoint, evaluator, future)
+    def gate_is_due(self) -> bool:
+        """Whether this iteration has a gate."""
+        gate = self.config.gate
+        return bool(gate.games) and self.run.state.iteration % gate.interval == 0
 
-    def _end_gate(self, challenge: PendingGate) -> MatchResult:
-        """Wait for a gate's result; make the challenger the best if it is accepted."""
+    def play_gate(self, show: Progress) -> MatchResult | None:
+        """Let the challenger play the best; return its result."""
+        challenger = make_evaluator(self.learner.ema_network, self.config.inference)
+        result, records = run_gate(
+            self.game, self.config, challenger, self.best, self.run.seed(GATE), self.cores, show
+        )
+        return self.decide(self.checkpoint(), challenger, result, records)
+
+    def decide(
+        self,
+        checkpoint: Checkpoint,
+        challenger: BatchedEvaluator,
+        result: MatchResult,
+        records: Sequence[GameRecord],
+    ) -> MatchResult:
+        """Make the challenger the best if its result is good enough; return the result."""
         state = self.run.state
-        result, records = challenge.result.result()
         rating = state.rating + result.elo
-        name = self.run.save_player(dataclasses.replace(challenge.checkpoint, rating=rating))
+        name = self.run.save_player(dataclasses.replace(checkpoint, rating=rating))
         if self.config.gate.accepts(result.score):
-            self.best, state.best, state.rating = challenge.evaluator, name, rating
-        save_samples(self.run, "gate", self.game, records)
+            self.best, state.best, state.rating = challenger, name, rating
+        self.run.save_samples("gate", records)
         return result
 
-    def measure(self) -> MetricValues:
+    def measure(self) -> dict[str, float]:
         """Measure the best player against anchors and solved positions, if that is due."""
-        work = self.evaluation.due(self.run.state.iteration)
-        if not work:
+        if self.evaluation is None or not (work := self.evaluation.due(self.run.state.iteration)):
             return {}
         with self._stage("measure", work, "answer") as bar:
-            seed = self._seed(MEASURE)
+            seed = self.run.seed(MEASURE)
             return self.evaluation.measure(self.best, seed, self.workers, bar.update)
 
     def report(
@@ -392,11 +405,11 @@ class Training:
         games: SelfPlayResult,
         steps: StepReport,
         result: MatchResult | None,
-        strength: MetricValues,
-    ) -> MetricValues:
+        strength: Mapping[str, float],
+    ) -> dict[str, float]:
         """Write the iteration's metrics, print one line about it, and return the curves' values."""
         state = self.run.state
-        samples = save_samples(self.run, "selfplay", self.game, games.finished)
+        samples = self.run.save_samples("selfplay", games.finished)
         texts = {"selfplay/sample_game": samples}
         if state.iteration == 1:
             texts["run/config"] = dump_config(self.config)
@@ -407,17 +420,16 @@ class Training:
             games=games,
             steps=steps,
             gate=result,
-            measured=self.holdout_losses | strength,
-            int8=self.int8,
+            measured={**self.holdout_losses, **strength},
+            int8=self.selfplay.comparison,
             resign_below=self.resign_below,
             replay=self.replay,
             seconds=self.seconds,
         )
-        figures = report.figures()
-        pictures = report.pictures()
-        write(state.iteration, Metrics(figures, texts, report.histograms(), pictures))
+        metrics = report.values()
+        write(state.iteration, Metrics(metrics, texts, report.histograms(), report.pictures()))
         say(report.line())
-        return figures
+        return metrics
 
     def save(self) -> None:
         """Publish this iteration: a resumed run starts with the next one."""
@@ -431,7 +443,7 @@ class Training:
         """Publish the untrained network, so that the run always has a best player."""
         self._set_best(self.learner.ema_network)
         rating = 0.0 if self.config.gate.games else None
-        self.run.state.best = self.run.save_player(self._checkpoint(rating))
+        self.run.state.best = self.run.save_player(self.checkpoint(rating))
         self.save()
 
     def _restore(self) -> None:
@@ -448,31 +460,12 @@ class Training:
         agreement = check_device(self.best, network, self.game)
         say(f"self-check: {agreement}")
 
-    def _best_snapshot(self) -> NetworkSnapshot:
-        name = self.run.state.best
-        return NetworkSnapshot(name, self.best, lambda: self.run.read(name))
-
-    def _checkpoint(self, rating: float | None = None) -> Checkpoint:
+    def checkpoint(self, rating: float | None = None) -> Checkpoint:
+        """Return the challenger."""
         return self.run.checkpoint(self.learner.ema_network, rating)
 
-    def _make_backend(self) -> PlayBackend:
-        if self.config.selfplay.distributed is None:
-            return LocalBackend(self.game, self.config, self.cores)
-        from alphazero.training.distributed.ray_cluster import open_actor_pool
-
-        return open_actor_pool(self.game, self.config, self.run.state.iteration)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.backend.close()
-        if self.group is not None:
-            with contextlib.suppress(RuntimeError):  # the followers raised the same error and ended
-                self.group.shutdown()
-
-    def _seed(self, purpose: int) -> list[int]:
-        return stream(self.config, self.run.state.iteration, purpose)
+    def close(self) -> None:
+        """Release what the run used; nothing on one machine."""
 
     @contextlib.contextmanager
     def _stage(self, name: str, total: int, unit: str) -> Iterator[Any]:
@@ -486,3 +479,30 @@ class Training:
         self.seconds[name] = time.monotonic() - begin
         self.time_left.end(name, self.seconds[name])
         self.run.state.seconds += self.seconds[name]
+
+
+def holdout_value_loss(
+    learner: Learner,
+    replay: ReplayBuffer,
+    newest: GameBatch,
+    settings: LearnerConfig,
+    seed: Sequence[int],
+) -> dict[str, float]:
+    """Return the value losses in games not learned from yet and in games of the window, by metric.
+
+    The `newest` games enter the window afterwards, so no game has to be kept from training. Both
+    kinds of positions are drawn as in training, but without symmetries, and evaluated by the
+    network that plays. Empty if one kind has no positions.
+    """
+    alone = ReplayBuffer(replay.game, replay.settings)
+    alone.add(0, newest)
+    if not (replay.window and alone.window):
+        return {}
+    rng, weight = np.random.default_rng(seed), settings.search_value_weight
+    return {
+        name: learner.value_loss(games.sample(HOLDOUT_POSITIONS, rng, False, weight))
+        for name, games in (
+            ("learner/seen_value_loss", replay),
+            ("learner/unseen_value_loss", alone),
+        )
+    }

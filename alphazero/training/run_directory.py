@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 from torch import Tensor
 
 from alphazero.config.loader import dump_config, load_config
@@ -63,6 +64,9 @@ SAMPLE_NAME: Final = re.compile(r"(selfplay|gate)-([0-9]{6,9})\.(txt|sgf|jsonl)"
 """Names of the sample games in `games/`: their kind, iteration and format."""
 _SIZE_LIMIT: Final = 4 << 30
 
+PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE, HOLDOUT = range(7)
+"""The purposes of random numbers."""
+
 
 def matches_run(player: Checkpoint, config: Config) -> bool:
     """Whether a player has a configuration's game and network."""
@@ -83,6 +87,21 @@ class RunDirectory:
     @functools.cached_property
     def game(self) -> Game:
         return make_game(self.config.game.name, **self.config.game.options)
+
+    def seed(self, purpose: int) -> list[int]:
+        """Return the seed of a purpose in this iteration, for `numpy.random.default_rng`."""
+        return [self.config.run.seed, self.state.iteration, purpose]
+
+    def new_network(self) -> ResNet:
+        """Return an untrained network; a new run's has the weights of `network.initial`, if any."""
+        settings, rng = self.config.network, np.random.default_rng(self.seed(INITIALISE))
+        network = ResNet.of(self.game, settings.without_initial(), int(rng.integers(2**31)))
+        if settings.initial and not self.state.best:
+            from alphazero.network.transfer import start_from
+
+            transfer = start_from(settings.initial, network, rng)
+            print(f"starts from {printable(settings.initial)}; {transfer}")
+        return network
 
     @classmethod
     def create(cls, config: Config) -> "RunDirectory":
@@ -206,9 +225,28 @@ class RunDirectory:
     def save_games(self, games: GameBatch) -> None:
         self._write(shard_name(self.state.iteration), games.to_bytes())
 
-    def save_text(self, name: str, text: str) -> None:
-        """Write a text for people into `games/`."""
-        write_atomic(self.folder / "games" / name, text.encode())
+    def save_samples(self, kind: str, records: Sequence[GameRecord]) -> str:
+        """Write `run.sample_games` games into `games/`, as text and SGF or JSON; return the text.
+
+        `kind` is "selfplay" or "gate".
+        """
+        records = records[: self.config.run.sample_games]
+        if not records:
+            return ""
+        from alphazero.records.played_game import PlayedGame
+        from alphazero.records.sgf_export import commented, has_sgf, to_sgf
+
+        text = "\n\n".join(record.describe(self.game) for record in records)
+        names = ("challenger", "best") if kind == "gate" else ("best", "best")
+        played = [PlayedGame.of(self.game, record, names) for record in records]
+        if has_sgf(self.game):
+            suffix, lines = "sgf", "".join(map(to_sgf, map(commented, played, records)))
+        else:
+            suffix, lines = "jsonl", "".join(f"{each.to_line()}\n" for each in played)
+        path = self.folder / "games" / f"{kind}-{self.state.iteration:06d}"
+        write_atomic(path.with_suffix(".txt"), f"{text}\n".encode())
+        write_atomic(path.with_suffix(f".{suffix}"), lines.encode())
+        return text
 
     def publish(self) -> None:
         """Make the saved files the state that a resumed run starts from."""

@@ -208,7 +208,7 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_reports_it(
     training = Training(run, 1)
     for iteration in range(1, 5):
         run.state.iteration = iteration
-        known = list(non_resigned_games(training.replay.buffer(run.game).shards))
+        known = list(non_resigned_games(training.replay.shards))
         games = training.play()
         assert training.resign_below == resign_threshold(known, 1.0, 0.2)
         metrics = measure_resignation(games.finished, training.resign_below)
@@ -221,9 +221,7 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_reports_it(
         assert metrics.get("selfplay/resign_false_positives") == expected
         training.store_games(games)
     assert training.resign_below > NEVER_RESIGN
-    kinds = np.concatenate(
-        [shard.resignations for shard in training.replay.buffer(run.game).shards]
-    )
+    kinds = np.concatenate([shard.resignations for shard in training.replay.shards])
     assert {PLAYED_OUT, RESIGNED} <= set(kinds.tolist())
     assert resigned
     assert "player won by resignation," in resigned[0].describe(run.game)

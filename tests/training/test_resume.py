@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -42,7 +41,6 @@ from alphazero.training import loop
 from alphazero.training.data.game_shard import RESIGNED, GameBatch
 from alphazero.training.loop import Training, resume, train
 from alphazero.training.manifest import player_name, run_folder
-from alphazero.training.play_backend import LocalBackend, SelfPlayRequest
 from alphazero.training.run_directory import RunDirectory
 from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.files import sha256_of, write_atomic
@@ -813,10 +811,8 @@ def test_a_rating_is_the_best_player_s_plus_the_gate_s_difference(tmp_path: Path
     state = training.run.state
     for step, (wins, elo, best) in enumerate([(3, 120, 120), (4, 80, 200), (0, -50, 200)], 1):
         state.step, before = step, state.best
-        result: Future[Any] = Future()
-        result.set_result((MatchResult(wins, 0, 4 - wins, 4, elo, elo - 10, elo + 10), []))
-        challenge = loop.PendingGate(training._checkpoint(), training.best, result)
-        training._end_gate(challenge)
+        result = MatchResult(wins, 0, 4 - wins, 4, elo, elo - 10, elo + 10)
+        training.decide(training.checkpoint(), training.best, result, [])
         assert state.rating == best
         saved = load_checkpoint(training.run.folder / player_name(step))
         assert saved.rating == [120, 200, 150][step - 1]
@@ -826,19 +822,19 @@ def test_a_rating_is_the_best_player_s_plus_the_gate_s_difference(tmp_path: Path
 def test_no_two_purposes_and_no_two_iterations_have_random_numbers_in_common(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    draw, seeds = Training._seed, []
+    draw, seeds = RunDirectory.seed, []
 
-    def watch(training: Training, purpose: int) -> list[int]:
-        drawn = draw(training, purpose)
-        entry = (training.run.state.iteration, purpose, tuple(drawn))
+    def watch(run: RunDirectory, purpose: int) -> list[int]:
+        drawn = draw(run, purpose)
+        entry = (run.state.iteration, purpose, tuple(drawn))
         if purpose != loop.LEARN or entry not in seeds:  # each step adds its number to LEARN's seed
             seeds.append(entry)
         return drawn
 
-    monkeypatch.setattr(Training, "_seed", watch)
+    monkeypatch.setattr(RunDirectory, "seed", watch)
     train(tiny_config(tmp_path, "run.seed=8"))
     iterations, purposes, streams = map(set, zip(*seeds, strict=True))
-    assert iterations == set(range(1, ITERATIONS + 1))
+    assert iterations == set(range(ITERATIONS + 1))  # the network is drawn before the first
     assert {loop.PLAY, loop.LEARN, loop.GATE} <= purposes
     assert len(streams) == len(seeds)
 
@@ -846,8 +842,8 @@ def test_no_two_purposes_and_no_two_iterations_have_random_numbers_in_common(
 def test_batches_drawn_ahead_are_those_drawn_in_turn(tmp_path: Path) -> None:
     training = Training(RunDirectory.create(tiny_config(tmp_path)), 1)
     training.iterate(lambda *_: None)
-    in_turn = [training._batch(step) for step in range(6)]
-    for batch, same in zip(map_ahead(training._batch, range(6), 3), in_turn, strict=True):
+    in_turn = [training.batch(step) for step in range(6)]
+    for batch, same in zip(map_ahead(training.batch, range(6), 3), in_turn, strict=True):
         assert all(map(np.array_equal, batch.arrays(), same.arrays()))
     assert len({batch.observations.tobytes() for batch in in_turn}) == 6
 
@@ -855,15 +851,15 @@ def test_batches_drawn_ahead_are_those_drawn_in_turn(tmp_path: Path) -> None:
 def test_games_under_way_go_on_in_the_next_iteration_and_after_a_resume(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    play, begun, left = LocalBackend.play, [], []
+    play, begun, left = Training.play_games, [], []
 
-    def watch(producer: LocalBackend, orders: SelfPlayRequest, *more: Any) -> SelfPlayResult:
-        games = play(producer, orders, *more)
-        begun.append([game.actions.tolist() for game in orders.unfinished])
+    def watch(training: Training, *others: Any) -> SelfPlayResult:
+        begun.append([game.actions.tolist() for game in training.unfinished])
+        games = play(training, *others)
         left.append([game.actions.tolist() for game in games.unfinished])
         return games
 
-    monkeypatch.setattr(LocalBackend, "play", watch)
+    monkeypatch.setattr(Training, "play_games", watch)
     run = train(tiny_config(tmp_path))
     resume(run, [f"budget.iterations={ITERATIONS + 1}"])
     assert all(left)

@@ -21,8 +21,7 @@ from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.records.game_record import Pairing
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.gate import play_gate
-from alphazero.training.selfplay import SelfPlayWorker, with_simulations
-from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.training.selfplay import SelfPlayStats, SelfPlayWorker, with_simulations
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.jobs import JobProgress, run_jobs, split_evenly
 

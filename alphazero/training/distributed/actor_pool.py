@@ -20,17 +20,18 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from alphazero.arena.elo import MatchResult
 from alphazero.config.schema import Config, RayConfig
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.games.game import Game
+from alphazero.mcts.evaluator import Evaluator
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.gate import decide_gate
-from alphazero.training.play_backend import GateResult, NetworkSnapshot, SelfPlayRequest
-from alphazero.training.selfplay import SelfPlayResult
-from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.training.selfplay import SelfPlayResult, SelfPlayStats
+from alphazero.utils.arrays import Float32Array
 from alphazero.utils.jobs import split_evenly
 from alphazero.utils.progress import Progress, say
 
@@ -51,6 +52,17 @@ POLL_SECONDS = 0.5
 """Seconds after which a waiting thread checks for Ctrl-C, a failure or silent actors."""
 
 ActorResult: TypeAlias = Future[Any]
+GateResult: TypeAlias = tuple[MatchResult, list[GameRecord]]
+
+
+class NetworkSnapshot(NamedTuple):
+    """A network at one step: its name, its evaluator here, and its checkpoint for actors."""
+
+    name: str
+    evaluator: Evaluator
+    read: Callable[[], bytes]
+    calibration: Float32Array | None = None
+    """Observations [B, C, H, W] that set its int8 ranges; None: it does not play in int8."""
 
 
 class ActorHandle(Protocol):
@@ -115,7 +127,7 @@ class _ActorSlot:
 
 
 class ActorPool:
-    """A `PlayBackend` whose actors play while the loop learns."""
+    """Actors that play while the loop learns."""
 
     def __init__(
         self,
@@ -158,9 +170,16 @@ class ActorPool:
     # --- called by the loop's thread --------------------------------------------------------------
 
     def play(
-        self, request: SelfPlayRequest, show: Progress, meanwhile: Callable[[], bool]
+        self,
+        best: NetworkSnapshot,
+        show: Progress,
+        meanwhile: Callable[[], bool],
+        resign_below: float = NEVER_RESIGN,
+        simulations_fraction: float = 1.0,
     ) -> SelfPlayResult:
         """Set the network for self-play; return an iteration's games when they have arrived.
+
+        While games are missing, `meanwhile` is called; once it returns False, the pool only waits.
 
         Raises:
             AlphaZeroError: when actors die in a row, or one reports that the run cannot continue.
@@ -168,10 +187,9 @@ class ActorPool:
         shown, wanted = 0, self._config.selfplay.games_per_iteration
         with self._condition:
             self._wanted = wanted
-        best = request.best
         data = None if best.name in self._references else best.read()
         calibration = b"" if best.calibration is None else best.calibration.tobytes()
-        terms = request.resign_below, request.simulations_fraction
+        terms = resign_below, simulations_fraction
         self._inbox.put(functools.partial(self._set_network, best.name, data, calibration, *terms))
         while True:
             with self._condition:
@@ -194,7 +212,7 @@ class ActorPool:
         seconds, self._taken_at = now - self._taken_at, now
         per_result = int(wanted / (RESULTS_PER_SECOND * max(seconds, 0.001)))
         self._job_games = max(self._least_job_games, min(per_result, self._most_job_games))
-        return SelfPlayResult(games, list(request.unfinished), stats, best.evaluator, seconds)
+        return SelfPlayResult(games, [], stats, best.evaluator, seconds)
 
     def gate(
         self,

@@ -9,17 +9,24 @@ does, except for rounding.
 Letters: b positions of one process's part, [C, H, W] observation, A actions, F filters.
 """
 
+import contextlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Final, cast
 
 import torch
 from torch import Tensor, distributed, nn
 
+from alphazero.config.schema import LearnerConfig
 from alphazero.errors import RunError
+from alphazero.network.resnet import ResNet
 from alphazero.training.data.auxiliary_targets import target_shapes
 from alphazero.training.data.replay_buffer import Batch
+from alphazero.training.learning.learner import Learner
+from alphazero.training.learning.objective import Objective
+from alphazero.training.run_directory import RunDirectory
 
 BARRIER_TIMEOUT: Final = timedelta(days=7)
 """Longest wait of a follower for the next step, while the leader plays; torchrun ends orphans."""
@@ -32,6 +39,8 @@ class Group:
 
     def __init__(self) -> None:
         self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
+        self._following = False
+        """Leader: whether the followers have loaded the published state."""
 
     def check(self, batch_size: int) -> None:
         """Raise RunError unless a batch can be cut into equal parts."""
@@ -40,9 +49,6 @@ class Group:
                 f"learner.batch_size ({batch_size}) must be a multiple of {self.size}, the number "
                 "of processes that learn"
             )
-
-    def barrier(self) -> None:
-        distributed.barrier()
 
     def scatter(self, batch: Batch) -> Batch:
         """Leader: send every process its part of a batch; return the leader's own."""
@@ -78,11 +84,6 @@ class Group:
         """Leader: end the followers."""
         self._announce(_STOP)
 
-    def sync_followers(self) -> None:
-        """Leader: wait until the followers have loaded the published state."""
-        self.barrier()
-        self.barrier()
-
     def average(self, tensors: Iterable[Tensor]) -> None:
         """Replace tensors, in place, by their means over all processes."""
         tensors = list(tensors)
@@ -93,18 +94,73 @@ class Group:
         for tensor, mean in zip(tensors, means, strict=True):
             tensor.copy_(mean.view(tensor.shape))
 
+    def follow(self, folder: Path) -> None:
+        """Follower: do the learner's steps in the run in `folder`, until the leader ends."""
+        distributed.barrier()  # the leader has published
+        run = RunDirectory.resume(folder)
+        learner = self.learner(run.new_network(), run.config.learner, run.config.inference.device)
+        learner.restore(run.load_learner(), run.state.step)
+        distributed.barrier()  # the followers have loaded it
+        with contextlib.suppress(RunError):  # the leader raises the same error and reports it
+            learner.run_follower()
+
+    def learner(self, network: ResNet, settings: LearnerConfig, device: str) -> "SharedLearner":
+        """Return this process's learner."""
+        return SharedLearner(network, settings, device, self)
+
+    @contextlib.contextmanager
+    def leading(self) -> Iterator[None]:
+        """Leader: end the followers after this block, also where it fails."""
+        try:
+            yield
+        except BaseException:
+            if self._following:
+                with contextlib.suppress(RuntimeError):  # the followers raised the same error
+                    self.shutdown()
+            raise
+        self.shutdown()
+
     def _announce(self, order: int, batch: Batch | None = None) -> None:
         """Send an order; a step's order includes the rows, columns and actions of its board."""
+        if not self._following:
+            distributed.barrier()  # the run is published
+            distributed.barrier()  # the followers have loaded it
+            self._following = True
         shape = (0, 0, 0)
         if batch is not None:
             shape = (*batch.observations.shape[2:], batch.policies.shape[1])
         distributed.broadcast(torch.tensor([order, *shape]), src=0)
 
 
-def init_process_group() -> Group | None:
-    """Return the group that this process was started in; None if it is alone."""
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        return None
+class SharedLearner(Learner):
+    """A learner whose steps are those of all processes; each has one, for its part of a batch."""
+
+    def __init__(self, network: ResNet, settings: LearnerConfig, device: str, group: Group) -> None:
+        group.check(settings.batch_size)
+        share_normalisation(network)
+        super().__init__(network, settings, device)
+        self._group = group
+
+    def _make_objective(self, records: bool = False) -> Objective:
+        # The pass waits for the other processes, which cannot be recorded.
+        return super()._make_objective(records)
+
+    def run_follower(self) -> None:
+        """Do the leader's steps on this process's parts, until it ends."""
+        network, size = self.network, self.settings.batch_size
+        planes = network.observation_shape[0]
+        while part := self._group.receive(size, planes, network.settings.auxiliary):
+            super()._step_on(part)
+
+    def _step_on(self, batch: Batch) -> dict[str, Tensor]:
+        return super()._step_on(self._group.scatter(batch))
+
+    def _share(self, gradients: Sequence[Tensor | None], metrics: Tensor) -> None:
+        self._group.average([*(each for each in gradients if each is not None), metrics])
+
+
+def join_group() -> Group:
+    """Return the group of `torchrun` that this process was started in."""
     if not distributed.is_initialized():
         backend = "gloo"
         if torch.cuda.is_available():

@@ -1,8 +1,7 @@
 """The learner: optimizer steps on the loss of AlphaGo Zero."""
 
 import copy
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -15,10 +14,8 @@ from alphazero.errors import RunError
 from alphazero.network.inference.devices import resolve_device, resolve_precision
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.replay_buffer import Batch
-from alphazero.training.learning.data_parallel import Group, share_normalisation
-from alphazero.training.learning.losses import StepLosses, squared_norm
-from alphazero.training.learning.muon import Muon
-from alphazero.training.learning.objective import Objective, with_auxiliary
+from alphazero.training.learning.losses import KNOWN, squared_norm
+from alphazero.training.learning.objective import Objective
 
 STEP_PASSES = 3
 """Passes of a step over the network: forward, and backward to features and to weights."""
@@ -35,45 +32,30 @@ def _without_denormals() -> Iterator[None]:
 
 
 class StepReport(NamedTuple):
-    """Means over the steps of one iteration; NaN when no step was due."""
+    """The steps of one iteration."""
 
     steps: int
-    total: float
-    policy: float
-    value: float
-    l2: float
-    entropy: float
-    error: float
-    gradient_norm: float
-    learning_rate: float
-    auxiliary: Mapping[str, float]
-    """loss of each auxiliary head, mean over the positions with a known target; NaN for none"""
+    metrics: Mapping[str, float]
+    """means over the steps by metric; empty when no step was due"""
 
 
 class Learner:
-    """A network and its optimizer; in a `group` each process has one, for its part of the batch."""
+    """A network and its optimizer."""
 
-    def __init__(
-        self,
-        network: ResNet,
-        settings: LearnerConfig,
-        device: str = "auto",
-        group: Group | None = None,
-    ) -> None:
+    def __init__(self, network: ResNet, settings: LearnerConfig, device: str = "auto") -> None:
         self.settings = settings
-        self.group = group
-        if group is not None:
-            group.check(settings.batch_size)
-            share_normalisation(network)
         self.device = torch.device(resolve_device(device))
         self.network = network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.ema_network = copy.deepcopy(network) if settings.ema_decay else network
         """The network that plays: the EMA of the weights, or the network itself."""
         self.step = 0
-        bfloat16 = resolve_precision(settings.precision, self.device.type) == "bfloat16"
-        # In a group the pass waits for the other processes, which cannot be recorded.
-        self._objective = Objective(self.network, settings, bfloat16, records=group is None)
+        self._objective = self._make_objective()
         self._optimizers = self._make_optimizers()
+
+    def _make_objective(self, records: bool = True) -> Objective:
+        """Return the loss of a batch; `records`: whether a GPU may record it."""
+        precision = resolve_precision(self.settings.precision, self.device.type)
+        return Objective(self.network, self.settings, precision == "bfloat16", records)
 
     @property
     def useful_threads(self) -> int:
@@ -102,12 +84,14 @@ class Learner:
         matrices = [each for each in parameters if each.ndim > 1]
         vectors = {"params": [each for each in parameters if each.ndim <= 1], "weight_decay": 0.0}
         if settings.optimizer == "muon":
+            from alphazero.training.learning.muon import Muon
+
             muon = Muon(matrices, rate, settings.momentum, decay)
             return [muon, torch.optim.AdamW([vectors], rate)]
         return [torch.optim.AdamW([{"params": matrices, "weight_decay": decay}, vectors], rate)]
 
-    def train_step(self, batch: Batch) -> StepLosses:
-        """Do one optimizer step; return the parts of its loss as scalars.
+    def train_step(self, batch: Batch) -> dict[str, Tensor]:
+        """Do one optimizer step; return its metrics as scalars.
 
         Raises:
             RunError: when the batch, the loss or the gradient is not finite; the weights (but
@@ -119,19 +103,10 @@ class Learner:
         for name, array in zip(names, batch.arrays(), strict=True):
             if not np.isfinite(array).all():
                 self._fail(f"a batch whose {name} are not finite")
-        return self._step_on(batch if self.group is None else self.group.scatter(batch))
-
-    def run_follower(self) -> None:
-        """Do the leader's steps on this process's parts, until it ends."""
-        assert self.group is not None
-        network, size = self.network, self.settings.batch_size
-        planes = network.observation_shape[0]
-        while part := self.group.receive(size, planes, network.settings.auxiliary):
-            self._step_on(part)
+        return self._step_on(batch)
 
     @_without_denormals()
-    def _step_on(self, batch: Batch) -> StepLosses:
-        """Do one optimizer step on a batch, or on this process's part of it."""
+    def _step_on(self, batch: Batch) -> dict[str, Tensor]:
         settings = self.settings
         arrays = [torch.from_numpy(array).to(self.device) for array in batch.arrays()]
         arrays[0] = arrays[0].contiguous(memory_format=torch.channels_last)
@@ -140,31 +115,34 @@ class Learner:
         if settings.l2_penalty > 0:
             l2 = settings.l2_penalty * squared_norm(self.network.parameters())
         self.network.zero_grad()
-        loss, figures = self._objective(*arrays)
+        loss, numbers = self._objective(*arrays)
         loss.backward()  # type: ignore[no-untyped-call]
-        if self.group is not None:
-            gradients = [each.grad for each in self.network.parameters() if each.grad is not None]
-            self.group.average([*gradients, figures])
-        parts = dict(zip(self._objective.part_names, figures.unbind(), strict=True))
+        self._share([each.grad for each in self.network.parameters()], numbers)
+        metrics = dict(zip(self._objective.metric_names, numbers.unbind(), strict=True))
+        metrics["loss/total"] = metrics["loss/total"] + l2
         if settings.optimizer != "sgd" and settings.l2_penalty > 0:
             for each in self.network.parameters():
                 assert each.grad is not None
                 each.grad.add_(each.detach(), alpha=2 * settings.l2_penalty)
         limit = settings.max_grad_norm or float("inf")
         norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), limit)
-        total = with_auxiliary(parts["policy"] + parts["value"] + l2, parts, settings)
-        if not bool(torch.isfinite(norm + total)):
-            self._fail(
-                f"a loss of {total.item():g} (policy {parts['policy'].item():g}, value "
-                f"{parts['value'].item():g}) and a gradient of norm {norm.item():g}"
+        if not bool(torch.isfinite(norm + metrics["loss/total"])):
+            losses = ", ".join(
+                f"{name.removeprefix('loss/')} {metrics[name].item():g}"
+                for name in ("loss/total", "loss/policy", "loss/value")
             )
+            self._fail(f"a loss of {losses} and a gradient of norm {norm.item():g}")
+        rate = settings.rate_at(self.step)
         for optimizer in self._optimizers:
             for group in optimizer.param_groups:
-                group["lr"] = settings.rate_at(self.step)
+                group["lr"] = rate
             optimizer.step()
         self.step += 1
         self._update_average()
-        return {"total": total, **parts, "l2": l2, "gradient_norm": norm}
+        return metrics | {"loss/l2": l2, "learner/gradient_norm": norm}
+
+    def _share(self, gradients: Sequence[Tensor | None], metrics: Tensor) -> None:
+        """Average gradients and metrics, in place, with other processes; there are none here."""
 
     @torch.no_grad()
     def _update_average(self) -> None:
@@ -180,26 +158,31 @@ class Learner:
         for name in averages.keys() - mixed:
             averages[name].copy_(current[name])
 
-    def train(self, batches: Iterable[Batch], earlier: Iterable[StepLosses] = ()) -> StepReport:
+    def train(
+        self, batches: Iterable[Batch], earlier: Iterable[Mapping[str, Tensor]] = ()
+    ) -> StepReport:
         """Do one step for each batch; return the means over these and the `earlier` steps."""
         reports = [*earlier, *(self.train_step(batch) for batch in batches)]
+        if not reports:
+            return StepReport(0, {})
+        # Apple's GPUs have no float64.
+        means = {
+            name: float(torch.stack([report[name] for report in reports]).cpu().double().mean())
+            for name in reports[0]
+        }
+        for head in self.network.settings.auxiliary:
+            loss, known = means.pop(f"auxiliary/{head}"), means.pop(KNOWN + head)
+            if known:
+                means[f"auxiliary/{head}"] = loss / known
+        means["learner/learning_rate"] = self.settings.rate_at(self.step - 1)
+        return StepReport(len(reports), means)
 
-        def mean(name: str) -> float:
-            if not reports:
-                return math.nan
-            # Apple's GPUs have no float64.
-            return float(torch.stack([report[name] for report in reports]).cpu().double().mean())
-
-        names = ("total", "policy", "value", "l2", "entropy", "error", "gradient_norm")
-        return StepReport(
-            steps=len(reports),
-            learning_rate=self.settings.rate_at(max(self.step - 1, 0)),
-            auxiliary={
-                head: mean(f"{head}_loss") / known if (known := mean(f"{head}_known")) else math.nan
-                for head in self.network.settings.auxiliary
-            },
-            **{name: mean(name) for name in names},
-        )
+    @torch.no_grad()
+    def value_loss(self, batch: Batch) -> float:
+        """Return the mean of (z - v)² over a batch, 0 to 4, for the network that plays."""
+        observations = torch.from_numpy(batch.observations).to(self.device)
+        values = self.ema_network.eval().forward_full(observations).values.float().cpu().numpy()
+        return float(np.square(batch.values - values, dtype=np.float64).mean())
 
     def state(self) -> dict[str, Tensor]:
         """Return copies of the weights and the optimizer state as named tensors."""

@@ -1,67 +1,104 @@
-"""The loss: (z - v)^2 - pi log p + c |theta|^2 (AlphaGo Zero, Nature 550, 2017, equation 1).
+"""The loss: (z - v)² - π·log p + c‖θ‖² (AlphaGo Zero, Nature 550, 2017, equation 1).
 
-Each auxiliary head of the network adds its loss, times its weight.
+Each auxiliary head of the network adds its loss, times its weight. This file alone knows the terms:
+a new one is a line of `_terms`, a row of `LOSS_METRICS` and, for its weight, a key of the schema.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-StepLosses: TypeAlias = dict[str, Tensor]
-"""The figures of a step, as scalars by their names in `StepReport` and `auxiliary_losses`."""
+from alphazero.config.schema import LearnerConfig
+from alphazero.network.resnet import NetworkOutput
+
+LOSS_METRICS: Mapping[str, tuple[str, str]] = {
+    "loss/total": (
+        "",
+        "(z - v)² - π·log p + c‖θ‖², and weighted losses of auxiliary heads; mean over the "
+        "iteration's steps",
+    ),
+    "loss/policy": ("nats", "-π·log p, cross-entropy of the network's policy"),
+    "loss/value": ("", "(z - v)², squared error of the value"),
+    "loss/l2": ("", "c‖θ‖²"),
+    "auxiliary/ownership": (
+        "nats",
+        "cross-entropy of the head `ownership`, mean over cells; of games played to the end",
+    ),
+    "auxiliary/margin": (
+        "nats",
+        "-log density of the head `margin` at the margin; of games played to the end",
+    ),
+    "auxiliary/short_term_value": (
+        "nats",
+        "cross-entropy of the head `short_term_value`, sum over its three horizons",
+    ),
+    "learner/policy_entropy": ("nats", "entropy of the network's policy; falls as it learns"),
+    "learner/value_error": ("", "distance between z and v, mean"),
+}
+"""The metrics of a step: units and meanings. Each is a mean over the positions of the batches."""
+
+KNOWN = "known/"
+"""Prefix of the share of positions with a known target of an auxiliary head, which is no metric."""
 
 
-class Losses(NamedTuple):
-    """The policy and value parts of the loss, and two other figures of a batch."""
+class Targets(NamedTuple):
+    """The targets of B positions, for the player to move."""
 
-    policy: Tensor
-    """-pi . log p, the cross-entropy, mean over the batch"""
-    value: Tensor
-    """(z - v)^2, mean over the batch"""
-    entropy: Tensor
-    """-p . log p, of the network's policy, mean over the batch"""
-    error: Tensor
-    """|z - v|, mean over the batch"""
+    policies: Tensor
+    """[B, A] search policies π"""
+    values: Tensor
+    """[B] outcomes z, -1 to 1, or what the configuration mixes with them"""
+    auxiliary: Mapping[str, tuple[Tensor, Tensor]]
+    """values [B, ...] and weights [B] of each auxiliary head, see `Target`"""
+
+    @classmethod
+    def of(cls, arrays: Sequence[Tensor], heads: Iterable[str]) -> "Targets":
+        """Return the targets in the arrays of a `Batch` after its observations."""
+        policies, values, *others = arrays
+        pairs = zip(others[::2], others[1::2], strict=True)
+        return cls(policies, values, dict(zip(heads, pairs, strict=True)))
 
 
-def losses(policy_logits: Tensor, values: Tensor, policies: Tensor, outcomes: Tensor) -> Losses:
-    """Return the losses of the network's outputs on a batch of samples.
+def data_loss(
+    outputs: NetworkOutput, targets: Targets, settings: LearnerConfig
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the loss of a batch without c‖θ‖², and the metrics of `LOSS_METRICS`, detached.
 
-    `policy_logits` [B, A] and `values` [B] are the network's outputs. `policies` [B, A] are search
-    policies; `outcomes` [B] are the value targets for the player to move. The policy is over all
-    actions: the targets of illegal ones are zero, so the network learns to give them no
-    probability.
-    Silver et al., Nature 550 (2017), equation 1.
+    The policy is over all actions: the targets of illegal ones are zero, so the network learns to
+    give them no probability. The loss of an auxiliary head is its mean over the whole batch, where
+    an unknown target has a loss of 0, so that each known one counts the same in every batch. Beside
+    the metric stands the share of known targets, after `KNOWN`.
     """
-    log_p = functional.log_softmax(policy_logits, dim=1)
-    return Losses(
-        policy=-(policies * log_p).sum(dim=1).mean(),
-        value=((outcomes - values) ** 2).mean(),
-        entropy=-(log_p.exp() * log_p).sum(dim=1).mean(),
-        error=(outcomes - values).abs().mean().detach(),
-    )
+    log_p = functional.log_softmax(outputs.policy_logits, dim=1)
+    terms = _terms(log_p, outputs, targets, settings)
+    loss = torch.stack([weight * term for weight, term in terms.values()]).sum()
+    with torch.no_grad():
+        distances = (targets.values - outputs.values).abs()
+        metrics = {"loss/total": loss, **{name: term for name, (_, term) in terms.items()}}
+        metrics["learner/policy_entropy"] = -(log_p.exp() * log_p).sum(dim=1).mean()
+        metrics["learner/value_error"] = distances.mean()
+        for head, (_, weights) in targets.auxiliary.items():
+            metrics[KNOWN + head] = weights.mean()
+    return loss, {name: each.detach() for name, each in metrics.items()}
 
 
-def auxiliary_losses(
-    outputs: Mapping[str, Tensor], targets: Mapping[str, tuple[Tensor, Tensor]]
-) -> StepLosses:
-    """Return two figures for each auxiliary head of the network's `outputs` [B, ...].
-
-    `targets` are pairs of values [B, ...] and weights [B], see `Target`. `<head>_loss` is the loss
-    in nats; its mean is over the whole batch, where an unknown target has a loss of 0, so that each
-    known one counts the same in every batch. `<head>_known` is the share of known targets.
-    Wu 2019 (arXiv:1902.10565), section 4.1 and appendix B, except for the margin, see `MarginHead`.
-    """
-    found = {}
-    for head, output in outputs.items():
-        values, weights = targets[head]
-        found[f"{head}_loss"] = (weights * _POSITION_LOSSES[head](output, values)).mean()
-        found[f"{head}_known"] = weights.mean()
-    return found
+def _terms(
+    log_p: Tensor, outputs: NetworkOutput, targets: Targets, settings: LearnerConfig
+) -> dict[str, tuple[float, Tensor]]:
+    """Return the weight and the mean over the batch of each term of the loss, by metric."""
+    terms = {
+        "loss/policy": (1.0, -(targets.policies * log_p).sum(dim=1).mean()),
+        "loss/value": (1.0, ((targets.values - outputs.values) ** 2).mean()),
+    }
+    for head, output in outputs.auxiliary.items():
+        values, weights = targets.auxiliary[head]
+        loss = (weights * _POSITION_LOSSES[head](output, values)).mean()
+        terms[f"auxiliary/{head}"] = settings.weight_of(head), loss
+    return terms
 
 
 def _value_cross_entropy(logits: Tensor, values: Tensor) -> Tensor:
@@ -91,9 +128,12 @@ _POSITION_LOSSES: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
     "margin": _margin_loss,
     "short_term_value": _short_term_value_loss,
 }
-"""The losses [B] of each head's outputs and target values."""
+"""The losses [B], in nats, of each auxiliary head's outputs and target values.
+
+Wu 2019 (arXiv:1902.10565), section 4.1 and appendix B, except for the margin, see `MarginHead`.
+"""
 
 
 def squared_norm(parameters: Iterable[Tensor]) -> Tensor:
-    """Return |theta|^2 over all parameters."""
+    """Return ‖θ‖² over all parameters."""
     return torch.stack([(each.detach() ** 2).sum() for each in parameters]).sum()

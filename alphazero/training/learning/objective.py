@@ -5,7 +5,7 @@ hundreds of small kernels one by one would take longer than running them.
 """
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypeAlias, cast
 
 import torch
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from alphazero.config.schema import LearnerConfig
 from alphazero.network.resnet import ResNet
-from alphazero.training.learning.losses import auxiliary_losses, losses
+from alphazero.training.learning.losses import Targets, data_loss
 
 LossFunction: TypeAlias = Callable[..., tuple[Tensor, Tensor]]
 
@@ -22,24 +22,21 @@ class _LossModule(nn.Module):
     def __init__(self, network: ResNet, settings: LearnerConfig, bfloat16: bool) -> None:
         super().__init__()
         self.network, self.settings, self.in_bfloat16 = network, settings, bfloat16
+        self.metric_names: list[str] = []
 
-    def forward(
-        self, observations: Tensor, policies: Tensor, outcomes: Tensor, *others: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, observations: Tensor, *targets: Tensor) -> tuple[Tensor, Tensor]:
         # Each weight is used once, so a cache of its casts would gain nothing; graphs forbid it.
         kind, enabled = observations.device.type, self.in_bfloat16
         with torch.autocast(kind, torch.bfloat16, enabled=enabled, cache_enabled=False):
-            answers = self.network.forward_full(observations)
-        parts = losses(answers.policy_logits, answers.values, policies, outcomes)
-        pairs = zip(others[::2], others[1::2], strict=True)
-        targets = dict(zip(self.network.settings.auxiliary, pairs, strict=True))
-        extra = auxiliary_losses(answers.auxiliary, targets)
-        loss = with_auxiliary(parts.policy + parts.value, extra, self.settings)
-        return loss, torch.stack([*parts, *extra.values()]).detach()
+            outputs = self.network.forward_full(observations)
+        heads = self.network.settings.auxiliary
+        loss, metrics = data_loss(outputs, Targets.of(targets, heads), self.settings)
+        self.metric_names[:] = metrics
+        return loss, torch.stack([*metrics.values()])
 
 
 class Objective:
-    """The loss of a batch, without the L2 penalty, and its parts.
+    """The loss of a batch, without the L2 penalty, and its metrics.
 
     `records`: whether a GPU may record it. If recording fails, it runs eagerly.
     """
@@ -47,19 +44,15 @@ class Objective:
     def __init__(
         self, network: ResNet, settings: LearnerConfig, bfloat16: bool, records: bool
     ) -> None:
-        heads = network.settings.auxiliary
-        self.part_names = [
-            *("policy", "value", "entropy", "error"),
-            *(f"{head}_{figure}" for head in heads for figure in ("loss", "known")),
-        ]
-        """as in `Losses` and `auxiliary_losses`"""
         self._eager = _LossModule(network, settings, bfloat16)
+        self.metric_names = self._eager.metric_names
+        """names of the metrics, those of `data_loss`; known after the first call"""
         self._records = records and next(network.parameters()).is_cuda
         self._recorded: dict[torch.Size, LossFunction] = {}
         """by the shape of the observations"""
 
     def __call__(self, *arrays: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the loss and its parts, detached, of the arrays of a `Batch`.
+        """Return the loss and its metrics [n], detached, of the arrays of a `Batch`.
 
         The observations are channels-last, and the network is in training mode. The loss is valid
         until the next call.
@@ -76,8 +69,8 @@ class Objective:
                 print(f"CUDA graphs cannot be used ({message}); learning will be slower")
         if not self._records:
             return cast(tuple[Tensor, Tensor], self._eager(*arrays))
-        loss, parts = self._recorded[shape](*arrays)
-        return loss, parts.detach().clone()  # the next call writes into the same memory
+        loss, metrics = self._recorded[shape](*arrays)
+        return loss, metrics.detach().clone()  # the next call writes into the same memory
 
 
 def _record(module: nn.Module, arrays: tuple[Tensor, ...]) -> LossFunction:
@@ -97,11 +90,3 @@ def _record(module: nn.Module, arrays: tuple[Tensor, ...]) -> LossFunction:
     finally:
         for name, each in module.named_buffers():
             each.copy_(before[name])
-
-
-def with_auxiliary(loss: Tensor, parts: Mapping[str, Tensor], settings: LearnerConfig) -> Tensor:
-    """Add the losses of the auxiliary heads among `parts` to a loss, times their weights."""
-    for name, part in parts.items():
-        if name.endswith("_loss"):
-            loss = loss + settings.weight_of(name.removesuffix("_loss")) * part
-    return loss

@@ -1,8 +1,120 @@
-"""All metrics of a run except texts: one table of names, units and meanings."""
+"""The metrics of an iteration: one table of names, units, meanings, values and charts."""
 
+import functools
+import math
 import re
-from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from alphazero.arena.elo import MatchResult
+from alphazero.config.schema import Config
+from alphazero.games.game import Game
+from alphazero.training.data.replay_buffer import ReplayBuffer
+from alphazero.training.learning.learner import StepReport
+from alphazero.training.learning.losses import LOSS_METRICS
+from alphazero.training.manifest import RunState
+from alphazero.training.resignation import measure_resignation
+from alphazero.training.selfplay import SelfPlayResult
+from alphazero.utils.arrays import Float64Array
+from alphazero.utils.machine import peak_megabytes
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+    from alphazero.network.inference.quantization import QuantizationError
+
+Layout = Mapping[str, Mapping[str, Sequence[str | Sequence[str]]]]
+"""Sections, their charts, and each chart's kind and curves, as `add_custom_scalars` takes them."""
+
+
+@dataclass(frozen=True)
+class IterationReport:
+    """The results of an iteration, complete but for saving."""
+
+    config: Config
+    game: Game
+    state: RunState
+    games: SelfPlayResult
+    steps: StepReport
+    gate: MatchResult | None
+    """result of the gate that ended in this iteration, if one did"""
+    measured: Mapping[str, float]
+    """measurements of strength and of games not learned from yet, by metric name"""
+    int8: "QuantizationError | None"
+    resign_below: float
+    replay: ReplayBuffer
+    seconds: Mapping[str, float]
+    """of each stage"""
+
+    @functools.cached_property
+    def searches(self) -> tuple[Float64Array, Float64Array]:
+        """The entropies [n] of the full searches' policies, in nats, and their values [n]."""
+        policies = np.concatenate([record.policies for record in self.games.finished])
+        values = np.concatenate([record.values for record in self.games.finished])
+        full = policies.any(axis=1)
+        return entropies_of(policies[full]), values[full].astype(np.float64)
+
+    @property
+    def playing(self) -> float:
+        """Seconds of self-play."""
+        return self.seconds["play"] if self.games.seconds is None else self.games.seconds
+
+    def line(self) -> str:
+        state, stats = self.state, self.games.stats
+        line = (
+            f"iteration {state.iteration}: {state.games:,} games, "
+            f"{state.positions:,} positions; {self._learned()}; "
+            f"{stats.simulations / self.playing:,.0f} simulations/s, "
+            f"{3600 * len(self.games.finished) / self.playing:,.0f} games/h"
+        )
+        if (gate := self.gate) is not None:
+            verdict = "accepted" if self.config.gate.accepts(gate.score) else "refused"
+            line += f"; gate {gate.score:.1%}, Elo {gate.elo:+z.0f}, {verdict}"
+        if "anchors/elo" in self.measured:
+            line += f"; Elo by anchors {self.measured['anchors/elo']:+z.0f}"
+        return line
+
+    def _learned(self) -> str:
+        if self.steps.steps:
+            total, policy, value = (
+                self.steps.metrics[f"loss/{part}"] for part in ("total", "policy", "value")
+            )
+            return f"loss {total:.3f} (policy {policy:.3f}, value {value:.3f})"
+        if self.state.step:
+            return "no step was due"
+        wanted = self.config.learner.batch_size / self.config.replay.ratio
+        return f"nothing learned yet, the first step takes {math.ceil(wanted):,} positions"
+
+    def values(self) -> dict[str, float]:
+        """Return the values of all curves by metric name, without losses when no step was due."""
+        values = {
+            name: float(value)
+            for name, metric in METRICS.items()
+            if metric.of is not None and (value := metric.of(self)) is not None
+        }
+        values |= {f"seconds/{stage}": spent for stage, spent in self.seconds.items()}
+        values |= self.measured
+        values |= self.steps.metrics
+        if self.config.selfplay.resign_enabled_fraction:
+            values |= measure_resignation(self.games.finished, self.resign_below)
+        return values
+
+    def histograms(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the numbers for each histogram by metric name."""
+        names = ("selfplay/search_entropies", "selfplay/search_values")
+        return dict(zip(names, self.searches, strict=True))
+
+    def pictures(self) -> "dict[str, Image.Image]":
+        """Return the pictures by metric name."""
+        from alphazero.training.monitoring.surprise import most_surprising_position
+
+        surprise = most_surprising_position(self.game, self.games.finished, self.games.evaluator)
+        title = f"{self.config.game.name}, iteration {self.state.iteration}"
+        return {"selfplay/surprise": surprise.draw(self.game, title)} if surprise else {}
 
 
 class Metric(NamedTuple):
@@ -10,29 +122,58 @@ class Metric(NamedTuple):
 
     unit: str
     meaning: str
+    of: Callable[[IterationReport], float | None] | None = None
+    """its value; None: there is none in this iteration, or it is measured elsewhere"""
+    chart: str = ""
+    """the chart of `CHARTS` that shows it, if any"""
     kind: Literal["curve", "histogram", "picture"] = "curve"
 
 
-METRICS: Mapping[str, Metric] = {
-    "loss/total": Metric(
-        "",
-        "(z - v)² - π·log p + c‖θ‖², and weighted losses of auxiliary heads; mean over the "
-        "iteration's steps",
+def _share_of_outcome(outcome: int) -> Callable[[IterationReport], float]:
+    return lambda report: float(
+        np.mean([record.outcome == outcome for record in report.games.finished])
+    )
+
+
+def _gate(read: Callable[[MatchResult], float]) -> Callable[[IterationReport], float | None]:
+    return lambda report: None if report.gate is None else read(report.gate)
+
+
+def _mean_length(report: IterationReport) -> float:
+    games = report.games.finished
+    return sum(len(record.actions) for record in games) / len(games)
+
+
+def _mean_entropy(report: IterationReport) -> float:
+    entropies, _ = report.searches
+    return float(entropies.sum()) / max(len(entropies), 1)
+
+
+CHARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "strength": (
+        "the best player's Elo, by games against the anchors",
+        "the best player's score against the anchors",
+        "optimal moves in solved positions",
+        "the best player's Elo, gains at the gates added up",
+        "the challenger's Elo against the best, at the gate",
     ),
-    "loss/policy": Metric("nats", "-π·log p, cross-entropy of the network's policy"),
-    "loss/value": Metric("", "(z - v)², squared error of the value"),
-    "loss/l2": Metric("", "c‖θ‖²"),
-    "auxiliary/ownership": Metric(
-        "nats", "cross-entropy of the head `ownership`, mean over cells; of games played to the end"
-    ),
-    "auxiliary/margin": Metric(
-        "nats", "-log density of the head `margin` at the margin; of games played to the end"
-    ),
-    "auxiliary/short_term_value": Metric(
-        "nats", "cross-entropy of the head `short_term_value`, sum over its three horizons"
-    ),
-    "learner/policy_entropy": Metric("nats", "entropy of the network's policy; falls as it learns"),
-    "learner/value_error": Metric("", "distance between z and v, mean"),
+    "loss": ("loss and its parts", "losses of the auxiliary heads", "entropy of the policies"),
+    "self-play": ("length of the games", "how games end for the first player"),
+    "speed": ("throughput of self-play, 1/s", "time of an iteration, s"),
+}
+"""The charts of TensorBoard's *Custom Scalars* by section, the most important first."""
+
+_ANCHORS, _SCORES, _SOLVED, _RATING, _GATE = CHARTS["strength"]
+_LOSS, _AUXILIARY, _ENTROPY = CHARTS["loss"]
+_LENGTH, _ENDS = CHARTS["self-play"]
+_THROUGHPUT, _TIME = CHARTS["speed"]
+_CHARTS_OF_LOSSES = {"loss": _LOSS, "auxiliary": _AUXILIARY, "learner": ""}
+
+METRICS: Final[Mapping[str, Metric]] = {
+    **{
+        name: Metric(unit, meaning, chart=_CHARTS_OF_LOSSES[name.split("/")[0]])
+        for name, (unit, meaning) in LOSS_METRICS.items()
+    },
     "learner/unseen_value_loss": Metric(
         "", "(z - v)² in this iteration's games, before the network learned from them"
     ),
@@ -43,20 +184,31 @@ METRICS: Mapping[str, Metric] = {
     "learner/gradient_norm": Metric(
         "", "norm of the gradient before clipping, mean; AdamW, Muon: with that of c‖θ‖²"
     ),
-    "learner/steps": Metric("steps", "optimizer steps since the run began"),
-    "selfplay/game_length": Metric("moves", "mean length of the games that ended"),
-    "selfplay/first_player_wins": Metric("share", "games won by the player who moves first"),
-    "selfplay/draws": Metric("share", "games drawn"),
-    "selfplay/first_player_losses": Metric("share", "games lost by the player who moves first"),
+    "learner/steps": Metric(
+        "steps", "optimizer steps since the run began", lambda report: report.state.step
+    ),
+    "selfplay/game_length": Metric(
+        "moves", "mean length of the games that ended", _mean_length, _LENGTH
+    ),
+    "selfplay/first_player_wins": Metric(
+        "share", "games won by the player who moves first", _share_of_outcome(1), _ENDS
+    ),
+    "selfplay/draws": Metric("share", "games drawn", _share_of_outcome(0), _ENDS),
+    "selfplay/first_player_losses": Metric(
+        "share", "games lost by the player who moves first", _share_of_outcome(-1), _ENDS
+    ),
     "selfplay/resigned": Metric("share", "games that ended because a player resigned"),
     "selfplay/resign_threshold": Metric("value", "below it players resigned; -1: nobody did"),
     "selfplay/resign_false_positives": Metric(
         "share", "wrong resignations among the games played out that the threshold would have ended"
     ),
-    "selfplay/search_entropy": Metric("nats", "entropy of the search policies, mean"),
+    "selfplay/search_entropy": Metric(
+        "nats", "entropy of the search policies, mean", _mean_entropy, _ENTROPY
+    ),
     "selfplay/kept_visits": Metric(
         "share",
         "root visits of full searches that come from the kept tree, and so without root noise",
+        lambda report: report.games.stats.kept_share,
     ),
     "selfplay/search_entropies": Metric("nats", "entropy of each search policy", kind="histogram"),
     "selfplay/search_values": Metric(
@@ -68,43 +220,108 @@ METRICS: Mapping[str, Metric] = {
         "network's p, by Σ π·log(π/p): prior, visits and values side by side",
         kind="picture",
     ),
-    "selfplay/positions": Metric("positions", "positions searched fully, to learn from, so far"),
-    "selfplay/evaluations": Metric("positions", "positions evaluated by the network, so far"),
-    "speed/games_per_second": Metric("1/s", "self-play games ended"),
-    "speed/simulations_per_second": Metric("1/s", "simulations in self-play"),
-    "speed/evaluations_per_second": Metric("1/s", "positions evaluated by the network"),
-    "speed/cache_hits": Metric("share", "positions found in the cache"),
-    "speed/network_share": Metric(
-        "share", "the workers' playing time that was spent inside the evaluator, by the clock"
+    "selfplay/positions": Metric(
+        "positions",
+        "positions searched fully, to learn from, so far",
+        lambda report: report.state.positions,
     ),
-    "speed/peak_memory": Metric("MiB", "the most memory that the process has held"),
-    "speed/batch_fill": Metric("share", "rows of the evaluated batches that were used"),
+    "selfplay/evaluations": Metric(
+        "positions",
+        "positions evaluated by the network, so far",
+        lambda report: report.state.evaluations,
+    ),
+    "speed/games_per_second": Metric(
+        "1/s", "self-play games ended", lambda report: len(report.games.finished) / report.playing
+    ),
+    "speed/simulations_per_second": Metric(
+        "1/s",
+        "simulations in self-play",
+        lambda report: report.games.stats.simulations / report.playing,
+        _THROUGHPUT,
+    ),
+    "speed/evaluations_per_second": Metric(
+        "1/s",
+        "positions evaluated by the network",
+        lambda report: report.games.stats.evaluations / report.playing,
+        _THROUGHPUT,
+    ),
+    "speed/cache_hits": Metric(
+        "share", "positions found in the cache", lambda report: report.games.stats.cache_hits
+    ),
+    "speed/network_share": Metric(
+        "share",
+        "the workers' playing time that was spent inside the evaluator, by the clock",
+        lambda report: report.games.stats.network_share,
+    ),
+    "speed/peak_memory": Metric(
+        "MiB", "the most memory that the process has held", lambda _: peak_megabytes()
+    ),
+    "speed/batch_fill": Metric(
+        "share",
+        "rows of the evaluated batches that were used",
+        lambda report: report.games.stats.batch_fill,
+    ),
     "inference/int8_agreement": Metric(
-        "share", "positions where int8 has the same best move as the ordinary precision"
+        "share",
+        "positions where int8 has the same best move as the ordinary precision",
+        lambda report: report.int8.agreement if report.int8 else None,
     ),
     "inference/int8_value_error": Metric(
-        "", "distance between int8's values and those of the ordinary precision, mean"
+        "",
+        "distance between int8's values and those of the ordinary precision, mean",
+        lambda report: report.int8.value_error if report.int8 else None,
     ),
-    "replay/window": Metric("positions", "newest positions that training draws from"),
-    "replay/mean_age": Metric("iterations", "mean age of the positions in the window"),
-    "gate/score": Metric("share", "the challenger's score against the best, a draw counts half"),
-    "gate/elo": Metric("Elo", "the challenger's difference to the best, from the score"),
-    "gate/elo_low": Metric("Elo", "lower end of its 95 % interval"),
-    "gate/elo_high": Metric("Elo", "upper end of its 95 % interval"),
-    "gate/distinct_games": Metric("share", "games of the gate that differ from one another"),
-    "gate/rating": Metric("Elo", "the best player's, gains at the gates added up from 0"),
+    "replay/window": Metric(
+        "positions",
+        "newest positions that training draws from",
+        lambda report: report.replay.window,
+    ),
+    "replay/mean_age": Metric(
+        "iterations",
+        "mean age of the positions in the window",
+        lambda report: report.replay.mean_age(report.state.iteration),
+    ),
+    "gate/score": Metric(
+        "share",
+        "the challenger's score against the best, a draw counts half",
+        _gate(lambda gate: gate.score),
+    ),
+    "gate/elo": Metric(
+        "Elo",
+        "the challenger's difference to the best, from the score",
+        _gate(lambda gate: gate.elo),
+        _GATE,
+    ),
+    "gate/elo_low": Metric(
+        "Elo", "lower end of its 95 % interval", _gate(lambda gate: gate.elo_low), _GATE
+    ),
+    "gate/elo_high": Metric(
+        "Elo", "upper end of its 95 % interval", _gate(lambda gate: gate.elo_high), _GATE
+    ),
+    "gate/distinct_games": Metric(
+        "share",
+        "games of the gate that differ from one another",
+        _gate(lambda gate: gate.distinct / gate.games),
+    ),
+    "gate/rating": Metric(
+        "Elo",
+        "the best player's, gains at the gates added up from 0",
+        lambda report: None if report.gate is None else report.state.rating,
+        _RATING,
+    ),
     "anchors/<anchor>/score": Metric(
-        "share", "the best player's score against an anchor, which never changes"
+        "share", "the best player's score against an anchor, which never changes", chart=_SCORES
     ),
     "anchors/elo": Metric(
-        "Elo", "the best player's, by Bradley-Terry, where the first anchor has 0"
+        "Elo", "the best player's, by Bradley-Terry, where the first anchor has 0", chart=_ANCHORS
     ),
-    "anchors/elo_low": Metric("Elo", "lower end of its 95 % interval"),
-    "anchors/elo_high": Metric("Elo", "upper end of its 95 % interval"),
+    "anchors/elo_low": Metric("Elo", "lower end of its 95 % interval", chart=_ANCHORS),
+    "anchors/elo_high": Metric("Elo", "upper end of its 95 % interval", chart=_ANCHORS),
     "solved/<who>_optimal/<stage>": Metric(
         "share",
         "optimal moves in solved positions of this stage of the game, by the network alone "
         "(`network`) and with search (`search`)",
+        chart=_SOLVED,
     ),
     "solved/<who>_blunders/<stage>": Metric(
         "share", "positions among them that were not lost, and that its move lost"
@@ -112,17 +329,19 @@ METRICS: Mapping[str, Metric] = {
     "solved/<who>_value_error/<stage>": Metric(
         "", "distance between its values and the exact ones, mean"
     ),
-    "seconds/play": Metric("s", "time of self-play"),
-    "seconds/learn": Metric("s", "time of learning"),
-    "seconds/gate": Metric("s", "time of the gate"),
-    "seconds/measure": Metric("s", "time of the anchors' games and of the solved positions"),
-    "seconds/save": Metric("s", "time of saving, measured in the iteration before"),
+    "seconds/play": Metric("s", "time of self-play", chart=_TIME),
+    "seconds/learn": Metric("s", "time of learning", chart=_TIME),
+    "seconds/gate": Metric("s", "time of the gate", chart=_TIME),
+    "seconds/measure": Metric(
+        "s", "time of the anchors' games and of the solved positions", chart=_TIME
+    ),
+    "seconds/save": Metric("s", "time of saving, measured in the iteration before", chart=_TIME),
 }
 
 
-def pattern_of(known: str) -> str:
+def pattern_of(name: str) -> str:
     """Return a metric's name as a regular expression: `<word>` matches anything without "/"."""
-    return re.sub("<[a-z]+>", "[^/]+", known)
+    return re.sub("<[a-z]+>", "[^/]+", name)
 
 
 def kind_of(name: str) -> str:
@@ -131,3 +350,38 @@ def kind_of(name: str) -> str:
         if re.fullmatch(pattern_of(known), name):
             return metric.kind
     return "unknown"
+
+
+def tensorboard_layout(config: Config) -> Layout:
+    """Return the charts for TensorBoard, without those for which this run never has curves."""
+    enabled = {
+        "anchors": config.evaluation.anchors,
+        "solved": config.evaluation.solved_positions_per_stage,
+        "gate": config.gate.games,
+        "auxiliary": config.network.auxiliary,
+    }
+    layout: dict[str, dict[str, Sequence[str | Sequence[str]]]] = {}
+    for section, charts in CHARTS.items():
+        for chart in charts:
+            names = [
+                name
+                for name, metric in METRICS.items()
+                if metric.chart == chart and enabled.get(name.split("/")[0], True)
+            ]
+            if names:
+                layout.setdefault(section, {})[chart] = _chart(names)
+    return layout
+
+
+def _chart(names: Sequence[str]) -> Sequence[str | Sequence[str]]:
+    """Return a chart's kind and curves; TensorBoard matches patterns at the start of names."""
+    if f"{names[0]}_low" in names:
+        return ["Margin", list(names)]
+    return ["Multiline", [f"{pattern_of(name)}$" for name in names]]
+
+
+def entropies_of(policies: npt.NDArray[np.floating]) -> Float64Array:
+    """Return -Σ_a π log π in nats, [n], of `policies` [n, A]; from 0 to log A."""
+    shares = policies.astype(np.float64)
+    entropies: Float64Array = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1)
+    return entropies

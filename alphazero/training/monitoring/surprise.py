@@ -1,4 +1,4 @@
-"""Statistics of an iteration's searches, and its most surprising position.
+"""The picture of an iteration's most surprising position.
 
 Nothing here feeds back into training. Letters: n positions, A actions.
 """
@@ -20,17 +20,6 @@ from alphazero.utils.arrays import Float64Array
 
 SURPRISE_POSITIONS = 64
 """Positions among which the most surprising one is found: one batch, at negligible cost."""
-
-
-def full_searches(records: Sequence[GameRecord]) -> tuple[Float64Array, Float64Array]:
-    """Return the entropies [n] of the full searches' policies, in nats, and their values [n].
-
-    Values are for the player to move; `records` is at least one game.
-    """
-    policies = np.concatenate([record.policies for record in records])
-    values = np.concatenate([record.values for record in records])
-    full = policies.any(axis=1)
-    return entropies_of(policies[full]), values[full].astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -106,13 +95,6 @@ def most_surprising_position(
     return Surprise(
         record, move, answers.priors[index], float(answers.values[index]), float(differences[index])
     )
-
-
-def entropies_of(policies: npt.NDArray[np.floating]) -> Float64Array:
-    """Return -Σ_a π log π in nats, [n], of `policies` [n, A]; from 0 to log A."""
-    shares = policies.astype(np.float64)
-    entropies: Float64Array = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1)
-    return entropies
 
 
 def state_after(game: Game, record: GameRecord, moves: int) -> State:

@@ -4,24 +4,23 @@ import contextlib
 import io
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy.typing as npt
-from PIL import Image
 
 from alphazero.errors import RunError
-from alphazero.training.monitoring.metrics import kind_of
+from alphazero.training.monitoring.metrics import Layout, kind_of
 from alphazero.utils.files import path_errors
 from alphazero.utils.interrupts import defer_interrupts
 
+if TYPE_CHECKING:
+    from PIL import Image
+
 BINS = 40
 """Bins of a histogram, of equal width from the minimum to the maximum."""
-
-Layout = Mapping[str, Mapping[str, Sequence[str | Sequence[str]]]]
-"""Sections, their charts, and each chart's kind and curves, as `add_custom_scalars` takes them."""
 
 Settings = Mapping[str, float | bool | str]
 """Values of configuration keys by dotted name."""
@@ -35,7 +34,7 @@ class Metrics(NamedTuple):
     texts: Mapping[str, str] = MappingProxyType({})
     histograms: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})
     """numbers [n]"""
-    pictures: Mapping[str, Image.Image] = MappingProxyType({})
+    pictures: "Mapping[str, Image.Image]" = MappingProxyType({})
 
 
 class TensorBoardWriter:
@@ -128,8 +127,9 @@ class TensorBoardWriter:
             self._restore_hook()
 
 
-def _to_summary(name: str, picture: Image.Image) -> Any:
+def _to_summary(name: str, picture: "Image.Image") -> Any:
     """Return a picture in 256 colours: `add_image` would take two and a half times the size."""
+    from PIL import Image
     from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
 
     data = io.BytesIO()

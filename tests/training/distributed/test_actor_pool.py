@@ -27,12 +27,15 @@ from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import Pairing
 from alphazero.training import selfplay
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.distributed import actor_pool, ray_cluster
+from alphazero.training.distributed import actor_pool, training
 from alphazero.training.distributed.actor import Actor
-from alphazero.training.distributed.actor_pool import MAX_CONSECUTIVE_DEATHS, ActorPool
+from alphazero.training.distributed.actor_pool import (
+    MAX_CONSECUTIVE_DEATHS,
+    ActorPool,
+    NetworkSnapshot,
+)
 from alphazero.training.loop import resume, train
-from alphazero.training.play_backend import NetworkSnapshot, SelfPlayRequest
-from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.training.selfplay import SelfPlayStats
 
 
 class Death(Exception):
@@ -122,9 +125,8 @@ def pool_of(config: Config, launcher: Fakes) -> ActorPool:
     return ActorPool(TIC_TAC_TOE, config, config.selfplay.distributed, launcher)
 
 
-def orders(name: str = "first") -> SelfPlayRequest:
-    version = NetworkSnapshot(name, UniformEvaluator(9), name.encode)
-    return SelfPlayRequest(version, [1], -1.0, [])
+def orders(name: str = "first") -> NetworkSnapshot:
+    return NetworkSnapshot(name, UniformEvaluator(9), name.encode)
 
 
 def never() -> bool:
@@ -145,7 +147,7 @@ def train_with(
         launchers.append(Fakes(make))
         return pool_of(config, launchers[-1])
 
-    monkeypatch.setattr(ray_cluster, "open_actor_pool", open_pool)
+    monkeypatch.setattr(training, "open_actor_pool", open_pool)
     return train(config), launchers
 
 
@@ -475,7 +477,7 @@ def test_a_gate_whose_actors_are_gone_ends_with_what_happened(tmp_path: Path) ->
         return None if method == "load_network" else brought(1)
 
     pool = pool_of(config_for(tmp_path), Fakes(lambda *_: Puppet(answer)))
-    best = orders().best
+    best = orders()
     pool.play(orders(), bool, never)
     future = pool.gate(best._replace(name="new"), best, [3], bool)
     with pytest.raises(RunError, match="died"):
@@ -558,7 +560,7 @@ def test_games_of_actors_tell_their_random_openings(
     launcher = Fakes(lambda number, _: ThreadActor(Actor(dump_config(config), [number], 1)))
     pool = pool_of(config, launcher)
     best = NetworkSnapshot("a", UniformEvaluator(9), lambda: network_bytes(1, config))
-    games = pool.play(SelfPlayRequest(best, [1], -1.0, []), bool, never).finished
+    games = pool.play(best, bool, never).finished
     pool.close()
     # A move of an opening is one that nobody searched; here all others are.
     for game in games:
@@ -610,10 +612,10 @@ def test_calibration_positions_are_shared_once_for_all_actors(tmp_path: Path) ->
     positions = np.zeros((2, *TIC_TAC_TOE.observation_shape), np.float32)
 
     def play(name: str, value: float | None) -> list[bytes]:
-        version = orders(name).best
+        version = orders(name)
         if value is not None:
             version = version._replace(calibration=positions + value)
-        pool.play(orders(name)._replace(best=version), bool, never)
+        pool.play(version, bool, never)
         return [(positions + each).tobytes() for each in range(4)]
 
     play("a", None)
@@ -656,7 +658,7 @@ def test_a_gate_of_actors_plays_every_opening_with_both_colours(tmp_path: Path) 
         NetworkSnapshot(name, UniformEvaluator(9), lambda seed=seed: network_bytes(seed, config))  # type: ignore[misc]
         for seed, name in enumerate(("best", "new"))
     ]
-    pool.play(SelfPlayRequest(versions[0], [1], -1.0, []), bool, never)
+    pool.play(versions[0], bool, never)
     result, records = pool.gate(versions[1], versions[0], [3], bool).result(HANG)
     pool.close()
     assert [each.pairing.players for each in records] == [(0, 1), (1, 0)] * 5

@@ -20,7 +20,7 @@ import numpy as np, torch
 from alphazero.config.schema import LearnerConfig, NetworkConfig
 from alphazero.network.resnet import ResNet
 from alphazero.training.learning.learner import Learner
-from alphazero.training.learning.data_parallel import init_process_group
+from alphazero.training.learning.data_parallel import join_group
 from alphazero.training.data.auxiliary_targets import Target, target_shapes
 from alphazero.training.data.replay_buffer import Batch
 
@@ -55,10 +55,12 @@ def learner(group):
     settings = LearnerConfig(
         optimizer=sys.argv[1], batch_size=16, ema_decay=0.9, max_grad_norm=0.5, precision="float32"
     )
-    return Learner(network, settings, "cpu", group)
-group = init_process_group()
+    return (group.learner if group else Learner)(network, settings, "cpu")
+group = join_group()
 shared = learner(group)
 if group.rank:
+    for _ in range(2):  # the leader has published, this process has loaded it
+        torch.distributed.barrier()
     shared.run_follower()
 else:
     alone = learner(None)

@@ -7,20 +7,42 @@ import numpy as np
 import pytest
 import torch
 
-from alphazero.training.learning.losses import auxiliary_losses, losses
+from alphazero.config.schema import LearnerConfig
+from alphazero.network.resnet import NetworkOutput
+from alphazero.training.learning.losses import Targets, data_loss
+
+SETTINGS = LearnerConfig(ownership_weight=2.0, margin_weight=3.0, short_term_value_weight=5.0)
+
+
+def metrics_of(
+    logits: np.ndarray,
+    values: np.ndarray,
+    policies: np.ndarray,
+    outcomes: np.ndarray,
+    outputs: dict[str, np.ndarray] | None = None,
+    targets: dict[str, tuple[np.ndarray, np.ndarray]] | None = None,
+) -> dict[str, float]:
+    """The metrics of a batch; the loss that is differentiated is the total."""
+    extra = {head: torch.from_numpy(each) for head, each in (outputs or {}).items()}
+    known = {head: tuple(map(torch.from_numpy, pair)) for head, pair in (targets or {}).items()}
+    network = NetworkOutput(torch.from_numpy(logits), torch.from_numpy(values), extra)
+    batch = Targets(torch.from_numpy(policies), torch.from_numpy(outcomes), known)
+    loss, metrics = data_loss(network, batch, SETTINGS)
+    assert float(loss) == float(metrics["loss/total"])
+    return {name: float(each) for name, each in metrics.items()}
 
 
 def test_the_losses_are_those_computed_by_hand():
     # softmax of (ln 1, ln 2, ln 5) is (1/8, 2/8, 5/8), and of equal logits (1/3, 1/3, 1/3).
     logits = np.log(np.array([[1, 2, 5], [7, 7, 7]]))
     policies, outcomes = np.array([[0.5, 0.5, 0], [0, 0, 1]]), np.array([1.0, -1.0])
-    parts = losses(*map(torch.from_numpy, (logits, np.array([0.5, 0.0]), policies, outcomes)))
+    parts = metrics_of(logits, np.array([0.5, 0.0]), policies, outcomes)
     policy = [0.5 * np.log(8) + 0.5 * np.log(4), np.log(3)]
     entropy = [np.log(8) / 8 + np.log(4) / 4 + np.log(8 / 5) * 5 / 8, np.log(3)]
-    assert float(parts.policy) == pytest.approx(sum(policy) / 2)
-    assert float(parts.value) == pytest.approx((0.25 + 1) / 2)
-    assert float(parts.error) == pytest.approx((0.5 + 1) / 2)
-    assert float(parts.entropy) == pytest.approx(sum(entropy) / 2)
+    assert parts["loss/policy"] == pytest.approx(sum(policy) / 2)
+    assert parts["loss/value"] == pytest.approx((0.25 + 1) / 2)
+    assert parts["learner/value_error"] == pytest.approx((0.5 + 1) / 2)
+    assert parts["learner/policy_entropy"] == pytest.approx(sum(entropy) / 2)
 
 
 def test_perfect_answers_leave_the_entropy_of_the_targets():
@@ -28,19 +50,19 @@ def test_perfect_answers_leave_the_entropy_of_the_targets():
     policies = rng.dirichlet(np.ones(7), 20)
     outcomes = rng.choice([-1.0, 0.0, 1.0], 20)
     logits = np.log(policies) + rng.normal(size=(20, 1))
-    parts = losses(*map(torch.from_numpy, (logits, outcomes, policies, outcomes)))
+    parts = metrics_of(logits, outcomes, policies, outcomes)
     entropy = -(policies * np.log(policies)).sum(axis=1).mean()
-    assert float(parts.policy) == pytest.approx(entropy)
-    assert float(parts.entropy) == pytest.approx(entropy)
-    assert float(parts.value) == float(parts.error) == 0
+    assert parts["loss/policy"] == pytest.approx(entropy)
+    assert parts["learner/policy_entropy"] == pytest.approx(entropy)
+    assert parts["loss/value"] == parts["learner/value_error"] == 0
 
 
 def test_very_sure_answers_give_finite_losses():
-    logits = torch.tensor([[1e4, 0.0, -1e4]])
-    parts = losses(logits, torch.ones(1), torch.tensor([[0.5, 0.5, 0.0]]), -torch.ones(1))
-    assert float(parts.policy) == 5_000
-    assert float(parts.value) == 4
-    assert float(parts.entropy) == 0
+    logits, policies = np.array([[1e4, 0.0, -1e4]]), np.array([[0.5, 0.5, 0.0]])
+    parts = metrics_of(logits, np.ones(1), policies, -np.ones(1))
+    assert parts["loss/policy"] == 5_000
+    assert parts["loss/value"] == 4
+    assert parts["learner/policy_entropy"] == 0
 
 
 def test_the_auxiliary_losses_are_those_computed_by_hand():
@@ -56,10 +78,8 @@ def test_the_auxiliary_losses_are_those_computed_by_hand():
         "margin": (np.array([7.0, 50.0]), np.array([1.0, 0.0])),
         "short_term_value": (np.array([[0.5, 1.0, -1.0], [0.0, 0.5, -1.0]]), np.array([1.0, 1.0])),
     }
-    found = auxiliary_losses(
-        {head: torch.from_numpy(output) for head, output in outputs.items()},
-        {head: tuple(map(torch.from_numpy, target)) for head, target in targets.items()},
-    )
+    logits, values = np.zeros((2, 3)), np.zeros(2)
+    found = metrics_of(logits, values, np.full((2, 3), 1 / 3), values + 1, outputs, targets)
     own, other = -np.log(3 / 4), -np.log(1 / 4)
     cells = [own, (own + other) / 2, np.log(2)]
     horizons = [0.75 * own + 0.25 * other, other, np.log(2), np.log(2), np.log(2), other]
@@ -69,7 +89,11 @@ def test_the_auxiliary_losses_are_those_computed_by_hand():
         "short_term_value": sum(horizons) / 2,
     }
     known = {"ownership": 0.5, "margin": 0.5, "short_term_value": 1.0}
-    assert {name: float(each) for name, each in found.items()} == pytest.approx(
-        {f"{head}_loss": loss for head, loss in expected.items()}
-        | {f"{head}_known": share for head, share in known.items()}
+    for head, loss in expected.items():
+        assert found[f"auxiliary/{head}"] == pytest.approx(loss)
+        assert found[f"known/{head}"] == known[head]
+    weighted = sum(
+        weight * expected[head]
+        for head, weight in (("ownership", 2), ("margin", 3), ("short_term_value", 5))
     )
+    assert found["loss/total"] == pytest.approx(np.log(3) + 1 + weighted)

@@ -1,4 +1,4 @@
-"""TensorBoard's page of a run shows the dashboard, and what was measured."""
+"""TensorBoard's page of a run shows the charts, and what was measured."""
 
 import json
 import re
@@ -9,10 +9,8 @@ from types import SimpleNamespace
 import pytest
 from helpers.runs.tiny_run import tiny_config
 
-from alphazero.drawing.figures import LINES
 from alphazero.training.loop import resume, train
-from alphazero.training.monitoring.dashboard import DASHBOARD, interval_of, tensorboard_layout
-from alphazero.training.monitoring.metrics import METRICS
+from alphazero.training.monitoring.metrics import CHARTS, METRICS, tensorboard_layout
 from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 
 with warnings.catch_warnings():
@@ -22,21 +20,13 @@ with warnings.catch_warnings():
     from tensorboard.context import RequestContext
     from tensorboard.plugins.custom_scalar.custom_scalars_plugin import CustomScalarsPlugin
 
-GATES = [
-    "the best player, gains at the gates added up",
-    "the challenger against the best, at the gate",
-]
-ANCHORS = [
-    "the best player, by games against the anchors",
-    "the best player's score against the anchors",
-    "optimal moves in solved positions",
-]
+ANCHORS, GATES = CHARTS["strength"][:3], CHARTS["strength"][3:]
 AUXILIARY = "losses of the auxiliary heads"
 ALWAYS = [
-    panel.title
-    for chapter in ("loss", "self-play", "speed")
-    for panel in DASHBOARD[chapter]
-    if panel.title != AUXILIARY
+    chart
+    for section in ("loss", "self-play", "speed")
+    for chart in CHARTS[section]
+    if chart != AUXILIARY
 ]
 MEASURED = ["evaluation.interval=1", "evaluation.games=2", "evaluation.anchors=[random, 'uct:4']"]
 
@@ -50,22 +40,16 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return resume(folder / "tiny", ["budget.iterations=3"])
 
 
-def test_the_dashboard_shows_curves_of_the_table_of_metrics_in_their_units() -> None:
-    names = [name for panels in DASHBOARD.values() for panel in panels for name in panel.curves]
-    assert len(names) == len(set(names))
-    for panel in (panel for panels in DASHBOARD.values() for panel in panels):
-        ends = [end for name in panel.curves for end in interval_of(name)]
-        for name in [*panel.curves, *(ends if panel.interval else [])]:
-            assert METRICS[name].kind == "curve"
-            assert METRICS[name].unit in panel.unit, name
-        assert len(panel.curves) == 1 or not panel.interval
-        assert len(panel.curves) <= len(LINES)
-
-
-def test_the_panels_have_titles_of_their_own() -> None:
-    titles = [panel.title for panels in DASHBOARD.values() for panel in panels]
+def test_every_chart_shows_curves_of_one_unit_and_no_metric_names_another_chart() -> None:
+    titles = [chart for charts in CHARTS.values() for chart in charts]
     assert len(titles) == len(set(titles))
-    assert list(DASHBOARD) == ["strength", "loss", "self-play", "speed"]
+    shown = {}
+    for metric in METRICS.values():
+        if metric.chart:
+            assert metric.kind == "curve"
+            shown.setdefault(metric.chart, set()).add(metric.unit)
+    assert set(shown) == set(titles)
+    assert {chart for chart, units in shown.items() if len(units) > 1} == {"loss and its parts"}
 
 
 def shown(folder: Path) -> dict[str, dict[str, list[str]]]:
@@ -89,13 +73,13 @@ def shown(folder: Path) -> dict[str, dict[str, list[str]]]:
 def test_tensorboard_shows_the_panels_with_their_curves(run: Path) -> None:
     assert len(list((run / "tensorboard").iterdir())) == 2, "the run was interrupted"
     story = shown(run)
-    assert list(story) == list(DASHBOARD)
+    assert list(story) == list(CHARTS)
     charts = {title: tags for charts in story.values() for title, tags in charts.items()}
     assert list(charts) == [*ANCHORS, *GATES, *ALWAYS]
     known = [name.replace("<", "").replace(">", "") for name in METRICS]
     for title, tags in charts.items():
         if title in (ANCHORS[0], GATES[1]):
-            assert tags[1:] == list(interval_of(tags[0]))
+            assert tags[1:] == [f"{tags[0]}_low", f"{tags[0]}_high"]
             assert set(tags) <= METRICS.keys()
         else:
             found = [[name for name in known if re.match(tag, name)] for tag in tags]

@@ -1,5 +1,6 @@
 """What is measured for the doctor's sake: the value before it is learned, and visits that stay."""
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,8 +18,8 @@ from alphazero.network.resnet import ResNet
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.learning.learner import Learner
-from alphazero.training.monitoring.holdout import holdout_value_loss
-from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.training.loop import holdout_value_loss
+from alphazero.training.selfplay import SelfPlayStats
 from alphazero.utils.arrays import Float32Array
 
 SETTINGS = LearnerConfig(precision="float32")
@@ -52,6 +53,7 @@ def test_the_holdout_loss_exposes_a_network_that_knows_its_games_by_heart() -> N
     }
     # The empty board is in every game, and others may be in several: they are known, too.
     player = SimpleNamespace(ema_network=Oracle(known), device=torch.device("cpu"))
+    player.value_loss = partial(Learner.value_loss, player)
     figures = holdout_value_loss(player, window, new, SETTINGS, [0])
     assert figures["learner/seen_value_loss"] == 0
     decided = np.repeat(new.outcomes != 0, new.lengths).mean()

@@ -17,17 +17,12 @@ from alphazero.games.mnk import Mnk
 from alphazero.mcts import network_search
 from alphazero.mcts.network_search import network_statistics
 from alphazero.records.game_record import GameRecord, Pairing
-from alphazero.training import play_backend, selfplay
+from alphazero.training import loop, selfplay
 from alphazero.training.loop import train
-from alphazero.training.monitoring import iteration_report
-from alphazero.training.monitoring.surprise import (
-    SURPRISE_POSITIONS,
-    entropies_of,
-    full_searches,
-    most_surprising_position,
-)
-from alphazero.training.selfplay import SelfPlayResult
-from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.training.monitoring import surprise as surprises
+from alphazero.training.monitoring.metrics import IterationReport, entropies_of
+from alphazero.training.monitoring.surprise import SURPRISE_POSITIONS, most_surprising_position
+from alphazero.training.selfplay import SelfPlayResult, SelfPlayStats
 from alphazero.utils.arrays import Float32Array
 
 
@@ -60,14 +55,20 @@ def test_entropies_are_those_computed_by_hand() -> None:
     assert entropies_of(policies.astype(np.float32)) == pytest.approx(expected, abs=1e-12)
 
 
+def searches_of(records: list[GameRecord]) -> tuple[np.ndarray, np.ndarray]:
+    """The entropies and values that a report of these games counts."""
+    report = SimpleNamespace(games=SimpleNamespace(finished=records))
+    return IterationReport.searches.func(report)
+
+
 def test_only_full_searches_are_findings() -> None:
     game = Mnk()
     record = record_of(game, [0, 3, 1, 4, 2], {1: {1: 0.5, 3: 0.5}, 4: {2: 1.0}})
     empty = record_of(game, [0, 3, 1, 4, 2], {})
-    entropies, values = full_searches([empty, record, empty])
+    entropies, values = searches_of([empty, record, empty])
     assert entropies == pytest.approx([math.log(2), 0])
     assert values == pytest.approx([-0.4, 0.8])
-    assert [each.shape for each in full_searches([empty])] == [(0,), (0,)]
+    assert [each.shape for each in searches_of([empty])] == [(0,), (0,)]
 
 
 def test_the_bare_network_is_asked_for_legal_moves_only() -> None:
@@ -190,7 +191,7 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played, asked = [], []
-    play_games, find = play_backend.play_games, iteration_report.most_surprising_position
+    play_games, find = loop.play_games, surprises.most_surprising_position
 
     def remember_player(*arguments: object) -> SelfPlayResult:
         played.append(arguments[2])
@@ -200,8 +201,8 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
         asked.append(arguments[2])
         return find(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(play_backend, "play_games", remember_player)
-    monkeypatch.setattr(iteration_report, "most_surprising_position", remember_asked)
+    monkeypatch.setattr(loop, "play_games", remember_player)
+    monkeypatch.setattr(surprises, "most_surprising_position", remember_asked)
     # Without a gate the challenger has taken the player's place when the games are looked at.
     run = train(tiny_config(tmp_path, "gate.games=0"))
     assert asked == played

@@ -1,0 +1,126 @@
+"""The loop on a cluster: actors play all the time while this process learns.
+
+The stages overlap. The learner does steps ahead of schedule while games are missing, and a gate's
+result is used in the iteration in which it arrives.
+"""
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from alphazero.arena.elo import MatchResult
+from alphazero.config.schema import Config
+from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
+from alphazero.network.inference.backend import make_evaluator
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator
+from alphazero.training.distributed.actor_pool import GateResult, NetworkSnapshot
+from alphazero.training.distributed.ray_cluster import open_actor_pool
+from alphazero.training.learning.learner import StepReport
+from alphazero.training.loop import Training
+from alphazero.training.manifest import RunState, player_name
+from alphazero.training.run_directory import GATE
+from alphazero.training.selfplay import SelfPlayNetwork, SelfPlayResult
+from alphazero.utils.progress import Progress
+
+
+class StepSchedule:
+    """Counts the steps that are due, over all iterations, and those done ahead of schedule.
+
+    The learner may do up to `max_steps_ahead` steps before the games arrive that make them due;
+    later iterations then have fewer.
+    """
+
+    def __init__(self, config: Config, state: RunState) -> None:
+        self._config = config
+        assert config.selfplay.distributed is not None
+        self._most_ahead = config.selfplay.distributed.max_steps_ahead
+        ahead = state.step - config.steps_due(state.positions)
+        self._ahead = max(min(ahead, self._most_ahead), 0)
+
+    def take_due(self, before: int, now: int) -> int:
+        """Return the steps to do after the number of positions grew from `before` to `now`."""
+        due = self._config.steps_due(now) - self._config.steps_due(before)
+        steps = max(due - self._ahead, 0)
+        self._ahead -= due - steps
+        return steps
+
+    def take_ahead(self) -> bool:
+        """Count one more step ahead and return True, or return False at the limit."""
+        if self._ahead >= self._most_ahead:
+            return False
+        self._ahead += 1
+        return True
+
+
+class PendingGate(NamedTuple):
+    """A gate under way."""
+
+    checkpoint: Checkpoint
+    evaluator: BatchedEvaluator
+    result: Future[GateResult]
+
+
+class DistributedTraining(Training):
+    """Training with the games of Ray actors."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.schedule = StepSchedule(self.config, self.run.state)
+        self.pending_gate: PendingGate | None = None
+        self.early: list[Mapping[str, Tensor]] = []
+        """metrics of the steps that were done ahead of schedule, for the next report"""
+        self.pool = open_actor_pool(self.game, self.config, self.run.state.iteration)
+
+    def play_games(self, network: SelfPlayNetwork, show: Progress) -> SelfPlayResult:
+        best = self._best_snapshot()._replace(
+            evaluator=network.evaluator, calibration=network.calibration
+        )
+        fraction = self.config.selfplay.simulations_fraction(self.run.state.positions)
+        games = self.pool.play(best, show, self._learn_ahead, self.resign_below, fraction)
+        return games._replace(unfinished=self.unfinished)
+
+    def _learn_ahead(self) -> bool:
+        """Do one step ahead of schedule, while games are missing; return False at the limit."""
+        if not self.replay.window or not self.schedule.take_ahead():
+            return False
+        with self.learning_threads():
+            self.early.append(self.learner.train_step(self.batch(self.learner.step)))
+        return True
+
+    def learn(self, positions_before: int) -> StepReport:
+        early, self.early = self.early, []
+        steps = self.schedule.take_due(positions_before, self.run.state.positions)
+        return self.do_steps(steps, early)
+
+    def gate(self, steps: StepReport) -> MatchResult | None:
+        return self._gate() if steps.steps or self.pending_gate else None
+
+    def gate_is_due(self) -> bool:
+        return self.pending_gate is not None or super().gate_is_due()
+
+    def play_gate(self, show: Progress) -> MatchResult | None:
+        """Begin a gate, or use its result once it is there."""
+        pending = self.pending_gate or self._begin_gate(show)
+        # At the end of the run no later iteration could use the result: wait for it.
+        if pending.result.done() or self.run.budget_is_spent():
+            self.pending_gate = None
+            return self.decide(pending.checkpoint, pending.evaluator, *pending.result.result())
+        self.pending_gate = pending
+        return None
+
+    def _begin_gate(self, show: Progress) -> PendingGate:
+        checkpoint = self.checkpoint()
+        evaluator = make_evaluator(self.learner.ema_network, self.config.inference)
+        name = player_name(checkpoint.step)
+        challenger = NetworkSnapshot(name, evaluator, lambda: checkpoint_bytes(checkpoint, name))
+        future = self.pool.gate(challenger, self._best_snapshot(), self.run.seed(GATE), show)
+        return PendingGate(checkpoint, evaluator, future)
+
+    def _best_snapshot(self) -> NetworkSnapshot:
+        name = self.run.state.best
+        return NetworkSnapshot(name, self.best, lambda: self.run.read(name))
+
+    def close(self) -> None:
+        self.pool.close()
