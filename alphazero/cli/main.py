@@ -7,10 +7,9 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import NamedTuple
 
-from alphazero.cli import configuration, evaluation, export, foundations, play, review, training
+from alphazero.cli import configuration, evaluation, export, play, review, training
 from alphazero.cli.argument_types import Parser
 from alphazero.cli.shared import EXIT_INTERRUPTED
 from alphazero.errors import AlphaZeroError, did_you_mean
@@ -89,12 +88,6 @@ COMMANDS = (
         play.info_arguments,
     ),
     Command(
-        "players",
-        play.players,
-        "list the players that come with the package, by name",
-        "alphazero players",
-    ),
-    Command(
         "export",
         export.export,
         "write a player's network as ONNX, or a web page that plays without a server",
@@ -121,13 +114,6 @@ COMMANDS = (
         "find the mistakes in saved games, and the better moves",
         "alphazero review games.sgf checkpoints/othello_8x8.safetensors --save reviewed.sgf",
         review.review_arguments,
-    ),
-    Command(
-        "verify",
-        training.verify,
-        "check the files of a run or a checkpoint for damage",
-        "alphazero verify checkpoints/tic_tac_toe",
-        training.verify_arguments,
     ),
     Command(
         "bench",
@@ -165,34 +151,20 @@ COMMANDS = (
         configuration.config_arguments,
     ),
     Command(
-        "foundations",
-        foundations.foundations,
-        "run a demo of the foundations, and plot its result",
-        "alphazero foundations blackjack-exploring-starts --episodes 10000000",
-        foundations.foundations_arguments,
-    ),
-    Command(
         "check",
         training.check,
-        "check the rules of a game against the game contract",
-        "alphazero check mnk:rows=4,columns=4,length=3",
+        "check the files of a run or a checkpoint for damage, or the rules of a game",
+        "alphazero check checkpoints/tic_tac_toe",
         training.check_arguments,
     ),
     Command(
-        "games",
-        training.games,
-        "list the games and their options",
-        "alphazero games go",
-        training.games_arguments,
+        "list",
+        play.list_all,
+        "list the games with their options, and the players that come with the package",
+        "alphazero list",
+        play.list_arguments,
     ),
 )
-
-FORMER_FLAGS = {
-    "--patience": "--move-timeout",
-    "--note": "--annotate",
-    "--require": "--min-accuracy",
-}
-"""Flags by their former names, which are still read."""
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -231,7 +203,7 @@ def run_and_report(run: Callable[[], int | None]) -> int:
 
 def _parse(words: Sequence[str] | None) -> argparse.Namespace:
     """Parse a command line; overrides may be anywhere, also after options."""
-    whole, words = parser(), _renamed(sys.argv[1:] if words is None else words)
+    whole, words = parser(), list(sys.argv[1:] if words is None else words)
     names = [command.name for command in COMMANDS]
     if words and not words[0].startswith("-") and words[0] not in names:
         nearest = did_you_mean(words[0], names)
@@ -248,27 +220,6 @@ def _parse(words: Sequence[str] | None) -> argparse.Namespace:
             hint = "; write keys as section.key=value, such as network.blocks=3"
         options.parser.error(f"unrecognized arguments: {' '.join(rest)[:200]}{hint}")
     return options
-
-
-def _renamed(words: Sequence[str]) -> list[str]:
-    """Return `words` with today's names for former commands and flags; print what has changed."""
-    changes: dict[str, str] = {}
-    if words[:1] == ["show"]:
-        from alphazero.records.game_files import holds_played
-
-        games = "--game" in words or any(holds_played(Path(word)) for word in words[1:])
-        changes["show"] = "replay" if games else "info"
-    given = {word.split("=")[0] for word in words if word.startswith("--")}
-    changes |= {old: new for old, new in FORMER_FLAGS.items() if old in given}
-    if changes:
-        renamed = ", ".join(f"{old} is now {new}" for old, new in changes.items())
-        print(f"note: {renamed}", file=sys.stderr)
-    current = []
-    for index, word in enumerate(words):
-        name, equals, value = word.partition("=")
-        is_name = index == 0 or name in FORMER_FLAGS
-        current.append(changes.get(name, name) + equals + value if is_name else word)
-    return current
 
 
 def parser() -> argparse.ArgumentParser:

@@ -232,15 +232,32 @@ def info(options: argparse.Namespace) -> None:
     print_result(options, describe(path, checkpoint), **facts(path, checkpoint))
 
 
-def players(_: argparse.Namespace) -> None:
+def list_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "names", nargs="*", metavar="GAME", help="games to list (default: all, and the players)"
+    )
+
+
+def list_all(options: argparse.Namespace) -> None:
+    from alphazero.games.registry import game_names, game_options
+
+    if not options.names:
+        print("games")
+    for name in options.names or game_names():
+        settings = ", ".join(f"{key} {value}" for key, value in game_options(name).items())
+        print(f"  {name:15} {settings}".rstrip())
+    if options.names:
+        return
+
     from alphazero.network.checkpoint import load_checkpoint
     from alphazero.players.checkpoint_player import summarize
     from alphazero.utils.shipped import shipped_players
 
+    print("players")
     for name, path in shipped_players().items():
-        described = summarize(path, load_checkpoint(path)).replace("\n", "\n" + 15 * " ")
-        print(f"{name:14} {described}")
-    print("more of one: alphazero info NAME; the licence is the program's, MIT")
+        described = summarize(path, load_checkpoint(path)).replace("\n", "\n" + 18 * " ")
+        print(f"  {name:15} {described}")
+    print("more of a player: alphazero info NAME; the licence is the program's, MIT")
 
 
 def replay_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -97,27 +98,6 @@ def _output_of(options: argparse.Namespace) -> Iterator[Observer]:
         elif options.json:
             stack.enter_context(contextlib.redirect_stdout(sys.stderr))
         yield write if options.json else no_observer
-
-
-def verify_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", type=Path, metavar="RUN", help="a run's folder, or a checkpoint")
-
-
-def verify(options: argparse.Namespace) -> None:
-    from alphazero.training.manifest import check_resumable
-    from alphazero.utils.files import check_readable, is_folder
-
-    if is_folder(options.path):
-        check_resumable(options.path)
-    else:
-        check_readable(options.path)
-
-    from alphazero.diagnostics.verify import verify
-
-    verdict = verify(options.path)
-    print(verdict)
-    if verdict.faults:
-        raise AlphaZeroError("\n".join(verdict.faults))
 
 
 def bench_arguments(parser: argparse.ArgumentParser) -> None:
@@ -266,26 +246,34 @@ def doctor(options: argparse.Namespace) -> None:
 
 def check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "game", metavar="GAME", help="its name, as in mnk:rows=4,columns=4,length=3"
+        "target",
+        metavar="RUN|GAME",
+        help="a run's folder or a checkpoint; or a game, as mnk:rows=4,columns=4,length=3",
     )
 
 
 def check(options: argparse.Namespace) -> None:
-    from alphazero.games.contract.check import check_game
+    from alphazero.utils.files import check_readable, is_folder
 
-    report = check_game(options.game)
-    if report.faults:
-        raise AlphaZeroError(str(report))
-    print(report)
+    target, path = options.target, Path(options.target)
+    if re.fullmatch(r"\w{1,60}(:[\w=,.-]{0,100})?", target) and not path.exists():
+        from alphazero.games.contract.check import check_game
 
+        report = check_game(target)
+        if report.faults:
+            raise AlphaZeroError(str(report))
+        print(report)
+        return
+    if is_folder(path):
+        from alphazero.training.manifest import check_resumable
 
-def games_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="NAME", help="games (default: all)")
+        check_resumable(path)
+    else:
+        check_readable(path)
 
+    from alphazero.diagnostics.verify import verify
 
-def games(options: argparse.Namespace) -> None:
-    from alphazero.games import game_names, game_options
-
-    for name in options.names or game_names():
-        settings = ", ".join(f"{key} {value}" for key, value in game_options(name).items())
-        print(f"{name:14} {settings}")
+    verdict = verify(path)
+    print(verdict)
+    if verdict.faults:
+        raise AlphaZeroError("\n".join(verdict.faults))

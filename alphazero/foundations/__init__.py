@@ -12,5 +12,5 @@ out of its range and for a missing package. On the path to tree search:
 Monte Carlo tree search combines them: it simulates where the tree is too large, and improves the
 policy meanwhile. AlphaGo Zero learns the policy and the value that the averages gave.
 
-`alphazero foundations NAME` runs each; `demos.py` has the names.
+`python -m alphazero.foundations NAME` runs each; `demos.py` has the names.
 """

@@ -15,7 +15,7 @@ In Hex Black joins top and bottom, as here. After `swap-sides` a file names the 
 exchanged colours. It is read as the same game with swapped pieces: the board is reflected and the
 colours are changed back. HexGui up to 0.9 wrote `swap-pieces` for `swap-sides`.
 
-The property AZ is our own: the game with its options, as in `alphazero games`.
+The property AZ is our own: the game with its options, as in `alphazero list`.
 """
 
 import re

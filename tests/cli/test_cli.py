@@ -66,7 +66,7 @@ def process(*arguments: object, **streams: Any) -> "subprocess.CompletedProcess[
 
 
 def test_the_commands_of_the_package_are_known_here() -> None:
-    assert {"train", "play", "grade", "info", "solve", "games"} <= set(COMMANDS)
+    assert {"train", "play", "grade", "info", "solve", "list"} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -83,14 +83,15 @@ def test_help_lists_every_command(capsys: Capture) -> None:
     assert all([command] in first_words for command in COMMANDS)
 
 
-def test_games_lists_every_game_with_its_options(capsys: Capture) -> None:
-    assert exit_code("games") == 0
+def test_list_has_every_game_with_its_options(capsys: Capture) -> None:
+    assert exit_code("list") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == game_names()
-    assert "rows 6, columns 7, length 4" in next(line for line in lines if "connect" in line)
-    assert exit_code("games", "nim", "connect_four") == 0
+    games = lines[1 : lines.index("players")]
+    assert [line.split()[0] for line in games] == game_names()
+    assert "rows 6, columns 7, length 4" in next(line for line in games if "connect" in line)
+    assert exit_code("list", "nim", "connect_four") == 0
     assert capsys.readouterr().out.splitlines() == [
-        line for name in ("nim", "connect_four") for line in lines if line.split()[0] == name
+        line for name in ("nim", "connect_four") for line in games if line.split()[0] == name
     ]
 
 
@@ -176,25 +177,6 @@ def test_grade_returns_1_when_the_required_share_is_missed_and_0_when_it_is_met(
     assert exit_code("grade", player, "--simulations", 0, "--min-accuracy", more) == 1
     line = f"below --min-accuracy {float(more):g}: solved positions, 0 simulations\n"
     assert capsys.readouterr().err == line
-
-
-def test_former_names_of_commands_and_flags_are_read_with_a_note(
-    tmp_path: Path, capsys: Capture
-) -> None:
-    player = saved_player(tmp_path / "p.safetensors")
-    games, copy = tmp_path / "games", tmp_path / "copy.safetensors"
-    assert (
-        exit_code("match", player, "random", "--games", 2, f"--note={copy}", "--save", games) == 0
-    )
-    assert capsys.readouterr().err == "note: --note is now --annotate\n"
-    assert copy.exists()
-    for file, now in ((copy, "info"), (games, "replay")):
-        assert exit_code(now, file) == 0
-        shown = capsys.readouterr().out
-        assert exit_code("show", file) == 0
-        assert capsys.readouterr() == (shown, f"note: show is now {now}\n")
-    assert exit_code("grade", player, "--require", "1", "--simulations", 0) == 1
-    assert capsys.readouterr().err.startswith("note: --require is now --min-accuracy\nbelow --min-")
 
 
 def test_info_and_replay_name_each_other(
@@ -671,8 +653,7 @@ def test_a_folder_that_no_run_can_have_is_one_line(
 @pytest.mark.parametrize(
     "words",
     [
-        ["verify", "NAME"],
-        ["plot", "NAME"],
+        ["check", "NAME"],
         ["info", "NAME"],
         ["grade", "NAME"],
         ["doctor", "NAME"],
@@ -750,7 +731,6 @@ def test_the_version_is_printed_without_torch() -> None:
         (["play", "x", "--seconds", "1", "--simulations", "1"], "not allowed with"),
         (["play", "x", "--level", "11"], "expected a level from 1 to 10, got 11"),
         (["serve", "x", "--port", "65536"], "expected a port from 0 to 65535, got 65536"),
-        (["analyze", "x", "--level", "3"], "unrecognized arguments: --level 3"),
         (["grade", "x", "--min-accuracy", "95"], "expected a share from 0 to 1, got '95'"),
         (["grade", "x", "--min-accuracy", "nan"], "expected a share from 0 to 1, got 'nan'"),
         (["grade", "x", "--simulations", "-1"], "expected a whole number from 0 on, got '-1'"),
@@ -765,7 +745,7 @@ def test_the_version_is_printed_without_torch() -> None:
         (["bench", "x", "--evaluator", "none", "--workers", "1,0"], "from 1 on, got 0"),
         (["bench", CONNECT_FOUR, "--workers", "2"], "--workers needs --evaluator"),
         (["bench", CONNECT_FOUR, "--evaluator", "none", "--workers", "1,999"], "256 at once"),
-        (["games", "chess"], "unknown game 'chess'"),
+        (["list", "chess"], "unknown game 'chess'"),
         (["info", "x", "--verbose"], "arguments: --verbose; see: alphazero info --help"),
     ],
 )
@@ -844,7 +824,7 @@ def test_bytes_that_are_no_text_are_answered_like_any_rubbish(
 BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
 
-@pytest.mark.parametrize("arguments", [["games"], ["--help"]])
+@pytest.mark.parametrize("arguments", [["list", "nim"], ["--help"]])
 def test_output_that_nobody_reads_ends_the_command_in_silence(arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)

@@ -1,4 +1,4 @@
-"""`alphazero verify` reads a run again: a sound one passes, and every damaged file is named."""
+"""`alphazero check` reads a run again: a sound one passes, and every damaged file is named."""
 
 import errno
 import json
@@ -55,7 +55,7 @@ def verified_files(run: Path) -> set[str]:
 def faults_of(path: Path, capsys: Capture) -> list[str]:
     """Verify; return a line for each fault; there is at least one."""
     capsys.readouterr()
-    assert main(["verify", str(path)]) == 2
+    assert main(["check", str(path)]) == 2
     captured = capsys.readouterr()
     assert "Traceback" not in captured.err
     lines = captured.err.removeprefix("error: ").splitlines()
@@ -66,7 +66,7 @@ def faults_of(path: Path, capsys: Capture) -> list[str]:
 
 def test_a_sound_run_passes_with_a_count_of_what_was_read(run: Path, capsys: Capture) -> None:
     before = {name: sha256_of(run / name) for name in files_of(run)}
-    assert main(["verify", str(run)]) == 0
+    assert main(["check", str(run)]) == 0
     output = capsys.readouterr().out
     files, manifest = verified_files(run), manifest_of(run)
     size = sum((run / name).stat().st_size for name in files)
@@ -168,7 +168,7 @@ def test_sample_games_as_json_lines_are_replayed(run: Path, capsys: Capture) -> 
     game = make_game("tic_tac_toe")
     records = random_records(game, 3)
     save_games(path, [PlayedGame.of(game, record, ("challenger", "best")) for record in records])
-    main(["verify", str(run)])
+    main(["check", str(run)])
     (before,) = re.findall(r"(\d+) files of sample games: .*", capsys.readouterr().out)
     assert int(before) == 1 + len(list((run / "games").glob("*.sgf")))
     lines = path.read_text().splitlines()
@@ -199,7 +199,7 @@ def test_sample_games_of_another_game_are_named(name: str, run: Path, capsys: Ca
 def test_left_overs_of_a_kill_are_no_fault(run: Path, capsys: Capture) -> None:
     (run / "state/.learner.0a1b2c.temporary").write_bytes(b"half a file")
     (run / "replay/games-000099.npz").write_bytes(b"of an iteration that was not published")
-    assert main(["verify", str(run)]) == 0
+    assert main(["check", str(run)]) == 0
 
 
 def test_every_flipped_bit_of_a_configuration_is_noticed(run: Path, capsys: Capture) -> None:
@@ -228,14 +228,14 @@ def test_verifying_writes_nothing_and_needs_no_lock_file(
         return opened(path, flags, *more, **named)
 
     monkeypatch.setattr(os, "open", read_only)
-    assert main(["verify", str(run)]) == 0
+    assert main(["check", str(run)]) == 0
     assert "faults: 0" in capsys.readouterr().out
     assert {name: (run / name).stat().st_mtime_ns for name in files_of(run)} == before
 
 
 def test_a_lock_that_may_only_be_read_is_honoured(run: Path, capsys: Capture) -> None:
     (run / "run.lock").chmod(0o444)
-    assert main(["verify", str(run)]) == 0
+    assert main(["check", str(run)]) == 0
     with FileLock(run / "run.lock"):
         assert "is in use by another process" in faults_of(run, capsys)[0]
 
@@ -247,7 +247,7 @@ def test_a_run_at_work_is_not_judged(run: Path, capsys: Capture) -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_a_single_checkpoint_is_verified_too(path: Path, tmp_path: Path, capsys: Capture) -> None:
-    assert main(["verify", str(path)]) == 0
+    assert main(["check", str(path)]) == 0
     expected = f"{path}: intact files: 1 ({path.stat().st_size:,} bytes), faults: 0\n"
     assert capsys.readouterr().out.startswith(expected)
     damaged = tmp_path / path.name

@@ -140,7 +140,7 @@ def test_a_broken_plug_in_costs_its_own_games_alone(
 ) -> None:
     install(tmp_path, "broken_games", "broken", source, attribute)
     install(tmp_path, "sound_games", "sound", SOUND)
-    done = ask("games")
+    done = ask("list")
     assert done.code == 0, done.err
     (message,) = done.err.splitlines()
     where = f"{tmp_path}/broken_games.py{line}" if line else "broken_games:thing"
@@ -168,7 +168,7 @@ def test_a_broken_plug_in_costs_its_own_games_alone(
             "SyntaxError: (unicode error) 'utf-8' codec can't decode",
         ),
         (
-            "games",
+            "list",
             b"from alphazero.games import register\n\nregister('nim')(3)\n",
             ":3: ",
             "GameError: register",
@@ -193,7 +193,7 @@ def test_a_broken_file_among_our_games_is_reported_in_one_line(
     (error,) = done.stderr.splitlines()
     assert error.startswith(f"error: game 'mine' cannot be loaded: {games}/mine.py{line}")
     assert reason in error
-    assert start(tmp_path, "games", "nim").returncode == 0
+    assert start(tmp_path, "list", "nim").returncode == 0
 
 
 def start(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -213,7 +213,7 @@ def test_rules_that_do_not_compile_at_first_use_are_reported_in_one_line(
     tmp_path: Path, ask: Ask
 ) -> None:
     install(tmp_path, "broken_games", "broken", AT_FIRST_USE)
-    done = ask("games")
+    done = ask("list")
     assert (done.code, done.err) == (0, "")
     done = ask("solve", "broken")
     assert done.code == 2

@@ -298,7 +298,7 @@ def test_what_is_not_finite_is_refused_and_the_last_good_state_goes_on(
     run = tmp_path / "runs/tiny"
     assert manifest_of(run)["iteration"] == BAD - 1
     assert not torn_files(run)
-    assert main(["verify", str(run)]) == 0
+    assert main(["check", str(run)]) == 0
     assert train_in(tmp_path) == 0
     assert fingerprint(run) == fingerprint(reference)
     assert scalar_log(run) == scalar_log(reference)

@@ -57,7 +57,6 @@ SHORT = {
     "bench": ["--seconds=0.3"],
     "serve": ["--port=0"],
     "plan": ["--seconds=0.5"],
-    "foundations": ["--episodes=20000"],
 }
 """What makes other commands end soon."""
 
@@ -66,7 +65,7 @@ PROGRAMS = {"gnugo": "gnugo", "gtp-rhino": "grhino"}
 
 OTHERS = (
     *("pip install -e ", "pytest", "ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 pytest "),
-    *("alphazero ", "tensorboard --logdir checkpoints"),
+    *("alphazero ", "python -m alphazero.foundations ", "tensorboard --logdir checkpoints"),
     *("export RAY_", "ray start ", "ray stop", "torchrun "),
 )
 """How every line of a block begins."""

@@ -478,7 +478,7 @@ def test_a_kill_while_overrides_are_saved_leaves_a_run_that_resumes(
     assert go_on(run, ITERATIONS + 1) == 130
     monkeypatch.undo()
     assert done == ["manifest.json", "config.yaml", "manifest.json"][:writes]
-    assert main(["verify", str(run)]) == 0
+    assert main(["check", str(run)]) == 0
     assert main(["train", "--resume", str(run)]) == 0
     assert manifest_of(run)["iteration"] == ITERATIONS + (writes > 1)
     assert "config.yaml, next" not in manifest_of(run)["hashes"] or writes == 1
@@ -658,13 +658,13 @@ BY_HAND: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("command", ["resume", "verify"])
+@pytest.mark.parametrize("command", ["resume", "check"])
 def test_a_manifest_written_by_hand_is_refused_in_one_line(
     run: Path, capsys: Capture, command: str
 ) -> None:
     manifest = run / "state/manifest.json"
     whole = manifest.read_bytes()
-    arguments = ["verify", str(run)] if command == "verify" else ["train", "--resume", str(run)]
+    arguments = ["check", str(run)] if command == "check" else ["train", "--resume", str(run)]
     for name, value in BY_HAND:
         edit_well(lambda content, name=name, value=value: content.update({name: value}))(manifest)
         assert main(arguments) == 2, (name, value)
@@ -672,7 +672,7 @@ def test_a_manifest_written_by_hand_is_refused_in_one_line(
         line, *more = error.splitlines()
         assert line.startswith(f"error: {manifest} is not a run's manifest"), (name, value)
         assert len(line) < 600
-        assert len(more) == (command == "verify"), (name, value, more)
+        assert len(more) == (command == "check"), (name, value, more)
         manifest.write_bytes(whole)
     assert main(arguments) == 0
 
@@ -750,7 +750,7 @@ def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(
         run = copy_of(reference, tmp_path / str(index))
         (run / name).unlink()
         os.mkfifo(run / name)
-        for command in (["verify", run], [*RESUME, run, MORE]):
+        for command in (["check", run], [*RESUME, run, MORE]):
             capsys.readouterr()
             assert exit_code(*command) == 2
             lines = capsys.readouterr().err.splitlines()
@@ -949,7 +949,7 @@ def test_a_run_with_varied_komi_resumes_to_the_very_same_files(tmp_path: Path) -
     for each in (expected, received):
         del each["config.yaml"]
     assert received == expected
-    assert main(["verify", str(whole)]) == 0
+    assert main(["check", str(whole)]) == 0
     game = make_game("go", rows=3, columns=3, features=1)
     games = RunDirectory.open(whole).load_shard(4)
     assert len(set(games.options[:, 0].tolist())) > 2

@@ -88,7 +88,7 @@ def test_show_replays_a_game_of_players_with_any_names(game: Path) -> None:
     "words",
     [
         ["info", "{player}"],
-        ["verify", "{player}"],
+        ["check", "{player}"],
         ["match", "{player}:simulations=0", "random", "--game", "tic_tac_toe", "--games", "2"],
         ["rate", "network:{player}", "random", "--games", "2"],
         ["play", "{player}", "--side", "none", "--simulations", "0"],
@@ -105,7 +105,7 @@ def test_a_run_is_trained_and_examined_in_a_folder_of_any_name(folder: Path) -> 
     run = folder / "tiny"
     written = written_by(
         command("train", folder / "tiny.yaml", "budget.iterations=1", f"run.folder={folder}"),
-        *(command(name, run) for name in ("doctor", "verify", "info")),
+        *(command(name, run) for name in ("doctor", "check", "info")),
     )
     assert "iteration 1: " in written
     assert "Zoe ? koln/tiny" in written

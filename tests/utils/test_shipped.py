@@ -80,8 +80,9 @@ def test_a_misspelt_name_is_answered_with_a_suggestion(
 def test_players_are_listed_with_size_training_and_strength(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert exit_code("players") == 0
+    assert exit_code("list") == 0
     lines = capsys.readouterr().out.splitlines()
-    first = next(index for index, line in enumerate(lines) if line.startswith("tic_tac_toe "))
+    begin = lines.index("players")
+    first = next(index for index in range(begin, len(lines)) if "tic_tac_toe " in lines[index])
     assert "3 blocks x 32 filters, 0.2 MB; 0.5 million evaluations" in lines[first]
     assert lines[first + 1].strip().endswith("13,306 of 13,306 positions optimal (100.00%)")
