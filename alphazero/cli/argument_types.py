@@ -107,38 +107,6 @@ def calibration_seconds(text: str) -> float:
     return number
 
 
-DEVICES = [1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7]
-"""Speeds in positions a second of `bench --evaluator paced`."""
-
-DEVICE_MILLISECONDS = 0.3
-"""Latency of these devices: about a small batch on a GPU, copies included."""
-
-
-def devices(text: str) -> tuple[list[float], float]:
-    """Parse `none` or `paced:RATES:LATENCY`; return positions a second and latency in seconds."""
-    kind, *given = text.split(":")
-    rates, milliseconds = DEVICES, DEVICE_MILLISECONDS
-    if given:
-        rates = [_number(part) for part in given[0].split(",")]
-    if given[1:]:
-        milliseconds = _number(given[1])
-    if kind == "none" and not given:
-        return [], 0.0
-    if kind != "paced" or len(given) > 2:
-        raise argparse.ArgumentTypeError(
-            f"expected none, paced, paced:RATES or paced:RATES:LATENCY, got {text[:40]!r}"
-        )
-    if not all(1e3 <= rate <= 1e12 for rate in rates):
-        raise argparse.ArgumentTypeError(
-            f"expected positions a second from 1000 up, as paced:30000,1e6, got {text[:40]!r}"
-        )
-    if not 0 <= milliseconds <= 1e3:
-        raise argparse.ArgumentTypeError(
-            f"expected a latency of 0 to 1000 milliseconds, as paced:1e6:0.3, got {text[:40]!r}"
-        )
-    return rates, milliseconds / 1e3
-
-
 def share(text: str) -> float:
     """Parse a number in [0, 1]."""
     number = _number(text)

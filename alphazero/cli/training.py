@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from alphazero.cli.argument_types import calibration_seconds, devices, positive_numbers, seconds
+from alphazero.cli.argument_types import calibration_seconds, seconds
 from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     config_file_arguments,
@@ -109,28 +109,6 @@ def bench_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="approximate duration (default: 40)",
     )
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--profile",
-        action="store_true",
-        help="show the parts of a simulation and their time, on one core, without the network",
-    )
-    what.add_argument(
-        "--evaluator",
-        type=devices,
-        metavar="none|paced[:RATES[:LATENCY]]",
-        help="replace the network, to measure what the cores can request: none answers at once "
-        "with random numbers; paced also waits, as for devices of RATES positions a second "
-        "(default: 10,000 to 10,000,000) that take LATENCY milliseconds or more (default: 0.3), "
-        "as paced:30000,1e6:0.5",
-    )
-    parser.add_argument(
-        "--workers",
-        type=positive_numbers,
-        metavar="N,N",
-        help="numbers of threads to compare, with --evaluator (default: 1, one per core, two per "
-        "core)",
-    )
     json_argument(parser)
 
 
@@ -139,38 +117,14 @@ def bench(options: argparse.Namespace) -> None:
     from alphazero.utils.json_output import plain
 
     config = load_config(options.config, options.overrides)
-    cores, num_games = config.run.threads or usable_cores(), config.selfplay.parallel_games
-    if options.workers and not options.evaluator:
-        raise AlphaZeroError("--workers needs --evaluator; a network's workers are run.threads")
-    if max(options.workers or [1]) > num_games:
-        raise AlphaZeroError(
-            f"--workers {max(options.workers)}: a worker needs a game, and {options.config} plays "
-            f"{num_games} at once (selfplay.parallel_games)"
-        )
 
-    if options.profile:
-        from alphazero.diagnostics.search_profile import MOMENTS, profile
+    from alphazero.diagnostics.benchmark import ROUNDS, SelfPlayBenchmark
+    from alphazero.network.inference.backend import num_selfplay_threads
 
-        with progress_bar(MOMENTS, "moment") as bar:
-            measured: Any = profile(config, options.seconds, bar.update)
-    elif options.evaluator:
-        from alphazero.diagnostics.host_benchmark import ROUNDS, benchmark_host
-
-        rates, latency = options.evaluator
-        counts = options.workers or sorted({min(n, num_games) for n in (1, cores, 2 * cores)})
-        total = len(counts) * (len(rates) + 1) * ROUNDS
-        with progress_bar(total, "measurement") as bar:
-            measured = benchmark_host(
-                config, counts, rates, latency, cores, options.seconds, bar.update
-            )
-    else:
-        from alphazero.diagnostics.benchmark import ROUNDS, SelfPlayBenchmark
-        from alphazero.network.inference.backend import num_selfplay_threads
-
-        workers = num_selfplay_threads(config, cores)
-        with progress_bar(ROUNDS + 1, "round") as bar:
-            measured = SelfPlayBenchmark(config, workers).measure(options.seconds, bar.update)
-    print_result(options, measured, game=config.game.name, **plain(measured))
+    workers = num_selfplay_threads(config, config.run.threads or usable_cores())
+    with progress_bar(ROUNDS + 1, "round") as bar:
+        rates = SelfPlayBenchmark(config, workers).measure(options.seconds, bar.update)
+    print_result(options, rates, game=config.game.name, **plain(rates))
 
 
 def plan_arguments(parser: argparse.ArgumentParser) -> None:

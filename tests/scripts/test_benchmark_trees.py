@@ -1,24 +1,26 @@
-"""Self-play without a network: prepared answers, and devices of a set speed."""
+"""The trees without a network: the parts of a simulation, prepared answers, paced devices."""
 
+import argparse
 import math
 import threading
 import time
 from pathlib import Path
 
+import benchmark_trees
 import numpy as np
 import pytest
-from helpers.runs.tiny_run import tiny_config
-
-from alphazero.diagnostics import host_benchmark
-from alphazero.diagnostics.host_benchmark import (
+from benchmark_trees import (
     PREPARED_ROWS,
-    HostBenchmark,
-    HostRate,
     PacedDevice,
-    PacedEvaluator,
     PreparedEvaluator,
+    Rate,
     benchmark_host,
+    describe,
+    devices,
+    profile,
+    table,
 )
+from helpers.runs.tiny_run import tiny_config
 
 
 class Clock:
@@ -38,12 +40,12 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(host_benchmark, "time", made)
+    monkeypatch.setattr(benchmark_trees, "time", made)
     return made
 
 
 def test_prepared_answers_differ_from_row_to_row_and_begin_again_at_the_end() -> None:
-    evaluator = PreparedEvaluator(7, 100, np.random.default_rng(0))
+    evaluator = PreparedEvaluator(7, 100, np.random.default_rng(0), PacedDevice())
     planes = np.zeros((PREPARED_ROWS // 2, 2, 6, 7), np.float32)
     logits, values = evaluator.evaluate(planes)
     assert logits.shape == (len(planes), 7)
@@ -56,7 +58,7 @@ def test_prepared_answers_differ_from_row_to_row_and_begin_again_at_the_end() ->
 
 def test_a_batch_may_be_larger_than_the_prepared_rows() -> None:
     rows = PREPARED_ROWS + 1
-    evaluator = PreparedEvaluator(2, rows, np.random.default_rng(0))
+    evaluator = PreparedEvaluator(2, rows, np.random.default_rng(0), PacedDevice())
     for _ in range(2):
         assert len(evaluator.evaluate(np.zeros((rows, 2, 3, 3), np.float32))[1]) == rows
 
@@ -82,7 +84,7 @@ def test_threads_share_a_device_and_sleep_while_it_works() -> None:
     planes = np.zeros((100, 2, 3, 3), np.float32)
 
     def work() -> None:
-        evaluator = PacedEvaluator(PreparedEvaluator(9, 100, np.random.default_rng(0)), device)
+        evaluator = PreparedEvaluator(9, 100, np.random.default_rng(0), device)
         before = time.thread_time()
         for _ in range(10):
             evaluator.evaluate(planes)
@@ -101,66 +103,65 @@ def test_threads_share_a_device_and_sleep_while_it_works() -> None:
 def test_the_benchmark_measures_each_number_of_workers_with_each_device(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, "selfplay.parallel_games=8", "search.evaluation_cache_mib=0")
     shown: list[int] = []
-    measured = benchmark_host(config, [1, 2], [2000.0], 0.001, 2, 0.4, shown.append)
-    assert [(rate.workers, rate.device) for rate in measured.rates] == [
+    measured = benchmark_host(config, [1, 2], [2000.0], 0.001, 0.4, shown.append)
+    assert [(rate.workers, rate.device) for rate in measured] == [
         (1, 2000),
         (2, 2000),
         (1, math.inf),
         (2, math.inf),
     ]
-    assert sum(shown) == 4 * host_benchmark.ROUNDS
-    for rate in measured.rates:
+    assert sum(shown) == 4 * benchmark_trees.ROUNDS
+    for rate in measured:
         assert 0 < rate.cores < 2.5
         assert 0.3 < rate.evaluations / rate.simulations < 1.25
-    assert 0.3 < measured.rates[1].share < 1.001
-    assert measured.rates[2].evaluations > 2 * measured.rates[0].evaluations
+    assert 0.3 < measured[1].evaluations / 2000 < 1.001
+    assert measured[2].evaluations > 2 * measured[0].evaluations
 
 
-def rates(*measured: tuple[int, float, float]) -> list[HostRate]:
-    """Return rates of (workers, device, evaluations a second), with two simulations for each."""
-    return [
-        HostRate(workers, device, each, 2 * each, workers) for workers, device, each in measured
+def test_the_table_shows_shares_of_a_device_and_speedups_without_one() -> None:
+    rates = [Rate(1, 4e5, 9e4, 1.8e5, 1), Rate(1, math.inf, 1e5, 2e5, 1)]
+    rates.append(Rate(2, math.inf, 1.6e5, 3.2e5, 2))
+    rows = [line.split() for line in table(rates).splitlines()[1:]]
+    assert rows == [
+        ["1", "400,000", "90,000", "22.5%", "180,000", "1.00", "1.00", "5.56"],
+        ["1", "none", "100,000", "200,000", "1.00", "1.00", "5.00"],
+        ["2", "none", "160,000", "320,000", "1.60", "2.00", "6.25"],
     ]
 
 
-def test_the_speed_of_more_cores_is_extrapolated_from_the_cores_that_are_there() -> None:
-    measured = rates((1, 4e5, 9e4), (1, math.inf, 1e5), (2, math.inf, 1.6e5), (4, math.inf, 2e5))
-    lines = str(HostBenchmark(measured, 2)).splitlines()
-    assert lines[1].split() == [
-        "1",
-        "400,000",
-        "90,000",
-        "22.5%",
-        "180,000",
-        "1.00",
-        "1.00",
-        "5.56",
+def test_devices_are_read_or_refused() -> None:
+    assert devices("none") == ([], 0)
+    assert devices("paced:30000,1e6:0.5") == ([3e4, 1e6], 0.5e-3)
+    assert devices("paced") == (benchmark_trees.DEVICES, 0.3e-3)
+    for text in (
+        "fast",
+        "none:1",
+        "paced:1e6:1:1",
+        "paced:0",
+        "paced:x",
+        "paced:1e6,",
+        "paced:1e6:-1",
+    ):
+        with pytest.raises(argparse.ArgumentTypeError, match="expected none, or paced:RATES"):
+            devices(text)
+
+
+@pytest.mark.parametrize(("solver", "cache"), [(True, 1), (False, 1), (False, 0)])
+def test_the_parts_of_a_simulation_add_up(solver: bool, cache: int, tmp_path: Path) -> None:
+    config = tiny_config(
+        tmp_path,
+        "selfplay.parallel_games=16",
+        f"search.evaluation_cache_mib={cache}",
+        f"search.mcts_solver={solver}",
+    )
+    parts, simulations, evaluations = profile(config, 0.6)
+    inside = {name: spent for name, spent in parts.items() if name.startswith("  ")}
+    assert sum(inside.values()) == pytest.approx(parts["searching"])
+    assert ("  wins at once" in inside) == ("  proving" in inside) == solver
+    assert ("  hashing and looking up" in inside) == bool(cache)
+    derived = "  difference", "  proving"
+    assert min(spent for name, spent in parts.items() if not name.startswith(derived)) > 0
+    assert 0 < evaluations <= simulations * 2
+    assert describe({"searching": 300.0}, 10, 0).splitlines()[1].split() == [
+        *("a", "simulation", "300", "ns")
     ]
-    assert lines[3].split() == ["2", "none", "160,000", "320,000", "1.60", "2.00", "6.25"]
-    assert lines[5] == "extrapolated by Amdahl's law, 25% of the work one at a time:"
-    assert [line.split() for line in lines[6:]] == [
-        ["4", "cores", "228,571", "evaluations/s"],
-        ["16", "cores", "336,842", "evaluations/s"],
-        ["64", "cores", "382,090", "evaluations/s"],
-    ]
-
-
-@pytest.mark.parametrize(("counts", "cores"), [([2, 4], 4), ([1, 2], 1), ([1], 4)])
-def test_nothing_is_extrapolated_without_one_worker_and_several_on_a_core_each(
-    counts: list[int], cores: int
-) -> None:
-    measured = rates(*[(count, math.inf, 1e5) for count in counts])
-    assert "extrapolated" not in str(HostBenchmark(measured, cores))
-
-
-def test_repeated_measurements_are_averaged() -> None:
-    measured = rates((1, math.inf, 1e5), (2, math.inf, 1.5e5), (1, math.inf, 2e5))
-    assert HostBenchmark(measured, 2).serial_share == pytest.approx(1)
-
-
-def test_a_busy_machine_is_reported() -> None:
-    alone = HostRate(1, math.inf, 1e5, 2e5, 0.68)
-    last = "the machine is busy: one worker without a device had 0.68 cores"
-    assert str(HostBenchmark([alone], 2)).splitlines()[-1] == last
-    assert "busy" not in str(HostBenchmark([HostRate(1, 1e5, 5e4, 1e5, 0.3)], 2))
-    assert "busy" not in str(HostBenchmark(rates((1, math.inf, 1e5)), 2))

@@ -1,0 +1,459 @@
+"""Measure the trees of self-play without a network: a simulation's parts, or what cores request.
+
+python scripts/benchmark_trees.py CONFIG [section.key=value ...] --profile [--seconds 40]
+python scripts/benchmark_trees.py CONFIG --evaluator none|paced[:RATES[:LATENCY]] [--workers 1,2]
+
+`--profile` puts a clock around each search step and evaluation. Now and then each part of a
+simulation is repeated alone, on paths and leaves of the trees, and multiplied by how often a
+simulation needs it. The difference to the whole is mostly waiting for memory, which a part that is
+repeated alone finds in the caches; it can be negative, for the parts are samples. `--evaluator`
+answers with random numbers: at once, or as a device of a set speed would.
+
+Letters: G slots, S state size, R rows of a batch, A actions.
+"""
+
+import argparse
+import math
+import os
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numba import types
+
+from alphazero.cli.argument_types import positive_numbers, seconds
+from alphazero.cli.main import run_and_report
+from alphazero.cli.shared import config_file_arguments
+from alphazero.config.loader import load_config
+from alphazero.config.schema import Config
+from alphazero.diagnostics.benchmark import (
+    Played,
+    SelfPlayGames,
+    start_selfplay,
+    time_matches,
+    untrained_network,
+)
+from alphazero.errors import AlphaZeroError
+from alphazero.games import make_game
+from alphazero.games.compiled_rules import RulesType, call_rule
+from alphazero.games.game import ONGOING, State
+from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
+from alphazero.mcts.kernels.evaluation_cache import get, hash_observation
+from alphazero.mcts.kernels.simulation import (
+    SearchContextType,
+    backup,
+    expand,
+    has_winning_move,
+    reset_state,
+    select_edge,
+)
+from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType, allocate_trees
+from alphazero.mcts.network_search import NetworkSearch, selection_params
+from alphazero.training.selfplay import SelfPlayStats
+from alphazero.utils.arrays import Float32Array, Int64Array, UInt32Array
+from alphazero.utils.jit import kernel
+from alphazero.utils.jobs import split_evenly
+from alphazero.utils.machine import usable_cores
+from alphazero.utils.progress import Progress, no_progress, progress_bar
+from alphazero.utils.tables import align
+
+MOMENTS, REPEATS = 60, 6
+"""Moments of self-play at which the parts are measured, and repetitions of a part in a call at each
+moment; the fastest of three calls counts."""
+
+PREPARED_ROWS: Final = 4096
+
+LOGIT_DEVIATION, VALUE_DEVIATION = 2.5, 0.4
+"""Standard deviations of the prepared logits, and of the values before tanh. The trained players of
+this repository have 2.9 and 0.7 in Connect Four, and 2.4 and 0.3 in Go on 9 x 9; their simulations
+are 4.8 and 3.2 plies deep. These numbers give 4.0 and 4.1 plies; equal logits give 3.1 and 11."""
+
+WAKE_SECONDS: Final = 70e-6
+"""Linux wakes a sleeping thread about this late: a wait sleeps shorter by it, and spins for the
+rest."""
+
+ROUNDS: Final = 5
+"""All measurements alternate this often: a machine's speed drifts."""
+
+DEVICES: Final = (1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7)
+"""Speeds of `paced` in positions a second; with a latency of 0.3 ms, about a small batch's on a
+GPU, copies included."""
+
+_states = types.Array(types.int64, 2, "C")
+_yield_core = getattr(os, "sched_yield", lambda: None)
+"""Lets other threads run, without the delay of `time.sleep(0)`."""
+
+
+@kernel(types.void(TreesType, SelectionParamsType, SlotsType))
+def _walk(trees: Trees, selection: SelectionParams, slots: Int64Array) -> None:
+    """Select one path in each of `slots`, without its moves."""
+    for slot in slots:
+        node, depth, reached = 0, 0, 0
+        while node >= 0 and depth < trees.leaf_path.shape[2]:
+            if trees.nodes[slot, node].edge_count == 0:
+                break
+            edge = select_edge(trees, selection, slot, node, reached)
+            trees.leaf_path[slot, 0, depth] = edge
+            node, reached = trees.edges[slot, edge].child, trees.edges[slot, edge].visits
+            depth += 1
+        trees.leaves[slot, 0].depth = depth
+
+
+@kernel(types.void(RulesType, TreesType, SlotsType, _states))
+def _replay(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> None:
+    """Replay the path of each of `slots` from its root, and store the leaf in `leaves` [G, S]."""
+    for slot in slots:
+        reset_state(trees, slot)
+        for ply in range(trees.leaves[slot, 0].depth):
+            action = trees.edges[slot, trees.leaf_path[slot, 0, ply]].action
+            call_rule(rules.functions.play, trees.state, action)
+        leaves[slot] = trees.state
+
+
+@kernel(types.int64(RulesType, TreesType, SlotsType, _states))
+def _legal(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> int:
+    total = 0
+    for slot in slots:
+        total += call_rule(rules.functions.legal, leaves[slot], trees.leaf_mask[slot, 0])
+    return total
+
+
+@kernel(types.int64(RulesType, TreesType, SlotsType, _states))
+def _wins(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> int:
+    """Return in how many of `leaves` the player to move wins at once."""
+    total = 0
+    for slot in slots:
+        trees.state[:] = leaves[slot]
+        total += has_winning_move(rules.functions, trees, slot, 0)
+    return total
+
+
+@kernel(types.void(RulesType, SlotsType, _states, types.Array(types.float32, 4, "C")))
+def _observe(rules: Any, slots: Int64Array, leaves: State, observations: Float32Array) -> None:
+    for slot in slots:
+        call_rule(rules.functions.observe, leaves[slot], observations[slot])
+
+
+@kernel(types.int64(SearchContextType, SlotsType, types.Array(types.uint32, 2, "C")))
+def _look_up(context: Any, slots: Int64Array, words: UInt32Array) -> int:
+    found, cache = 0, context.cache
+    for slot in slots:
+        found += get(cache, hash_observation(words[slot], cache.factors)) >= 0
+    return found
+
+
+@kernel(types.void(TreesType, SlotsType))
+def _expand(trees: Trees, slots: Int64Array) -> None:
+    """Expand the leaf of tree 0 once for each of `slots`."""
+    for _ in slots:
+        trees.slots[0].num_nodes, trees.slots[0].num_edges = 1, trees.root_prior.shape[1]
+        expand(trees, 0, 0)
+
+
+@kernel(types.void(TreesType, SelectionParamsType, SlotsType))
+def _back_up(trees: Trees, selection: SelectionParams, slots: Int64Array) -> None:
+    for slot in slots:
+        backup(trees, selection, slot, 0, trees.leaves[slot, 0].depth, 0.0)
+
+
+def describe(parts: Mapping[str, float], simulations: int, evaluations: int) -> str:
+    """Return the nanoseconds of each part as text, with their sum.
+
+    A part that begins with a space is inside the part above it. The cache may have every position,
+    as soon in nim: then there are no `evaluations`.
+    """
+    total = sum(spent for name, spent in parts.items() if name[0] != " ")
+    rows = [(name, spent, f" {spent / total:6.1%}") for name, spent in parts.items()]
+    rows.append(("a simulation", total, ""))
+    if evaluations:
+        rows.append(("for each evaluation", total * simulations / evaluations, ""))
+    return "\n".join(f"{name:28}{spent:8,.0f} ns{share}" for name, spent, share in rows)
+
+
+def _timed(function: Callable[..., Any], clocks: Counter[str], name: str) -> Callable[..., Any]:
+    """Return a function that adds the thread's seconds inside it to `clocks[name]`."""
+
+    def run(*arguments: Any, **named: Any) -> Any:
+        begin = time.thread_time()
+        answer = function(*arguments, **named)
+        clocks[name] += time.thread_time() - begin
+        return answer
+
+    return run
+
+
+def profile(
+    config: Config, seconds: float, show: Progress = no_progress
+) -> tuple[dict[str, float], int, int]:
+    """Profile one of two workers that share a configuration's games, in this thread.
+
+    Return the nanoseconds of a simulation by part, the simulations and the evaluations.
+    """
+    game = make_game(config.game.name, **config.game.options)
+    num_games = split_evenly(config.selfplay.parallel_games, 2)[0]
+    match, search = start_selfplay(game, config, untrained_network(game, config)[2], 0, num_games)
+    clocks: Counter[str] = Counter()
+    evaluate = _timed(search.evaluator.evaluate, clocks, "evaluate")
+    search.evaluator = SimpleNamespace(evaluate=evaluate)
+    for name in ("step", "next_batch", "evaluate_states"):
+        setattr(search, name, _timed(getattr(search, name), clocks, name))
+    time_matches([match], seconds / 4)
+    clocks.clear()
+    evaluations, simulations = search.evaluations, search.simulations
+    lookups, playing, series = 0, 0.0, []
+    for _ in range(MOMENTS):
+        before = search.cache_hits[0]
+        playing += time_matches([match], seconds / 2 / MOMENTS).core_seconds
+        lookups += search.cache_hits[0] - before
+        if spent := _time_parts(search):
+            series.append(spent)
+        show(1)
+    if not series:
+        raise AlphaZeroError("nothing to profile: every line of the searches ends the game")
+    simulations = search.simulations - simulations
+    evaluations = search.evaluations - evaluations
+    leaves = (lookups or evaluations) / simulations  # that are looked up or evaluated
+    means = {name: float(np.mean([parts[name] for parts in series])) for name in series[0]}
+    often = {"legal moves": leaves / max(1 - means.pop("winning"), 1e-9)}
+    often["wins at once"] = often["legal moves"]
+    often |= dict.fromkeys(("observing", "hashing and looking up", "expanding"), leaves)
+    inside = {f"  {name}": spent * often.get(name, 1.0) for name, spent in means.items()}
+    searching, outside = 1e9 * clocks["next_batch"] / simulations, clocks["evaluate_states"]
+    python = clocks["step"] - clocks["next_batch"] - (clocks["evaluate"] - outside)
+    parts = {
+        "searching": searching,
+        **inside,
+        "  difference to the whole": searching - sum(inside.values()),
+        "Python between batches": 1e9 * python / simulations,
+        "moving games on, recording": 1e9 * (playing - clocks["step"] - outside) / simulations,
+    }
+    return parts, simulations, evaluations
+
+
+def _time_parts(search: NetworkSearch) -> dict[str, float]:
+    """Return the nanoseconds of each part at its leaf or path, and the share of won leaves.
+
+    Empty if the paths of all slots end the game.
+    """
+    rules, selection = search.game.rules, selection_params(search.settings)
+    trees = Trees(*map(np.copy, search.trees))
+    slots = np.tile(np.flatnonzero(trees.slots["num_nodes"] > 0), REPEATS)
+    leaves = np.zeros_like(trees.root_state)
+    plain = selection._replace(mcts_solver=False)
+    spent = {
+        "walking and selecting": _nanoseconds(slots, _walk, trees, selection, slots),
+        "replaying moves": _nanoseconds(slots, _replay, rules, trees, slots, leaves),
+        "backing up": _nanoseconds(slots, _back_up, trees, plain, slots),
+    }
+    if selection.mcts_solver:
+        proving = _nanoseconds(slots, _back_up, trees, selection, slots)
+        spent["proving"] = proving - spent["backing up"]
+    ongoing = np.array([search.game.outcome(leaf) == ONGOING for leaf in leaves])
+    open_slots = slots[ongoing[slots]]
+    if not len(open_slots):
+        return {}
+    observations = np.zeros((len(trees.slots), *search.game.observation_shape), np.float32)
+    words = observations.reshape(len(observations), -1).view(np.uint32)
+    legal = rules, trees, open_slots, leaves
+    spent["legal moves"] = _nanoseconds(open_slots, _legal, *legal)
+    winning = 0.0
+    if selection.mcts_solver:
+        spent["wins at once"] = _nanoseconds(open_slots, _wins, *legal)
+        winning = _wins(*legal) / len(open_slots)
+    spent["observing"] = _nanoseconds(open_slots, _observe, rules, open_slots, leaves, observations)
+    if search.settings.evaluation_cache_mib:
+        looked_up = open_slots, _look_up, search._context, open_slots, words
+        spent["hashing and looking up"] = _nanoseconds(*looked_up)
+    tree = allocate_trees(search.game, 1, 2)
+    tree.leaf_mask[:], tree.leaves["depth"] = trees.leaf_mask[open_slots[0]], 1
+    spent["expanding"] = _nanoseconds(open_slots, _expand, tree, open_slots)
+    return {**spent, "winning": winning}
+
+
+def _nanoseconds(slots: Int64Array, kernel: Callable[..., Any], *arguments: Any) -> float:
+    """Return the nanoseconds per slot of a kernel, in the fastest of three series."""
+    series = []
+    for _ in range(3):
+        begin = time.thread_time()
+        kernel(*arguments)
+        series.append(time.thread_time() - begin)
+    return 1e9 * min(series) / len(slots)
+
+
+class PacedDevice:
+    """Evaluates one batch after the other at `rate` positions a second, for several threads.
+
+    A batch is ready when its turn has come and `size / rate` seconds have passed, and not before
+    `latency` seconds. The latencies of several batches overlap.
+    """
+
+    def __init__(self, rate: float = math.inf, latency: float = 0.0) -> None:
+        self.rate, self.latency = rate, latency
+        self._free_at, self._lock = 0.0, threading.Lock()
+
+    def wait_for(self, positions: int) -> None:
+        """Hand over a batch and sleep until it is ready."""
+        with self._lock:
+            now = time.perf_counter()
+            self._free_at = max(self._free_at, now) + positions / self.rate
+            ready_at = max(self._free_at, now + self.latency)
+        if (left := ready_at - time.perf_counter()) > WAKE_SECONDS:
+            time.sleep(left - WAKE_SECONDS)
+        while time.perf_counter() < ready_at:
+            _yield_core()
+
+
+class PreparedEvaluator:
+    """Answers with random rows that were drawn beforehand, when a device would have them ready.
+
+    Logits are normal, values the tanh of normal numbers. A position that is evaluated twice gets
+    two answers, unless the search's cache has the first.
+    """
+
+    def __init__(
+        self, num_actions: int, most_rows: int, rng: np.random.Generator, device: PacedDevice
+    ) -> None:
+        rows = max(PREPARED_ROWS, most_rows)
+        self._logits = rng.normal(0, LOGIT_DEVIATION, (rows, num_actions)).astype(np.float32)
+        self._values = np.tanh(rng.normal(0, VALUE_DEVIATION, rows)).astype(np.float32)
+        self._next, self._device = 0, device
+
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
+        """Return logits [R, A] and values [R]: views, which the next answers may repeat."""
+        begin, end = self._next, self._next + len(observations)
+        if end > len(self._values):
+            begin, end = 0, len(observations)
+        self._next = end
+        self._device.wait_for(len(observations))
+        return self._logits[begin:end], self._values[begin:end]
+
+
+class Rate(NamedTuple):
+    """Rates per second of self-play with one number of workers and one device."""
+
+    workers: int
+    device: float
+    """positions a second; infinite: no device, answers at once"""
+    evaluations: float
+    simulations: float
+    cores: float
+    """cores in use: CPU time per second"""
+
+
+def table(rates: Sequence[Rate]) -> str:
+    """Return the rates as text, device by device."""
+    header = "workers", "device/s", "evaluations/s", "of device", "simulations/s", "speedup"
+    rows: list[Sequence[str]] = [(*header, "cores", "core µs/simulation")]
+    for rate in rates:
+        first = next(other for other in rates if other.device == rate.device)
+        paced = math.isfinite(rate.device)
+        device, share = f"{rate.device:,.0f}", f"{rate.evaluations / rate.device:.1%}"
+        rows.append(
+            (
+                *(str(rate.workers), device if paced else "none", f"{rate.evaluations:,.0f}"),
+                *(share if paced else "", f"{rate.simulations:,.0f}"),
+                *(f"{rate.simulations / first.simulations:.2f}", f"{rate.cores:.2f}"),
+                f"{1e6 * rate.cores / rate.simulations:.2f}",
+            )
+        )
+    return align(rows)
+
+
+def benchmark_host(
+    config: Config,
+    workers: Sequence[int],
+    devices: Sequence[float],
+    latency: float,
+    seconds: float,
+    show: Progress = no_progress,
+) -> list[Rate]:
+    """Measure self-play for about `seconds`, for each of `workers` with each device and without.
+
+    A device is given by its positions a second; all have the same `latency` in seconds. `show` is
+    called with 1 after each measurement: `len(workers) * (len(devices) + 1) * ROUNDS` times.
+    """
+    game, device = make_game(config.game.name, **config.game.options), PacedDevice()
+    num_games, rng = config.selfplay.parallel_games, np.random.default_rng(config.run.seed)
+    games = []
+    for count in workers:
+        made = game.num_actions, num_games
+        evaluators = [PreparedEvaluator(*made, stream, device) for stream in rng.spawn(count)]
+        games.append(SelfPlayGames(game, config, evaluators))
+        games[-1].play(0.5)  # warms up
+    cells = [(rate, index) for rate in (*devices, math.inf) for index in range(len(workers))]
+    totals = {cell: (Played(), SelfPlayStats()) for cell in cells}
+    for _ in range(ROUNDS):
+        for rate, index in cells:
+            device.rate, device.latency = rate, latency if math.isfinite(rate) else 0.0
+            before, (played, stats) = games[index].stats(), totals[rate, index]
+            played += games[index].play(seconds / ROUNDS / len(cells))
+            totals[rate, index] = played, stats + (games[index].stats() - before)
+            show(1)
+    rates = []
+    for (rate, index), (played, stats) in totals.items():
+        sums = stats.evaluations, stats.simulations, played.core_seconds
+        rates.append(Rate(workers[index], rate, *(each / played.span for each in sums)))
+    return rates
+
+
+def devices(text: str) -> tuple[Sequence[float], float]:
+    """Parse `none` or `paced:RATES:LATENCY`; return positions a second and latency in seconds."""
+    kind, rates, milliseconds, *rest = [*text.split(":"), "", ""][: max(3, text.count(":") + 1)]
+    if text == "none":
+        return [], 0.0
+    try:
+        speeds = [float(rate) for rate in rates.split(",")] if rates else DEVICES
+        latency = float(milliseconds or 0.3) / 1e3
+    except ValueError:
+        speeds, latency = [0.0], 0.0
+    if kind != "paced" or rest or not (min(speeds) >= 1e3 and 0 <= latency <= 1):
+        raise argparse.ArgumentTypeError(
+            "expected none, or paced:RATES:LATENCY with rates from 1000 up and up to 1000 "
+            f"milliseconds, as paced:30000,1e6:0.5, got {text[:40]!r}"
+        )
+    return speeds, latency
+
+
+def main() -> None:
+    """Run the selected measurement and print it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    config_file_arguments(parser)
+    parser.add_argument("--seconds", type=seconds, default=40, help="approximate duration")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--profile", action="store_true", help="time a simulation, part by part")
+    what.add_argument(
+        "--evaluator",
+        type=devices,
+        metavar="none|paced[:RATES[:LATENCY]]",
+        help="answer at once, or as devices of RATES positions a second (default: 1e4 to 1e7) that "
+        "take LATENCY milliseconds or more (default: 0.3)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=positive_numbers,
+        metavar="N,N",
+        help="numbers of threads, with --evaluator (default: 1, one per core, two per core)",
+    )
+    options = parser.parse_intermixed_args()
+    config = load_config(options.config, options.overrides)
+    if options.profile:
+        with progress_bar(MOMENTS, "moment") as bar:
+            print(describe(*profile(config, options.seconds, bar.update)))
+        return
+    (speeds, latency), games = options.evaluator, config.selfplay.parallel_games
+    cores = config.run.threads or usable_cores()
+    counts = options.workers or sorted({min(n, games) for n in (1, cores, 2 * cores)})
+    if max(counts) > games:
+        parser.error(f"--workers {max(counts)}: selfplay.parallel_games plays {games} at once")
+    with progress_bar(len(counts) * (len(speeds) + 1) * ROUNDS, "measurement") as bar:
+        rates = benchmark_host(config, counts, speeds, latency, options.seconds, bar.update)
+    print(table(rates))
+
+
+if __name__ == "__main__":
+    sys.exit(run_and_report(main))
