@@ -22,8 +22,7 @@ class PlainGumbelRoot(PlainSearch):
 
     def plan(self, simulations: int, draws: list[float]) -> None:
         """Search so often, with a draw for each legal action."""
-        if self.root is None:
-            self.root = self._new_node(self.state)
+        self.begin()
         self.kept = dict(self.root.visits)
         self.turns = halving(len(self.root.priors), simulations)
         self.draws = dict(zip(self.root.priors, draws, strict=True))
@@ -57,9 +56,9 @@ class PlainGumbelRoot(PlainSearch):
         means = [self.root.value_sums[a] / self.root.visits[a] for a in seen]
         return float(np.average(means, weights=shares))
 
-    def _best_action(self, node: PlainNode) -> int:
+    def best_action(self, node: PlainNode) -> int:
         if node is not self.root or not self.turns:
-            return super()._best_action(node)
+            return super().best_action(node)
         visits, logits = self.turns.pop(0), self.improved()
         considered = [a for a, n in node.visits.items() if n - self.kept[a] == visits]
         return max(considered, key=lambda a: (self.draws[a] + logits[a], -a))

@@ -1,19 +1,16 @@
-"""A slow PUCT search, as the papers describe it: the twin of `alphazero.mcts`.
+"""The search of `alphazero.reference` with more options of `SearchConfig`: the twin of the kernels.
 
-Nodes are objects that keep their own position, edges are entries of dictionaries, and a backup
-asks of each edge which player chose it, so no sign is ever flipped. Only the rules of the games
-and the keys of `SearchConfig` are shared with what it checks.
+A backup asks of each edge which player chose it, so no sign is ever flipped.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from alphazero.config.schema import SearchConfig
-from alphazero.games import ONGOING, Game, State, to_play
+from alphazero.games import ONGOING, Game, State
 from alphazero.mcts.evaluator import Evaluator
+from alphazero.reference import Node, Path, Tree, expand, puct
 
 
 def seen_by(player: int, result: float) -> float:
@@ -22,32 +19,20 @@ def seen_by(player: int, result: float) -> float:
 
 
 @dataclass
-class PlainNode:
-    """A position; its dictionaries have one entry for each legal action, in rising order."""
+class PlainNode(Node):
+    """A position, with the simulations under way on each edge."""
 
-    state: State
-    value: float
-    priors: dict[int, float]
-    visits: dict[int, int] = field(init=False)
-    value_sums: dict[int, float] = field(init=False)
-    under_way: dict[int, int] = field(init=False)
-    children: dict[int, "PlainNode"] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.visits = dict.fromkeys(self.priors, 0)
-        self.value_sums = dict.fromkeys(self.priors, 0.0)
-        self.under_way = dict.fromkeys(self.priors, 0)
+    pending: dict[int, int] = field(default_factory=dict)
 
     def size(self) -> int:
         """Return the number of nodes from here downwards."""
         return 1 + sum(child.size() for child in self.children.values())
 
 
-Path = list[tuple[PlainNode, int]]
-
-
-class PlainSearch:
+class PlainSearch(Tree):
     """One tree of at most `capacity` nodes, with `leaves` of it evaluated together."""
+
+    root: PlainNode
 
     def __init__(
         self,
@@ -58,68 +43,102 @@ class PlainSearch:
         leaves: int = 1,
         capacity: int = 1_000_000,
     ) -> None:
-        self.game = game
-        self.evaluator = evaluator
-        self.settings = settings
-        self.leaves = leaves
-        self.capacity = capacity
-        self.root: PlainNode | None = None
+        super().__init__(game, game.initial_state(), settings.c_puct)
+        self.evaluator, self.settings = evaluator, settings
+        self.leaves, self.capacity = leaves, capacity
+        self.noise: Sequence[float] = ()
+        """one positive draw for each legal action of the root, or none"""
+        self.fraction = 0.0
 
-    def start(self, state: State, noise: Sequence[float] = (), fraction: float = 0.0) -> None:
-        """Take a new position; `noise` is one positive draw for each legal action, or none."""
-        self.state = state
-        self.root = None
-        self.noise, self.fraction = noise, fraction
+    def start(self, state: State) -> None:
+        """Take a new position."""
+        self.root = PlainNode(state)
 
-    def follow(self, action: int, noise: Sequence[float] = (), fraction: float = 0.0) -> None:
+    def follow(self, action: int) -> None:
         """Play a move; with `reuse_tree` its child, if it has children to come, is the root."""
-        child = self.root.children.get(action) if self.root else None
-        self.start(self.game.play(self.state, action), noise, fraction)
+        child = self.root.children.get(action)
+        self.start(self.game.play(self.root.state, action))
         if self.settings.reuse_tree and child and child.priors:
             self.root = child
 
     def search(self, simulations: int) -> None:
         """Run simulations; the first evaluation of a root does not count as one."""
-        if self.root is None:
-            self.root = self._new_node(self.state)
+        self.begin()
         while simulations > 0 and self.root.priors:
-            walks: list[tuple[Path, State]] = []
+            walks: list[tuple[Path, PlainNode]] = []
             while simulations > 0 and len(walks) < self.leaves:
-                path, state = self._walk()
+                path, leaf = self.select()
                 last, action = path[-1]
-                if self.game.outcome(state) != ONGOING:
-                    self._hang(path, last.children.get(action) or self._new_node(state))
-                elif last.under_way[action]:
+                if self.game.outcome(leaf.state) != ONGOING:
+                    leaf = self.attach(path, leaf)
+                elif last.pending[action]:
                     break
                 for node, each in path:
-                    node.under_way[each] += 1
-                walks.append((path, state))
+                    node.pending[each] += 1
+                walks.append((path, leaf))
                 simulations -= 1
-            for path, state in walks:
+            for path, leaf in walks:
                 for node, each in path:
-                    node.under_way[each] -= 1
-                last, action = path[-1]
-                node = last.children.get(action) or self._new_node(state)
-                self._hang(path, node)
-                self._credit(path, node)
+                    node.pending[each] -= 1
+                self.back_up(path, self.attach(path, leaf))
 
-    def root_priors(self) -> dict[int, float]:
-        """Return (1 - epsilon) p + epsilon eta, in single precision like every prior."""
-        priors = self.root.priors
-        if not self.noise:
-            return priors
-        shares = [draw / sum(self.noise) for draw in self.noise]
-        mixed = [
-            float(np.float32((1 - self.fraction) * prior + self.fraction * share))
-            for prior, share in zip(priors.values(), shares, strict=True)
-        ]
-        return dict(zip(priors, mixed, strict=True))
+    def begin(self) -> None:
+        """Evaluate a new root, and mix the noise into its priors."""
+        if not self.root.priors:
+            self.expand(self.root)
+        self.root_priors = dict(self.root.priors)
+        if self.noise:
+            self.mix_noise([draw / sum(self.noise) for draw in self.noise], self.fraction)
+
+    def select(self) -> tuple[Path, PlainNode]:
+        path, node = Path(), self.root
+        while node.priors:
+            action = self.best_action(node)
+            path.append((node, action))
+            if action not in node.children:
+                return path, PlainNode(self.game.play(node.state, action))
+            node = node.children[action]
+        return path, node
+
+    def best_action(self, node: Node) -> int:
+        """Return the action of the highest score; pending simulations count as visits alone."""
+        settings, priors = self.settings, self.root_priors if node is self.root else node.priors
+        counts = {a: node.visits[a] + node.pending[a] for a in priors}
+        total, constant, first_play = sum(counts.values()), settings.c_puct, 0.0
+        if settings.c_puct_base:
+            base = settings.c_puct_base
+            constant += math.log((1 + total + base) / base)
+        if settings.fpu == "parent":
+            seen = sum(node.value_sums.values())
+            first_play = (node.value + seen) / (1 + sum(node.visits.values()))
+            first_play -= settings.fpu_reduction
+
+        def score(action: int) -> float:
+            visits = node.visits[action]
+            mean = node.value_sums[action] / visits if visits else first_play
+            return puct(mean, priors[action], counts[action], total, constant)
+
+        return max(priors, key=lambda action: (score(action), priors[action], -action))
+
+    def attach(self, path: Path, leaf: PlainNode) -> PlainNode:
+        """Return the node at the end of `path`: the leaf, if none is there; keep it if room is."""
+        last, action = path[-1]
+        if action not in last.children:
+            self.expand(leaf)
+            if self.root.size() >= self.capacity:
+                return leaf
+            last.children[action] = leaf
+        return last.children[action]
+
+    def expand(self, node: PlainNode) -> None:
+        """Give a new node its values and edges."""
+        expand(self.game, [node], self.evaluator.evaluate)
+        node.pending = dict.fromkeys(node.priors, 0)
 
     def root_value(self) -> float:
         """Return the mean of the root's own value and of every simulation's."""
         root = self.root
-        total = root.value + sum(root.value_sums.values())
-        return total / (1 + sum(root.visits.values()))
+        return (root.value + sum(root.value_sums.values())) / (1 + sum(root.visits.values()))
 
     def variation(self, action: int, length: int) -> list[int]:
         """Return the most visited line that begins with `action`."""
@@ -129,68 +148,3 @@ class PlainSearch:
             line.append(action)
             node = node.children.get(action)
         return line
-
-    def _walk(self) -> tuple[Path, State]:
-        """Go from the root to a position that has no node, or to a finished one."""
-        path: Path = []
-        node = self.root
-        while True:
-            action = self._best_action(node)
-            path.append((node, action))
-            if action not in node.children:
-                return path, self.game.play(node.state, action)
-            node = node.children[action]
-            if not node.priors:
-                return path, node.state
-
-    def _best_action(self, node: PlainNode) -> int:
-        """Return the action with the highest PUCT score; pending simulations count as visits alone.
-
-        Among equals the higher prior wins, then the earlier action.
-        """
-        settings = self.settings
-        priors = self.root_priors() if node is self.root else node.priors
-        counts = {a: node.visits[a] + node.under_way[a] for a in priors}
-        total = sum(counts.values())
-        constant = settings.c_puct
-        if settings.c_puct_base:
-            base = settings.c_puct_base
-            constant += math.log((1 + total + base) / base)
-        first_play = 0.0
-        if settings.fpu == "parent":
-            seen = sum(node.value_sums.values())
-            first_play = (node.value + seen) / (1 + sum(node.visits.values()))
-            first_play -= settings.fpu_reduction
-
-        def score(action: int) -> float:
-            count, visits = counts[action], node.visits[action]
-            mean = node.value_sums[action] / visits if visits else first_play
-            return mean + constant * priors[action] * math.sqrt(total) / (1 + count)
-
-        return max(priors, key=lambda action: (score(action), priors[action], -action))
-
-    def _new_node(self, state: State) -> PlainNode:
-        """Return a node whose value is the finished game's or else the evaluator's."""
-        outcome = self.game.outcome(state)
-        if outcome != ONGOING:
-            return PlainNode(state, seen_by(to_play(state), outcome), {})
-        logits, values = self.evaluator.evaluate(self.game.observe(state)[None])
-        legal = np.flatnonzero(self.game.legal_action_mask(state)).tolist()
-        highest = max(float(logits[0, action]) for action in legal)
-        weights = [math.exp(float(logits[0, action]) - highest) for action in legal]
-        priors = [float(np.float32(weight / sum(weights))) for weight in weights]
-        shares = dict(zip(legal, priors, strict=True))
-        return PlainNode(state, float(values[0]), shares)
-
-    def _hang(self, path: Path, node: PlainNode) -> None:
-        """Put `node` at the end of `path`, unless it hangs there or the tree is full."""
-        last, action = path[-1]
-        if action not in last.children and self.root.size() < self.capacity:
-            last.children[action] = node
-
-    def _credit(self, path: Path, leaf: PlainNode) -> None:
-        """Count a simulation that ends in `leaf` on every edge of its path."""
-        result = seen_by(to_play(leaf.state), leaf.value)
-        for node, action in path:
-            node.visits[action] += 1
-            node.value_sums[action] += seen_by(to_play(node.state), result)

@@ -62,7 +62,7 @@ def test_puct_below_the_root_builds_the_tree_of_the_plain_twin(name: str, reuse_
     search.reset(FIRST, state[None])
     twin.start(state)
     for simulations in (50, 20, 1, 80):
-        legal = np.flatnonzero(game.legal_action_mask(twin.state))
+        legal = np.flatnonzero(game.legal_action_mask(twin.root.state))
         search.begin_search(FIRST, simulations)
         roots = finish(search)
         twin.plan(simulations, search.trees.root_noise[0, : len(legal)].tolist())

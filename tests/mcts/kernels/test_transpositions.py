@@ -29,14 +29,14 @@ MANY = GAMES | WITH_MARGIN
 class PlainGraph(PlainGumbelRoot):
     """The plain search with one node for a position, and means worked out from edge to edge."""
 
-    def start(self, *position: object) -> None:
-        super().start(*position)  # type: ignore[arg-type]
+    def start(self, state: State) -> None:
+        super().start(state)
         self.known: dict[bytes, PlainNode] = {}
         self.turns: list[int] = []
 
-    def follow(self, action: int, *noise: object) -> None:
-        super().follow(action, *noise)  # type: ignore[arg-type]
-        waiting = [self.root] if self.root else []
+    def follow(self, action: int) -> None:
+        super().follow(action)
+        waiting = [self.root] if self.root.priors else []
         for node in waiting:
             if self.known.get(self._key(node.state)) is not node:
                 self.known[self._key(node.state)] = node
@@ -69,29 +69,31 @@ class PlainGraph(PlainGumbelRoot):
             weights.append(node.visits[action] / (1 + k * (best - mean)))
         return float(np.average([node.value, *means.values()], weights=weights))
 
-    def _walk(self) -> tuple[Path, State]:
-        path: Path = []
-        node = self.root
+    def select(self) -> tuple[Path, PlainNode]:
+        path, node = Path(), self.root
         while node.priors:
-            action = self._best_action(node)
+            action = self.best_action(node)
             path.append((node, action))
             if action not in node.children:
                 state = self.game.play(node.state, action)
                 known = self._known(state)
                 if known is None or self.game.outcome(state) != ONGOING:
-                    return path, state
+                    return path, PlainNode(state)
                 node.children[action] = known
             node = node.children[action]
-        return path, node.state
+        return path, node
 
-    def _hang(self, path: Path, node: PlainNode) -> None:
+    def attach(self, path: Path, leaf: PlainNode) -> PlainNode:
         last, action = path[-1]
-        known = self._known(node.state)
-        if known is None:
-            known = self.known[self._key(node.state)] = node
-        last.children.setdefault(action, known)
+        if action not in last.children:
+            node = self._known(leaf.state)
+            if node is None:
+                node = self.known[self._key(leaf.state)] = leaf
+                self.expand(leaf)
+            last.children[action] = node
+        return last.children[action]
 
-    def _credit(self, path: Path, leaf: PlainNode) -> None:
+    def back_up(self, path: Path, leaf: PlainNode) -> None:
         for node, action in reversed(path):
             child = node.children[action]
             mean = seen_by(to_play(child.state), self._mean(child))

@@ -23,7 +23,6 @@ from helpers.runs.learners import (
 )
 from helpers.runs.records import taught
 from torch import Tensor
-from torch.nn.functional import log_softmax
 
 from alphazero.config.schema import (
     AUXILIARY_HEADS,
@@ -36,11 +35,11 @@ from alphazero.config.schema import (
 )
 from alphazero.errors import RunError
 from alphazero.network.resnet import ResNet
+from alphazero.reference import loss
 from alphazero.training.data.auxiliary_targets import Target
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
 from alphazero.training.learning.learner import Learner
-from alphazero.training.learning.losses import squared_norm
 from alphazero.training.loop import Training
 from alphazero.training.run_directory import RunDirectory
 
@@ -49,19 +48,17 @@ def parameters_of(learner: Learner) -> list[Tensor]:
     return [each.detach().clone() for each in learner.network.parameters()]
 
 
+def plain_loss(network: ResNet, batch: Batch, c: float) -> Tensor:
+    """The reference's (z - v)^2 - pi . log p + c |theta|^2."""
+    observations, policies, values = map(torch.from_numpy, batch.arrays())
+    return loss(network, (observations, policies, values), c)
+
+
 def full_gradient(network: ResNet, batch: Batch, c: float) -> list[Tensor]:
-    """The gradient of (z - v)^2 - pi . log p + c |theta|^2 as the paper writes it."""
+    """The gradient of the reference's loss."""
     twin = copy.deepcopy(network).train()
-    for each in twin.parameters():
-        each.grad = None
-    observations, policies, outcomes = map(torch.from_numpy, batch.arrays())
-    logits, values = twin(observations)
-    loss = torch.zeros(())
-    for row in range(len(outcomes)):
-        surprise = -(policies[row] @ log_softmax(logits[row], 0))
-        loss = loss + ((outcomes[row] - values[row]) ** 2 + surprise) / len(outcomes)
-    loss = loss + c * sum((each**2).sum() for each in twin.parameters())
-    loss.backward()
+    twin.zero_grad()
+    plain_loss(twin, batch, c).backward()
     return [each.grad for each in twin.parameters()]
 
 
@@ -73,14 +70,13 @@ def assert_close(found: Sequence[Tensor], expected: Sequence[Tensor]) -> None:
 # The loss
 
 
-def test_the_reported_l2_is_c_times_the_squared_norm_of_all_weights():
-    learner = make_learner(l2_penalty=0.03)
-    squares = [
-        float((each.numpy().astype(np.float64) ** 2).sum()) for each in parameters_of(learner)
-    ]
-    assert float(squared_norm(learner.network.parameters())) == pytest.approx(sum(squares))
-    parts = learner.train_step(make_batch())
-    assert float(parts["loss/l2"]) == pytest.approx(0.03 * sum(squares))
+def test_the_loss_of_a_step_is_that_of_the_reference():
+    learner, batch = make_learner(l2_penalty=0.03), make_batch()
+    expected = plain_loss(copy.deepcopy(learner.network).train(), batch, 0.03).item()
+    norm = sum(float((each.double() ** 2).sum()) for each in parameters_of(learner))
+    parts = learner.train_step(batch)
+    assert float(parts["loss/total"]) == pytest.approx(expected, rel=1e-5)
+    assert float(parts["loss/l2"]) == pytest.approx(0.03 * norm)
     total = float(parts["loss/policy"] + parts["loss/value"] + parts["loss/l2"])
     assert float(parts["loss/total"]) == pytest.approx(total)
 
