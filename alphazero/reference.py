@@ -14,7 +14,6 @@ player to move in a position may expect, from -1 to 1. Letters: A actions, B pos
 import argparse
 import copy
 import math
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -41,8 +40,9 @@ class Settings:
     noise_alpha: float = 1.0  # about 10 / legal actions; paper: 0.03, for 361 actions
     noise_fraction: float = 0.25  # epsilon; paper: 0.25
     temperature_moves: int = 9  # drawn with temperature 1, here all of a game; paper: 30
+    random_moves: int = 6  # at most, before a game, to learn what good players avoid; paper: 0
     iterations: int = 30
-    games: int = 200  # in an iteration, side by side; paper: 25,000
+    games: int = 250  # in an iteration, side by side; paper: 25,000
     window: int = 12_000  # newest positions to learn from; paper: those of 500,000 games
     steps: int = 200  # of the optimizer in an iteration; paper: 1,000
     batch_size: int = 128  # paper: 2,048
@@ -50,7 +50,6 @@ class Settings:
     momentum: float = 0.9  # paper: 0.9
     l2: float = 1e-4  # c; paper: 1e-4
     gate_games: int = 40  # paper: 400
-    gate_openings: int = 3  # moves drawn with temperature 1, so that games differ; paper: 0
     gate_score: float = 0.5  # half, as perfect players draw; paper: above 0.55
 
 
@@ -63,12 +62,11 @@ class Network(nn.Module):
     def __init__(self, game: Game, filters: int, blocks: int) -> None:
         super().__init__()
         planes, rows, columns = game.observation_shape
-        cells = rows * columns
         self.stem = nn.Sequential(*_convolution(planes, filters, 3), nn.ReLU())
         self.tower = nn.Sequential(*(_Residual(filters) for _ in range(blocks)))
-        policy = [nn.ReLU(), nn.Flatten(), nn.Linear(2 * cells, game.num_actions)]
+        policy = [nn.ReLU(), nn.Flatten(), nn.Linear(2 * rows * columns, game.num_actions)]
         self.policy_head = nn.Sequential(*_convolution(filters, 2, 1), *policy)
-        value = [nn.ReLU(), nn.Flatten(), nn.Linear(cells, filters)]
+        value = [nn.ReLU(), nn.Flatten(), nn.Linear(rows * columns, filters)]
         value += [nn.ReLU(), nn.Linear(filters, 1), nn.Tanh()]
         self.value_head = nn.Sequential(*_convolution(filters, 1, 1), *value)
 
@@ -133,7 +131,7 @@ class Tree:
             action = self.best_action(node)
             path.append((node, action))
             if action not in node.children:
-                return path, Node(self.game.play(node.state, action))
+                node.children[action] = Node(self.game.play(node.state, action))
             node = node.children[action]
         return path, node
 
@@ -150,12 +148,10 @@ class Tree:
         return max(priors, key=lambda action: (score(action), priors[action], -action))
 
     def back_up(self, path: Path, leaf: Node) -> None:
-        """Add the leaf to the tree, and its value to every edge of the path (Fig. 2c).
+        """Add a visit and the leaf's value to every edge of the path (Fig. 2c).
 
         The leaf's value is for the player to move there, W(s,a) for the player to move in s.
         """
-        parent, last = path[-1]
-        parent.children[last] = leaf
         for node, action in path:
             same = to_play(node.state) == to_play(leaf.state)
             node.visits[action] += 1
@@ -164,8 +160,7 @@ class Tree:
     def mix_noise(self, noise: Sequence[float], fraction: float) -> None:
         """Let P(s,a) = (1 - epsilon) p_a + epsilon eta_a at the root: Methods, "Self-play"."""
         for (action, prior), eta in zip(self.root.priors.items(), noise, strict=True):
-            mixed = (1 - fraction) * prior + fraction * eta  # `fraction` is epsilon
-            self.root_priors[action] = float(np.float32(mixed))
+            self.root_priors[action] = float(np.float32((1 - fraction) * prior + fraction * eta))
 
     def search_policy(self) -> Float64Array:
         """Return pi [A]: the root's visits divided by their sum (Fig. 2d)."""
@@ -186,7 +181,7 @@ def puct(value: float, prior: float, visits: int, total_visits: int, c_puct: flo
 
 
 def expand(game: Game, leaves: Sequence[Node], evaluate: Evaluate) -> None:
-    """Give new leaves their value and edges, in one batch: "Expand and evaluate" (Fig. 2b)."""
+    """Give leaves their value, and edges if unfinished: "Expand and evaluate" (Fig. 2b)."""
     unfinished = []
     for leaf in leaves:
         outcome = game.outcome(leaf.state)
@@ -214,13 +209,16 @@ def softmax(logits: Sequence[float]) -> list[float]:
 
 
 def search(
-    trees: Sequence[Tree], evaluate: Evaluate, settings: Settings, rng: Generator | None = None
+    game: Game,
+    trees: Sequence[Tree],
+    evaluate: Evaluate,
+    settings: Settings,
+    rng: Generator | None = None,
 ) -> None:
-    """Run simulations in trees of unfinished games; with `rng`, noise is mixed in at their roots.
+    """Run simulations in trees of unfinished games; with `rng`, noise is mixed in at the roots.
 
     The leaves of all trees are evaluated together. A root's evaluation is no simulation.
     """
-    game = trees[0].game
     expand(game, [tree.root for tree in trees if not tree.root.priors], evaluate)
     for tree in trees:
         tree.root_priors = dict(tree.root.priors)
@@ -229,8 +227,7 @@ def search(
             tree.mix_noise(noise.tolist(), settings.noise_fraction)
     for _ in range(settings.simulations):
         walks = [tree.select() for tree in trees]
-        new = [leaf for path, leaf in walks if path[-1][1] not in path[-1][0].children]
-        expand(game, new, evaluate)
+        expand(game, [leaf for _, leaf in walks], evaluate)
         for tree, (path, leaf) in zip(trees, walks, strict=True):
             tree.back_up(path, leaf)
 
@@ -246,22 +243,27 @@ class Sample(NamedTuple):
     value: int  # z, the result of the game for the player to move in s
 
 
-def draw_move(policy: Float64Array, drawn: bool, rng: Generator) -> int:
-    """Draw an action from pi (temperature 1), or take the best one (temperature 0) (Fig. 2d)."""
-    return int(rng.choice(len(policy), p=policy) if drawn else policy.argmax())
+def opening(game: Game, moves: int, rng: Generator) -> State:
+    """Return the unfinished position after up to `moves` random moves."""
+    state = game.initial_state()
+    for _ in range(rng.integers(moves + 1)):
+        after = game.play(state, rng.choice(np.flatnonzero(game.legal_action_mask(state))))
+        state = after if game.outcome(after) == ONGOING else state
+    return state
 
 
 def self_play(game: Game, network: Network, settings: Settings, rng: Generator) -> list[Sample]:
     """Play games of a network against itself, side by side; return a sample of each position."""
-    trees = [Tree(game, game.initial_state(), settings.c_puct) for _ in range(settings.games)]
+    starts = [opening(game, settings.random_moves, rng) for _ in range(settings.games)]
+    trees = [Tree(game, start, settings.c_puct) for start in starts]
     moves: dict[Tree, list[tuple[State, Float64Array]]] = {tree: [] for tree in trees}
     while playing := [tree for tree in trees if game.outcome(tree.root.state) == ONGOING]:
-        search(playing, network.evaluate, settings, rng)
+        search(game, playing, network.evaluate, settings, rng)
         for tree in playing:
             policy = tree.search_policy()
-            drawn = len(moves[tree]) < settings.temperature_moves
             moves[tree].append((tree.root.state, policy))
-            tree.play(draw_move(policy, drawn, rng))
+            drawn = len(moves[tree]) <= settings.temperature_moves  # temperature 1, then 0
+            tree.play(int(rng.choice(len(policy), p=policy) if drawn else policy.argmax()))
     return [
         Sample(s, pi, value_of(game.outcome(tree.root.state), to_play(s)))
         for tree in trees
@@ -272,18 +274,17 @@ def self_play(game: Game, network: Network, settings: Settings, rng: Generator) 
 def match(
     game: Game, challenger: Network, best: Network, settings: Settings, rng: Generator
 ) -> float:
-    """Return the challenger's score, a draw counted half; it moves first in every other game."""
-    states = [game.initial_state() for _ in range(settings.gate_games)]
-    for ply in range(game.max_moves):
+    """Return the challenger's score, a draw counted half; it is player 0 in the even games."""
+    openings = [opening(game, settings.random_moves, rng) for _ in range(settings.gate_games // 2)]
+    states = [state for state in openings for _ in range(2)]
+    while playing := [n for n, state in enumerate(states) if game.outcome(state) == ONGOING]:
+        movers = {number: (to_play(states[number]) + number) % 2 for number in playing}
         for side, network in enumerate((challenger, best)):
-            numbers = range((ply + side) % 2, len(states), 2)  # the games where it is its turn
-            playing = [each for each in numbers if game.outcome(states[each]) == ONGOING]
-            trees = [Tree(game, states[number], settings.c_puct) for number in playing]
-            if trees:
-                search(trees, network.evaluate, settings)
-            for number, tree in zip(playing, trees, strict=True):
-                action = draw_move(tree.search_policy(), ply < settings.gate_openings, rng)
-                states[number] = game.play(states[number], action)
+            numbers = [number for number in playing if movers[number] == side]
+            trees = [Tree(game, states[number], settings.c_puct) for number in numbers]
+            search(game, trees, network.evaluate, settings)
+            for number, tree in zip(numbers, trees, strict=True):
+                states[number] = game.play(states[number], int(tree.search_policy().argmax()))
     values = [value_of(game.outcome(state), number % 2) for number, state in enumerate(states)]
     return float(1 + np.mean(values)) / 2
 
@@ -338,24 +339,21 @@ def train(game: Game, settings: Settings, seed: int) -> Network:
     challenger = Network(game, settings.filters, settings.blocks)
     best = copy.deepcopy(challenger)
     optimizer = torch.optim.SGD(challenger.parameters(), momentum=settings.momentum)
-    window: deque[Sample] = deque(maxlen=settings.window)
+    window: list[Sample] = []
     progress = tqdm(range(settings.iterations), desc="training", unit=" iterations")
     for iteration in progress:
-        window.extend(self_play(game, best, settings, rng))
+        window = (window + self_play(game, best, settings, rng))[-settings.window :]
         part = iteration * len(settings.learning_rates) // settings.iterations
         optimizer.param_groups[0]["lr"] = settings.learning_rates[part]
-        samples, losses = list(window), []
+        losses = []
         for _ in range(settings.steps):
-            batch = draw_batch(game, samples, settings.batch_size, rng)
+            batch = draw_batch(game, window, settings.batch_size, rng)
             losses.append(update(challenger, optimizer, batch, settings.l2))
         score = match(game, challenger, best, settings, rng)
         if score >= settings.gate_score:
             best = copy.deepcopy(challenger)
         progress.set_postfix(loss=f"{np.mean(losses):.3f}", gate=f"{score:.0%}")
     return best
-
-
-# The proof, for small games
 
 
 def solve(game: Game, state: State, known: dict[bytes, tuple[State, int]]) -> int:
@@ -378,7 +376,7 @@ def optimal_share(game: Game, network: Network, settings: Settings) -> float:
     for first in tqdm(range(0, len(positions), 1000), desc="checking", unit="000 positions"):
         part = positions[first : first + 1000]
         trees = [Tree(game, state, settings.c_puct) for state, _ in part]
-        search(trees, network.evaluate, settings)
+        search(game, trees, network.evaluate, settings)
         for tree, (state, value) in zip(trees, part, strict=True):
             action = int(tree.search_policy().argmax())
             optimal += -solve(game, game.play(state, action), known) == value

@@ -1,7 +1,7 @@
 """The plain method against hand computations; `mcts/` compares the kernels with its search."""
 
-import dataclasses
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from helpers.uniform_evaluator import UniformEvaluator
 from torch import Tensor, nn
 
 from alphazero.games import ONGOING, Game, to_play
-from alphazero.games.game import LAST
+from alphazero.games.game import LAST, PLY
 from alphazero.reference import (
     Network,
     Sample,
@@ -20,6 +20,7 @@ from alphazero.reference import (
     draw_batch,
     loss,
     match,
+    opening,
     optimal_share,
     search,
     self_play,
@@ -35,7 +36,7 @@ TINY = Settings(filters=4, blocks=1, simulations=10, iterations=1, games=6, step
 def test_the_search_takes_a_win_and_blocks_one() -> None:
     for diagram, move in (("X X .\nO O .\n. . .", "c3"), ("X X .\nO . .\n. . .", "c3")):
         tree = Tree(TIC_TAC_TOE, TIC_TAC_TOE.parse(diagram), 1.25)
-        search([tree], UniformEvaluator(9).evaluate, dataclasses.replace(TINY, simulations=300))
+        search(TIC_TAC_TOE, [tree], UniformEvaluator(9).evaluate, replace(TINY, simulations=300))
         best = int(tree.search_policy().argmax())
         assert TIC_TAC_TOE.action_name(tree.root.state, best) == move
 
@@ -43,8 +44,10 @@ def test_the_search_takes_a_win_and_blocks_one() -> None:
 @pytest.mark.parametrize("game", [TIC_TAC_TOE, CONNECT_FOUR_4X5X3], ids=["3x3", "4x5x3"])
 def test_samples_are_whole_games_with_search_policies_and_results(game: Game) -> None:
     torch.manual_seed(0)
-    samples = self_play(game, Network(game, 4, 1), TINY, np.random.default_rng(0))
-    firsts = [index for index, each in enumerate(samples) if each.state[0] == 0]
+    samples = self_play(
+        game, Network(game, 4, 1), replace(TINY, random_moves=0), np.random.default_rng(0)
+    )
+    firsts = [index for index, each in enumerate(samples) if each.state[PLY] == 0]
     assert len(firsts) == TINY.games
     for first, end in zip(firsts, [*firsts[1:], len(samples)], strict=True):
         played = samples[first:end]
@@ -63,7 +66,7 @@ def test_samples_are_whole_games_with_search_policies_and_results(game: Game) ->
         result = last.value if to_play(last.state) == 0 else -last.value
         assert result in outcomes
         assert [each.value for each in played] == [
-            result if each.state[0] % 2 == 0 else -result for each in played
+            result if each.state[PLY] % 2 == 0 else -result for each in played
         ]
 
 
@@ -122,12 +125,20 @@ def test_a_match_counts_wins_for_the_side_that_wins() -> None:
             logits, values = super().evaluate(observations)
             return logits + 50 * np.arange(9, dtype=np.float32), values
 
-    settings = Settings(simulations=200, gate_games=8, gate_openings=0)
+    settings = Settings(simulations=200, gate_games=8, random_moves=0)
     rng = np.random.default_rng(0)
     good = match(TIC_TAC_TOE, searcher, Last(9), settings, rng)
     bad = match(TIC_TAC_TOE, Last(9), searcher, settings, rng)
     assert good > 0.5 > bad
     assert good + bad == pytest.approx(1)
+
+
+def test_openings_are_unfinished_and_of_every_length() -> None:
+    rng = np.random.default_rng(0)
+    states = [opening(TIC_TAC_TOE, 8, rng) for _ in range(200)]
+    assert {TIC_TAC_TOE.outcome(state) for state in states} == {ONGOING}
+    assert {int(state[PLY]) for state in states} == set(range(9))
+    assert opening(TIC_TAC_TOE, 0, rng)[PLY] == 0
 
 
 def test_minimax_solves_tic_tac_toe() -> None:

@@ -100,7 +100,7 @@ def test_the_fast_search_equals_the_reference_bit_for_bit(name: str) -> None:
         search.begin_search(np.array(playing), plain.simulations)
         noise = DrawnNoise(search, playing)
         roots = finish(search, np.array(playing))
-        search_plainly([trees[slot] for slot in playing], evaluator.evaluate, plain, noise)
+        search_plainly(game, [trees[slot] for slot in playing], evaluator.evaluate, plain, noise)
         for row, slot in enumerate(playing):
             assert_equal_to_reference(search, slot, trees[slot])
             assert (roots.policy_targets[row] == trees[slot].search_policy()).all()
