@@ -101,8 +101,8 @@ MUTATIONS = (
     ),
     Mutation(
         "mcts/kernels/simulation.py",
-        "value, plain_value = -value, -plain_value",
-        "value, plain_value = value * 1, -plain_value",
+        "        value = -value\n",
+        "        value = value * 1\n",
         "backup does not change sides",
         "mcts/test_network_search.py::test_search_wins_in_one_and_blocks_in_one",
     ),
@@ -122,8 +122,8 @@ MUTATIONS = (
     ),
     Mutation(
         "mcts/kernels/simulation.py",
-        "put(cache, cache.row_keys[row], logits[row], value, margin)",
-        "put(cache, cache.row_keys[row], logits[0], value, margin)",
+        "put(cache, cache.row_keys[row], logits[row], value)",
+        "put(cache, cache.row_keys[row], logits[0], value)",
         "the cache holds the first row's logits for every row",
         "mcts/kernels/test_evaluation_cache.py::test_each_position_of_a_batch_is_remembered_with_its_own_evaluation",
     ),
