@@ -29,6 +29,7 @@ from alphazero.config.loader import load_config
 from alphazero.errors import AlphaZeroError, RunError, did_you_mean
 from alphazero.games import make_game
 from alphazero.players.base import Player
+from alphazero.players.budget import Budget
 from alphazero.players.checkpoint_player import CheckpointPlayer, load_checkpoint_player
 from alphazero.players.registry import PlayerSpec, parse_player
 from alphazero.solvers.exhaustive import SolvedPositions
@@ -141,7 +142,7 @@ def _compare(
     game, rng = player.game, np.random.default_rng(seed)
 
     def make_players(num_games: int) -> list[Player]:
-        own = player.create(num_games, simulations=conditions.simulations)
+        own = player.create(num_games, Budget(conditions.simulations))
         return [own, opponent.create(game, num_games, rng.spawn(1)[0])]
 
     return play_match(

@@ -15,6 +15,7 @@ from alphazero.arena.openings import paired_openings
 from alphazero.cli.argument_types import even_number, positive_number, whole_number
 from alphazero.cli.main import run_and_report
 from alphazero.players.base import Player
+from alphazero.players.budget import Budget
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, load_checkpoint_player
 
 
@@ -32,11 +33,9 @@ def main() -> None:
     rng = np.random.default_rng(options.seed)
 
     def make_players(num_games: int) -> Sequence[Player]:
-        simulations, sources = options.simulations, rng.spawn(2)
-        many = saved.create(
-            num_games, simulations=simulations, leaves=options.leaves, rng=sources[0]
-        )
-        return [many, saved.create(num_games, simulations=simulations, rng=sources[1])]
+        budget, sources = Budget(options.simulations), rng.spawn(2)
+        many = saved.create(num_games, budget, leaves=options.leaves, rng=sources[0])
+        return [many, saved.create(num_games, budget, rng=sources[1])]
 
     schedule = paired_openings(saved.game, options.games, options.opening_moves, rng)
     result, _ = play_match(saved.game, make_players, schedule)

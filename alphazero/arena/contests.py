@@ -16,6 +16,7 @@ from alphazero.arena.sprt import Sprt
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game
 from alphazero.games.registry import read_game
+from alphazero.players.budget import budget_of
 from alphazero.players.registry import PlayerSpec, agree_on_game, name_checkpoint, parse_player
 from alphazero.records.game_record import GameRecord
 from alphazero.utils.machine import usable_cores
@@ -88,7 +89,7 @@ def grade(checkpoint: Path | str, *, simulations: int | None = None) -> Grade:
     saved = name_checkpoint(str(checkpoint)).saved
     return grade_player(
         saved.game,
-        lambda num_games: saved.create(num_games, simulations=simulations),
+        lambda num_games: saved.create(num_games, budget_of(simulations)),
         solved_positions(saved.game),
         workers=usable_cores(),
     )

@@ -13,6 +13,7 @@ import numpy as np
 from alphazero.arena.match import DEFAULT_PARALLEL_GAMES
 from alphazero.games.game import Game
 from alphazero.players.base import Player
+from alphazero.players.budget import Budget
 from alphazero.players.checkpoint_player import CheckpointPlayer
 from alphazero.solvers.exhaustive import SolvedPositions
 from alphazero.utils.arrays import Float64Array, Int64Array
@@ -162,7 +163,7 @@ def optimal_share(
     shares = [
         grade(
             player.game,
-            lambda num_games: player.create(num_games, simulations=simulations),
+            lambda num_games: player.create(num_games, Budget(simulations)),
             solution,
             workers=workers,
         ).share

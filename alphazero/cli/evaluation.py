@@ -84,6 +84,7 @@ def grade(options: argparse.Namespace) -> int:
 
     from alphazero.arena.grade import grade
     from alphazero.arena.solved_positions import position_files, read_positions, solved_positions
+    from alphazero.players.budget import Budget
     from alphazero.players.checkpoint_player import save_grades
     from alphazero.utils.json_output import plain
 
@@ -97,7 +98,7 @@ def grade(options: argparse.Namespace) -> int:
     grades: list[str] = []
     low: list[str] = []
     for simulations in options.simulations or [saved.settings.simulations]:
-        make_player = functools.partial(saved.create, simulations=simulations)
+        make_player = functools.partial(saved.create, budget=Budget(simulations))
         for name, solution in sets:
             total = len(solution.states)
             with progress_bar(total, "position") as bar:
@@ -154,7 +155,6 @@ def match_arguments(parser: argparse.ArgumentParser) -> None:
 
 def match(options: argparse.Namespace) -> None:
     from alphazero.errors import PlayerError
-    from alphazero.players.options import CheckpointOptions
     from alphazero.players.registry import agree_on_game, name_player
     from alphazero.utils.files import check_writable
 
@@ -175,8 +175,8 @@ def match(options: argparse.Namespace) -> None:
     from alphazero.utils.json_output import plain
 
     players, game = agree_on_game(players, asked)
-    noted = players[0].options
-    if options.annotate and not isinstance(noted, CheckpointOptions):
+    saved = players[0].options.saved
+    if options.annotate and saved is None:
         raise PlayerError(f"--annotate copies a checkpoint, and {players[0].name} is none")
     if options.save:
         check_savable(options.save, game)
@@ -216,13 +216,13 @@ def match(options: argparse.Namespace) -> None:
     if options.save:
         searched = players[0].options.has_search, players[1].options.has_search
         save_match(options.save, game, records, names, searched)
-    if isinstance(noted, CheckpointOptions) and options.annotate:
-        given = names[0].removeprefix(noted.path).strip(":")
+    if saved is not None and options.annotate:
+        given = names[0].removeprefix(players[0].options.path).strip(":")
         changes = "network" if players[0].kind.whole else given or "as trained"
         line = f"{changes}, {summary}"
-        if game != noted.saved.trained_game:
+        if game != saved.trained_game:
             line += f", on {write_game(game)}"
-        save_grades(noted.saved, [*grades_of(noted.saved.checkpoint), line], options.annotate)
+        save_grades(saved, [*grades_of(saved.checkpoint), line], options.annotate)
 
 
 class ForfeitLine(NamedTuple):

@@ -9,7 +9,6 @@ import numpy as np
 from alphazero.arena.tournament import Standing
 from alphazero.drawing.figures import LINES, PALE, figure_style, name_levels, plot_intervals
 from alphazero.errors import PlayerError, RunError
-from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec, parse_player
 from alphazero.utils.files import is_folder, printable
 
@@ -115,8 +114,8 @@ def expand_players(
         for name in [str(path) for path in paths] or [text]:
             spec = parse_player(name, simulations=simulations, seconds=seconds)
             specs.append(spec)
-            if isinstance(spec.options, CheckpointOptions) and times:
-                iteration = spec.options.saved.checkpoint.iteration
+            if (saved := spec.options.saved) and times:
+                iteration = saved.checkpoint.iteration
                 # The last iteration's curves may be lost in a power cut.
                 minutes[spec.name] = max(at for i, at in times.items() if i <= iteration)
     return specs, minutes

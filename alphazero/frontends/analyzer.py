@@ -3,7 +3,6 @@
 Tree search can be observed, stopped at any time and left to ponder; other players only move.
 """
 
-import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from alphazero.games.game import Game, State
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.mcts.search import Proof, RootStatistics, TreeSearch
 from alphazero.players.base import Player
+from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.candidates import ALL_LINES, Candidate, candidates_of
 from alphazero.players.end_prediction import (
     EndPrediction,
@@ -50,16 +50,15 @@ class Analyzer:
         Without it, a new player is created. A shared player is stepped by its owner, who
         distributes its decisions; then `choose`, `step` and `end` must not be used.
         """
-        self.simulations = spec.options.default_simulations
-        """Simulations per move without a clock; None if `seconds` decide"""
+        self.budget = spec.options.budget
+        """Limits of a move without a clock"""
         self.level: int | None = getattr(spec.options, "level", None)
         """Level for people; None at full strength"""
         self.has_fixed_simulations = (
             self.level is not None or getattr(spec.options, "simulations", None) is not None
         )
         """Whether the user set `simulations` or a level, which then hold despite a clock."""
-        self.seconds: float | None = getattr(spec.options, "seconds", None)
-        self.player: Player = player or without_limit(spec).create(game)
+        self.player: Player = player or spec.create(game, budget=NO_LIMIT)
         self.game = game
         self.slot = np.array([slot])
         self.moves: list[int] | None = None
@@ -85,15 +84,10 @@ class Analyzer:
         """Whether it can be observed, stopped and left to ponder."""
         return isinstance(self.player, SearchPlayer)
 
-    def think_for(
-        self, simulations: int | None, seconds: float | None, level: Level | None = None
-    ) -> None:
-        """Play with another budget, at full strength or at a level for people.
-
-        With both limits, the first ends a search.
-        """
+    def think_for(self, budget: Budget, level: Level | None = None) -> None:
+        """Play with another budget, at full strength or at a level for people."""
         assert isinstance(self.player, SearchPlayer), "it has no tree search"
-        self.simulations, self.seconds = simulations, seconds
+        self.budget = budget
         self.level = level.number if level else None
         self.player.level = level.settings if level else None
 
@@ -137,7 +131,7 @@ class Analyzer:
         if self.searches:
             return self._search(seconds, watch)
         if hasattr(self.player, "seconds"):
-            self.player.seconds = self.seconds if seconds is None else seconds
+            self.player.seconds = self.budget.seconds if seconds is None else seconds
         self.player.begin_moves(self.slot)
         while not len((decisions := self.player.take_decisions()).slots):
             for _, reason in self.player.forfeits():
@@ -149,9 +143,9 @@ class Analyzer:
         return int(decisions.actions[0])
 
     def _search(self, seconds: float | None, watch: Callable[[], object]) -> int:
-        simulations = self.simulations
+        simulations = self.budget.simulations
         if seconds is None:
-            seconds = self.seconds
+            seconds = self.budget.seconds
         elif not self.has_fixed_simulations:
             simulations = None
         deadline = np.inf if seconds is None else time.monotonic() + seconds
@@ -240,8 +234,3 @@ class Analyzer:
             return self._allowed[1]
         roots = self.roots
         return None if roots is None else roots.priors[0]
-
-
-def without_limit(spec: PlayerSpec) -> PlayerSpec:
-    """Return the spec with an unlimited budget, for front ends that set their own."""
-    return dataclasses.replace(spec, options=spec.options.unlimited())

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from alphazero.errors import AlphaZeroError
-from alphazero.frontends.analyzer import Analyzer, without_limit
+from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.game_tree import SearchResult
 from alphazero.games.game import Game, State
 from alphazero.players.base import Player
+from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, SEQUENTIAL_BELOW
 from alphazero.players.levels import LevelSettings
-from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
 
@@ -189,13 +189,13 @@ class SearchPool:
 
     def _create_player(self) -> Player:
         """Create the player, and an analyzer per slot."""
-        options = self.spec.options
-        if not isinstance(options, CheckpointOptions):
-            player = without_limit(self.spec).create(self.game, SLOTS)
+        saved = self.spec.options.saved
+        if saved is None:
+            player = self.spec.create(self.game, SLOTS, budget=NO_LIMIT)
         elif self.is_sequential:
-            player = options.saved.create(SLOTS, simulations=SEQUENTIAL_BELOW, leaves=1)
+            player = saved.create(SLOTS, Budget(SEQUENTIAL_BELOW), leaves=1)
         else:
-            player = options.saved.create(SLOTS, seconds=1.0, leaves=LEAVES_PER_BATCH)
+            player = saved.create(SLOTS, NO_LIMIT, leaves=LEAVES_PER_BATCH)
         self._slots = [
             _Slot(Analyzer(self.spec, self.game, player, index)) for index in range(SLOTS)
         ]

@@ -28,6 +28,7 @@ from alphazero.network.checkpoint import (
 )
 from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.inference.batched_evaluator import rows_in_match
+from alphazero.players.budget import Budget
 from alphazero.players.levels import (
     LevelSettings,
     LevelTable,
@@ -76,24 +77,21 @@ class CheckpointPlayer:
     def create(
         self,
         num_games: int = 1,
+        budget: Budget | None = None,
         *,
-        simulations: int | None = None,
-        seconds: float | None = None,
         leaves: int | None = None,
         level: LevelSettings | None = None,
         rng: np.random.Generator | None = None,
     ) -> SearchPlayer:
         """Return a player with trees for `num_games` games.
 
-        The budget is `simulations` a move, or `seconds` if given; the default is that of the
-        `level`, if any, else of training.
+        The default budget is that of the `level`, if any, else of training.
         `leaves` of a tree are evaluated together; default: `LEAVES_PER_BATCH` for one game, which
         alone must fill a batch, else 1. With `leaves` or one game, results are bitwise independent
         of earlier searches and other games; otherwise last bits depend on how games share batches.
         """
-        if simulations is None:
-            trained = level.simulations if level else self.settings.simulations
-            simulations = trained if seconds is None else UNLIMITED
+        budget = budget or Budget(level.simulations if level else self.settings.simulations)
+        simulations = UNLIMITED if budget.simulations is None else budget.simulations
         settings = dataclasses.replace(self.settings, simulations=simulations)
         evaluator: Evaluator = self.evaluator
         if leaves is None and num_games > 1:
@@ -104,8 +102,8 @@ class CheckpointPlayer:
             if settings.leaf_symmetry == "average":
                 views = len(self.game.symmetries().actions)
             evaluator = FixedBatches(evaluator, leaves * views)
-        if seconds is not None:
-            # Warm up, so that the first use of the evaluator does not count against `seconds`.
+        if budget.seconds is not None or budget.simulations is None:
+            # Warm up, so that the first use of the evaluator does not count against the clock.
             for size in (1, 8):
                 evaluator.evaluate(np.zeros((size, *self.game.observation_shape), np.float32))
         fresh = 1 if simulations == UNLIMITED else simulations + 1
@@ -120,7 +118,7 @@ class CheckpointPlayer:
             rows=rows_in_match(num_games, evaluator) if leaves == 1 else None,
             rng=rng,
         )
-        player = SearchPlayer(search, seconds=seconds)
+        player = SearchPlayer(search, seconds=budget.seconds)
         player.level = level
         return player
 

@@ -3,15 +3,16 @@
 import dataclasses
 import functools
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from alphazero.config.fields import REQUIRED, config_field
 from alphazero.config.schema import LEAF_SYMMETRIES, SELECTIONS
 from alphazero.errors import CheckpointError, PlayerError
 from alphazero.mcts.rollout_methods import FINAL_MOVES, RolloutConfig
 from alphazero.network.checkpoint import check_checkpoint, find_checkpoint
+from alphazero.players.budget import NO_LIMIT, Budget, budget_of
 from alphazero.players.gtp_process import MOVE_TIMEOUT, split_command
 from alphazero.utils.files import printable
 
@@ -21,33 +22,39 @@ if TYPE_CHECKING:
     from alphazero.players.levels import LevelSettings, LevelTable
 
 
-UNLIMITED_SECONDS = 999_999.0
-"""A time limit per move that is never reached."""
-
-
 @dataclass(frozen=True)
 class Options:
     """Options of a player: documented keys, in the order of the spec."""
 
+    has_search: ClassVar[bool] = False
+    """whether its values and policies come from a search or a network"""
+    path = ""
+    """the path of a checkpoint, as it is named; empty for other players"""
+
     @property
-    def game(self) -> "Game | None":
-        """The only game it plays; None for any."""
+    def saved(self) -> "CheckpointPlayer | None":
+        """Its checkpoint, loaded on first use; None for other players."""
         return None
 
     @property
+    def game(self) -> "Game | None":
+        """The only game it plays; None for any."""
+        return self.saved.game if self.saved else None
+
+    @property
+    def budget(self) -> Budget:
+        """Its limits of a move; none for players that do not search or whose depth is limited."""
+        return NO_LIMIT
+
+    @property
     def player_hash(self) -> str:
-        """Distinguishes checkpoints of the same path; empty for other players."""
-        return ""
+        """The first 16 hex digits of a checkpoint's SHA-256; empty for other players."""
+        return self.saved.player_hash if self.saved else ""
 
     @property
     def is_timed(self) -> bool:
         """Whether a time limit ends its search, so that it needs a processor core of its own."""
-        return getattr(self, "seconds", None) is not None
-
-    @property
-    def has_search(self) -> bool:
-        """Whether its values and policies come from a search or a network."""
-        return False
+        return self.budget.seconds is not None
 
     @property
     def levels(self) -> "LevelTable | None":
@@ -58,17 +65,8 @@ class Options:
         """
         return None
 
-    @property
-    def default_simulations(self) -> int | None:
-        """Simulations per move; None with a time limit, or without a search."""
-        return None
-
     def check(self) -> None:
         """Raise an error for mistakes that show before the player is loaded."""
-
-    def unlimited(self) -> "Options":
-        """Return a copy without a budget, for front ends that set it; trees get full capacity."""
-        return self
 
 
 SEARCH_KEYS = (
@@ -109,6 +107,10 @@ class CheckpointOptions(Options):
     level: int | None = config_field(
         None, "a level for people, from the weakest to the strongest", at_least=1, at_most=10
     )
+    loaded: Any = field(default=None, compare=False, repr=False)
+    """`saved`, if it is loaded already"""
+
+    has_search = True
 
     @property
     def levels(self) -> "LevelTable | None":
@@ -133,7 +135,8 @@ class CheckpointOptions(Options):
 
     @functools.cached_property
     def saved(self) -> "CheckpointPlayer":
-        """The checkpoint, loaded on first use."""
+        if self.loaded is not None:
+            return self.loaded  # type: ignore[no-any-return]
         self.check()
         from alphazero.players.checkpoint_player import load_checkpoint_player
 
@@ -142,22 +145,12 @@ class CheckpointOptions(Options):
         return dataclasses.replace(saved, settings=settings)
 
     @property
-    def game(self) -> "Game | None":
-        return self.saved.game
-
-    @property
-    def has_search(self) -> bool:
-        return True
-
-    @property
-    def default_simulations(self) -> int | None:
-        """The given number, or that of its level, or as in training; None with a time limit."""
-        level = self.settings_of_level
-        if level is not None:
-            return level.simulations
-        if self.simulations is None and self.seconds is None:
-            return self.saved.settings.simulations
-        return self.simulations
+    def budget(self) -> Budget:
+        """The given limits, or those of its level, or as in training."""
+        if level := self.settings_of_level:
+            return Budget(level.simulations)
+        given = budget_of(self.simulations, self.seconds)
+        return given or Budget(self.saved.settings.simulations)
 
     def check(self) -> None:
         path = Path(self.path)
@@ -179,19 +172,7 @@ class CheckpointOptions(Options):
         Raises:
             CheckpointError: when its weights do not fit.
         """
-        other = dataclasses.replace(self)
-        vars(other)["saved"] = self.saved.on(game)
-        return other
-
-    def unlimited(self) -> "CheckpointOptions":
-        endless = dataclasses.replace(self, simulations=None, seconds=UNLIMITED_SECONDS)
-        vars(endless)["saved"] = self.saved  # avoids loading it twice
-        return endless
-
-    @functools.cached_property
-    def player_hash(self) -> str:
-        """The first 16 hex digits of its file's SHA-256."""
-        return self.saved.player_hash
+        return dataclasses.replace(self, loaded=self.saved.on(game))
 
 
 @dataclass(frozen=True)
@@ -226,19 +207,12 @@ class RolloutOptions(Options):
     final_move: str | None = config_field(None, "how the move is chosen", choices=FINAL_MOVES)
     threads: int | None = config_field(None, "trees side by side", at_least=1, at_most=256)
 
-    @property
-    def has_search(self) -> bool:
-        return True
+    has_search = True
 
     @property
-    def default_simulations(self) -> int | None:
-        """The given number, or as in `RolloutConfig`; None with a time limit."""
-        if self.simulations is None and self.seconds is None:
-            return RolloutConfig().simulations
-        return self.simulations
-
-    def unlimited(self) -> "RolloutOptions":
-        return dataclasses.replace(self, simulations=None, seconds=UNLIMITED_SECONDS)
+    def budget(self) -> Budget:
+        """The given limits, or as in `RolloutConfig`."""
+        return budget_of(self.simulations, self.seconds) or Budget(RolloutConfig().simulations)
 
 
 @dataclass(frozen=True)
@@ -253,6 +227,10 @@ class MinimaxOptions(Options):
     def __post_init__(self) -> None:
         if self.depth is None and self.seconds is None:
             raise PlayerError("minimax needs a depth in plies or seconds, as in minimax:depth=5")
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(seconds=self.seconds)
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from alphazero.config.fields import (
 )
 from alphazero.errors import CheckpointError, PlayerError, did_you_mean
 from alphazero.mcts.rollout_methods import METHODS, UNLIMITED, RolloutConfig
+from alphazero.players.budget import Budget, budget_of
 from alphazero.players.options import (
     SEARCH_KEYS,
     CheckpointOptions,
@@ -53,8 +54,8 @@ if TYPE_CHECKING:
 LONGEST = 4096
 """Maximum length of a player spec, in characters."""
 
-Builder = Callable[["Game", Any, int, np.random.Generator], "Player"]
-"""Creates a player: (game, options, number of games, random generator) -> player."""
+Builder = Callable[["Game", Any, Budget, int, np.random.Generator], "Player"]
+"""Creates a player: (game, options, budget, number of games, random generator) -> player."""
 
 
 @dataclass(frozen=True)
@@ -68,53 +69,59 @@ class PlayerKind:
 
 
 def _build_saved(
-    _: "Game", options: CheckpointOptions, num_games: int, rng: np.random.Generator
+    _: "Game", options: CheckpointOptions, budget: Budget, num_games: int, rng: np.random.Generator
 ) -> "Player":
     level = options.settings_of_level
     if level is None:
-        return options.saved.create(
-            num_games, simulations=options.simulations, seconds=options.seconds
-        )
+        return options.saved.create(num_games, budget)
     # One leaf at a time, as the level was measured.
-    return options.saved.create(num_games, seconds=options.seconds, leaves=1, level=level, rng=rng)
+    return options.saved.create(num_games, budget, leaves=1, level=level, rng=rng)
 
 
-def _build_random(game: "Game", _: Options, num_games: int, rng: np.random.Generator) -> "Player":
+def _build_random(
+    game: "Game", _: Options, _budget: Budget, num_games: int, rng: np.random.Generator
+) -> "Player":
     from alphazero.players.base import RandomPlayer
 
     return RandomPlayer(game, num_games, rng)
 
 
 def _build_rollouts(
-    method: str, game: "Game", options: RolloutOptions, num_games: int, rng: np.random.Generator
+    method: str,
+    game: "Game",
+    options: RolloutOptions,
+    budget: Budget,
+    num_games: int,
+    rng: np.random.Generator,
 ) -> "Player":
     from alphazero.mcts.rollout_search import RolloutSearch
     from alphazero.players.search_player import SearchPlayer
 
     given = {name: value for name, value in vars(options).items() if value is not None}
-    seconds = given.pop("seconds", None)
-    if seconds is not None:
-        given.setdefault("simulations", UNLIMITED)
+    given.pop("seconds", None)
+    given["simulations"] = UNLIMITED if budget.simulations is None else budget.simulations
     search = RolloutSearch(game, RolloutConfig(method, **given), slots=num_games, rng=rng)
-    return SearchPlayer(search, seconds=seconds)
+    return SearchPlayer(search, seconds=budget.seconds)
 
 
 def _build_minimax(
-    game: "Game", options: MinimaxOptions, num_games: int, rng: np.random.Generator
+    game: "Game", options: MinimaxOptions, budget: Budget, num_games: int, rng: np.random.Generator
 ) -> "Player":
     from alphazero.players.solver_players import MinimaxPlayer
 
-    return MinimaxPlayer(game, num_games, rng, depth=options.depth, seconds=options.seconds)
+    return MinimaxPlayer(game, num_games, rng, depth=options.depth, seconds=budget.seconds)
 
 
-def _build_solver(game: "Game", _: Options, num_games: int, rng: np.random.Generator) -> "Player":
+def _build_solver(
+    game: "Game", _: Options, _budget: Budget, num_games: int, rng: np.random.Generator
+) -> "Player":
     from alphazero.players.solver_players import SolverPlayer
 
     return SolverPlayer(game, num_games, rng)
 
 
 def _build_gtp(
-    game: "Game", options: GtpOptions, num_games: int, _: np.random.Generator
+    game: "Game", options: GtpOptions, _budget: Budget, num_games: int, _: np.random.Generator
 ) -> "Player":
     from alphazero.players.gtp_player import GtpPlayer
 
@@ -189,18 +196,23 @@ class PlayerSpec:
         """A sentence about a checkpoint that plays another game than it was trained on."""
         from alphazero.games.registry import write_game
 
-        if self.game is None or not isinstance(self.options, CheckpointOptions):
+        saved = self.options.saved
+        if saved is None:
             return None
-        saved, game = self.options.saved, write_game(self.game)
-        trained = write_game(saved.trained_game)
+        game, trained = write_game(saved.game), write_game(saved.trained_game)
         return None if game == trained else f"{self.name} was trained on {trained}, not on {game}"
 
     def create(
-        self, game: "Game", num_games: int = 1, rng: np.random.Generator | None = None
+        self,
+        game: "Game",
+        num_games: int = 1,
+        rng: np.random.Generator | None = None,
+        budget: Budget | None = None,
     ) -> "Player":
-        """Return a player for `num_games` games of `game`."""
+        """Return a player for `num_games` games of `game`, by default with its own budget."""
         assert self.plays(game), "it plays another game"
-        return self.kind.build(game, self.options, num_games, rng or np.random.default_rng(0))
+        budget, rng = budget or self.options.budget, rng or np.random.default_rng(0)
+        return self.kind.build(game, self.options, budget, num_games, rng)
 
 
 def parse_player(
@@ -301,15 +313,11 @@ def load_player(
     from alphazero.games.registry import read_game
     from alphazero.players.checkpoint_player import load_checkpoint_player
 
-    saved = load_checkpoint_player(path)
-    if game is None:
-        return saved.game, saved.create(simulations=simulations, seconds=seconds)
-    options = CheckpointOptions(str(path))
-    vars(options)["saved"] = saved
+    options = CheckpointOptions(str(path), loaded=load_checkpoint_player(path))
     asked = read_game(game) if isinstance(game, str) else game
     (spec,), agreed = agree_on_game([PlayerSpec(str(path), CHECKPOINT, options)], asked)
-    assert isinstance(spec.options, CheckpointOptions), "it is still this checkpoint"
-    return agreed, spec.options.saved.create(simulations=simulations, seconds=seconds)
+    assert spec.options.saved, "it is still this checkpoint"
+    return agreed, spec.options.saved.create(budget=budget_of(simulations, seconds))
 
 
 def common_game(specs: Iterable[PlayerSpec], game: "Game | None" = None) -> "Game":

@@ -1,7 +1,7 @@
 """A player that uses tree search."""
 
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import types
@@ -10,9 +10,11 @@ from alphazero.games.game import PLY, State
 from alphazero.mcts.move_selection import draw, temper
 from alphazero.mcts.search import RootStatistics, TreeSearch
 from alphazero.players.base import NOTHING, Decisions, Player
-from alphazero.players.levels import LevelSettings
 from alphazero.utils.arrays import BoolArray, Float32Array, Float64Array, Int64Array
 from alphazero.utils.jit import kernel
+
+if TYPE_CHECKING:
+    from alphazero.players.levels import LevelSettings
 
 
 class TemperatureSchedule(NamedTuple):

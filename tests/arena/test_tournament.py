@@ -57,7 +57,9 @@ def winning_move(state: State) -> int | None:
     return None
 
 
-def build(game: object, options: Skill, num_games: int, rng: np.random.Generator) -> Sharp:
+def build(
+    game: object, options: Skill, _: object, num_games: int, rng: np.random.Generator
+) -> Sharp:
     player = Sharp(TIC_TAC_TOE, num_games, rng)
     player.share = options.share
     return player

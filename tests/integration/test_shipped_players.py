@@ -11,6 +11,7 @@ from helpers.paths import ROOT
 
 from alphazero.config.loader import load_config
 from alphazero.games import ONGOING, game_options, make_game
+from alphazero.players.budget import Budget
 from alphazero.players.checkpoint_player import describe, load_checkpoint_player
 from alphazero.training.loop import train
 
@@ -83,7 +84,7 @@ def test_a_shipped_player_is_that_of_the_configuration_of_its_name(path: Path) -
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_a_shipped_player_plays_a_whole_game(path: Path) -> None:
     saved = load_checkpoint_player(path)
-    player, game = saved.create(simulations=16), saved.game
+    player, game = saved.create(budget=Budget(16)), saved.game
     state = game.initial_state()
     while game.outcome(state) == ONGOING:
         state = game.play(state, player.choose(state))
@@ -92,6 +93,6 @@ def test_a_shipped_player_plays_a_whole_game(path: Path) -> None:
 def test_the_connect_four_player_knows_the_first_move() -> None:
     """The first player wins from the middle column, and from no other: Allis, 1988."""
     saved = load_checkpoint_player(ROOT / "checkpoints/connect_four.safetensors")
-    player = saved.create(simulations=200)
+    player = saved.create(budget=Budget(200))
     assert player.choose(saved.game.initial_state()) == 3
     assert player.search.root_statistics(np.array([0])).values[0] > 0

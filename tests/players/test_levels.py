@@ -177,7 +177,7 @@ def test_a_beginner_loses_to_uct_and_the_strongest_level_does_not() -> None:
     first, last, uct = map(
         parse_player, ("tic_tac_toe:level=1", "tic_tac_toe:level=10", "uct:simulations=100")
     )
-    assert first.options.default_simulations == 0
+    assert first.options.budget.simulations == 0
     rng = np.random.default_rng(1)
     schedule = paired_openings(TIC_TAC_TOE, 20, 0, rng)
     for player, low, high in ((first, 0.0, 0.25), (last, 0.5, 1.0)):

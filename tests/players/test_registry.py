@@ -18,8 +18,9 @@ from alphazero.mcts.evaluator import FixedBatches, SymmetricEvaluator
 from alphazero.mcts.network_search import network_statistics
 from alphazero.players import registry
 from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.budget import Budget
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
-from alphazero.players.options import CheckpointOptions, Options
+from alphazero.players.options import Options
 from alphazero.players.registry import PlayerKind, common_game, parse_player, usage
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import Pairing
@@ -33,6 +34,10 @@ class SearcherOptions(Options):
     seconds: float | None = config_field(None, "time", above=0)
     keep: bool = config_field(True, "keep what was found")
     style: str = config_field("plain", "how", choices=("plain", "bold"))
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(seconds=self.seconds)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -252,15 +257,14 @@ def test_convolutional_heads_play_other_sizes_of_their_game(tmp_path: Path) -> N
     assert spec.transfer_note == (
         f"{path}:simulations=20 was trained on tic_tac_toe, not on tic_tac_toe:rows=4,columns=5"
     )
-    for unlimited in (spec, dataclasses.replace(spec, options=spec.options.unlimited())):
-        assert isinstance(unlimited.options, CheckpointOptions)
-        network = unlimited.options.saved.checkpoint.network(LARGER)
-        observations = LARGER.observe(LARGER.from_text("a1 b2"))[None]
-        logits, values = unlimited.options.saved.evaluator.evaluate(observations)
-        with torch.no_grad():
-            expected = network(torch.from_numpy(observations))
-        np.testing.assert_allclose(logits, expected[0], atol=0.02)
-        np.testing.assert_allclose(values, expected[1], atol=0.02)
+    saved = spec.options.saved
+    assert saved is not None
+    observations = LARGER.observe(LARGER.from_text("a1 b2"))[None]
+    logits, values = saved.evaluator.evaluate(observations)
+    with torch.no_grad():
+        expected = saved.checkpoint.network(LARGER)(torch.from_numpy(observations))
+    np.testing.assert_allclose(logits, expected[0], atol=0.02)
+    np.testing.assert_allclose(values, expected[1], atol=0.02)
     player = spec.create(LARGER)
     assert LARGER.legal_action_mask(LARGER.initial_state())[player.choose(LARGER.initial_state())]
     assert spec.on(TIC_TAC_TOE).transfer_note is None

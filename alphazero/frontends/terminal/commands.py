@@ -13,13 +13,8 @@ from alphazero.errors import PlayerError, did_you_mean
 from alphazero.frontends.terminal import live_analysis, views
 from alphazero.frontends.terminal.live_analysis import CommandContext
 from alphazero.frontends.terminal.session import TerminalSession
-from alphazero.frontends.terminal.strength import (
-    Budget,
-    describe_budget,
-    levels_of,
-    set_budget,
-    set_level,
-)
+from alphazero.frontends.terminal.strength import describe_budget, levels_of, set_budget, set_level
+from alphazero.players.budget import Budget
 from alphazero.players.levels import describe_levels
 from alphazero.records.game_files import check_savable, save_played
 from alphazero.utils.files import printable

@@ -18,7 +18,7 @@ from alphazero.frontends.game_tree import SearchResult
 from alphazero.frontends.terminal import views
 from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
-from alphazero.frontends.terminal.strength import Budget
+from alphazero.players.budget import Budget
 
 INTERVAL: Final = 0.2
 """Seconds between redraws."""

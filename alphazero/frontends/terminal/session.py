@@ -10,10 +10,9 @@ from pathlib import Path
 from alphazero.errors import PlayerError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.game_tree import PERSON, GameTree, SearchResult
-from alphazero.frontends.terminal.strength import Budget, budget_of
 from alphazero.games.game import Game, win_rate
+from alphazero.players.budget import Budget
 from alphazero.players.end_prediction import EndPrediction
-from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec
 from alphazero.records.game_files import load_start_position
 from alphazero.records.played_game import PlayedGame
@@ -119,7 +118,7 @@ class TerminalSession:
 
     @property
     def has_network(self) -> bool:
-        return isinstance(self.spec.options, CheckpointOptions)
+        return self.spec.options.saved is not None
 
     def hint_analyzer(self) -> Analyzer:
         """Return a second analyzer of the same player, at the current position.
@@ -154,10 +153,10 @@ class TerminalSession:
 
     def _hint_budget(self) -> Budget:
         """Return the opponent's budget; at a level for people, that of training."""
-        options = self.spec.options
-        if self.opponent.level is not None and isinstance(options, CheckpointOptions):
-            return Budget(options.saved.settings.simulations)
-        return budget_of(self.opponent)
+        saved = self.spec.options.saved
+        if self.opponent.level is not None and saved is not None:
+            return Budget(saved.settings.simulations)
+        return self.opponent.budget
 
     def search(self, budget: Budget, is_wanted: Callable[[], bool] = lambda: True) -> SearchResult:
         """Continue the search while `is_wanted()`; return the result.

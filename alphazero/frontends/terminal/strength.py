@@ -1,46 +1,12 @@
 """Playing strength: a level for people, or simulations, seconds or plies a move."""
 
 import re
-from typing import NamedTuple
 
 from alphazero.errors import PlayerError
 from alphazero.frontends.analyzer import Analyzer
+from alphazero.players.budget import Budget
 from alphazero.players.levels import LevelTable
 from alphazero.players.registry import PlayerSpec
-
-
-class Budget(NamedTuple):
-    """A search budget; with both limits, the first reached ends the search."""
-
-    simulations: int | None = None
-    seconds: float | None = None
-
-    @classmethod
-    def read(cls, text: str, unit: str = "simulations") -> "Budget":
-        """Parse `200` or `5s`.
-
-        Raises:
-            PlayerError: for anything else.
-        """
-        if re.fullmatch("[0-9]{1,9}", text):
-            return cls(simulations=int(text))
-        if re.fullmatch(r"([0-9]{1,5}(\.[0-9]{0,3})?|\.[0-9]{1,3}) ?s", text):
-            seconds = float(text.removesuffix("s"))
-            if seconds > 0:
-                return cls(seconds=seconds)
-        raise PlayerError(f"expected {unit}, as in 200, or seconds, as in 5s; got {text[:20]!r}")
-
-    def __str__(self) -> str:
-        simulations = "" if self.simulations is None else f"{self.simulations:,} simulations"
-        seconds = (
-            "" if self.seconds is None else f"{self.seconds:g} second{'s' * (self.seconds != 1)}"
-        )
-        return " or ".join(filter(None, (simulations, seconds))) + " a move"
-
-
-def budget_of(analyzer: Analyzer) -> Budget:
-    """Return its budget per move."""
-    return Budget(analyzer.simulations, analyzer.seconds)
 
 
 def levels_of(spec: PlayerSpec) -> LevelTable:
@@ -68,7 +34,7 @@ def set_level(analyzer: Analyzer, table: LevelTable, text: str) -> None:
             "seconds"
         )
     level = table.level(int(text))
-    analyzer.think_for(level.settings.simulations, None, level)
+    analyzer.think_for(Budget(level.settings.simulations), level)
 
 
 def describe_budget(analyzer: Analyzer) -> str:
@@ -78,7 +44,7 @@ def describe_budget(analyzer: Analyzer) -> str:
         PlayerError: when it has no budget.
     """
     if analyzer.searches:
-        return str(budget_of(analyzer))
+        return str(analyzer.budget)
     depth, seconds = _depth(analyzer), getattr(analyzer.player, "seconds", None)
     return f"depth {depth}" if seconds is None else str(Budget(seconds=seconds))
 
@@ -93,7 +59,7 @@ def set_budget(analyzer: Analyzer, text: str, least: int) -> None:
         budget = Budget.read(text)
         if budget.simulations is not None and budget.simulations < least:
             raise PlayerError("expected at least 1 simulation: this player has no network")
-        analyzer.think_for(*budget)
+        analyzer.think_for(budget)
         return
     _depth(analyzer)
     budget = Budget.read(text, "plies")

@@ -34,7 +34,6 @@ from PIL import Image
 from alphazero.cli.main import EXIT_INTERRUPTED, main
 from alphazero.drawing.palette import palette_of
 from alphazero.errors import AlphaZeroError, PlayerError, RunError
-from alphazero.frontends import search_pool
 from alphazero.frontends.search_pool import SearchPool
 from alphazero.frontends.web import connection, security, server
 from alphazero.frontends.web.catalog.catalog import Catalog, PlayerOption
@@ -420,14 +419,6 @@ class _Broken:
 
     def create(self, *_: Any, **__: Any) -> Any:
         raise AlphaZeroError("cannot be created")
-
-
-@pytest.fixture(autouse=True)
-def _allow_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = search_pool.without_limit
-    monkeypatch.setattr(
-        search_pool, "without_limit", lambda one: one if isinstance(one, _Broken) else real(one)
-    )
 
 
 def test_two_players_are_watched_to_the_end(served: Served) -> None:

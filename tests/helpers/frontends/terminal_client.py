@@ -1,6 +1,5 @@
 """A terminal with a scripted person, for tests; and a player that searches without a network."""
 
-import dataclasses
 import io
 import itertools
 import re
@@ -18,6 +17,7 @@ from alphazero.games.game import ONGOING
 from alphazero.games.registry import read_game
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Player
+from alphazero.players.budget import Budget
 from alphazero.players.options import Options
 from alphazero.players.registry import PlayerKind, PlayerSpec
 from alphazero.players.search_player import SearchPlayer
@@ -36,15 +36,14 @@ class Uniform(Options):
     has_search = True
 
     @property
-    def default_simulations(self) -> int | None:
-        return self.simulations
-
-    def unlimited(self) -> "Uniform":
-        return dataclasses.replace(self, simulations=None)
+    def budget(self) -> Budget:
+        return Budget(self.simulations)
 
     @staticmethod
-    def build(game: Game, options: "Uniform", num_games: int, _: np.random.Generator) -> Player:
-        simulations = 4_000 if options.simulations is None else options.simulations
+    def build(
+        game: Game, _: "Uniform", budget: Budget, num_games: int, _rng: np.random.Generator
+    ) -> Player:
+        simulations = 4_000 if budget.simulations is None else budget.simulations
         settings = SearchConfig(simulations=simulations)
         evaluator = UniformEvaluator(game.num_actions)
         return SearchPlayer(NetworkSearch(game, evaluator, settings, slots=num_games, leaves=8))

@@ -185,9 +185,7 @@ def player_with(evaluator: Evaluator, game: Game | None = None, **search: str | 
         game=game or options.saved.game,
         settings=dataclasses.replace(options.saved.settings, **search),
     )
-    own = dataclasses.replace(options)
-    vars(own)["saved"] = saved
-    return dataclasses.replace(spec, options=own)
+    return dataclasses.replace(spec, options=dataclasses.replace(options, loaded=saved))
 
 
 def eventually(holds: Callable[[], bool]) -> None:

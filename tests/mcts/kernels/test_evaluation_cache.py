@@ -18,6 +18,7 @@ from alphazero.games.game import to_play
 from alphazero.mcts.kernels import evaluation_cache
 from alphazero.mcts.kernels.evaluation_cache import CacheType, new_cache
 from alphazero.mcts.network_search import NetworkSearch
+from alphazero.players.budget import Budget
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.players.registry import load_player
 from alphazero.utils.arrays import Float32Array
@@ -144,12 +145,12 @@ def test_a_shipped_player_answers_the_same_whatever_it_searched_before(
     states = positions_of(saved.game, 2, 2)
     for leaves, simulations in ((1, 50), (4, 50), (8, 100), (None, 600)):
         with threads_per_evaluation(1):
-            search = saved.create(simulations=simulations, leaves=leaves).search
+            search = saved.create(budget=Budget(simulations), leaves=leaves).search
             first = [findings(search, state) for state in states]
             assert [findings(search, state) for state in states[::-1]] == first[::-1]
             drop_half(search)
             assert [findings(search, state) for state in states] == first
-            search = forgetful.create(simulations=simulations, leaves=leaves).search
+            search = forgetful.create(budget=Budget(simulations), leaves=leaves).search
             assert [findings(search, state) for state in states] == first
 
 

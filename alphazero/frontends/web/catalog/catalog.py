@@ -77,8 +77,8 @@ class PlayerOption:
     def json(self) -> dict[str, Any]:
         options, game = self.spec.options, self.spec.game
         about: list[str] = []
-        if isinstance(options, CheckpointOptions):
-            about = describe(Path(options.saved.path.name), options.saved.checkpoint).split("\n")
+        if saved := options.saved:
+            about = describe(Path(saved.path.name), saved.checkpoint).split("\n")
         return {
             "name": self.name,
             "game": write_game(game) if game else None,
@@ -123,7 +123,7 @@ class Catalog:
             self.archives[name] = archive
             for player in self.players.values():
                 options = player.spec.options
-                if isinstance(options, CheckpointOptions) and Path(options.path) == archive.folder:
+                if options.path and Path(options.path) == archive.folder:
                     self.run_players[name] = player.name
         self.games = {name: make_game(name) for name in game_names()}
         fixed = [player.spec.game for player in self.players.values()]
@@ -200,10 +200,10 @@ class Catalog:
             default = self._budget(spec, 0)
         elif isinstance(options, CheckpointOptions):
             trained = options.saved.settings.simulations
-            default = self._budget(spec, trained if options.level else options.default_simulations)
+            default = self._budget(spec, trained if options.level else options.budget.simulations)
             counts = {*CHECKPOINT_BUDGETS, trained, 4 * trained}
         elif isinstance(options, RolloutOptions):
-            default = self._budget(spec, options.default_simulations)
+            default = self._budget(spec, options.budget.simulations)
             counts = {*ROLLOUT_BUDGETS}
         else:
             default = BudgetOption(spec.name, ratings=self.ratings.of(spec, None))
@@ -221,9 +221,7 @@ class Catalog:
             seconds: float = getattr(options, "seconds", None) or 1.0
             return BudgetOption(f"{seconds:g} second{'s' * (seconds != 1)}", seconds=seconds)
         label = f"{simulations:,} simulations" if simulations else "network alone"
-        if isinstance(options, CheckpointOptions) and (
-            simulations == options.saved.settings.simulations
-        ):
+        if options.saved and simulations == options.saved.settings.simulations:
             label += ", as in training"
         return BudgetOption(label, simulations, ratings=self.ratings.of(spec, simulations))
 
@@ -231,7 +229,7 @@ class Catalog:
 def short_name(spec: PlayerSpec) -> str:
     """Return a short name: a checkpoint's file or folder, else the spec."""
     options = spec.options
-    if not isinstance(options, CheckpointOptions):
+    if not options.path:
         return spec.name
     path = Path(options.path).resolve()
     if path.stem == "best":

@@ -14,7 +14,6 @@ from alphazero.arena.tournament import GAMES_FILE, count_games
 from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import write_game
-from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec
 from alphazero.records.jsonl import load_games
 from alphazero.utils.files import is_folder, printable, read_limited
@@ -69,14 +68,14 @@ class RatingTable:
         options = spec.options
         player, own_options = split_name(spec.name)
         wanted = {own_options} if simulations is None else {f"simulations={simulations}"}
-        if simulations is not None and simulations == options.default_simulations:
+        if simulations is not None and simulations == options.budget.simulations:
             wanted.add("")
         ratings = {}
         for row in self._rows:
             same, game = row.player == player, row.game
-            if isinstance(options, CheckpointOptions):
-                game = game or write_game(options.saved.game)
-                same = same or Path(row.player) == options.saved.path
+            if saved := options.saved:
+                game = game or write_game(saved.game)
+                same = same or Path(row.player) == saved.path
                 if row.fingerprint:
                     same = row.fingerprint == spec.player_hash
             if same and row.options in wanted and game is not None:

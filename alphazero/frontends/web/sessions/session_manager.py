@@ -19,7 +19,6 @@ from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import read_game, write_game
 from alphazero.games.results import SCORES
 from alphazero.mcts.network_search import network_statistics
-from alphazero.players.options import CheckpointOptions
 from alphazero.records.archive import (
     GATE,
     SAVED,
@@ -279,8 +278,7 @@ class SessionManager:
         unfinished = [state for state in states if game.outcome(state) == ONGOING]
         options = self.catalog.analysis_player(game).spec.options
         network = None
-        if isinstance(options, CheckpointOptions):
-            saved = options.saved
+        if saved := options.saved:
             network = network_statistics(saved.game, saved.evaluator, np.stack(unfinished))
         evaluations = []
         for ply in range(len(unfinished)):

@@ -15,7 +15,6 @@ from alphazero.frontends.web.catalog.catalog import PlayerOption
 from alphazero.games.game import Game, to_play
 from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
 from alphazero.players.levels import LevelSettings
-from alphazero.players.options import CheckpointOptions
 
 MOVE, HINT, REVIEW, ANALYSIS, SECOND = "move", "hint", "review", "analysis", "second"
 """Purposes of a search; the last is the analysis by a second player, beside the first one."""
@@ -39,7 +38,7 @@ class SearchGoal:
     def is_sequential(self) -> bool:
         """Whether it is a short network search, for a sequential pool."""
         return (
-            isinstance(self.player.spec.options, CheckpointOptions)
+            self.player.spec.options.saved is not None
             and self.simulations is not None
             and self.simulations <= SEQUENTIAL_BELOW
         )

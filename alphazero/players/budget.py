@@ -1,0 +1,44 @@
+"""The budget of a move; importing this compiles nothing."""
+
+import re
+from typing import NamedTuple
+
+from alphazero.errors import PlayerError
+
+
+class Budget(NamedTuple):
+    """How long a move may take; the first limit reached ends it, and None is no limit."""
+
+    simulations: int | None = None
+    """0 is the network alone"""
+    seconds: float | None = None
+
+    @classmethod
+    def read(cls, text: str, unit: str = "simulations") -> "Budget":
+        """Parse `200` or `5s`.
+
+        Raises:
+            PlayerError: for anything else.
+        """
+        if re.fullmatch("[0-9]{1,9}", text):
+            return cls(simulations=int(text))
+        if re.fullmatch(r"([0-9]{1,5}(\.[0-9]{0,3})?|\.[0-9]{1,3}) ?s", text):
+            seconds = float(text.removesuffix("s"))
+            if seconds > 0:
+                return cls(seconds=seconds)
+        raise PlayerError(f"expected {unit}, as in 200, or seconds, as in 5s; got {text[:20]!r}")
+
+    def __str__(self) -> str:
+        simulations = "" if self.simulations is None else f"{self.simulations:,} simulations"
+        seconds = (
+            "" if self.seconds is None else f"{self.seconds:g} second{'s' * (self.seconds != 1)}"
+        )
+        return " or ".join(filter(None, (simulations, seconds))) + " a move"
+
+
+NO_LIMIT = Budget()
+
+
+def budget_of(simulations: int | None = None, seconds: float | None = None) -> Budget | None:
+    """Return the budget of limits that a user may leave out; None if both are."""
+    return None if simulations is None and seconds is None else Budget(simulations, seconds)
