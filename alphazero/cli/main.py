@@ -125,7 +125,7 @@ COMMANDS = (
     Command(
         "plan",
         training.plan,
-        "measure this machine and forecast a run, or compare a forecast with a run",
+        "measure this machine and forecast a run",
         "alphazero plan configs/connect_four.yaml budget.samples=100000",
         training.plan_arguments,
     ),

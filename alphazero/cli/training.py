@@ -128,13 +128,7 @@ def bench(options: argparse.Namespace) -> None:
 
 
 def plan_arguments(parser: argparse.ArgumentParser) -> None:
-    config_file_arguments(parser, optional=True)
-    parser.add_argument(
-        "--against",
-        type=Path,
-        metavar="RUN",
-        help="forecast the work that this run has done and report the error; replaces CONFIG",
-    )
+    config_file_arguments(parser)
     parser.add_argument(
         "--seconds",
         type=calibration_seconds,
@@ -147,27 +141,16 @@ def plan_arguments(parser: argparse.ArgumentParser) -> None:
 
 def plan(options: argparse.Namespace) -> None:
     from alphazero.config.loader import load_config
-    from alphazero.training.manifest import check_run
 
-    if bool(options.config) == bool(options.against):
-        raise AlphaZeroError("name either a YAML file, as in configs/, or a run with --against")
-    if options.against:
-        check_run(options.against)
-    else:
-        config = load_config(options.config, options.overrides)
+    config = load_config(options.config, options.overrides)
 
     from alphazero.diagnostics.calibration import PARTS, calibrate
-    from alphazero.diagnostics.forecast import compare, compared, describe, expected, measure_run
+    from alphazero.diagnostics.forecast import describe, expected
 
-    past = measure_run(options.against) if options.against else None
-    config = past.config if past else config
-    cores = config.run.threads or usable_cores()
     with progress_bar(PARTS, "part") as bar:
+        cores = config.run.threads or usable_cores()
         measured = calibrate(config, cores, options.seconds, bar.update)
-    if past:
-        print_result(options, compare(past, measured), **compared(past, measured))
-    else:
-        print_result(options, describe(config, measured), **expected(config, measured))
+    print_result(options, describe(config, measured), **expected(config, measured))
 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
@@ -185,7 +168,7 @@ def doctor(options: argparse.Namespace) -> None:
     if options.machine == bool(options.run_folder):
         raise AlphaZeroError("name either the folder of a run, or --machine")
     if options.machine:
-        from alphazero.diagnostics.machine_report import describe_machine
+        from alphazero.diagnostics.doctor import describe_machine
 
         print(describe_machine())
         return

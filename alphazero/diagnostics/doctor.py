@@ -1,12 +1,28 @@
-"""The diagnosis of a run from its folder, by the rules of `doctor_rules.py`."""
+"""The diagnosis of a run, by the rules of `doctor_rules.py`, and the report of a machine."""
 
+import importlib.metadata
+import os
+import platform
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import torch
+
+from alphazero.config.loader import load_config
+from alphazero.config.schema import InferenceConfig
 from alphazero.diagnostics.doctor_rules import ENOUGH_ITERATIONS, ENOUGH_STEPS, RULES, RunData
 from alphazero.diagnostics.run_history import read_curves
+from alphazero.errors import AlphaZeroError
+from alphazero.network.inference.backend import explain_backend, make_evaluator, passed_over
+from alphazero.network.inference.device_check import compare
+from alphazero.network.inference.devices import available_devices, check_network, self_check
 from alphazero.training.run_directory import RunDirectory
+from alphazero.utils.jit import cache_folder
+from alphazero.utils.machine import instruction_sets, processor, total_memory, usable_cores
+from alphazero.utils.shipped import shipped_configs
 
 SHARDS: Final = 10
 """Newest iterations whose games are read."""
@@ -64,3 +80,71 @@ def diagnose(data: RunData) -> Diagnosis:
         elif (message := rule.check(data)) is not None:
             findings.append(f"{rule.name}: {message}")
     return Diagnosis(data.iterations, data.steps, data.is_short, findings, skipped)
+
+
+PACKAGES: Final = "torch", "numpy", "numba", "openvino", "onnxruntime", "ray", "tensorboard"
+"""Packages whose versions are reported."""
+
+VARIABLES: Final = re.compile(
+    "ALPHAZERO_.*|ATEN_CPU_CAPABILITY|CUDA_VISIBLE_DEVICES|MALLOC_ARENA_MAX|MKL_ENABLE_INSTRUCTIONS"
+    "|MKL_NUM_THREADS|NUMBA_.*|OMP_NUM_THREADS|ONEDNN_MAX_CPU_ISA|OPENBLAS_NUM_THREADS"
+)
+"""Environment variables that change what computes, or how fast."""
+
+
+def describe_machine() -> str:
+    """Describe hardware, software and inference backends as text, with the home folder as `~`."""
+    text = "\n".join(f"{name:14} {words}".rstrip() for name, words in (*_machine(), *_backends()))
+    return without_home(text, Path.home())
+
+
+def without_home(text: str, home: Path) -> str:
+    """Return `text` with `~` for the home folder and for what a symbolic link of it leads to."""
+    for folder in {str(home), str(home.resolve())} - {home.anchor}:
+        text = re.sub(rf"{re.escape(folder)}(?![\w.-])", "~", text)
+    return text
+
+
+def _machine() -> Iterator[tuple[str, str]]:
+    memory, capability = total_memory(), torch.backends.cpu.get_cpu_capability()
+    yield "processor", f"{processor()}, {platform.machine()}"
+    yield "instructions", f"{', '.join(instruction_sets()) or 'unknown'}; torch uses {capability}"
+    yield "cores", f"{usable_cores()} usable of {os.cpu_count()}"
+    yield "memory", f"{memory / (1 << 30):.1f} GiB" if memory else "unknown"
+    for device in available_devices():
+        if device != "cpu":
+            part = getattr(torch, device)
+            name = part.get_device_name(0) if hasattr(part, "get_device_name") else "a GPU"
+            yield "device", f"{device}: {name}; self-check: {self_check(device)}"
+    yield "system", platform.platform()
+    yield "alphazero", f"{_version('alphazero')}, Python {platform.python_version()}"
+    yield "packages", ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
+    variables = [f"{name}={os.environ[name]}" for name in sorted(os.environ)]
+    yield "environment", " ".join(filter(VARIABLES.match, variables)) or "nothing of ours set"
+    folder = cache_folder()
+    yield "cache", f"{folder}, {len(list(folder.glob('**/*.nbi')))} kernels"
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _backends() -> Iterator[tuple[str, str]]:
+    """Yield the evaluator of each configuration, what keeps faster ones away, and its error."""
+    users: dict[InferenceConfig, list[str]] = {}
+    for name, path in shipped_configs().items():
+        users.setdefault(load_config(path).inference, []).append(name)
+    for settings, names in users.items():
+        yield "configurations", ", ".join(names)
+        try:
+            yield "", explain_backend(settings).partition(";")[0]
+            yield from (("", obstacle) for obstacle in passed_over(settings))
+            network, observations = check_network()
+            evaluator = make_evaluator(network, settings)
+            error = compare(evaluator, network, observations.numpy())
+            yield "", f"{evaluator.precision}: {error}"
+        except AlphaZeroError as error:
+            yield "", str(error)

@@ -1,32 +1,24 @@
-"""The forecast of a run on this machine, and its comparison with the finished run.
+"""The forecast of a run on this machine.
 
 Game length changes during training. The forecast assumes the length of random games, and also
 shows a shorter and the longest case.
 """
 
-import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-from alphazero.config.schema import BudgetConfig, Config
+from alphazero.config.schema import Config
 from alphazero.diagnostics.calibration import Calibration
-from alphazero.diagnostics.run_history import describe_stages, read_curves, training_minutes
-from alphazero.errors import RunError
+from alphazero.diagnostics.run_history import describe_stages
 from alphazero.training.evaluation import OPENING_MOVES
-from alphazero.training.run_directory import RunDirectory
-from alphazero.utils.files import printable
 from alphazero.utils.tables import align
 
 SHORT_GAME_FACTOR: Final = 2 / 3
 """Length of the shorter case, as a share of random games; the longest case is the rules' maximum.
 Attackers win sooner than random players, and defenders resist longer: in gomoku the mean fell to
 0.7 of random play's and rose to 1.6 in the same run."""
-
-ENOUGH: Final = 0.95
-"""Share of the fastest rate that suffices: the cheapest setting that reaches it is suggested."""
 
 CURVES_BYTES: Final = 25_000
 """Bytes of an iteration's curves, texts and pictures on disk, measured in Connect Four."""
@@ -98,10 +90,8 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
         "gate": gate.games * gate_moves * gate_move,
         "measure": measured.solved_positions / 2 * measured_move,
     }
-    anchor_game_moves, anchor_game_seconds = max(length - OPENING_MOVES, 1), 0.0
-    if measured.anchor_games:
-        anchor_game_seconds = anchor_game_moves / measured.anchor_moves
-        each["measure"] += measured.anchor_games * anchor_game_seconds
+    # An anchor is taken to think as long as the best player.
+    each["measure"] += measured.anchor_games * max(length - OPENING_MOVES, 1) * measured_move
     intervals = {"play": 1, "learn": 1, "gate": gate.interval, "measure": evaluation.interval}
     mean = sum(each[stage] / intervals[stage] for stage in each)
     budget = config.budget
@@ -120,10 +110,6 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     kept = min(window + positions, total) / play.full_search_probability
     players = 2 + min(config.run.keep_checkpoints or iterations, iterations)
     seconds = {stage: each[stage] * (iterations // intervals[stage]) for stage in each}
-    if seconds["measure"]:
-        # Half of the moves against anchors are the best player's; games between anchors have none.
-        others = 2 * anchor_game_seconds - measured_move * anchor_game_moves
-        seconds["measure"] += measured.games_between_anchors * max(others, 0)
     disk = (
         kept * measured.move_disk
         + players * measured.player_bytes
@@ -140,32 +126,6 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
         memory=measured.peak_megabytes + kept * measured.move_memory / MEBI,
         disk=disk / MEBI,
     )
-
-
-def suggest(config: Config, measured: Calibration) -> dict[str, int]:
-    """Return the parallel games and threads that suit this machine, by key.
-
-    They are the smallest batch and the fewest threads at which the network is near its fastest,
-    with no more games than end in an iteration: outdated networks would play the others.
-    """
-    batch, threads = (
-        min(size for size, rate in rates.items() if rate >= ENOUGH * max(rates.values()))
-        for rates in (measured.by_batch, measured.by_threads)
-    )
-    if not measured.on_cpu and measured.self_play.network_share < 0.5:
-        threads = max(measured.by_threads)  # the trees need them
-    games = min(batch * threads, config.selfplay.games_per_iteration)
-    return {"selfplay.parallel_games": games, "run.threads": threads}
-
-
-def bottleneck(measured: Calibration) -> str:
-    """Describe what limits the speed of the run."""
-    inside = measured.self_play.network_share
-    if measured.on_cpu:
-        return f"the CPU; {inside:.0%} of playing is inside the network"
-    if inside >= 0.5:
-        return f"the GPU; {inside:.0%} of playing waits for it"
-    return f"the CPU, whose trees are {1 - inside:.0%} of playing, not the GPU"
 
 
 def cases(config: Config, measured: Calibration) -> dict[str, Forecast]:
@@ -187,16 +147,13 @@ def expected(config: Config, measured: Calibration) -> dict[str, Any]:
         "step_seconds": measured.step_seconds,
         "gate_simulations_per_second": measured.gate_simulations,
         "games_are": cases(config, measured),
-        "bottleneck": bottleneck(measured),
-        "suggested": suggest(config, measured),
     }
 
 
 def describe(config: Config, measured: Calibration) -> str:
-    """Return a forecast as text: a table by the length of games, and advice."""
+    """Return a forecast as text: a table by the length of games, and the shares of time."""
     named = cases(config, measured)
     columns, rates = list(named.values()), measured.self_play
-    advice = " ".join(f"{key}={value}" for key, value in suggest(config, measured).items())
     lines = [
         f"measured in {measured.seconds:.0f} s, untrained; backend {rates.backend}",
         f"self-play           {rates.evaluations:,.0f} evaluations/s, "
@@ -215,125 +172,24 @@ def describe(config: Config, measured: Calibration) -> str:
                 ("games are", *named),
                 ("moves of a game", *(f"{each.length:,.1f}" for each in columns)),
                 *(
-                    (name, *(f"{_figures(each)[name]:,.{places}f}" for each in columns))
-                    for name, places in ROWS.items()
+                    (name, *(f"{figure(each):,.{places}f}" for each in columns))
+                    for name, (places, figure) in ROWS.items()
                 ),
             ]
         ),
         "",
         f"time                {describe_stages(named['as random'].seconds)}",
-        f"bottleneck          {bottleneck(measured)}",
-        f"suggested           {advice}",
     ]
     return "\n".join(lines)
 
 
-ROWS: Final = {
-    "evaluations/h": 0,
-    "games/h": 0,
-    "iterations/h": 1,
-    "iterations": 0,
-    "minutes": 1,
-    "memory, MiB": 0,
-    "disk, MiB": 0,
+ROWS: Final[Mapping[str, tuple[int, Callable[[Forecast], float]]]] = {
+    "evaluations/h": (0, lambda plan: plan.evaluations / plan.hours),
+    "games/h": (0, lambda plan: plan.games / plan.hours),
+    "iterations/h": (1, lambda plan: plan.iterations / plan.hours),
+    "iterations": (0, lambda plan: plan.iterations),
+    "minutes": (1, lambda plan: 60 * plan.hours),
+    "memory, MiB": (0, lambda plan: plan.memory),
+    "disk, MiB": (0, lambda plan: plan.disk),
 }
-"""The rows of the table, and the decimal places of their figures."""
-
-
-def _figures(each: Forecast) -> dict[str, float]:
-    return {
-        "evaluations/h": each.evaluations / each.hours,
-        "games/h": each.games / each.hours,
-        "iterations/h": each.iterations / each.hours,
-        "iterations": each.iterations,
-        "minutes": 60 * each.hours,
-        "memory, MiB": each.memory,
-        "disk, MiB": each.disk,
-    }
-
-
-@dataclass(frozen=True)
-class MeasuredRun:
-    """The totals of a run so far, from its curves and files."""
-
-    config: Config
-    iterations: int
-    length: float
-    """mean number of moves of a game over the iterations"""
-    figures: Mapping[str, float]
-    """by row of the table"""
-
-
-def measure_run(run: Path) -> MeasuredRun:
-    """Read the totals of a run; raise RunError if there is no run or it has no curves."""
-    opened = RunDirectory.open(run)
-    curves = read_curves(run)
-    minutes = training_minutes(curves)
-    lengths, memory, evaluations = (
-        curves.get(name, {})
-        for name in ("selfplay/game_length", "speed/peak_memory", "selfplay/evaluations")
-    )
-    if not (lengths and evaluations and minutes):
-        raise RunError(f"{printable(run)} has no curves in tensorboard/ to compare a plan with")
-    iterations = max(lengths)
-    hours = max(minutes.values()) / 60
-    games = iterations * opened.config.selfplay.games_per_iteration
-    disk = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
-    return MeasuredRun(
-        opened.config,
-        iterations,
-        sum(lengths.values()) / len(lengths),
-        {
-            "evaluations/h": max(evaluations.values()) / hours,
-            "games/h": games / hours,
-            "iterations/h": iterations / hours,
-            "iterations": iterations,
-            "minutes": 60 * hours,
-            "memory, MiB": max(memory.values(), default=math.nan),
-            "disk, MiB": disk / MEBI,
-        },
-    )
-
-
-def compare(past: MeasuredRun, measured: Calibration) -> str:
-    """Return a table of a run's totals and two forecasts for as many iterations.
-
-    One assumes the length of random games, as before the run, the other the actual length: its
-    errors are errors of the rates.
-    """
-    plans = _plans_of(past, measured)
-    rows = [["", "the run", "forecast", "error", "length known", "error"]]
-    for name, places in ROWS.items():
-        if name == "iterations":
-            continue
-        took = past.figures[name]
-        cells = [name, f"{took:,.{places}f}"]
-        for plan in plans:
-            cells += [f"{plan[name]:,.{places}f}", f"{plan[name] / took - 1:+.0%}"]
-        rows.append(cells)
-    return (
-        f"measured in {measured.seconds:.0f} s, untrained; games had {past.length:.1f} moves, "
-        f"random ones have {measured.random_length:.1f}\n{align(rows)}"
-    )
-
-
-def compared(past: MeasuredRun, measured: Calibration) -> dict[str, Any]:
-    """Return what `compare` says as values."""
-    random, known = _plans_of(past, measured)
-    return {
-        "game": past.config.game.name,
-        "iterations": past.iterations,
-        "length": past.length,
-        "run": past.figures,
-        "forecast": random,
-        "length_known": known,
-    }
-
-
-def _plans_of(past: MeasuredRun, measured: Calibration) -> list[dict[str, float]]:
-    """Return the forecasts for games as long as random ones, and as long as the run's."""
-    config = dataclasses.replace(past.config, budget=BudgetConfig(iterations=past.iterations))
-    return [
-        _figures(forecast(config, measured, length))
-        for length in (measured.random_length, past.length)
-    ]
+"""The rows of the table: decimal places, and the figure."""

@@ -63,8 +63,6 @@ MISTAKES = {
     "gtp pickled.safetensors": "this is a pickled PyTorch file",
     "bench nope.yaml": "nope.yaml: no such file",
     "plan nope.yaml": "nope.yaml: no such file",
-    "plan --against empty": "holds no run",
-    "plan": "name either a YAML file",
     "check ./nope": "cannot read nope",
     "check empty": "holds no run",
     "replay nope.sgf": "cannot read nope.sgf",

@@ -5,12 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.commands import commands_readme, documented, documented_keys, objects
+from helpers.commands import documented, documented_keys, objects
 from helpers.frontends import fake_gtp_engine
 from helpers.players import saved_player
-from helpers.runs.tiny_run import YAML, tiny_config
-
-from alphazero.training.loop import train
+from helpers.runs.tiny_run import YAML
 
 Capture = pytest.CaptureFixture[str]
 FAST = ("--seconds", "0.2")
@@ -83,8 +81,3 @@ def test_a_benchmark_and_a_forecast_as_objects(tmp_path: Path, capsys: Capture) 
     assert list(found["games_are"]) == ["shorter", "as random", "longest"]
     for each in found["games_are"].values():
         assert all(f"`{key}`" in documented("plan") for key in each)
-    run = train(tiny_config(tmp_path, "budget.iterations=1"))
-    (found,) = objects(capsys, "plan", "--against", run, *FAST)
-    keys = commands_readme().partition("With `--against` the keys are ")[2].partition("\n\n")[0]
-    assert all(f"`{key}`" in keys for key in found)
-    assert found["iterations"] == 1

@@ -1,20 +1,25 @@
 """Each rule of the doctor finds the run made sick in exactly its way, and no other rule does."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from helpers.commands import OnlyLine
 from helpers.games import TIC_TAC_TOE
+from helpers.paths import ROOT
 from helpers.runs.records import random_records
 from helpers.runs.tiny_run import manifest_of, tiny_config
 
 from alphazero.cli.main import main
-from alphazero.diagnostics.doctor import diagnose, examine
+from alphazero.diagnostics.doctor import diagnose, examine, without_home
 from alphazero.diagnostics.doctor_rules import RULES, RunData, chance_of
+from alphazero.network.inference import backend, openvino_evaluator
+from alphazero.network.inference.device_check import TOLERANCES
 from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.loop import Training, train
@@ -22,6 +27,7 @@ from alphazero.training.monitoring.metrics import METRICS
 from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 from alphazero.training.run_directory import RunDirectory
 from alphazero.utils.arrays import Float32Array
+from alphazero.utils.shipped import shipped_configs
 
 Capture = pytest.CaptureFixture[str]
 Course = Callable[[int], float]
@@ -318,3 +324,45 @@ def test_looking_at_a_run_changes_nothing_and_a_damaged_one_is_one_line(
     shard.write_bytes(shard.read_bytes()[:-1])
     assert "is damaged" in only_line("doctor", folder)
     assert "holds no run" in only_line("doctor", tmp_path / "none")
+
+
+def report(capsys: Capture) -> str:
+    assert main(["doctor", "--machine"]) == 0
+    return capsys.readouterr().out
+
+
+def test_it_reports_the_machine_and_versions_without_the_home_folder(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(ROOT.parent))
+    monkeypatch.setenv("ALPHAZERO_FOLDER", str(ROOT / "x"))
+    monkeypatch.setenv("AWS_SECRET", "hidden")
+    output = report(capsys)
+    names = {line.split("  ")[0] for line in output.splitlines()} - {""}
+    assert names >= {"processor", "instructions", "cores", "memory", "cache"}
+    assert f"torch {torch.__version__}" in output
+    assert f"ALPHAZERO_FOLDER=~/{ROOT.name}/x" in output
+    assert "hidden" not in output
+    assert str(ROOT) not in output
+    listed = re.findall(r"^configurations (.*)$", output, re.MULTILINE)
+    assert sorted(", ".join(listed).split(", ")) == sorted(shipped_configs())
+    checks = re.findall(r"^ +(\w+): policies are off by ([\d.]+)% and values", output, re.MULTILINE)
+    assert len(checks) == len(listed)
+    assert all(float(error) / 100 < TOLERANCES[precision] for precision, error in checks)
+
+
+def test_it_names_what_would_be_faster(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ALPHAZERO_BACKEND", raising=False)
+    for module in (backend, openvino_evaluator):
+        monkeypatch.setattr(module, "openvino_is_installed", lambda: False)
+    output = report(capsys)
+    assert "OpenVINO is not installed" in output
+    assert "pip install 'alphazero[openvino]'" in output
+
+
+def test_the_home_folder_is_a_tilde_also_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "ann").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "ann")
+    text = f"{tmp_path}/ann/x {tmp_path}/link {tmp_path}/anna"
+    assert without_home(text, tmp_path / "link") == f"~/x ~ {tmp_path}/anna"
+    assert without_home("/usr/bin /", Path("/")) == "/usr/bin /"
