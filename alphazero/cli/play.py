@@ -265,9 +265,6 @@ def replay_arguments(parser: argparse.ArgumentParser) -> None:
         "games", type=Path, metavar="GAMES", help="an .sgf file, or one of `alphazero match --save`"
     )
     game_number_argument(parser)
-    parser.add_argument(
-        "--gif", type=Path, metavar="FILE", help="write a game as an animated GIF instead"
-    )
 
 
 def replay(options: argparse.Namespace) -> None:
@@ -278,15 +275,9 @@ def replay(options: argparse.Namespace) -> None:
         raise AlphaZeroError(f"{name} is not a file of games; try: alphazero info {name}")
     check_readable(options.games)
 
-    from alphazero.frontends.terminal.replay_viewer import chosen_games, replay
+    from alphazero.frontends.terminal.replay_viewer import replay
     from alphazero.records.game_files import load_played
 
-    if options.gif is not None:
-        from alphazero.drawing.animation import save_gif
-
-        (played,) = chosen_games(load_played(options.games), options.number or 1).values()
-        save_gif(options.gif, played.game, played.actions)
-        return
     terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     replay(load_played(options.games), options.number, input if terminal else None)
 
