@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from alphazero.arena.contests import play_match
 from alphazero.arena.elo import MatchResult
 from alphazero.arena.grade import optimal_share
-from alphazero.arena.head_to_head import play_match
 from alphazero.arena.match import parallel_games_for
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import position_files, read_positions

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from alphazero.arena.head_to_head import play_match
+from alphazero.arena.contests import play_match
 from alphazero.arena.openings import paired_openings
 from alphazero.cli.argument_types import even_number, positive_number, whole_number
 from alphazero.cli.main import run_and_report

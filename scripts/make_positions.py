@@ -7,16 +7,68 @@ take longer to solve: about three seconds on one core after 8 moves.
 """
 
 import argparse
+import itertools
 import sys
 from pathlib import Path
 
-from alphazero.arena.position_generator import make_positions
-from alphazero.arena.solved_positions import STAGES
+import numpy as np
+
+from alphazero.arena.solved_positions import LABELS, STAGES
 from alphazero.cli.argument_types import positive_number, whole_number
 from alphazero.cli.main import run_and_report
+from alphazero.games.game import ONGOING, Game, State
 from alphazero.games.registry import read_game
+from alphazero.mcts.rollout_methods import RolloutConfig
+from alphazero.mcts.rollout_search import RolloutSearch
+from alphazero.players.search_player import SearchPlayer, TemperatureSchedule
+from alphazero.solvers.exact import action_values, solver_for
+from alphazero.solvers.exhaustive import ILLEGAL
 from alphazero.utils.files import check_writable, write_atomic
-from alphazero.utils.progress import progress_bar
+from alphazero.utils.progress import Progress, no_progress, progress_bar
+
+
+def make_positions(
+    game: Game, each: int, seed: int, first_ply: int = 0, show: Progress = no_progress
+) -> str:
+    """Return the text of a file of solved positions: `each` per stage, from `first_ply` on.
+
+    The games mix UCT moves with random moves, independent of any network. Positions are distinct,
+    and some legal move in each is suboptimal. `show` is called with 1 for each position.
+    """
+    solver, rng = solver_for(game), np.random.default_rng(seed)
+    search = RolloutSearch(game, RolloutConfig("uct", simulations=200), rng=rng)
+    player = SearchPlayer(search, temperature=TemperatureSchedule(1.0, game.max_moves, 1.0))
+    bounds = [stage * game.max_moves // len(STAGES) for stage in range(len(STAGES) + 1)]
+    lines: dict[str, bytes] = {}
+    for low, high in itertools.pairwise(bounds):
+        wanted = len(lines) + each
+        while len(lines) < wanted:
+            plies = int(rng.integers(max(low, first_ply), high))
+            moves, state = _random_game(game, player, plies, rng)
+            if game.outcome(state) != ONGOING or state.tobytes() in lines.values():
+                continue
+            values = action_values(game, solver, state)
+            if len(set(values.tolist()) - {ILLEGAL}) > 1:
+                labels = "".join(LABELS[value] for value in values.tolist())
+                lines[f"{moves} {values.max()} {labels}"] = state.tobytes()
+                show(1)
+    return "\n".join(lines) + "\n"
+
+
+def _random_game(
+    game: Game, player: SearchPlayer, plies: int, rng: np.random.Generator
+) -> tuple[str, State]:
+    """Play at most `plies` moves, a third of them random; return the moves and the last state."""
+    names: list[str] = []
+    state = game.initial_state()
+    while len(names) < plies and game.outcome(state) == ONGOING:
+        if rng.random() < 1 / 3:
+            action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
+        else:
+            action = player.choose(state)
+        names.append(game.action_name(state, action))
+        state = game.play(state, action)
+    return ("," if max(map(len, names), default=0) > 1 else "").join(names), state
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from alphazero.arena.bradley_terry import fit
-from alphazero.arena.head_to_head import play_match
+from alphazero.arena.contests import play_match
 from alphazero.arena.openings import random_opening
 from alphazero.arena.tournament import count_games
 from alphazero.cli.argument_types import even_number, positive_number, share, whole_number

@@ -1,26 +1,70 @@
-"""Matches and grades of players by their names, for Python programs and the commands."""
+"""Matches between two players, and matches and grades of players by their names."""
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from alphazero.arena.elo import MatchResult
+from alphazero.arena.elo import MatchResult, match_result
 from alphazero.arena.grade import Grade
 from alphazero.arena.grade import grade as grade_player
-from alphazero.arena.head_to_head import play_match
-from alphazero.arena.match import parallel_games_for, player_factory
+from alphazero.arena.match import (
+    DEFAULT_PARALLEL_GAMES,
+    parallel_games_for,
+    play_schedule,
+    player_factory,
+)
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import solved_positions
 from alphazero.arena.sprt import Sprt
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game
 from alphazero.games.registry import read_game
+from alphazero.players.base import Player
 from alphazero.players.budget import budget_of
 from alphazero.players.registry import PlayerSpec, agree_on_game, name_checkpoint, parse_player
-from alphazero.records.game_record import GameRecord
+from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, no_progress
+
+MAX_SPRT_CHECKS = 8
+"""Maximum number of times that a sequential test is evaluated."""
+
+MIN_GAMES_BETWEEN_CHECKS = 16
+"""Minimum number of games between two evaluations: fewer would leave batches half empty."""
+
+
+def play_match(
+    game: Game,
+    make_players: Callable[[int], Sequence[Player]],
+    schedule: Sequence[Pairing],
+    *,
+    parallel_games: int = DEFAULT_PARALLEL_GAMES,
+    workers: int = 1,
+    sprt: Sprt | None = None,
+    show: Progress = no_progress,
+) -> tuple[MatchResult, list[GameRecord]]:
+    """Play the pairs of games of `schedule` between players 0 and 1; return result and records.
+
+    `make_players(n)` creates the players for n games, anew for each worker and each part of the
+    schedule. With `sprt` the schedule is played in fixed parts, and stops after the part that
+    decides the test: the verdict depends only on the games. Records are ordered as the schedule,
+    pair by pair. `show` receives the number of games that just ended.
+    """
+    part = len(schedule)
+    if sprt is not None:
+        part = max(part // MAX_SPRT_CHECKS // 2 * 2, MIN_GAMES_BETWEEN_CHECKS)
+    records: list[GameRecord] = []
+    verdict = None
+    for begin in range(0, len(schedule), part):
+        pairings = schedule[begin : begin + part]
+        records += play_schedule(game, make_players, pairings, parallel_games, workers, show)
+        verdict = sprt.verdict(records) if sprt else None
+        if verdict is not None:
+            break
+    records.sort(key=lambda record: (record.pairing.pair_id, record.pairing.players))
+    return dataclasses.replace(match_result(records), verdict=verdict), records
 
 
 def play_contest(

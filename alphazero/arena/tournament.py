@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from alphazero.arena.bradley_terry import Ratings, fit
-from alphazero.arena.head_to_head import play_match
+from alphazero.arena.contests import play_match
 from alphazero.arena.match import parallel_games_for, player_factory
 from alphazero.arena.openings import random_opening
 from alphazero.errors import PlayerError, RunError

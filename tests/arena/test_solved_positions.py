@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
+from make_positions import make_positions
 
 from alphazero.arena.grade import grade
-from alphazero.arena.position_generator import make_positions
 from alphazero.arena.solved_positions import read_positions, solved_positions, stages_of
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, make_game

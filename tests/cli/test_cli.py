@@ -456,7 +456,7 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(
 def test_a_file_that_cannot_be_written_is_reported_before_anything_is_played(
     tmp_path: Path, monkeypatch: Patch, only_line: OnlyLine, option: str
 ) -> None:
-    monkeypatch.setattr("alphazero.arena.head_to_head.play_match", None)
+    monkeypatch.setattr("alphazero.arena.contests.play_match", None)
     monkeypatch.setattr("alphazero.arena.tournament.play_match", None)
     command = "match" if option in ("--save", "--annotate") else "rate"
     players = [f"network:{saved_player(tmp_path / 'a.safetensors')}", "random"]

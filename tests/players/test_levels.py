@@ -10,7 +10,7 @@ import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.players import ANY_SIZE, saved_player
 
-from alphazero.arena.head_to_head import play_match
+from alphazero.arena.contests import play_match
 from alphazero.arena.match import player_factory
 from alphazero.arena.openings import paired_openings
 from alphazero.errors import PlayerError
