@@ -6,7 +6,7 @@ the top left, in SVG too.
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
@@ -58,18 +58,37 @@ PAPER = Paint((255, 255, 255), "paper")
 INK = Paint((30, 30, 30))
 
 
+Numbers = dict[str, float | str]
+"""Attributes of an SVG element except colours."""
+
+
 class Shape(NamedTuple):
     """A shape, for pixels and SVG."""
 
-    draw: Callable[[ImageDraw.ImageDraw], None]
     tag: str
-    numbers: dict[str, float | str]
-    """attributes of the SVG element except colours"""
+    place: tuple[Any, ...]
+    """the first arguments of Pillow's method, on the large image"""
+    numbers: Numbers
     fill: Paint | None
     stroke: Paint | None = None
     width: float = 1
     """of the stroke"""
     text: str = ""
+
+    def paint(self, draw: ImageDraw.ImageDraw) -> None:
+        fill, stroke = self.fill and self.fill.pixel, self.stroke and self.stroke.pixel
+        width = round(self.width * SUPERSAMPLING) if stroke else 0
+        if self.tag == "text":
+            corner, text, font, anchor = self.place
+            draw.text(corner, text, fill, font, anchor)
+        elif self.tag == "polyline":
+            draw.line(*self.place, stroke, width, "curve")
+        else:
+            getattr(draw, PILLOW[self.tag])(*self.place, fill, stroke, width)
+
+
+PILLOW = {"rect": "rounded_rectangle", "circle": "ellipse", "polygon": "polygon"}
+"""Pillow's methods by SVG's tags."""
 
 
 @functools.cache
@@ -95,79 +114,49 @@ class Canvas:
 
     def fill(self, box: Box, colour: Paint, edge: Paint | None = None, corner: float = 0) -> None:
         """Fill a rectangle with corners of radius `corner`, unless it has no width."""
-        large, pixels = self._enlarge(box), _pixels(colour, edge)
-        if large[0] <= large[2]:
-            shape = Shape(
-                lambda draw: draw.rounded_rectangle(large, SUPERSAMPLING * corner, *pixels),
-                "rect",
-                {**_rectangle(box, 0.5 if edge else 0), **({"rx": corner} if corner else {})},
-                colour,
-                edge,
-            )
-            self._shapes.append(shape)
+        self._add_rectangle(box, colour, edge, 1, corner)
 
     def frame(self, box: Box, colour: Paint, width: float = 3) -> None:
         """Draw a thick line along the inside of a rectangle."""
-        large = self._enlarge(box)
-        shape = Shape(
-            lambda draw: draw.rectangle(large, None, colour.pixel, round(width * SUPERSAMPLING)),
-            "rect",
-            _rectangle(box, width / 2),
-            None,
-            colour,
-            width,
-        )
-        self._shapes.append(shape)
+        self._add_rectangle(box, None, colour, width)
 
     def disc(self, x: float, y: float, radius: float, colour: Paint, edge: Paint | None) -> None:
         """Draw a disc around (x, y), with a thin edge if one is given."""
-        large = self._enlarge((x - radius, y - radius, x + radius, y + radius))
-        pixels = _pixels(colour, edge)
-        shape = Shape(
-            lambda draw: draw.ellipse(large, *pixels),
-            "circle",
-            {"cx": x, "cy": y, "r": radius - (0.5 if edge else 0)},
-            colour,
-            edge,
-        )
-        self._shapes.append(shape)
+        self._add_circle((x, y), radius, colour, edge, 1)
 
     def ring(self, x: float, y: float, radius: float, colour: Paint, width: float = 2) -> None:
         """Draw a circle around (x, y); `radius` is that of its outer edge."""
-        large = self._enlarge((x - radius, y - radius, x + radius, y + radius))
-        shape = Shape(
-            lambda draw: draw.ellipse(large, None, colour.pixel, round(width * SUPERSAMPLING)),
-            "circle",
-            {"cx": x, "cy": y, "r": radius - width / 2},
-            None,
-            colour,
-            width,
-        )
-        self._shapes.append(shape)
+        self._add_circle((x, y), radius, None, colour, width)
 
     def polygon(self, points: Sequence[Point], colour: Paint, edge: Paint | None) -> None:
         """Fill the polygon of `points` (x, y), with a thin edge if one is given."""
-        large, pixels = self._enlarge_points(points), _pixels(colour, edge)
-        shape = Shape(
-            lambda draw: draw.polygon(large, *pixels),
-            "polygon",
-            {"points": _path(points)},
-            colour,
-            edge,
-        )
-        self._shapes.append(shape)
+        place = (self._enlarge_points(points),)
+        self._shapes.append(Shape("polygon", place, {"points": _path(points)}, colour, edge))
 
     def line(self, points: Sequence[Point], colour: Paint, width: float = 1) -> None:
-        large = self._enlarge_points(points)
-        shape = Shape(
-            lambda draw: draw.line(large, colour.pixel, round(width * SUPERSAMPLING), "curve"),
-            "polyline",
-            {"points": _path(points)},
-            None,
-            colour,
-            width,
-        )
-        self._shapes.append(shape)
+        place = (self._enlarge_points(points),)
+        numbers: Numbers = {"points": _path(points)}
+        self._shapes.append(Shape("polyline", place, numbers, None, colour, width))
+
+    def _add_rectangle(
+        self, box: Box, fill: Paint | None, stroke: Paint | None, width: float, corner: float = 0
+    ) -> None:
+        large, inset = self._enlarge(box), width / 2 if stroke else 0
+        left, top, right, bottom = box
+        numbers: Numbers = {"x": left + inset, "y": top + inset}
+        numbers |= {"width": right - left - 2 * inset, "height": bottom - top - 2 * inset}
+        numbers |= {"rx": corner} if corner else {}
+        if large[0] <= large[2]:
+            place = large, SUPERSAMPLING * corner
+            self._shapes.append(Shape("rect", place, numbers, fill, stroke, width))
+
+    def _add_circle(
+        self, centre: Point, radius: float, fill: Paint | None, stroke: Paint | None, width: float
+    ) -> None:
+        x, y = centre
+        place = (self._enlarge((x - radius, y - radius, x + radius, y + radius)),)
+        numbers: Numbers = {"cx": x, "cy": y, "r": radius - (width / 2 if stroke else 0)}
+        self._shapes.append(Shape("circle", place, numbers, fill, stroke, width))
 
     def write(
         self, x: float, y: float, text: str, size: int, anchor: str = "la", colour: Paint = INK
@@ -182,21 +171,14 @@ class Canvas:
         if anchor[0] == "l":
             self.reserve(x + width, y + 1.2 * size)
         baseline = y + {"a": ascent, "m": (ascent - descent) / 2, "s": 0}[anchor[1]]
-        numbers: dict[str, float | str] = {"x": x, "y": baseline, "font-size": size}
+        numbers: Numbers = {"x": x, "y": baseline, "font-size": size}
         if anchor[0] == "l":
             # Keep this width with any font.
             numbers |= {"textLength": width, "lengthAdjust": "spacingAndGlyphs"}
         else:
             numbers["text-anchor"] = {"m": "middle", "r": "end"}[anchor[0]]
-        self._texts.append(
-            Shape(
-                lambda draw: draw.text((x, y), text, colour.pixel, font, anchor),
-                "text",
-                numbers,
-                colour,
-                text=text,
-            )
-        )
+        place = (x, y), text, font, anchor
+        self._texts.append(Shape("text", place, numbers, colour, text=text))
         return width
 
     def write_lines(self, x: float, y: float, lines: Sequence[str], colour: Paint) -> None:
@@ -213,11 +195,11 @@ class Canvas:
         image = Image.new("RGB", (width * SUPERSAMPLING, height * SUPERSAMPLING), PAPER.colour)
         draw = ImageDraw.Draw(image, "RGBA")
         for shape in self._shapes:
-            shape.draw(draw)
+            shape.paint(draw)
         image = image.reduce(SUPERSAMPLING)
         draw = ImageDraw.Draw(image, "RGBA")
         for text in self._texts:
-            text.draw(draw)
+            text.paint(draw)
         return image
 
     def svg(self, title: str, dark: Mapping[str, Colour] | None = None) -> str:
@@ -263,28 +245,12 @@ class Canvas:
         return [(SUPERSAMPLING * x, SUPERSAMPLING * y) for x, y in points]
 
 
-def _pixels(colour: Paint, edge: Paint | None) -> tuple[Any, Any, int]:
-    """Return Pillow's colours inside and of a thin edge, and the edge's width."""
-    return colour.pixel, edge and edge.pixel, SUPERSAMPLING if edge else 0
-
-
 def _number(number: float) -> str:
     return f"{round(number, 2):.10g}"
 
 
 def _path(points: Sequence[Point]) -> str:
     return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
-
-
-def _rectangle(box: Box, inset: float) -> dict[str, float | str]:
-    """Return the attributes of a rectangle with a line of width `2 * inset` along its inside."""
-    left, top, right, bottom = box
-    return {
-        "x": left + inset,
-        "y": top + inset,
-        "width": right - left - 2 * inset,
-        "height": bottom - top - 2 * inset,
-    }
 
 
 def _element(shape: Shape, by_page: bool) -> str:
