@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from alphazero.games import Game, make_game
     from alphazero.games.contract.check import check_game
     from alphazero.notebook import Position
-    from alphazero.players.position_search import SearchedPosition, search
+    from alphazero.players.position_search import SearchResult, search
     from alphazero.players.registry import load_player
     from alphazero.training.loop import resume, train
 
@@ -22,7 +22,7 @@ __all__ = [
     "AlphaZeroError",
     "Game",
     "Position",
-    "SearchedPosition",
+    "SearchResult",
     "check_game",
     "grade",
     "load_config",
@@ -38,7 +38,7 @@ _HOMES = {
     "AlphaZeroError": "alphazero.errors",
     "Game": "alphazero.games",
     "Position": "alphazero.notebook",
-    "SearchedPosition": "alphazero.players.position_search",
+    "SearchResult": "alphazero.players.position_search",
     "check_game": "alphazero.games.contract.check",
     "grade": "alphazero.arena.contests",
     "load_config": "alphazero.config.loader",

@@ -12,7 +12,7 @@ from alphazero.games.game import Game
 from alphazero.games.registry import read_game, write_game
 from alphazero.games.results import describe_margin
 from alphazero.players.end_prediction import network_of, predict_end
-from alphazero.players.position_search import SearchedPosition, search
+from alphazero.players.position_search import SearchResult, search
 from alphazero.players.search_player import SearchPlayer
 
 
@@ -34,7 +34,7 @@ class Position:
         self.last_cell: int | None = None
         """the cell where pictures mark the last move"""
         self.territory = territory
-        self.search_result: SearchedPosition | None = None
+        self.search_result: SearchResult | None = None
         for name in self.game.split_moves(line):
             self._make(name)
 
@@ -97,7 +97,8 @@ class Position:
             if self.territory and exact is not None:
                 board.shade_territory(canvas, exact)
             return canvas.svg(title, DARK)
-        total = result.simulations
+        total, action = result.simulations, result.action
+        assert action is not None, "a search that has ended chose a move"
         policies = {"prior, %": result.prior}
         values = {"before the search": result.network_value}
         if total:
@@ -110,8 +111,8 @@ class Position:
             policies=policies,
             values=values,
             last_cell=self.last_cell,
-            played=result.action,
-            played_as=f"best move: {self.game.action_name(self.state, result.action)}",
+            played=action,
+            played_as=f"best move: {self.game.action_name(self.state, action)}",
             ownership=result.end.ownership if self.territory else None,
             notes=[]
             if result.end.margin is None

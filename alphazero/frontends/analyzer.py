@@ -12,17 +12,12 @@ import numpy as np
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game, State
 from alphazero.mcts.rollout_methods import UNLIMITED
-from alphazero.mcts.search import Proof, RootStatistics, TreeSearch
+from alphazero.mcts.search import RootStatistics, TreeSearch
 from alphazero.players.base import Player
 from alphazero.players.budget import NO_LIMIT, Budget
-from alphazero.players.candidates import ALL_LINES, Candidate, candidates_of
-from alphazero.players.end_prediction import (
-    EndPrediction,
-    PredictingNetwork,
-    network_of,
-    predict_end,
-)
+from alphazero.players.end_prediction import EndPrediction, predict_end
 from alphazero.players.levels import Level
+from alphazero.players.position_search import ALL_LINES, SearchResult, read_result
 from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.arrays import Float64Array, Int64Array
@@ -106,10 +101,9 @@ class Analyzer:
 
         The position must be evaluated, and not searched: by `begin(0)` and `end`.
         """
-        policy, allowed = self.policy, np.array(actions, np.int64)
-        assert policy is not None, "the position is evaluated"
+        allowed, priors = np.array(actions, np.int64), self.search.root_statistics(self.slot).priors
         self.search.restrict_root(int(self.slot[0]), allowed)
-        self.moves, self._allowed = None, (allowed, policy)
+        self.moves, self._allowed = None, (allowed, priors[0])
 
     def sync(self, moves: list[int]) -> None:
         """Advance to the position after `moves`, keeping the subtree; else set it."""
@@ -182,21 +176,6 @@ class Analyzer:
         is_evaluated = self.search.root_is_evaluated(int(self.slot[0]))
         return self.search.root_statistics(self.slot) if is_evaluated else None
 
-    @property
-    def proof(self) -> Proof | None:
-        """The proven outcome of an evaluated position; None if there is none."""
-        return self.search.proof_of(int(self.slot[0]))
-
-    @property
-    def network_value(self) -> float:
-        """The value of the network alone, or one rollout, of an evaluated position."""
-        return self.search.root_network_value(int(self.slot[0]))
-
-    @property
-    def network(self) -> PredictingNetwork | None:
-        """The player's network; None without one."""
-        return network_of(self.player)
-
     def predict_end(self, state: State) -> EndPrediction:
         """Return how the game of `state` will end, by `predict_end`; the last one is kept."""
         key = state.tobytes()
@@ -214,23 +193,13 @@ class Analyzer:
             for child in children[:width]
         )
 
-    def candidates(self, state: State, lines: int = ALL_LINES) -> list[Candidate]:
-        """Return the result for each legal move in `state`, best first.
+    def result(self, state: State, lines: int = ALL_LINES) -> SearchResult | None:
+        """Return the result in `state`, its position, with at most `lines` lines of moves.
 
-        The first `lines` candidates get a principal variation; others hold only their move.
+        None without a tree search, and if the position was never evaluated.
         """
-        roots = self.roots
-        if roots is None:
-            return []
-        legal, priors = np.flatnonzero(self.game.legal_action_mask(state)), roots.priors[0]
-        if self._allowed is not None:
-            legal, priors = self._allowed
-        return candidates_of(self.search, int(self.slot[0]), roots, legal, priors, lines)
-
-    @property
-    def policy(self) -> Float64Array | None:
-        """The network's prior of each move [A], uniform without one; None before an evaluation."""
-        if self._allowed is not None:
-            return self._allowed[1]
-        roots = self.roots
-        return None if roots is None else roots.priors[0]
+        slot, player = int(self.slot[0]), self.player
+        if not isinstance(player, SearchPlayer) or not self.search.root_is_evaluated(slot):
+            return None
+        end, allowed = self.predict_end(state), self._allowed
+        return read_result(player, slot, self.game, state, end, allowed=allowed, lines=lines)

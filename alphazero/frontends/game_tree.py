@@ -4,69 +4,18 @@ Going back deletes nothing: each position remembers the child visited last.
 """
 
 import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from alphazero.frontends.analyzer import Analyzer, Reply
 from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
-from alphazero.mcts.search import Proof
-from alphazero.players.candidates import ALL_LINES, Candidate
-from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction
+from alphazero.players.position_search import SearchResult
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import search_comment, value_in
-from alphazero.utils.arrays import Float64Array
 
 PERSON: Final = "person"
 """Name of a person among the players, on the page and in files."""
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """The result of a search in one position."""
-
-    value: float
-    """value of the position, in [-1, 1], for the player to move"""
-    network_value: float
-    """value of the network alone, or of one rollout, for the same player; exact once proven"""
-    simulations: int
-    """total visits of its moves"""
-    candidates: list[Candidate]
-    """all legal moves, best first"""
-    end: EndPrediction = NO_PREDICTION
-    """how the game will end, by the network's auxiliary heads"""
-    policy: Float64Array | None = field(default=None, compare=False)
-    """[A] the network's prior of each move, uniform without a network"""
-    proof: Proof | None = None
-    """the end that the search has proven"""
-    replies: Mapping[int, tuple[Reply, ...]] = field(default_factory=dict)
-    """the searched answers to the best moves, by move; only for the page"""
-
-    @classmethod
-    def of(cls, analyzer: Analyzer, state: State, lines: int = ALL_LINES) -> "SearchResult | None":
-        """Return the analyzer's result for `state`, its position; None if it was never searched.
-
-        `lines` is as in `Analyzer.candidates`.
-        """
-        roots = analyzer.roots if analyzer.searches else None
-        if roots is None:
-            return None
-        candidates = analyzer.candidates(state, lines)
-        return cls(
-            float(roots.values[0]),
-            analyzer.network_value,
-            sum(candidate.visits for candidate in candidates),
-            candidates,
-            analyzer.predict_end(state),
-            analyzer.policy,
-            analyzer.proof,
-        )
-
-    def share(self, candidate: Candidate) -> float:
-        """Return a move's share of the visits, in [0, 1]."""
-        return candidate.visits / max(self.simulations, 1)
 
 
 @dataclass(eq=False)

@@ -15,12 +15,12 @@ from typing import Final
 
 from alphazero.errors import AlphaZeroError
 from alphazero.frontends.analyzer import Analyzer
-from alphazero.frontends.game_tree import SearchResult
 from alphazero.games.game import Game, State
 from alphazero.players.base import Player
 from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, SEQUENTIAL_BELOW
 from alphazero.players.levels import LevelSettings
+from alphazero.players.position_search import SearchResult
 from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
 
@@ -326,7 +326,7 @@ class SearchPool:
     def _progress_of(self, slot: _Slot) -> SearchProgress | None:
         request = slot.request
         assert request is not None
-        result = SearchResult.of(slot.analyzer, request.state, MAX_LINES)
+        result = slot.analyzer.result(request.state, MAX_LINES)
         if result is None:
             return None
         seconds = max(time.monotonic() - slot.started, 1e-3)

@@ -1,7 +1,8 @@
-"""One position searched by a player, for Python programs and notebooks."""
+"""The result of a search in one position, for people and programs."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,37 +10,56 @@ from numpy.typing import NDArray
 from alphazero.errors import GameError, PlayerError
 from alphazero.games.game import ONGOING, OUTCOME, Game, State
 from alphazero.games.registry import write_game
-from alphazero.players.candidates import Candidate, candidates_of
-from alphazero.players.end_prediction import EndPrediction, predict_end
+from alphazero.mcts.search import Proof
+from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction, predict_end
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.tables import align
 
-MOST_PRINTED = 10
+MOST_PRINTED: Final = 10
 """Maximum moves that a printed result shows."""
+
+LONGEST_LINE: Final = 16
+"""Maximum moves of a line."""
+
+ALL_LINES: Final = 10**9
+
+
+class Candidate(NamedTuple):
+    """A search's result for one move."""
+
+    action: int
+    visits: int
+    value: float
+    """mean, in [-1, 1], for the player to move; the position's value if unvisited"""
+    prior: float
+    """the network's probability of the move; uniform without a network"""
+    line: list[int]
+    """most visited line, starting with the move"""
 
 
 @dataclass(frozen=True, eq=False)
-class SearchedPosition:
+class SearchResult:
     """What a search has found in a position; the values are for the player to move."""
 
     game: Game
     state: State
-    action: int
-    """the player's move"""
     value: float
     """in [-1, 1], after the search"""
     network_value: float
-    """in [-1, 1], before the search; exact once solved"""
+    """in [-1, 1], of the network alone or of one rollout; exact once solved"""
+    simulations: int
+    """the visits of all moves"""
     candidates: list[Candidate]
-    """action, visits, value, prior and line of each legal move, best first"""
-    end: EndPrediction
+    """all legal moves, best first"""
+    end: EndPrediction = NO_PREDICTION
     """for player 0: how the game will end, by the network's auxiliary heads, if it has any"""
-
-    @property
-    def simulations(self) -> int:
-        """The visits of all moves."""
-        return sum(candidate.visits for candidate in self.candidates)
+    proof: Proof | None = None
+    """the end that the search has proven"""
+    action: int | None = None
+    """the player's move; None while it searches"""
+    replies: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
+    """the searched answers to the best moves, by move; only for the page"""
 
     @property
     def visits(self) -> Int64Array:
@@ -52,9 +72,13 @@ class SearchedPosition:
         return self._by_action([each.prior for each in self.candidates], np.float64)
 
     def _by_action(self, numbers: list[Any], kind: type[np.generic]) -> NDArray[Any]:
-        found = np.zeros(self.game.num_actions, kind)
-        found[[each.action for each in self.candidates]] = numbers
-        return found
+        by_action = np.zeros(self.game.num_actions, kind)
+        by_action[[each.action for each in self.candidates]] = numbers
+        return by_action
+
+    def share(self, candidate: Candidate) -> float:
+        """Return a move's share of the visits, in [0, 1]."""
+        return candidate.visits / max(self.simulations, 1)
 
     def names(self, line: list[int]) -> list[str]:
         """Return the names of moves that follow the position."""
@@ -74,9 +98,51 @@ class SearchedPosition:
         return "\n".join(lines)
 
 
-def search(
-    player: SearchPlayer, state: State, *, simulations: int | None = None
-) -> SearchedPosition:
+def read_result(
+    player: SearchPlayer,
+    slot: int,
+    game: Game,
+    state: State,
+    end: EndPrediction,
+    *,
+    action: int | None = None,
+    allowed: tuple[Int64Array, Float64Array] | None = None,
+    lines: int = ALL_LINES,
+) -> SearchResult:
+    """Return what the search of `slot`, whose root is evaluated, has found in `state`.
+
+    The first `lines` candidates get a principal variation; others hold only their move. `allowed`
+    are the moves of a restricted root, and the priors [A] of all moves.
+    """
+    search = player.search
+    roots = search.root_statistics(np.array([slot]))
+    legal, priors = allowed or (np.flatnonzero(game.legal_action_mask(state)), roots.priors[0])
+    visits = roots.visits[0]
+    values = np.where(visits > 0, roots.action_values[0], roots.values[0])
+    order = np.lexsort((-priors[legal], -visits[legal]))
+    order = order[np.argsort(-roots.move_policies[0, legal[order]], kind="stable")]
+    candidates = []
+    for place, move in enumerate(map(int, legal[order])):
+        line = [move]
+        if place < lines and visits[move]:
+            line = search.principal_variation(slot, move, LONGEST_LINE)
+        candidates.append(
+            Candidate(move, int(visits[move]), float(values[move]), float(priors[move]), line)
+        )
+    return SearchResult(
+        game,
+        state.copy(),
+        float(roots.values[0]),
+        search.root_network_value(slot),
+        sum(candidate.visits for candidate in candidates),
+        candidates,
+        end,
+        search.proof_of(slot),
+        action,
+    )
+
+
+def search(player: SearchPlayer, state: State, *, simulations: int | None = None) -> SearchResult:
     """Search one position `int64 [S]`, with the player's own budget or `simulations`.
 
     Raises:
@@ -97,14 +163,5 @@ def search(
         player.search.begin_search(slot, simulations)
     while not len((decisions := player.take_decisions()).slots):
         player.step()
-    roots = player.search.root_statistics(slot)
-    legal = np.flatnonzero(game.legal_action_mask(state))
-    return SearchedPosition(
-        game,
-        state.copy(),
-        int(decisions.actions[0]),
-        float(roots.values[0]),
-        player.search.root_network_value(0),
-        candidates_of(player.search, 0, roots, legal, roots.priors[0]),
-        predict_end(game, state, player),
-    )
+    end = predict_end(game, state, player)
+    return read_result(player, 0, game, state, end, action=int(decisions.actions[0]))

@@ -7,10 +7,10 @@ import pytest
 
 from alphazero.errors import GameError
 from alphazero.frontends.analyzer import Analyzer
-from alphazero.frontends.game_tree import GameTree, SearchResult
+from alphazero.frontends.game_tree import GameTree
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING
-from alphazero.players.candidates import Candidate
+from alphazero.players.position_search import Candidate, SearchResult
 from alphazero.players.registry import parse_player
 from alphazero.records.played_game import PlayedGame
 
@@ -113,10 +113,12 @@ def test_the_value_of_a_position_is_the_first_players_and_the_best_that_is_known
     first, middle, here = game_tree.path[1:]
     assert game_tree.name(here) == GAME.action_name(middle.state, 1)
     assert [game_tree.value(node) for node in game_tree.line] == [None] * 4
-    first.search_result = SearchResult(-0.5, 0.0, 10, [Candidate(3, 10, 0.25, 1.0, [3])])
+    first.search_result = SearchResult(
+        GAME, GAME.initial_state(), -0.5, 0.0, 10, [Candidate(3, 10, 0.25, 1.0, [3])]
+    )
     assert game_tree.value(first) == 0.5, "the search was for the second player, to move"
     assert game_tree.value(middle) == -0.25, "the result of the move that led there"
-    middle.search_result = SearchResult(0.75, 0.0, 10, [])
+    middle.search_result = SearchResult(GAME, GAME.initial_state(), 0.75, 0.0, 10, [])
     assert game_tree.value(middle) == 0.75, "its own search is newer"
     game_tree.resign(1)
     assert game_tree.value(here) == 1
@@ -127,7 +129,7 @@ def test_the_value_that_a_file_gives_a_position_is_known_until_a_search_knows_mo
     game_tree = GameTree.of(PlayedGame(GAME, ("A", "B"), (0, 3, 1), ONGOING, comments=comments))
     first, second = game_tree.line[1:3]
     assert [game_tree.value(node) for node in game_tree.line] == [None, 0.5, 0.8, None]
-    first.search_result = SearchResult(0.25, 0.0, 10, [])
+    first.search_result = SearchResult(GAME, GAME.initial_state(), 0.25, 0.0, 10, [])
     assert game_tree.value(first) == -0.25
     assert game_tree.value(second) == 0.8
 
@@ -160,9 +162,9 @@ def test_a_search_result_holds_what_the_search_has_found() -> None:
     game_tree = tree_of(0, 3, 1, 4)
     analyzer = Analyzer(parse_player("uct:simulations=300"), GAME)
     analyzer.set_position(game_tree.moves)
-    assert SearchResult.of(analyzer, game_tree.state) is None
+    assert analyzer.result(game_tree.state) is None
     analyzer.choose(None)
-    search_result = SearchResult.of(analyzer, game_tree.state)
+    search_result = analyzer.result(game_tree.state)
     assert search_result is not None
     best = search_result.candidates[0]
     assert best.action == 2  # completes the row
@@ -178,4 +180,4 @@ def test_a_search_result_holds_what_the_search_has_found() -> None:
 def test_players_without_a_tree_have_no_search_results() -> None:
     analyzer = Analyzer(parse_player("random"), GAME)
     analyzer.set_position([])
-    assert SearchResult.of(analyzer, GAME.initial_state()) is None
+    assert analyzer.result(GAME.initial_state()) is None

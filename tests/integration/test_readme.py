@@ -425,7 +425,7 @@ def test_every_public_name_is_explained_with_its_parameters_and_used() -> None:
     )
     examples = "".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
     unused = {name for name in alphazero.__all__ if f"alphazero.{name}" not in examples}
-    assert unused <= {"SearchedPosition"}, "it is what `search` returns"
+    assert unused <= {"SearchResult"}, "it is what `search` returns"
 
 
 def test_the_table_of_packages_names_every_package() -> None:

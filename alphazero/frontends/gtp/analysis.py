@@ -13,12 +13,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from alphazero.frontends.game_tree import SearchResult
 from alphazero.frontends.gtp.engine import Engine
 from alphazero.frontends.gtp.protocol import GtpError, read_colour, read_integer
 from alphazero.games.game import State, to_play, value_of, win_rate
-from alphazero.players.candidates import Candidate
 from alphazero.players.end_prediction import EndPrediction
+from alphazero.players.position_search import Candidate, SearchResult
 from alphazero.records.gtp_notation import PASS
 
 DEFAULT_INTERVAL: Final = 1.0
@@ -144,7 +143,7 @@ def read_request(arguments: list[str], to_play: int) -> Request:
 
 def info_line(engine: Engine, state: State, request: Request, fractions: bool) -> str:
     """Format the search result for `state`, best move first; empty without a result."""
-    result = SearchResult.of(engine.analyzer, state)
+    result = engine.analyzer.result(state)
     if result is None:
         return ""
     visited = sum(candidate.visits > 0 for candidate in result.candidates)

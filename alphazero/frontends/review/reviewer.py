@@ -6,10 +6,9 @@ import numpy as np
 
 from alphazero.errors import GameError, PlayerError
 from alphazero.frontends.analyzer import Analyzer
-from alphazero.frontends.game_tree import SearchResult
 from alphazero.frontends.review.judgement import Evaluation
 from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
-from alphazero.players.candidates import LONGEST_LINE
+from alphazero.players.position_search import LONGEST_LINE, SearchResult
 from alphazero.players.registry import PlayerSpec
 from alphazero.solvers.exact import ExactResult, solve_position, solver_for
 from alphazero.utils.progress import do_nothing
@@ -113,7 +112,7 @@ class Reviewer:
         analyzer = self._analyzer
         analyzer.set_position(list(moves))
         analyzer.choose(None)
-        result = SearchResult.of(analyzer, state, lines=1)
+        result = analyzer.result(state, lines=1)
         assert result is not None, "it was searched"
         return evaluation_of(result, int(self.game.legal_action_mask(state).sum()))
 

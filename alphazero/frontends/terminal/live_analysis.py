@@ -14,11 +14,11 @@ from typing import Any, Final
 from rich.console import Group, RenderableType
 from rich.control import Control
 
-from alphazero.frontends.game_tree import SearchResult
 from alphazero.frontends.terminal import views
 from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.players.budget import Budget
+from alphazero.players.position_search import SearchResult
 
 INTERVAL: Final = 0.2
 """Seconds between redraws."""

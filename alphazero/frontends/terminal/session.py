@@ -9,10 +9,11 @@ from pathlib import Path
 
 from alphazero.errors import PlayerError
 from alphazero.frontends.analyzer import Analyzer
-from alphazero.frontends.game_tree import PERSON, GameTree, SearchResult
+from alphazero.frontends.game_tree import PERSON, GameTree
 from alphazero.games.game import Game, win_rate
 from alphazero.players.budget import Budget
 from alphazero.players.end_prediction import EndPrediction
+from alphazero.players.position_search import SearchResult
 from alphazero.players.registry import PlayerSpec
 from alphazero.records.game_files import load_start_position
 from alphazero.records.played_game import PlayedGame
@@ -105,7 +106,7 @@ class TerminalSession:
             analyzer.moves = None  # an external program is in an unknown state
             game_tree.resign(game_tree.to_play, forfeit_reason)
             return None
-        result = SearchResult.of(analyzer, here.state)
+        result = analyzer.result(here.state)
         here.search_result = result or here.search_result
         name = self.game.action_name(here.state, action)
         game_tree.make(action, game_tree.search_comment(action, result))
@@ -143,7 +144,7 @@ class TerminalSession:
             PlayerError: as `hint_analyzer`.
         """
         analyzer, budget = self.hint_analyzer(), self._hint_budget()
-        known = SearchResult.of(analyzer, self.game_tree.state)
+        known = analyzer.result(self.game_tree.state)
         if known is None:
             return budget
         if budget.simulations is None:
@@ -177,7 +178,7 @@ class TerminalSession:
     def current_result(self) -> SearchResult:
         """Return the search result of the current position, which must have been searched."""
         here = self.game_tree.current
-        here.search_result = SearchResult.of(self.hint_analyzer(), here.state)
+        here.search_result = self.hint_analyzer().result(here.state)
         assert here.search_result is not None, "it was not searched"
         return here.search_result
 

@@ -11,13 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from alphazero.errors import PlayerError
-from alphazero.frontends.game_tree import GameNode, GameTree, SearchResult
+from alphazero.frontends.game_tree import GameNode, GameTree
 from alphazero.frontends.terminal.screen import PLAYERS, SHADES, PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games.game import Game, State, to_play, win_rate
 from alphazero.games.grid import SIGNS
 from alphazero.games.results import describe_margin
 from alphazero.mcts.search import ChildStatistics
+from alphazero.players.position_search import SearchResult
 from alphazero.utils.arrays import Float32Array
 
 BAR = 16

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from alphazero.errors import AlphaZeroError, GameError
-from alphazero.frontends.game_tree import PERSON, GameNode, GameTree, SearchResult
+from alphazero.frontends.game_tree import PERSON, GameNode, GameTree
 from alphazero.frontends.review.annotation import annotated_sgf
 from alphazero.frontends.review.reviewer import PositionSolver, evaluation_of
 from alphazero.frontends.search_pool import SearchPool, SearchProgress, SearchResponse
@@ -37,6 +37,7 @@ from alphazero.frontends.web.sessions.session_search import (
 from alphazero.games.game import Game
 from alphazero.games.registry import name_of
 from alphazero.players.levels import LevelSettings
+from alphazero.players.position_search import SearchResult
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import has_sgf, to_sgf
 

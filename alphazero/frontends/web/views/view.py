@@ -4,7 +4,7 @@ from typing import Final
 
 from alphazero.drawing.palette import looks_of
 from alphazero.frontends.analyzer import Reply
-from alphazero.frontends.game_tree import GameNode, SearchResult
+from alphazero.frontends.game_tree import GameNode
 from alphazero.frontends.review.judgement import Review
 from alphazero.frontends.search_pool import MAX_LINES
 from alphazero.frontends.terminal.replay_viewer import headline
@@ -16,6 +16,7 @@ from alphazero.games.registry import write_game
 from alphazero.games.results import describe_end, describe_margin, title_of
 from alphazero.mcts.search import Proof
 from alphazero.players.end_prediction import EndPrediction, end_now, predict_end
+from alphazero.players.position_search import SearchResult
 from alphazero.records.sgf_export import has_sgf
 
 MAX_COMMENT: Final = 500
