@@ -366,33 +366,6 @@ def test_the_last_stone_of_a_full_board_may_still_win(diagram: str, result: int)
     assert game.outcome(game.parse(game.render(state))) == result
 
 
-@pytest.mark.parametrize("text", ["0", "8", "", " ", "-1", "+1", "1.0", "a", "x" * 50, "1 2"])
-def test_a_text_that_is_no_column_is_answered_with_the_range(text: str) -> None:
-    game = ConnectFour()
-    with pytest.raises(GameError, match=r" is no column; type a number from 1 to 7$"):
-        game.parse_action(game.initial_state(), text)
-
-
-def test_a_full_column_is_answered_with_the_free_ones() -> None:
-    game = ConnectFour(rows=2, columns=4, length=3)
-    state = game.from_moves(["2", "2"])
-    with pytest.raises(GameError, match=r"^column 2 is full; free columns: 1, 3, 4$"):
-        game.parse_action(state, "2")
-
-
-@pytest.mark.parametrize("text", ["", "b", "2", "d1", "a4", "a0", "a-1", "aa1", "a1 b2", "a1.0"])
-def test_a_text_that_is_no_cell_is_answered_with_the_range(text: str) -> None:
-    game = Mnk()
-    with pytest.raises(GameError, match=r" is no cell; type a letter and a number, a1 to c3$"):
-        game.parse_action(game.initial_state(), text)
-
-
-def test_a_taken_cell_is_named() -> None:
-    game = Mnk()
-    with pytest.raises(GameError, match=r"^b2 is taken; type an empty cell$"):
-        game.parse_action(game.from_moves(["b2"]), "B2")
-
-
 def test_an_empty_cell_that_a_variant_forbids_is_not_called_taken() -> None:
     class NoCentre(Mnk):
         def legal_action_mask(self, state: State) -> Mask:
@@ -405,29 +378,6 @@ def test_an_empty_cell_that_a_variant_forbids_is_not_called_taken() -> None:
         game.parse_action(game.initial_state(), "b2")
 
 
-@pytest.mark.parametrize("text", ["٣", "３", "²", "①", "a２", "a٢", "\u212a1", "ａ1", "1\x00"])  # noqa: RUF001
-@pytest.mark.parametrize("game", [ConnectFour(), Mnk(rows=12, columns=12)], ids=name_of)
-def test_only_plain_letters_and_digits_are_read(game: Game, text: str) -> None:
-    with pytest.raises(GameError, match="type a"):
-        game.parse_action(game.initial_state(), text)
-
-
-@pytest.mark.parametrize("text", ["1" * 10_000, "00012", "a" * 10**6, "a1" + "1" * 10**6, "1" * 5])
-@pytest.mark.parametrize("game", [ConnectFour(), Mnk()], ids=name_of)
-def test_a_huge_text_gets_a_short_answer(game: Game, text: str) -> None:
-    with pytest.raises(GameError) as error:
-        game.parse_action(game.initial_state(), text)
-    assert len(str(error.value)) < 100
-
-
-@pytest.mark.parametrize("text", ["3\n4\n5", "\x1b[2J", "a\r\nb"])
-@every_line_game
-def test_an_answer_stays_on_one_line(game: LineGame, text: str) -> None:
-    with pytest.raises(GameError) as error:
-        game.parse_action(game.initial_state(), text)
-    assert str(error.value).isprintable()
-
-
 @every_line_game
 def test_a_move_after_the_end_is_refused_because_the_game_is_over(game: LineGame) -> None:
     (first, action), *_, (last, _) = playouts(game)[0]
@@ -435,66 +385,10 @@ def test_a_move_after_the_end_is_refused_because_the_game_is_over(game: LineGame
         game.parse_action(last, game.action_name(first, action))
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
-        ("conect_four", {}, "unknown game 'conect_four'; did you mean 'connect_four'?"),
-        ("zzz", {}, "unknown game 'zzz' (known: connect_four, "),
-        ("mnk", {"row": 3}, "mnk has no option 'row'; did you mean 'rows'?"),
-        ("mnk", {"qqq": 3}, "mnk has no option 'qqq' (options: rows, columns, length)"),
-        ("mnk", {"rows": "3"}, "mnk's option 'rows' must be int, got '3'"),
-        ("mnk", {"rows": 3.0}, "mnk's option 'rows' must be int, got 3.0"),
-        ("mnk", {"rows": None}, "mnk's option 'rows' must be int, got None"),
-        ("mnk", {"rows": True}, "mnk's option 'rows' must be int, got True"),
-        ("mnk", {"rows": 0}, "rows must be 1 to 26, got 0"),
-        ("mnk", {"columns": 27}, "columns must be 1 to 26, got 27"),
-        ("connect_four", {"rows": -1}, "rows must be 1 to 26, got -1"),
-        ("connect_four", {"length": 8}, "length must be 2 to 7, the longer side of the board"),
-        ("connect_four", {"length": 1}, "length must be 2 to 7, the longer side of the board"),
-        ("connect_four", {"rows": 10**30}, "rows must be 1 to 26, got 1"),
-    ],
-)
-def test_a_game_that_cannot_be_made_is_explained(
-    name: str, options: dict[str, int], message: str
-) -> None:
-    with pytest.raises(GameError) as error:
-        make_game(name, **options)
-    assert str(error.value).startswith(message)
-
-
 def test_named_games_are_mnk_with_other_defaults() -> None:
     assert make_game("tic_tac_toe") == Mnk(3, 3, 3)
     assert make_game("gomoku") == Mnk(15, 15, 5)
     assert make_game("gomoku", rows=9) == Mnk(9, 15, 5)
-
-
-WRONG_DIAGRAMS = [
-    (Mnk(), "", "a diagram needs 3 lines of 3 signs"),
-    (Mnk(), ". . .\n. . .", "found 2 such lines"),
-    (Mnk(), ". . .\n. . .\n. . .\n. . .", "found 4 such lines"),
-    (Mnk(), ". . . .\n. . . .\n. . . .", "found 0 such lines"),
-    (Mnk(), ". . .\n. x .\n. . .", "found 2 such lines"),
-    (Mnk(), "O . .\n. . .\n. . .", "X has 0 stones and O has 1"),
-    (Mnk(), "X X .\n. . .\n. . .", "X has 2 stones and O has 0"),
-    (Mnk(), "X X X\nO O .\nO . .", "a line of a player who did not move last"),
-    (Mnk(), "X X X\nO O O\n. . .", "a line of a player who did not move last"),
-    (Mnk(), "X X .\nO O O\n. . X\n", None),
-    (Mnk(), ". . .\n" * 20_000, "longer than 100,000 characters"),
-    (ConnectFour(2, 3, 2), "X . .\n. . .\n1 2 3", "has an empty cell below it"),
-    (ConnectFour(2, 3, 2), "O . .\nX . .\n1 2 3", None),
-]
-
-
-@pytest.mark.parametrize(("game", "diagram", "message"), WRONG_DIAGRAMS, ids=name_of)
-def test_a_diagram_that_cannot_be_is_explained(
-    game: Game, diagram: str, message: str | None
-) -> None:
-    if message is None:
-        game.parse(diagram)
-        return
-    with pytest.raises(GameError) as error:
-        game.parse(diagram)
-    assert message in str(error.value)
 
 
 SCRAPS = [

@@ -372,35 +372,7 @@ def test_points_are_named_as_in_the_go_text_protocol() -> None:
         assert game.action_name(state, game.parse_action(state, text)) in ("D4", "pass")
 
 
-@pytest.mark.parametrize("text", ["", "I5", "K5", "A0", "A10", "5", "pas", "A1 B2", "A²", "ß3"])
-def test_a_text_that_is_no_point_is_explained(text: str) -> None:
-    with pytest.raises(GameError, match="type a letter and a number, A1 to J9, or pass"):
-        Go().parse_action(Go().initial_state(), text)
-
-
-def test_a_taken_point_is_explained() -> None:
-    with pytest.raises(GameError, match="C3 is taken; type an empty point"):
-        Go().parse_action(after(Go(), Go().initial_state(), "C3"), "c3")
-
-
 EMPTY_3 = ". . .\n. . .\n. . .\n"
-
-
-@pytest.mark.parametrize(
-    ("diagram", "message"),
-    [
-        (EMPTY_3 + "7 moves, X to play;", "after 7 moves it is O's turn"),
-        (EMPTY_3 + "19 moves, O to play;", "the game is over after 18 moves, not 19"),
-        (EMPTY_3 + "some moves, O to play", "must be like '12 moves, X to play;'"),
-        (EMPTY_3 + "2 moves, X to play, ko at E5;", "'E5' is no point"),
-        (". X .\nX . .\n. . .\n3 moves, O to play, ko at A3;", "no stone may be placed anyway"),
-        (". X .\nX O X\n. X .", "a chain of stones in the diagram has no liberty"),
-    ],
-)
-def test_a_diagram_that_cannot_be_is_explained(diagram: str, message: str) -> None:
-    with pytest.raises(GameError) as error:
-        Go(3, 3).parse(diagram)
-    assert message in str(error.value)
 
 
 def test_simple_ko_forbids_no_two_points() -> None:
@@ -416,25 +388,6 @@ def test_a_drawing_says_that_the_opponent_passed() -> None:
     state = game.parse(EMPTY_3 + "5 moves, O to play, X passed;")
     assert state[LAST] == game.pass_action
     assert game.outcome(after(game, state, "pass")) == -1
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"rows": 0}, "rows must be 1 to 19, got 0"),
-        ({"columns": 20}, "columns must be 1 to 19, got 20"),
-        ({"superko": 3}, "superko must be 0 to 2 (0 simple, 1 positional, 2 situational), got 3"),
-        ({"suicide": -1}, "suicide must be 0 to 1 (0 forbidden, 1 allowed), got -1"),
-        ({"komi_half_points": 1001}, "komi_half_points must be -1000 to 1000, got 1001"),
-        ({"moves": 5001}, "moves must be 0 to 5000 (0: twice the board's points), got 5001"),
-        ({"features": 2}, "features must be 0 to 1 (0: AlphaGo Zero's planes, 1: liberties"),
-        ({"komi": 7}, "go has no option 'komi' (options: rows, columns, komi_half_points, superko"),
-    ],
-)
-def test_a_game_that_cannot_be_made_is_explained(options: dict[str, int], message: str) -> None:
-    with pytest.raises(GameError) as error:
-        make_game("go", **options)
-    assert str(error.value).startswith(message)
 
 
 def test_a_game_is_written_with_the_options_that_differ() -> None:

@@ -9,7 +9,7 @@ import pytest
 from helpers.reference.rules import Cell, HexTwin, Stones
 
 from alphazero.errors import GameError
-from alphazero.games import ONGOING, game_options, make_game, to_play
+from alphazero.games import ONGOING, game_options, to_play
 from alphazero.games.compiled_rules import HEURISTIC_SCALE
 from alphazero.games.game import LAST, OUTCOME, State
 from alphazero.games.hex import Hex, connection_distance
@@ -236,65 +236,3 @@ def test_a_drawing_shows_everything_but_the_last_move(game: Hex) -> None:
             assert np.array_equal(read, state)
             legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
             state = game.play(state, max(legal) if dice.random() < 0.3 else dice.choice(legal))
-
-
-@pytest.mark.parametrize("text", ["", "b", "2", "d1", "a4", "a0", "a-1", "aa1", "a1 b2", "a01"])
-def test_a_text_that_is_no_cell_is_answered_with_the_range(text: str) -> None:
-    game = Hex(3, 1)
-    with pytest.raises(GameError) as error:
-        game.parse_action(game.initial_state(), text)
-    wanted = f"{text!r} is no cell; type a letter and a number, a1 to c3, or swap"
-    assert str(error.value) == wanted
-
-
-def test_a_taken_cell_and_the_end_are_named() -> None:
-    game = Hex(3)
-    with pytest.raises(GameError, match=r"^B2 is taken; type an empty cell$"):
-        game.parse_action(game.from_moves(["b2"]), "B2")
-    over = game.from_moves(["b1", "a1", "b2", "a2", "b3"])
-    assert game.outcome(over) == 1
-    with pytest.raises(GameError, match=r"^the game is over$"):
-        game.parse_action(over, "c3")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"size": 1}, "size must be 2 to 26, got 1"),
-        ({"size": 27}, "size must be 2 to 26, got 27"),
-        ({"swap": 2}, "swap must be 0 (off) or 1 (on), got 2"),
-        ({"swap": -1}, "swap must be 0 (off) or 1 (on), got -1"),
-    ],
-)
-def test_a_board_that_cannot_be_is_explained(options: dict[str, int], message: str) -> None:
-    with pytest.raises(GameError) as error:
-        make_game("hex", **options)
-    assert str(error.value) == message
-
-
-@pytest.mark.parametrize(
-    ("swap", "diagram", "message"),
-    [
-        (0, "", "a diagram needs 2 lines of 2 signs"),
-        (0, ". .\n. .", "a diagram needs one line such as 'X to move after 0 moves'"),
-        (0, "X .\n. .\nO to move after 0 moves", "after 0 moves it is not O's turn"),
-        (0, "X .\n. .\nO to move after 3 moves", "X has 1 stones and O has 0: 3 moves cannot"),
-        (0, ". .\nO .\nX to move after 2 moves", "X has 0 stones and O has 1: 2 moves cannot"),
-        (0, ". .\nO .\nO to move after 1 moves", "X has 0 stones and O has 1: 1 moves cannot"),
-        (1, ". .\nO .\nX to move after 2 moves", None),
-        (1, "X .\nO .\nO to move after 3 moves", None),
-        (1, "X .\nO .\nX to move after 2 moves", None),
-        (1, ". .\n. .\nO to move after 1 moves", "X has 0 stones and O has 0: 1 moves cannot"),
-        (0, "X .\nX O\nX to move after 3 moves", "not X's turn"),
-        (0, "X O\nX O\nX to move after 4 moves", "a chain of a player who did not move last"),
-    ],
-)
-def test_a_board_that_is_drawn_wrongly_is_explained(
-    swap: int, diagram: str, message: str | None
-) -> None:
-    if message is None:
-        Hex(2, swap).parse(diagram)
-        return
-    with pytest.raises(GameError) as error:
-        Hex(2, swap).parse(diagram)
-    assert message in str(error.value)

@@ -9,7 +9,7 @@ from helpers.reference.rules import OthelloTwin
 from numba import types
 
 from alphazero.errors import GameError
-from alphazero.games import ONGOING, game_options, make_game, to_play
+from alphazero.games import ONGOING, game_options, to_play
 from alphazero.games.compiled_rules import RulesType
 from alphazero.games.game import PLY
 from alphazero.games.othello import DISCS, Othello
@@ -179,54 +179,6 @@ def test_the_symmetries_are_those_that_leave_the_first_four_discs_as_they_are() 
     actions, cells = Othello(6).symmetries()
     assert len({tuple(image) for image in cells}) == len(cells) == 4
     assert (actions[:, 36] == 36).all()
-
-
-@pytest.mark.parametrize(
-    "text", ["", "z9", "d", "3", "d33", "i1", "a9", "a0", "dd3", "\u0664", "pas"]
-)
-def test_a_text_that_is_no_cell_is_answered_with_the_range(text: str) -> None:
-    game = Othello()
-    with pytest.raises(GameError) as error:
-        game.parse_action(game.initial_state(), text)
-    wanted = f"{text!r} is no cell; type a letter and a number, a1 to h8, or pass"
-    assert str(error.value) == wanted
-
-
-@pytest.mark.parametrize("text", ["a1", "d4", "PASS"])
-def test_a_move_that_encloses_nothing_is_answered_with_those_that_do(text: str) -> None:
-    game = Othello()
-    with pytest.raises(GameError) as error:
-        game.parse_action(game.initial_state(), text)
-    assert str(error.value).endswith("; type one of d3 c4 f5 e6")
-
-
-@pytest.mark.parametrize("size", [0, 2, 5, 10, -8])
-def test_a_board_of_another_size_is_refused(size: int) -> None:
-    with pytest.raises(GameError, match=rf"^size must be one of 4, 6, 8, got {size}$"):
-        make_game("othello", size=size)
-
-
-FIRST = ". . . .\n. O X .\n. X O .\n. . . .\n"
-
-
-@pytest.mark.parametrize(
-    ("diagram", "message"),
-    [
-        ("", "a diagram needs 4 lines of 4 signs"),
-        (FIRST, "a diagram needs one line such as 'X to move after 0 moves'; found 0"),
-        (FIRST + "X to move after 0 moves\n" * 2, "'X to move after 0 moves'; found 2"),
-        (FIRST + "O to move after 0 moves", "after 0 moves it is not O's turn: X moves first"),
-        (FIRST + "O to move after 1 moves", "1 moves cannot have added 0 discs"),
-        (FIRST.replace("X", "."), "a diagram needs one line"),
-        (FIRST.replace("X", ".") + "X to move after 0 moves", "an empty cell among the four"),
-        (FORCED.replace("O to move after 11", "X to move after 10"), "10 moves cannot have added"),
-        (FORCED.replace("after 11", "after 23"), "23 moves cannot have added 11 discs"),
-    ],
-)
-def test_a_board_that_is_drawn_wrongly_is_explained(diagram: str, message: str) -> None:
-    with pytest.raises(GameError) as error:
-        Othello(4).parse(diagram)
-    assert message in str(error.value)
 
 
 def test_the_heuristic_likes_corners_and_freedom_and_sees_both_sides_alike() -> None:

@@ -21,6 +21,7 @@ OTHERS = {
     "games/test_against_go_programs.py": "Go's rules beside other programs",
     "games/test_against_open_spiel.py": "the rules of several games beside OpenSpiel's",
     "games/test_check.py": "contract/, by games with one fault each",
+    "games/test_mistakes.py": "texts, options and diagrams that each game refuses",
     "games/test_plug_ins.py": "games that other packages register",
     "scripts/test_tutorial.py": "scripts/tutorial.ipynb",
     "training/test_resume.py": "runs that are interrupted and resumed, through loop and files",
