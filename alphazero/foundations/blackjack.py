@@ -3,8 +3,8 @@
 Sutton and Barto, *Reinforcement Learning: An Introduction*, 2nd edition (2018), example 5.1. Cards
 come from an infinite deck; the dealer shows one card and sticks on 17 or more; the player hits or
 sticks; a natural, an ace and a ten at once, wins unless the dealer has one too. Rewards are +1, 0
-and -1. The rules are those of Gymnasium's `Blackjack-v1` with `sab=True`, which
-`gymnasium_baseline.py` plays; the same cards in the same order give the same episode.
+and -1. The rules are those of Gymnasium's `Blackjack-v1` with `sab=True`: the same cards in the
+same order give the same episode.
 
 A state is a choice of the player: the player's sum from 12 to 21 (below 12 the player always
 hits), the card that the dealer shows, and whether an ace counts as 11 (it is *usable*). Tables

@@ -38,7 +38,7 @@ def require_matplotlib() -> None:
     """Raise FoundationsError unless matplotlib is installed."""
     if importlib.util.find_spec("matplotlib") is None:
         raise FoundationsError(
-            "pictures need matplotlib; install it with: pip install 'alphazero[foundations]'"
+            "pictures need matplotlib; install it with: pip install 'alphazero[plot]'"
         )
 
 
@@ -73,25 +73,24 @@ def draw_prediction(predictions: Sequence[tuple[int, Prediction]], exact: Soluti
 
 
 def draw_control(learned: Control, exact: Solution, title: str) -> bytes:
-    """Draw learned and exact policies and values, as figure 5.2 of the book.
+    """Draw learned and exact policies, as in figure 5.2 of the book.
 
-    The learned values are those of acting greedily; a cross marks where the policies differ.
+    A cross marks where the policies differ.
     """
-    figure = _new_figure(15.5, 7.6, title)
-    sides = (
-        ("learned", learned.policy, learned.action_values.max(axis=0)),
-        ("exact", exact.policy, exact.action_values.max(axis=0)),
-    )
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    figure = _new_figure(9, 9, title)
     for row, (usable, name) in enumerate(ACES):
-        for side, (whose, policy, values) in enumerate(sides):
-            number = 4 * row + 2 * side + 1
-            axes: Any = figure.add_subplot(2, 4, number)
+        for side, (whose, policy) in enumerate(
+            (("learned", learned.policy), ("exact", exact.policy))
+        ):
+            axes: Any = figure.add_subplot(2, 2, 2 * row + side + 1)
             _draw_policy(axes, policy[usable], exact.policy[usable])
             axes.set_title(f"{whose} policy, {name}", fontsize=10)
-            axes = figure.add_subplot(2, 4, number + 1, projection="3d")
-            _draw_surface(axes, values[usable])
-            axes.set_title(f"{whose} value of the better action", fontsize=10)
-    _explain_policies(figure)
+    cross = Line2D([], [], color="black", marker="x", linestyle="", label="not the exact action")
+    colours = [Patch(color=COLOURS[action], label=name) for action, name in NAMES.items()]
+    figure.legend(handles=[*colours, cross], loc="outside lower center", ncols=3)
     return _png(figure)
 
 
@@ -134,15 +133,6 @@ def _draw_policy(axes: Any, policy: Policy, exact: Policy) -> None:
     axes.set_ylabel("player's sum", fontsize=9)
     sums, cards = np.nonzero(policy != exact)
     axes.plot(cards + 1, sums + LOWEST_SUM, "x", color="black", markersize=9, markeredgewidth=2)
-
-
-def _explain_policies(figure: "Figure") -> None:
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    cross = Line2D([], [], color="black", marker="x", linestyle="", label="not the exact action")
-    colours = [Patch(color=COLOURS[action], label=name) for action, name in NAMES.items()]
-    figure.legend(handles=[*colours, cross], loc="outside lower center", ncols=3)
 
 
 def _add_grid_and_legend(axes: Any) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers import gymnasium_baseline
 
-from alphazero.foundations import blackjack, gymnasium_baseline
+from alphazero.foundations import blackjack
 from alphazero.foundations.blackjack import HIT, LONGEST, SHAPE, STICK, Policy
 from alphazero.foundations.dynamic_programming import Solution, evaluate, optimum
 from alphazero.utils.arrays import Float64Array

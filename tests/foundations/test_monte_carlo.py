@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from helpers import gymnasium_baseline
 
-from alphazero.foundations import gymnasium_baseline, monte_carlo
+from alphazero.foundations import monte_carlo
 from alphazero.foundations.blackjack import HIT, SHAPE, STICK, Policy, state_name, sticks_on
 from alphazero.foundations.common import FoundationsError
 from alphazero.foundations.dynamic_programming import Solution, evaluate, optimum

@@ -1,40 +1,22 @@
 """The same Monte Carlo methods in plain Python, on Gymnasium's `Blackjack-v1`.
 
-The compiled rules of `blackjack.py` are checked against this loop, for results and speed.
+The compiled rules of `blackjack.py` are checked against this loop.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import gymnasium
 import numpy as np
 
 from alphazero.foundations.blackjack import HIT, LOWEST_SUM, SHAPE, STICK, Policy, sticks_on
-from alphazero.foundations.common import (
-    FoundationsError,
-    Progress,
-    check_number,
-    check_share,
-    pieces,
-)
-from alphazero.foundations.monte_carlo import MOST_EPISODES, Control, Prediction
-
-if TYPE_CHECKING:
-    import gymnasium
-
-PIECE = 500
-"""Episodes between two updates of the bar."""
+from alphazero.foundations.monte_carlo import Control, Prediction
 
 Visit = tuple[int, tuple[int, int, int]]
 """An action, and its state as an index into tables."""
 
 
 def make_environment() -> "gymnasium.Env[Any, Any]":
-    """Return Blackjack by Sutton and Barto's rules; raise FoundationsError without Gymnasium."""
-    try:
-        import gymnasium
-    except ImportError as error:
-        raise FoundationsError(
-            "this needs Gymnasium; install it with: pip install 'alphazero[foundations]'"
-        ) from error
+    """Return Blackjack by Sutton and Barto's rules."""
     return gymnasium.make("Blackjack-v1", sab=True)
 
 
@@ -60,39 +42,32 @@ def play_episode(
             return visits, float(reward)
 
 
-def predict(policy: Policy, episodes: int, seed: int, show: Progress | None = None) -> Prediction:
+def predict(policy: Policy, episodes: int, seed: int) -> Prediction:
     """Estimate the values of `policy`, as `monte_carlo.predict` does."""
-    learned = _learn(policy.copy(), episodes, 0.0, seed, False, show)
+    learned = _learn(policy.copy(), episodes, 0.0, seed, False)
     visits = learned.visits.sum(axis=0)
     totals = (learned.visits * learned.action_values).sum(axis=0)
     return Prediction(totals / np.maximum(visits, 1), visits)
 
 
-def learn_by_soft_policies(
-    episodes: int, epsilon: float, seed: int, show: Progress | None = None
-) -> Control:
+def learn_by_soft_policies(episodes: int, epsilon: float, seed: int) -> Control:
     """Learn to act, as `monte_carlo.learn_by_soft_policies` does."""
-    check_share("epsilon", epsilon)
-    return _learn(sticks_on(20), episodes, epsilon, seed, True, show)
+    return _learn(sticks_on(20), episodes, epsilon, seed, True)
 
 
-def _learn(
-    policy: Policy, episodes: int, epsilon: float, seed: int, improve: bool, show: Progress | None
-) -> Control:
+def _learn(policy: Policy, episodes: int, epsilon: float, seed: int, improve: bool) -> Control:
     """Average the returns of state-action pairs; with `improve`, keep `policy` greedy."""
-    check_number("episodes", episodes, 1, MOST_EPISODES)
     environment = make_environment()
     environment.reset(seed=seed)
     rng = np.random.default_rng(seed)
     counts, values = np.zeros((2, *SHAPE), np.int64), np.zeros((2, *SHAPE))
-    for piece in pieces(episodes, PIECE, show):
-        for _ in range(piece):
-            visits, reward = play_episode(environment, policy, epsilon, rng)
-            for action, state in visits:  # no state occurs twice: each is a first visit
-                pair = (action, *state)
-                counts[pair] += 1
-                values[pair] += (reward - values[pair]) / counts[pair]
-                if improve:
-                    policy[state] = int(values[HIT][state] > values[STICK][state])
+    for _ in range(episodes):
+        visits, reward = play_episode(environment, policy, epsilon, rng)
+        for action, state in visits:  # no state occurs twice: each is a first visit
+            pair = (action, *state)
+            counts[pair] += 1
+            values[pair] += (reward - values[pair]) / counts[pair]
+            if improve:
+                policy[state] = int(values[HIT][state] > values[STICK][state])
     environment.close()
     return Control(policy, values, counts)
