@@ -14,7 +14,6 @@ from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
-from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.training.selfplay import SelfPlayStats, make_selfplay_match
 from alphazero.utils.jobs import JobProgress, run_jobs, split_evenly
@@ -75,7 +74,7 @@ def untrained_network(
     network = ResNet.of(game, config.network, config.run.seed)
     evaluator = make_evaluator(network, config.inference)
     int8 = config.inference.selfplay_precision == "int8"
-    if int8 and isinstance(evaluator, OpenVINOEvaluator):
+    if int8 and evaluator.computes_int8:
         first = game.observe(game.initial_state())[None]
         return network, evaluator, evaluator.quantized(first)
     return network, evaluator, evaluator

@@ -17,8 +17,8 @@ from alphazero.diagnostics.doctor_rules import ENOUGH_ITERATIONS, ENOUGH_STEPS, 
 from alphazero.diagnostics.run_history import read_curves
 from alphazero.errors import AlphaZeroError
 from alphazero.network.inference.backend import explain_backend, make_evaluator, passed_over
-from alphazero.network.inference.device_check import compare
-from alphazero.network.inference.devices import available_devices, check_network, self_check
+from alphazero.network.inference.device_check import check_network, compare, self_check
+from alphazero.network.inference.devices import available_devices
 from alphazero.training.run_directory import RunDirectory
 from alphazero.utils.jit import cache_folder
 from alphazero.utils.machine import instruction_sets, processor, total_memory, usable_cores

@@ -13,21 +13,22 @@ import numpy as np
 import torch
 
 from alphazero.config.schema import InferenceConfig
-from alphazero.errors import RunError
-from alphazero.games.game import Game
+from alphazero.errors import ConfigError, RunError
+from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import make_game, write_game
 from alphazero.network.checkpoint import Checkpoint
-from alphazero.network.inference.onnx_evaluator import OnnxEvaluator, open_session
-from alphazero.network.inference.onnx_graph import (
+from alphazero.network.inference.backend import onnx_is_installed
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator
+from alphazero.network.inference.onnx_evaluator import (
     BATCH,
     INPUT,
     LOGITS,
     VALUES,
+    OnnxEvaluator,
     onnx_bytes,
-    require_onnx,
+    open_session,
 )
 from alphazero.network.inference.quantization import CALIBRATION, QuantizationError, measure_ranges
-from alphazero.network.played_positions import played_positions
 from alphazero.network.resnet import ResNet, fold_batch_norm
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.files import sha256_of
@@ -44,6 +45,15 @@ TOLERANCE: Final = 1e-3
 
 INT8_LIMITS: Final = InferenceConfig()
 """Int8 must be as exact as in self-play."""
+
+_GAMES: Final = 16
+"""Games at once: so few that a thousand positions reach far into games of any length."""
+
+_RANDOM_SHARE: Final = 0.5
+"""Share of uniformly random moves, so that games differ; the others follow the policy."""
+
+_MAX_ROUNDS: Final = 2_000
+"""Moves of each game at most; small games do not have as many positions as asked for."""
 
 
 class Comparison(NamedTuple):
@@ -101,7 +111,8 @@ def export_model(
         ConfigError: when ONNX is not installed.
         RunError: when the model's answers differ too much from torch on `positions` positions.
     """
-    require_onnx()
+    if not onnx_is_installed():
+        raise ConfigError("ONNX is not installed; pip install 'alphazero[onnx]'")
     game = make_game(checkpoint.game_name, **checkpoint.game_options)
     network = fold_batch_norm(checkpoint.network())
     rounds = precision == "int8"
@@ -188,3 +199,33 @@ def plane_names(game: Game) -> str:
     """Return the planes of the observation in words, as the game's source has them."""
     text = inspect.getdoc(type(game).observation_shape) or "not described"
     return " ".join(text.split()).rstrip(".")
+
+
+def played_positions(evaluator: BatchedEvaluator, game: Game, wanted: int) -> Float32Array:
+    """Return `wanted` distinct observations [B, C, H, W] of games that a network plays with itself.
+
+    Their order is random, and always the same.
+    There are fewer if the game has no more, but at least one.
+    """
+    rng = np.random.default_rng(0)
+    states = [game.initial_state() for _ in range(_GAMES)]
+    seen: dict[bytes, Float32Array] = {}
+    idle = 0  # rounds without a new position
+    for _ in range(_MAX_ROUNDS):
+        if len(seen) >= wanted or idle > game.max_moves:
+            break
+        observations = np.stack([game.observe(state) for state in states])
+        before = len(seen)
+        seen |= {each.tobytes(): each for each in observations}
+        idle = idle + 1 if len(seen) == before else 0
+        logits, _ = evaluator.evaluate(observations)
+        for index, (state, scores) in enumerate(zip(states, logits, strict=True)):
+            mask = game.legal_action_mask(state)
+            weights = np.where(mask, np.exp(scores - scores[mask].max(), dtype=np.float64), 0.0)
+            if rng.random() < _RANDOM_SHARE:
+                weights = mask.astype(np.float64)
+            after = game.play(state, int(rng.choice(len(mask), p=weights / weights.sum())))
+            over = game.outcome(after) != ONGOING
+            states[index] = game.initial_state() if over else after
+    positions = np.stack(list(seen.values()))
+    return positions[rng.permutation(len(positions))[:wanted]]

@@ -19,9 +19,15 @@ from torch.nn.functional import relu
 
 from alphazero.config.schema import NetworkConfig
 from alphazero.games.game import Game
-from alphazero.network.auxiliary_heads import PooledHead, make_heads
-from alphazero.network.heads import NUM_SUMMARIES, make_policy_head, policy_logits, pool_board
-from alphazero.network.layers import ConvNorm
+from alphazero.network.heads import (
+    NUM_SUMMARIES,
+    ConvNorm,
+    PooledHead,
+    make_auxiliary_heads,
+    make_policy_head,
+    policy_logits,
+    pool_board,
+)
 from alphazero.utils.arrays import Float32Array
 
 HEAD_INIT_STD = 0.1
@@ -157,7 +163,7 @@ class ResNet(nn.Module):
             inputs = settings.value_filters * (NUM_SUMMARIES if pools else cells)
             self.value_hidden = nn.Linear(inputs, settings.value_hidden)
             self.value_output = nn.Linear(settings.value_hidden, 1)
-            self.auxiliary = make_heads(settings)  # last: drawn last
+            self.auxiliary = make_auxiliary_heads(settings)  # last: drawn last
         if seed is not None:
             self.to_empty(device="cpu")
             self._initialise(torch.Generator().manual_seed(seed))

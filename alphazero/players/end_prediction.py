@@ -16,7 +16,7 @@ from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.arrays import Float32Array
 
 if TYPE_CHECKING:
-    from alphazero.network.inference.predictions import AuxiliaryPredictions
+    from alphazero.network.inference.batched_evaluator import AuxiliaryPredictions
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import numpy as np
 
 from alphazero.config.schema import InferenceConfig
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
-from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.inference.quantization import CALIBRATION, QuantizationError
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.selfplay import SelfPlayNetwork
@@ -37,7 +36,7 @@ def quantize(
     best: BatchedEvaluator, replay: ReplayBuffer, settings: InferenceConfig, seed: Sequence[int]
 ) -> SelfPlayNetwork:
     """Return `best` in int8, or itself if it cannot, exceeds a limit or the window is empty."""
-    if not isinstance(best, OpenVINOEvaluator) or not replay.window:
+    if not best.computes_int8 or not replay.window:
         return SelfPlayNetwork(best)
     calibration, check = sample_positions(replay, np.random.default_rng(seed))
     if not len(calibration):

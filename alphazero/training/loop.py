@@ -29,7 +29,6 @@ from alphazero.network.inference.backend import (
     resolve_backend,
 )
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
-from alphazero.network.inference.device_check import check_device
 from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch
@@ -456,6 +455,8 @@ class Training:
 
     def _set_best(self, network: ResNet) -> None:
         """Make `network` the best player, after a check that the device computes it correctly."""
+        from alphazero.network.inference.device_check import check_device
+
         self.best = make_evaluator(network, self.config.inference)
         agreement = check_device(self.best, network, self.game)
         say(f"self-check: {agreement}")

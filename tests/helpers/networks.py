@@ -9,9 +9,8 @@ import torch
 from torch import nn
 
 from alphazero.config.schema import NetworkConfig
+from alphazero.network.inference.backend import onnx_is_installed, openvino_is_installed
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
-from alphazero.network.inference.onnx_graph import onnx_is_installed
-from alphazero.network.inference.openvino_evaluator import openvino_is_installed
 from alphazero.network.resnet import ResNet, fold_batch_norm
 
 needs_openvino = pytest.mark.skipif(not openvino_is_installed(), reason="OpenVINO not installed")

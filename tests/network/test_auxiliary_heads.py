@@ -8,9 +8,9 @@ import torch
 from helpers.networks import needs_openvino
 
 from alphazero.config.schema import AUXILIARY_HEADS, NetworkConfig
-from alphazero.network.auxiliary_heads import LEAST_SPREAD
+from alphazero.network.heads import LEAST_SPREAD
+from alphazero.network.inference.batched_evaluator import predict
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
-from alphazero.network.inference.predictions import predict
 from alphazero.network.inference.torch_evaluator import TorchEvaluator
 from alphazero.network.resnet import ResNet, fold_batch_norm
 

@@ -11,13 +11,12 @@ from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS
 
 from alphazero.config.schema import InferenceConfig, NetworkConfig
-from alphazero.errors import RunError
+from alphazero.errors import ConfigError, RunError
 from alphazero.games import make_game
 from alphazero.network import onnx_export
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint
 from alphazero.network.inference.onnx_evaluator import OnnxEvaluator, open_session
-from alphazero.network.onnx_export import TOLERANCE, export_model
-from alphazero.network.played_positions import played_positions
+from alphazero.network.onnx_export import TOLERANCE, export_model, played_positions
 from alphazero.network.resnet import ResNet
 from alphazero.utils.files import sha256_of
 from alphazero.utils.shipped import shipped_players
@@ -129,3 +128,9 @@ def test_shipped_players_agree_with_torch_on_a_thousand_positions(
     assert model.comparison.positions == 1000
     if precision == "float32":
         assert max(model.comparison[1:3]) < TOLERANCE / 10
+
+
+def test_without_onnx_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx_export, "onnx_is_installed", lambda: False)
+    with pytest.raises(ConfigError, match=r"pip install 'alphazero\[onnx\]'"):
+        export_model(load_checkpoint(TIC_TAC_TOE), "")

@@ -2,6 +2,7 @@
 
 import math
 import os
+from importlib.util import find_spec
 from typing import Final
 
 from alphazero.config.schema import BACKENDS, Config, InferenceConfig
@@ -9,16 +10,22 @@ from alphazero.errors import ConfigError
 from alphazero.games import make_game
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.inference.devices import resolve_device
-from alphazero.network.inference.onnx_evaluator import OnnxEvaluator
-from alphazero.network.inference.onnx_graph import onnx_is_installed
-from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator, openvino_is_installed
-from alphazero.network.inference.torch_evaluator import TorchEvaluator
 from alphazero.network.resnet import ResNet
 
 BACKEND_VARIABLE: Final = "ALPHAZERO_BACKEND"
 """The environment variable that overrides `inference.backend` on this machine."""
 
 NAMES: Final = {"openvino": "OpenVINO", "onnxruntime": "ONNX Runtime", "torch": "torch"}
+
+
+def openvino_is_installed() -> bool:
+    """Whether OpenVINO can be imported."""
+    return find_spec("openvino") is not None
+
+
+def onnx_is_installed() -> bool:
+    """Whether ONNX models can be both written and run: `onnx` and `onnxruntime`."""
+    return all(find_spec(name) is not None for name in ("onnx", "onnxruntime"))
 
 
 def resolve_backend(settings: InferenceConfig) -> str:
@@ -94,9 +101,15 @@ def make_evaluator(network: ResNet, settings: InferenceConfig) -> BatchedEvaluat
     """Return a frozen copy of `network` that evaluates positions."""
     match resolve_backend(settings):
         case "openvino":
+            from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
+
             return OpenVINOEvaluator(network, settings.precision)
         case "onnxruntime":
+            from alphazero.network.inference.onnx_evaluator import OnnxEvaluator
+
             return OnnxEvaluator(network)
+    from alphazero.network.inference.torch_evaluator import TorchEvaluator
+
     return TorchEvaluator(network, settings.device, settings.precision)
 
 

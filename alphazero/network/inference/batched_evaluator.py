@@ -1,21 +1,26 @@
 """The network as an evaluator: from batches of positions to policy logits and values.
 
-Shapes: B positions, C planes, H rows, W columns, A actions.
+Shapes: B positions, C planes, H rows, W columns, A actions, T horizons.
 """
 
 import copy
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Final, Protocol, Self
+from typing import Final, NamedTuple, Protocol, Self
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from alphazero.errors import RunError
-from alphazero.network.inference.predictions import AuxiliaryPredictions, predict
 from alphazero.network.resnet import ResNet, check_observations, fold_batch_norm
 from alphazero.utils.arrays import Float32Array
+from alphazero.utils.jobs import at_most_threads
+
+Forward = Callable[[Tensor], tuple[Tensor, Tensor]]
+"""Maps observations [B, C, H, W] to logits [B, A] and values [B]."""
 
 # From 16 on, steps of a half or less keep padding cheap; few sizes need few compiled kernels.
 BATCH_SIZES: Final = (
@@ -85,11 +90,26 @@ class BatchRunner(Protocol):
         """
 
 
+class AuxiliaryPredictions(NamedTuple):
+    """What the auxiliary heads say of B positions, for `to_play` of each; None: no such head."""
+
+    ownership: Float32Array | None
+    """[B, H * W] in [-1, 1]: 1 for cells that will be the player's, -1 for the opponent's"""
+    margin: Float32Array | None
+    """[B] by how much the player will win, mean"""
+    margin_spread: Float32Array | None
+    """[B] its standard deviation"""
+    short_term_value: Float32Array | None
+    """[B, T] in [-1, 1]: the search's values a few moves on, the farthest horizon first"""
+
+
 class BatchedEvaluator(ABC):
     """Evaluates positions, in several threads at once, with a frozen, folded copy of a network."""
 
     device: str
     precision: str
+    computes_int8 = False
+    """whether `quantized` can be called"""
 
     def __init__(self, network: ResNet) -> None:
         self.observation_shape = network.observation_shape
@@ -133,6 +153,14 @@ class BatchedEvaluator(ABC):
         check_observations(observations, self.observation_shape)
         return predict(self._network, observations)
 
+    def quantized(self, observations: Float32Array) -> "BatchedEvaluator":
+        """Return an evaluator of the same network that computes its tower in int8.
+
+        `observations`: float32 [B, C, H, W], B above 0, typical ones: they set the ranges of the
+        rounded layers.
+        """
+        raise NotImplementedError
+
     def _checkout(self, size: int) -> BatchRunner:
         with suppress(IndexError):
             return self._idle[size].pop()
@@ -141,3 +169,32 @@ class BatchedEvaluator(ABC):
     @abstractmethod
     def _make_runner(self, size: int) -> BatchRunner:
         """Return the network prepared for batches of `size`."""
+
+
+@torch.inference_mode()
+def predict(network: ResNet, observations: Float32Array) -> AuxiliaryPredictions:
+    """Return the auxiliary predictions for `observations` [B, C, H, W].
+
+    `network` is in evaluation mode, on any device and of any precision. This is for people: it
+    does not batch, and computes policy and value too.
+    """
+    weight = network.stem.convolution.weight
+    given = torch.from_numpy(np.ascontiguousarray(observations)).to(weight.device, weight.dtype)
+    with at_most_threads(network.useful_threads(len(given))):
+        found = network.forward_full(given).auxiliary
+    margins = found.get("margin")
+
+    def array(tensor: Tensor | None) -> Float32Array | None:
+        return None if tensor is None else tensor.float().cpu().numpy()
+
+    return AuxiliaryPredictions(
+        array(_value_of_logits(found.get("ownership"))),
+        array(None if margins is None else margins[:, 0]),
+        array(None if margins is None else margins[:, 1]),
+        array(_value_of_logits(found.get("short_term_value"))),
+    )
+
+
+def _value_of_logits(logits: Tensor | None) -> Tensor | None:
+    """Return 2 p - 1 for the probabilities p of the logits."""
+    return None if logits is None else torch.tanh(logits / 2)

@@ -7,15 +7,12 @@ buffers are here, those on the host pinned, so that transfers are asynchronous.
 Shapes: B batch size, C planes, H rows, W columns, A actions.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-Forward = Callable[[Tensor], tuple[Tensor, Tensor]]
-"""Maps observations [B, C, H, W] to logits [B, A] and values [B]."""
+from alphazero.network.inference.batched_evaluator import Forward
 
 WARM_UP = 3
 """Runs before the recording, in which libraries choose their kernels and allocate memory."""

@@ -1,18 +1,23 @@
 """A check for faulty devices, before any of their outputs is kept.
 
-At the start of a run its evaluator and a plain copy of the network, in float32 on the CPU, evaluate
-the same fixed positions. Otherwise a faulty driver, kernel or memory would write games and weights
-that look like any others.
+A device is compared with the CPU before it is used. At the start of a run its evaluator and a plain
+copy of the network, in float32 on the CPU, evaluate the same fixed positions. Otherwise a faulty
+driver, kernel or memory would write games and weights that look like any others.
 
 Shapes: B positions, C planes, H rows, W columns, A actions.
 """
 
 import copy
+import functools
+from collections.abc import Mapping
 from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
 
+from alphazero.config.schema import NetworkConfig
 from alphazero.errors import RunError
 from alphazero.games import ONGOING, Game
 from alphazero.network.resnet import ResNet
@@ -42,17 +47,25 @@ class PreciseEvaluator(Protocol):
 
 
 class DeviceCheck(NamedTuple):
-    """The errors of an evaluator's outputs, as shares of the reference's spread."""
+    """The errors of a device's outputs from float32 on the CPU."""
 
-    policy: float
-    value: float
-    tolerance: float
+    errors: Mapping[str, float]
+    """shares of the spread of the CPU's numbers: of policies, values, gradients"""
+    tolerance: float = TOLERANCES["float32"]
+    failure: str = ""
+    """what torch said if it could not compute"""
 
     def __str__(self) -> str:
-        return (
-            f"policies are off by {self.policy:.3%} and values by {self.value:.3%} of their "
-            f"spread (at most {self.tolerance:.0%}) from float32 on the CPU"
+        shown = ", ".join(f"{name} by {error:.3%}" for name, error in self.errors.items())
+        return self.failure or (
+            f"{shown} of their spread off float32 on the CPU (at most {self.tolerance:.0%})"
         )
+
+    @property
+    def fault(self) -> str:
+        """The fault of the device; empty if there is none."""
+        good = not self.failure and max(self.errors.values()) <= self.tolerance
+        return "" if good else str(self)
 
 
 def check_device(evaluator: PreciseEvaluator, network: ResNet, game: Game) -> DeviceCheck:
@@ -61,14 +74,14 @@ def check_device(evaluator: PreciseEvaluator, network: ResNet, game: Game) -> De
     Raises:
         RunError: when an error exceeds the tolerance of the precision.
     """
-    agreement = compare(evaluator, network, fixed_positions(game))
-    if not max(agreement.policy, agreement.value) <= agreement.tolerance:
+    check = compare(evaluator, network, fixed_positions(game))
+    if check.fault:
         raise RunError(
-            f"this device computes wrongly: {agreement}; nothing that it answered was kept; "
+            f"this device computes wrongly: {check}; nothing that it answered was kept; "
             "choose another one, as with inference.device=cpu, inference.backend=torch or "
             "inference.precision=float32"
         )
-    return agreement
+    return check
 
 
 def compare(
@@ -81,11 +94,11 @@ def compare(
         exact_logits, exact_values = (
             answer.numpy() for answer in plain(torch.from_numpy(observations))
         )
-    return DeviceCheck(
-        relative_error(logits, exact_logits),
-        relative_error(values, exact_values),
-        TOLERANCES[evaluator.precision],
-    )
+    errors = {
+        "policies": relative_error(logits, exact_logits),
+        "values": relative_error(values, exact_values),
+    }
+    return DeviceCheck(errors, TOLERANCES[evaluator.precision])
 
 
 def fixed_positions(game: Game) -> Float32Array:
@@ -98,6 +111,59 @@ def fixed_positions(game: Game) -> Float32Array:
         state = game.play(state, int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
     chosen = np.linspace(0, len(seen) - 1, POSITIONS).astype(int)
     return np.stack([seen[ply] for ply in np.unique(chosen)])
+
+
+@functools.cache
+def self_check(device: str) -> DeviceCheck:
+    """Compute a small network and its gradient on a device and on the CPU, and compare them.
+
+    A run also compares its own network, in the precision of play, by `check_device`.
+    """
+    _compute_convolutions_in_float32()
+    try:
+        answers = _compute(torch.device(device))
+    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
+        return DeviceCheck(
+            {}, failure=f"torch cannot compute there ({str(error).splitlines()[0][:120]})"
+        )
+    exact = _compute(torch.device("cpu"))
+    return DeviceCheck({name: relative_error(answers[name], exact[name]) for name in exact})
+
+
+def _compute_convolutions_in_float32() -> None:
+    """Let NVIDIA's GPUs keep all bits of float32; torch's default for convolutions is TF32."""
+    cudnn = torch.backends.cudnn
+    if hasattr(cudnn, "conv"):
+        cudnn.conv.fp32_precision = "ieee"
+    else:  # before torch 2.9
+        cudnn.allow_tf32 = False
+
+
+def check_network() -> tuple[ResNet, Tensor]:
+    """Return the network of the self-check, and 16 observations [B, C, H, W]."""
+    network = ResNet((3, 6, 7), 7, NetworkConfig(blocks=2, filters=16, value_hidden=16))
+    draw = torch.Generator().manual_seed(2)
+    with torch.no_grad():
+        for weights in network.parameters():  # a new network's blocks are the identity
+            weights.add_(0.3 * torch.randn(weights.shape, generator=draw))
+    return network, torch.randint(0, 2, (16, 3, 6, 7), generator=draw).float()
+
+
+def _compute(device: torch.device) -> dict[str, Float32Array]:
+    """Return the policy logits [B, A], values [B] and gradient of one step of a fixed network."""
+    network, observations = check_network()
+    draw = torch.Generator().manual_seed(3)
+    policies = torch.softmax(torch.randn(len(observations), 7, generator=draw), 1)
+    outcomes = torch.randn(len(observations), generator=draw).sign()
+    network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    given = observations.to(device).contiguous(memory_format=torch.channels_last)
+    logits, values = network.train()(given)
+    loss: Tensor = cross_entropy(logits, policies.to(device))
+    loss = loss + (outcomes.to(device) - values).square().mean()
+    loss.backward()  # type: ignore[no-untyped-call]
+    slopes = [each.grad.flatten() for each in network.parameters() if each.grad is not None]
+    found = {"policies": logits, "values": values, "gradients": torch.cat(slopes)}
+    return {name: numbers.detach().cpu().numpy() for name, numbers in found.items()}
 
 
 def relative_error(answers: Float32Array, exact: Float32Array) -> float:

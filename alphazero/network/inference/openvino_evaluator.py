@@ -6,14 +6,12 @@ Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 import functools
 import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from alphazero.errors import ConfigError
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.inference.devices import resolve_precision
 from alphazero.network.inference.graph import build_graph
@@ -28,11 +26,6 @@ from alphazero.network.resnet import ResNet, check_observations
 from alphazero.utils.arrays import Float32Array
 
 _PRECISIONS = {"float32": "f32", "bfloat16": "bf16"}
-
-
-def openvino_is_installed() -> bool:
-    """Whether OpenVINO can be imported."""
-    return find_spec("openvino") is not None
 
 
 class OpenVINORunner:
@@ -66,10 +59,9 @@ class OpenVINOEvaluator(BatchedEvaluator):
     """
 
     device = "cpu"
+    computes_int8 = True
 
     def __init__(self, network: ResNet, precision: str = "auto") -> None:
-        if not openvino_is_installed():
-            raise ConfigError("OpenVINO is not installed; pip install 'alphazero[openvino]'")
         super().__init__(network)
         self.precision = resolve_precision(precision, "cpu")
         self._network.to("cpu")
@@ -78,11 +70,7 @@ class OpenVINOEvaluator(BatchedEvaluator):
         self._ranges: Ranges = {}
 
     def quantized(self, observations: Float32Array) -> Self:
-        """Return an evaluator of the same network that computes its tower in int8.
-
-        `observations`: float32 [B, C, H, W], B above 0, typical ones: they set the ranges of the
-        rounded layers. Stem, sums and heads stay in `precision`.
-        """
+        """Return an evaluator whose tower is int8; stem, sums and heads stay in `precision`."""
         check_observations(observations, self.observation_shape)
         twin = self._copy()
         twin.precision = f"int8 and {self.precision}"

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from alphazero.config.schema import InferenceConfig
-from alphazero.network.layers import ConvNorm
+from alphazero.network.heads import ConvNorm
 from alphazero.network.resnet import ResidualBlock, ResNet
 from alphazero.utils.arrays import Float32Array
 

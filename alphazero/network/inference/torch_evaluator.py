@@ -8,8 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from alphazero.network.inference.batched_evaluator import LINE, BatchedEvaluator, BatchRunner
-from alphazero.network.inference.cuda_graph import CudaGraphRunner, Forward
+from alphazero.network.inference.batched_evaluator import (
+    LINE,
+    BatchedEvaluator,
+    BatchRunner,
+    Forward,
+)
 from alphazero.network.inference.devices import TYPES, resolve_device, resolve_precision
 from alphazero.network.resnet import ALL_CORES, ResNet
 from alphazero.utils.arrays import Float32Array
@@ -105,6 +109,8 @@ class TorchEvaluator(BatchedEvaluator):
         given = self._network.forward, size, self.observation_shape, self._type, device
         with _ONE_RECORDING:
             if self._records:
+                from alphazero.network.inference.cuda_graph import CudaGraphRunner
+
                 try:
                     return CudaGraphRunner(*given)
                 except RuntimeError as error:

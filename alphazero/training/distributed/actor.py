@@ -14,10 +14,9 @@ import torch
 from alphazero.config.loader import parse_config
 from alphazero.errors import RunError
 from alphazero.games.registry import make_game
-from alphazero.mcts.evaluator import Evaluator
 from alphazero.network.checkpoint import read_checkpoint
 from alphazero.network.inference.backend import make_evaluator, num_selfplay_threads
-from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.records.game_record import Pairing
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.gate import play_gate
@@ -43,7 +42,7 @@ class Actor:
         self._workers: list[SelfPlayWorker] = []
         self._playing = "", False, 1.0
         """The network in self-play, whether it plays in int8, and its fraction of simulations."""
-        self._evaluators: dict[str, Evaluator] = {}
+        self._evaluators: dict[str, BatchedEvaluator] = {}
         self._reported = SelfPlayStats()
         self._replaced = SelfPlayStats()
         """Statistics of the self-play workers that have been replaced."""
@@ -110,7 +109,7 @@ class Actor:
         evaluator = self._evaluators[name]
         if calibration:
             observations = _read_observations(calibration, self._game.observation_shape)
-            if isinstance(evaluator, OpenVINOEvaluator):
+            if evaluator.computes_int8:
                 evaluator = evaluator.quantized(observations)
         config = with_simulations(self._config, fraction)
         self._workers = [

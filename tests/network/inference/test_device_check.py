@@ -19,9 +19,8 @@ from alphazero.config.schema import InferenceConfig, NetworkConfig
 from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.network.checkpoint import load_checkpoint
-from alphazero.network.inference.backend import make_evaluator
+from alphazero.network.inference.backend import make_evaluator, openvino_is_installed
 from alphazero.network.inference.device_check import TOLERANCES, check_device, fixed_positions
-from alphazero.network.inference.openvino_evaluator import openvino_is_installed
 from alphazero.network.inference.torch_evaluator import TorchEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.training import loop
@@ -87,7 +86,7 @@ def test_healthy_backends_pass_with_new_and_trained_networks(backend: str, preci
     worst = 0.0
     for game, network in networks:
         found = check_device(make_evaluator(network, settings), network, game)
-        worst = max(worst, found.policy, found.value)
+        worst = max(worst, *found.errors.values())
     print(f"{backend} {precision}: at most {worst:.5%} of {TOLERANCES[precision]:.0%}")
     assert worst < TOLERANCES[precision] / 4
 
@@ -166,7 +165,7 @@ def test_a_sick_device_stops_a_new_run_before_anything_is_saved(
         assert only_line("train", "tiny.yaml").startswith("error: this device computes wrongly: ")
     assert files_of(tmp_path / "runs/tiny") <= {"config.yaml", "run.lock"}
     assert main(["train", "tiny.yaml"]) == 0
-    assert "self-check: policies are off by 0.000% " in capsys.readouterr().out
+    assert "self-check: policies by 0.000%, " in capsys.readouterr().out
 
 
 def test_a_sick_device_stops_a_resumed_run_with_its_state_as_it_was(

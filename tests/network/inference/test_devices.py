@@ -11,13 +11,13 @@ from helpers.runs.tiny_run import YAML
 
 from alphazero.cli.main import main
 from alphazero.errors import ConfigError
-from alphazero.network.inference import devices
+from alphazero.network.inference import device_check, devices
+from alphazero.network.inference.device_check import self_check
 from alphazero.network.inference.devices import (
     ACCELERATORS,
     available_devices,
     resolve_device,
     resolve_precision,
-    self_check,
 )
 from alphazero.utils.arrays import Float32Array
 
@@ -44,13 +44,13 @@ def torch_says_mps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def compute_mps_by(monkeypatch: pytest.MonkeyPatch, harm: Callable[[Results], Results]) -> None:
     """Make mps compute what the CPU computes, changed by `harm`."""
-    compute = devices._compute
+    compute = device_check._compute
 
     def fake(device: torch.device) -> Results:
         exact = compute(torch.device("cpu"))
         return exact if device.type == "cpu" else harm(exact)
 
-    monkeypatch.setattr(devices, "_compute", fake)
+    monkeypatch.setattr(device_check, "_compute", fake)
 
 
 def test_auto_takes_what_the_machine_does_well(monkeypatch: pytest.MonkeyPatch) -> None:
