@@ -14,8 +14,14 @@ from rich.segment import ControlType
 from rich.text import Text
 
 from alphazero.errors import AlphaZeroError, GameError, did_you_mean
-from alphazero.frontends.terminal.commands import COMMANDS, CommandResult, describe_sides, draw, run
-from alphazero.frontends.terminal.live_analysis import CommandContext
+from alphazero.frontends.terminal.commands import (
+    COMMANDS,
+    CommandContext,
+    CommandResult,
+    describe_sides,
+    draw,
+    run,
+)
 from alphazero.frontends.terminal.screen import PLAYERS, PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.frontends.terminal.views import side_of
@@ -70,7 +76,7 @@ class Terminal:
                 else:
                     self._let_player_move()
         finally:
-            session.close()
+            session.opponent.player.close()
             played = session.played()
             if save and played:
                 save_played(save, played)

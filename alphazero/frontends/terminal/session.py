@@ -1,21 +1,18 @@
-"""A terminal session without its output: turns, player moves, analysis, saved games.
+"""A terminal session without its output: turns, player moves, analysis, budgets, saved games.
 
 The hint analyzer has a tree of its own, so that hints do not make the opponent stronger.
 """
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from alphazero.errors import PlayerError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.game_tree import PERSON, GameTree
 from alphazero.games.game import Game, win_rate
 from alphazero.players.budget import Budget
-from alphazero.players.end_prediction import EndPrediction
 from alphazero.players.position_search import SearchResult
 from alphazero.players.registry import PlayerSpec
-from alphazero.records.game_files import load_start_position
 from alphazero.records.played_game import PlayedGame
 
 
@@ -47,27 +44,12 @@ class TerminalSession:
         self.games = self.played()
         self.game_tree = GameTree.of(opening) if opening else GameTree(self.game)
 
-    def load(self, path: Path, moves: int | None) -> None:
-        """Continue the first game of a file, after `moves` moves.
-
-        Raises:
-            PlayerError, RunError: as `load_start_position`.
-        """
-        self.begin(load_start_position(path, moves, self.game))
-
     @property
     def is_users_turn(self) -> bool:
         return self.sides[self.game_tree.to_play]
 
-    def undo(self, turns: int = 1) -> bool:
-        """Go back `turns` turns of the user; return whether it moved."""
-        return self._go(-1, turns)
-
-    def redo(self, turns: int = 1) -> bool:
-        """Go forward `turns` turns of the user, at most to the end; return whether it moved."""
-        return self._go(1, turns)
-
-    def _go(self, step: int, turns: int) -> bool:
+    def go(self, step: int, turns: int) -> bool:
+        """Go `turns` turns of the user back (`step` -1) or forward (1); return whether it moved."""
         tree = self.game_tree
         start, end = tree.current.ply, len(tree.line) - 1
         for _ in range(turns):
@@ -112,8 +94,42 @@ class TerminalSession:
         game_tree.make(action, game_tree.search_comment(action, result))
         return name, result
 
-    def close(self) -> None:
-        self.opponent.player.close()
+    def describe_budget(self) -> str:
+        """Describe how long the player thinks; raise PlayerError when it has no budget."""
+        analyzer = self.opponent
+        if analyzer.searches:
+            return str(analyzer.budget)
+        depth, seconds = self._depth(), getattr(analyzer.player, "seconds", None)
+        return f"depth {depth}" if seconds is None else str(Budget(seconds=seconds))
+
+    def set_budget(self, text: str) -> None:
+        """Set the player's budget per move, at full strength.
+
+        Raises:
+            PlayerError: for an invalid budget, or a player without one.
+        """
+        analyzer = self.opponent
+        if analyzer.searches:
+            budget = Budget.read(text)
+            if budget.simulations == 0 and not self.has_network:
+                raise PlayerError("expected at least 1 simulation: this player has no network")
+            analyzer.think_for(budget)
+            return
+        self._depth()
+        budget = Budget.read(text, "plies")
+        if budget.simulations == 0:
+            raise PlayerError("expected a depth of at least 1 ply")
+        longest = self.game.max_moves
+        vars(analyzer.player).update(
+            depth=min(budget.simulations or longest, longest), seconds=budget.seconds
+        )
+
+    def _depth(self) -> int:
+        """Return the search depth of a player without a tree; raise PlayerError if it has none."""
+        depth = getattr(self.opponent.player, "depth", None)
+        if depth is None:
+            raise PlayerError("this player has no budget to set")
+        return int(depth)
 
     # --- the user's analysis ---
 
@@ -138,26 +154,22 @@ class TerminalSession:
     def remaining_budget(self, *, again: bool = False) -> Budget | None:
         """Return the budget still needed to match the opponent's search, or None if already met.
 
-        For timed players any finished search counts, unless `again`.
+        For timed players any finished search counts, unless `again`. At a level for people, the
+        budget is that of training.
 
         Raises:
             PlayerError: as `hint_analyzer`.
         """
-        analyzer, budget = self.hint_analyzer(), self._hint_budget()
-        known = analyzer.result(self.game_tree.state)
+        known = self.hint_analyzer().result(self.game_tree.state)
+        budget, saved = self.opponent.budget, self.spec.options.saved
+        if self.opponent.level is not None and saved is not None:
+            budget = Budget(saved.settings.simulations)
         if known is None:
             return budget
         if budget.simulations is None:
             return budget if again else None
         rest = budget.simulations - known.simulations
         return budget._replace(simulations=rest) if rest > 0 else None
-
-    def _hint_budget(self) -> Budget:
-        """Return the opponent's budget; at a level for people, that of training."""
-        saved = self.spec.options.saved
-        if self.opponent.level is not None and saved is not None:
-            return Budget(saved.settings.simulations)
-        return self.opponent.budget
 
     def search(self, budget: Budget, is_wanted: Callable[[], bool] = lambda: True) -> SearchResult:
         """Continue the search while `is_wanted()`; return the result.
@@ -181,10 +193,6 @@ class TerminalSession:
         here.search_result = self.hint_analyzer().result(here.state)
         assert here.search_result is not None, "it was not searched"
         return here.search_result
-
-    def predict_end(self) -> EndPrediction:
-        """Return how the game will end, by the rules or by the player's network."""
-        return self.opponent.predict_end(self.game_tree.state)
 
     def rates(self) -> list[float | None]:
         """Return the first player's win rate after each move, in [0, 1]; None if unknown.

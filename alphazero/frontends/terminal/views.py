@@ -85,7 +85,8 @@ def territory(session: TerminalSession) -> Text:
     Raises:
         PlayerError: when neither do.
     """
-    game, here, end = session.game, session.game_tree.current, session.predict_end()
+    game, here = session.game, session.game_tree.current
+    end = session.opponent.predict_end(here.state)
     if end.ownership is None:
         raise PlayerError(
             "this player does not predict territory: its network has no ownership head"

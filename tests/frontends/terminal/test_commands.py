@@ -14,7 +14,7 @@ from helpers.paths import TESTS
 from helpers.players import TINY, saved_player
 from rich.console import RenderableType
 
-from alphazero.frontends.terminal import live_analysis, session, views
+from alphazero.frontends.terminal import commands, session, views
 from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.games import game_names, make_game
 from alphazero.games.game import ONGOING
@@ -458,7 +458,7 @@ def on_screen(text: str) -> list[str]:
 def test_what_is_drawn_while_a_search_goes_on_is_drawn_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(live_analysis, "INTERVAL", 0)
+    monkeypatch.setattr(commands, "INTERVAL", 0)
     for word, heads in (("hint", ["line"]), ("policy", ["wins"]), ("tree", ["wins"])):
         stream = Stream(is_terminal=True)
         talk = TerminalTalk("connect_four", BOTH, [word, "quit"], 400, stream=stream).run()
@@ -512,7 +512,7 @@ def test_territory_before_the_end_is_the_networks_and_the_margin_is_beside_the_w
     tmp_path: Path,
 ) -> None:
     talk = go_talk(tmp_path, ["a1", "hint", "territory", "quit"], ("ownership", "margin"))
-    end = talk.session.predict_end()
+    end = talk.session.opponent.predict_end(talk.session.game_tree.state)
     assert end.margin is not None
     margin = re.escape(describe_margin(talk.game, end.margin))
     assert answers(talk, rf"win rate \d+% \(network alone [^)]*\), {margin}, 8 simulations")
