@@ -11,7 +11,7 @@ import numpy as np
 
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game, State
-from alphazero.mcts.rollout_methods import UNLIMITED
+from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.search import RootStatistics, TreeSearch
 from alphazero.players.base import Player
 from alphazero.players.budget import NO_LIMIT, Budget

@@ -21,10 +21,9 @@ from alphazero.mcts.kernels.edges import CREATED_AT_ONCE
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
 from alphazero.mcts.kernels.root import begin_searches
-from alphazero.mcts.kernels.selection_rules import GUMBEL, PUCT
+from alphazero.mcts.kernels.selection_rules import GUMBEL, PUCT, UNLIMITED
 from alphazero.mcts.kernels.simulation import make_context, next_batch
 from alphazero.mcts.kernels.tree import allocate_trees
-from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
 from alphazero.utils.arrays import BoolArray, Float32Array, Int64Array
 

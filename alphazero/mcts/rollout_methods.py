@@ -4,10 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from alphazero.mcts.kernels.selection_rules import UCB1, UNIFORM, UNLIMITED_DEPTH
-
-UNLIMITED = 2**40
-"""Sentinel for "no simulation limit"."""
+from alphazero.mcts.kernels.selection_rules import UCB1, UNIFORM, UNLIMITED
 
 FINAL_MOVES = ("max", "robust")
 """Rules for the final move: highest value, or most visits. Browne et al., *A Survey of Monte Carlo
@@ -29,7 +26,7 @@ class RolloutMethod(NamedTuple):
 METHODS = {
     "flat_mc": RolloutMethod("flat Monte Carlo", "uniform", "random rollout", UNIFORM, 1, "max"),
     "flat_ucb": RolloutMethod("flat UCB", "UCB1", "random rollout", UCB1, 1, "robust"),
-    "uct": RolloutMethod("UCT", "UCB1", "random rollout", UCB1, UNLIMITED_DEPTH, "robust"),
+    "uct": RolloutMethod("UCT", "UCB1", "random rollout", UCB1, UNLIMITED, "robust"),
 }
 """Search methods without a network, from the oldest to the newest."""
 

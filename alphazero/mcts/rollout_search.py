@@ -11,7 +11,7 @@ import numpy as np
 
 from alphazero.games.game import Game
 from alphazero.mcts.kernels.equations import SelectionParams
-from alphazero.mcts.kernels.selection_rules import UNLIMITED_DEPTH
+from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.kernels.tree import EDGE, NODE, Trees, allocate_trees
 from alphazero.mcts.move_selection import final_actions
 from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
@@ -44,7 +44,7 @@ class RolloutSearch(TreeSearch):
     ) -> None:
         self.settings = settings
         method = METHODS[settings.method]
-        depth = min(method.depth, settings.depth or UNLIMITED_DEPTH)
+        depth = min(method.depth, settings.depth or UNLIMITED)
         # The constant is for rewards in [0, 1]; values span twice that range, see `ucb1`.
         selection = SelectionParams(method.rule, depth, 2 * settings.exploration)
         nodes = nodes_per_tree(game, settings, slots) if depth > 1 else 1
@@ -53,7 +53,7 @@ class RolloutSearch(TreeSearch):
         self._run_rollouts = run_rollouts
         trees_per_thread = [allocate_trees(game, slots, nodes) for _ in range(settings.threads)]
         # With a depth limit, the deepest edges have visits but no node: subtrees cannot be reused.
-        keep_trees = depth == UNLIMITED_DEPTH
+        keep_trees = depth == UNLIMITED
         super().__init__(game, selection, trees_per_thread, keep_trees, rng)
         for trees in trees_per_thread:
             trees.slots["random"] = self.rng.integers(2**64, size=slots, dtype=np.uint64)

@@ -8,18 +8,20 @@ Letters: G slots, n selected slots, A actions, S state size.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from alphazero.config.schema import SearchConfig
 from alphazero.games.game import Game, State
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.root import read_roots
 from alphazero.mcts.kernels.subtree import advance_trees
 from alphazero.mcts.kernels.tree import Trees
-from alphazero.mcts.rollout_methods import RolloutConfig
 from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array, RecordArray
+
+if TYPE_CHECKING:
+    from alphazero.config.schema import SearchConfig
+    from alphazero.mcts.rollout_methods import RolloutConfig
 
 NODES_PER_SIMULATION = 4
 """Capacity of a tree in nodes per simulation; above 1 for the subtree kept between moves."""
@@ -65,7 +67,7 @@ class ChildStatistics(NamedTuple):
 class TreeSearch(ABC):
     """Searches in slots; a finished slot can begin its next search before the next `step`."""
 
-    settings: SearchConfig | RolloutConfig
+    settings: "SearchConfig | RolloutConfig"
 
     def __init__(
         self,

@@ -16,9 +16,9 @@ from alphazero.config.schema import InferenceConfig, SearchConfig
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.mcts.evaluator import Evaluator, FixedBatches
+from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.kernels.tree import EDGE
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.mcts.search import NODES_PER_SIMULATION
 from alphazero.network.checkpoint import (
     Checkpoint,

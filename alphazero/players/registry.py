@@ -32,7 +32,8 @@ from alphazero.config.fields import (
     type_words,
 )
 from alphazero.errors import CheckpointError, PlayerError, did_you_mean
-from alphazero.mcts.rollout_methods import METHODS, UNLIMITED, RolloutConfig
+from alphazero.mcts.kernels.selection_rules import UNLIMITED
+from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
 from alphazero.players.budget import Budget, budget_of
 from alphazero.players.options import (
     SEARCH_KEYS,

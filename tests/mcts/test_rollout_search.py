@@ -18,8 +18,9 @@ from alphazero.games.game import OUTCOME, Mask
 from alphazero.games.line_games import place_stone
 from alphazero.games.mnk import Mnk
 from alphazero.mcts import rollout_search
+from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.move_selection import final_actions
-from alphazero.mcts.rollout_methods import FINAL_MOVES, METHODS, UNLIMITED, RolloutConfig
+from alphazero.mcts.rollout_methods import FINAL_MOVES, METHODS, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.search_player import SearchPlayer

@@ -13,9 +13,9 @@ from helpers.uniform_evaluator import UniformEvaluator
 from alphazero.arena.match import Match, play_schedule
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, make_game
+from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.move_selection import sample_actions
 from alphazero.mcts.network_search import Exploration, NetworkSearch
-from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.players import search_player as player_module
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.search_player import PlayoutCap, SearchPlayer, TemperatureSchedule

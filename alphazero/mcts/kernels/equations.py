@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from numba import types
 
-from alphazero.mcts.kernels.selection_rules import UNLIMITED_DEPTH
+from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.utils.jit import inline_kernel
 
 
@@ -16,7 +16,7 @@ class SelectionParams(NamedTuple):
     """The selection rule and its constants, as a tuple for kernels."""
 
     rule: int
-    depth: int = UNLIMITED_DEPTH
+    depth: int = UNLIMITED
     """maximum depth of the tree in plies; 1 for flat methods"""
     exploration: float = 0.0
     """c of UCB1"""

@@ -3,5 +3,5 @@
 PUCT, GUMBEL, UCB1, UNIFORM = 0, 1, 2, 3
 """Selection rules."""
 
-UNLIMITED_DEPTH = 2**30
-"""Sentinel for "no depth limit"."""
+UNLIMITED = 2**40
+"""No limit of simulations or of depth, as a number for kernels."""

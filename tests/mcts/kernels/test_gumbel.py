@@ -13,8 +13,8 @@ from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import make_game
+from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.network_search import Exploration, NetworkSearch
-from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.players.search_player import SearchPlayer
 
 RECORDS = json.loads((DATA / "mctx.json").read_text())
