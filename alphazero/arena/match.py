@@ -9,7 +9,7 @@ Letters: G games in parallel, n some of them, A actions, S state size. `slots` a
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -19,12 +19,14 @@ from alphazero.games.compiled_rules import RulesType
 from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, State, value_of
 from alphazero.games.registry import write_game
 from alphazero.players.base import Decisions, Forfeit, Player
-from alphazero.players.registry import PlayerSpec
 from alphazero.records.game_record import NEVER_RESIGN, RESIGNED, GameRecord, MoveData, Pairing
 from alphazero.utils.arrays import BoolArray, Int64Array
 from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import JobProgress, run_jobs
 from alphazero.utils.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from alphazero.players.registry import PlayerSpec
 
 DEFAULT_PARALLEL_GAMES = 256
 """Default number of parallel games: two players fill batches of 48 on each of two cores."""
@@ -313,16 +315,16 @@ def play_schedule(
 
 
 def player_factory(
-    game: "Game", players: Sequence[PlayerSpec], rng: np.random.Generator
-) -> "Callable[[int], list[Player]]":
+    game: Game, players: "Sequence[PlayerSpec]", rng: np.random.Generator
+) -> Callable[[int], list[Player]]:
     """Return a function from a number of games to new players, each with a spawned generator."""
 
-    def make_players(num_games: int) -> "list[Player]":
+    def make_players(num_games: int) -> list[Player]:
         return [player.create(game, num_games, rng.spawn(1)[0]) for player in players]
 
     return make_players
 
 
-def parallel_games_for(players: Sequence[PlayerSpec], workers: int) -> int:
+def parallel_games_for(players: "Sequence[PlayerSpec]", workers: int) -> int:
     """Return the number of parallel games: one per core if a player is timed, else the default."""
     return workers if any(player.is_timed for player in players) else DEFAULT_PARALLEL_GAMES

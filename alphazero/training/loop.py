@@ -39,7 +39,6 @@ from alphazero.training.manifest import check_resumable, run_folder
 from alphazero.training.monitoring.metrics import IterationReport, tensorboard_layout
 from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 from alphazero.training.monitoring.time_left import StageBar, TimeLeft
-from alphazero.training.resignation import non_resigned_games, resign_threshold
 from alphazero.training.run_directory import (
     CALIBRATE,
     GATE,
@@ -258,6 +257,8 @@ class Training:
         """Play the best player against itself."""
         settings = self.config.selfplay
         if settings.resign_enabled_fraction:
+            from alphazero.training.resignation import non_resigned_games, resign_threshold
+
             # From the games of the last published state, so a resumed run computes the same.
             self.resign_below = resign_threshold(
                 non_resigned_games(self.replay.shards),

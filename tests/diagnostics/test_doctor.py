@@ -155,7 +155,7 @@ def make_run(place: Path, case: Case, iterations: int = ITERATIONS) -> Path:
         records = random_records(TIC_TAC_TOE, 20, iteration)
         games = GameBatch.of(TIC_TAC_TOE, records)
         games = games._replace(
-            prospects=np.concatenate([case.best_values(each) for each in records])
+            best_values=np.concatenate([case.best_values(each) for each in records])
         )
         run.state.iteration = iteration
         run.save_games(games)

@@ -7,31 +7,23 @@ Letters: P positions (one per move), N games, B batch, T horizons.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import types
 
 from alphazero.games.compiled_rules import Rules, RulesType
 from alphazero.games.game import Game, Mask, State, Symmetries, value_of, value_signs
 from alphazero.network.heads import HORIZON_SHARES
 from alphazero.training.data.game_shard import RESIGNED, GameBatch, initial_states
+from alphazero.training.data.replay_buffer import Target
 from alphazero.utils.arrays import BoolArray, Float32Array, Float64Array, Int8Array, Int64Array
 from alphazero.utils.jit import kernel
 
-
-class Target(NamedTuple):
-    """The target of one auxiliary head for B positions."""
-
-    values: Float32Array
-    """[B, ...] for the player to move, see `target_shapes`"""
-    weights: Float32Array
-    """[B] 1 where the target is known, else 0"""
-
-
-Targets = Mapping[str, Target]
-"""The targets by the head's name, in the order of `network.auxiliary`."""
+Concatenate = Callable[[str, type[np.generic], Sequence[npt.NDArray[Any]]], npt.NDArray[Any]]
+"""Concatenates arrays into the reused buffer of a name."""
 
 
 def target_shapes(
@@ -158,6 +150,27 @@ def _average_later_values(
         begin += lengths[game]
 
 
+class GameTargets(NamedTuple):
+    """What the targets of some games are made from; None for absent heads."""
+
+    ends: GameEnds | None
+    """for `ownership` and `margin`"""
+    short_term: Float32Array | None
+    """[P, T] for `short_term_value`"""
+
+    @classmethod
+    def of(cls, game: Game, games: GameBatch, heads: Sequence[str]) -> "GameTargets":
+        """Replay finished games for the targets of `heads`."""
+        needs_ends = not {"ownership", "margin"}.isdisjoint(heads)
+        return cls(
+            GameEnds.of(game, games) if needs_ends else None,
+            short_term_values(game, games) if "short_term_value" in heads else None,
+        )
+
+    def arrays(self) -> list[npt.NDArray[Any]]:
+        return [*(self.ends or ()), *(() if self.short_term is None else (self.short_term,))]
+
+
 class TargetSource(NamedTuple):
     """What the targets of the positions of a window are made from; None for absent heads."""
 
@@ -168,6 +181,27 @@ class TargetSource(NamedTuple):
     ends: GameEnds | None
     short_term: Float32Array | None
     """[P, T]"""
+
+    @classmethod
+    def join(
+        cls, parts: Sequence[GameTargets], lengths: Int64Array, concatenate: Concatenate
+    ) -> "TargetSource":
+        """Join the targets of all games, which have `lengths` [N]."""
+        ends = [part.ends for part in parts if part.ends is not None]
+        values = [part.short_term for part in parts if part.short_term is not None]
+        begins = np.cumsum(lengths) - lengths
+        return cls(
+            np.arange(lengths.sum()) - np.repeat(begins, lengths),
+            np.repeat(np.arange(len(lengths)), lengths),
+            GameEnds(
+                concatenate("owners", np.int8, [each.owners for each in ends]),
+                concatenate("margins", np.float32, [each.margins for each in ends]),
+                concatenate("reached", np.bool_, [each.reached for each in ends]),
+            )
+            if ends
+            else None,
+            concatenate("short_term", np.float32, values) if values else None,
+        )
 
     def targets(
         self,

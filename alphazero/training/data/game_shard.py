@@ -33,7 +33,7 @@ class GameBatch(NamedTuple):
     """[P, A] policy targets; zeros for positions that are not trained on"""
     values: Float32Array
     """[P] search values, for the player to move"""
-    prospects: Float32Array  # the name in files; `best_values` elsewhere
+    best_values: Float32Array
     """[P] larger of the search value and the best action's value, for the player to move"""
     lengths: Int32Array
     """[games] number of moves"""
@@ -94,7 +94,7 @@ class GameBatch(NamedTuple):
                 self.actions[end - length : end],
                 self.policies[end - length : end],
                 self.values[end - length : end],
-                self.prospects[end - length : end],
+                self.best_values[end - length : end],
                 int(outcome),
                 bool(resignation == RESIGNED),
             )
@@ -135,7 +135,7 @@ class GameBatch(NamedTuple):
         games = None
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                absent = {f"{name}.npy" for name in _ADDED} - set(archive.namelist())
+                absent = {"options.npy"} - set(archive.namelist())  # the game has none
                 parts = {
                     name: _open_array(archive, name)
                     for name in cls._fields
@@ -144,12 +144,10 @@ class GameBatch(NamedTuple):
                 fault = _shape_mismatch(game, parts)
                 if not fault:
                     arrays = {name: _read_array(part) for name, part in parts.items()}
-                    number = len(arrays["lengths"])
-                    added = {
-                        "openings": np.zeros(number, np.int32),
-                        "options": _table([game.variable_values] * number, game),
-                    }
-                    games = cls(**(added | arrays))
+                    arrays.setdefault(
+                        "options", _table([game.variable_values] * len(arrays["lengths"]), game)
+                    )
+                    games = cls(**arrays)
         except Exception as error:  # zipfile, zlib and numpy raise many types
             message = " ".join(str(error).split())[:200]
             raise RunError(f"{source}: these are not recorded games ({message})") from error
@@ -158,10 +156,6 @@ class GameBatch(NamedTuple):
         if games is None or fault:
             raise RunError(f"{source}: these are not games of {game}: {fault}")
         return games
-
-
-_ADDED = ("openings", "options")
-"""Arrays that older files lack; `options` are also missing for a game without variable ones."""
 
 
 def _table(rows: Sequence[Sequence[int]], game: Game) -> Int32Array:
@@ -238,7 +232,7 @@ def _fault(game: Game, games: GameBatch) -> str:
     searched = policies.any(axis=1)
     if not ((policies >= 0).all() and (np.abs(sums[searched] - 1) < _ROUNDING).all()):
         return "there are search policies that are no probabilities"
-    for name, numbers in (("values", games.values), ("prospects", games.prospects)):
+    for name, numbers in (("values", games.values), ("best_values", games.best_values)):
         if not (np.abs(numbers) <= 1 + _ROUNDING).all():
             return f"there are {name} outside -1 to 1"
     if not np.isin(games.resignations, (PLAYED_OUT, MAY_RESIGN, RESIGNED)).all():

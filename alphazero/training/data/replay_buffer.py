@@ -5,10 +5,10 @@ Games are stored as moves and search policies; sampling computes observations by
 Letters: P positions (one per move), A actions, B batch, [C, H, W] observation.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,16 +18,21 @@ from alphazero.config.schema import ReplayConfig
 from alphazero.errors import RunError
 from alphazero.games.compiled_rules import Rules, RulesType
 from alphazero.games.game import ONGOING, Game, State, value_signs
-from alphazero.training.data.auxiliary_targets import (
-    GameEnds,
-    Target,
-    Targets,
-    TargetSource,
-    short_term_values,
-)
 from alphazero.training.data.game_shard import GameBatch, initial_states
 from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array
 from alphazero.utils.jit import kernel
+
+if TYPE_CHECKING:
+    from alphazero.training.data.auxiliary_targets import GameTargets
+
+
+class Target(NamedTuple):
+    """The target of one auxiliary head for B positions."""
+
+    values: Float32Array
+    """[B, ...] for the player to move, see `target_shapes`"""
+    weights: Float32Array
+    """[B] 1 where the target is known, else 0"""
 
 
 class Batch(NamedTuple):
@@ -39,8 +44,8 @@ class Batch(NamedTuple):
     """[B, A] policy targets pi"""
     values: Float32Array
     """[B] value targets z, for the player to move; optionally mixed with search values"""
-    auxiliary: Targets = MappingProxyType({})
-    """targets of the auxiliary heads"""
+    auxiliary: Mapping[str, Target] = MappingProxyType({})
+    """targets of the auxiliary heads, in the order of `network.auxiliary`"""
 
     def arrays(self) -> list[Float32Array]:
         """Return all arrays in a fixed order, each with B rows."""
@@ -127,14 +132,12 @@ class _Shard:
     """[P] value targets, for player 0"""
     trainable: Int64Array
     """Indices in `games` of the fully searched positions, which are trained on."""
-    ends: GameEnds | None
-    """for the heads `ownership` and `margin`"""
-    short_term: Float32Array | None
-    """[P, T] for the head `short_term_value`"""
+    auxiliary: "GameTargets | None"
+    """for auxiliary heads"""
 
     def arrays(self) -> list[npt.NDArray[Any]]:
-        optional = [*(self.ends or ()), *(() if self.short_term is None else (self.short_term,))]
-        return [*self.games, self.results, self.trainable, *optional]
+        auxiliary = self.auxiliary.arrays() if self.auxiliary else []
+        return [*self.games, self.results, self.trainable, *auxiliary]
 
 
 class ReplayBuffer:
@@ -256,14 +259,17 @@ class ReplayBuffer:
         return self._trainable[len(self._trainable) - self.window :]
 
     def _shard(self, iteration: int, games: GameBatch) -> _Shard:
-        needs_ends = not {"ownership", "margin"}.isdisjoint(self.auxiliary)
+        auxiliary = None
+        if self.auxiliary:
+            from alphazero.training.data.auxiliary_targets import GameTargets
+
+            auxiliary = GameTargets.of(self.game, games, self.auxiliary)
         return _Shard(
             iteration,
             games,
             value_targets(games, self.settings.deblunder_threshold),
             np.flatnonzero(games.policies.any(axis=1)),
-            GameEnds.of(self.game, games) if needs_ends else None,
-            short_term_values(self.game, games) if "short_term_value" in self.auxiliary else None,
+            auxiliary,
         )
 
     def _join(self) -> None:
@@ -286,24 +292,10 @@ class ReplayBuffer:
             [shard.trainable + begin for shard, begin in zip(shards, begins, strict=True)]
         )
         if self.auxiliary:
-            self._target_source = self._join_targets(shards, lengths)
+            from alphazero.training.data.auxiliary_targets import TargetSource
 
-    def _join_targets(self, shards: Sequence[_Shard], lengths: Int64Array) -> TargetSource:
-        """Join what the targets are made from; `lengths` [N] are those of all games."""
-        ends = [shard.ends for shard in shards if shard.ends is not None]
-        values = [shard.short_term for shard in shards if shard.short_term is not None]
-        return TargetSource(
-            np.arange(len(self._starts)) - self._starts,
-            np.repeat(np.arange(len(lengths)), lengths),
-            GameEnds(
-                self._joined("owners", np.int8, [each.owners for each in ends]),
-                self._joined("margins", np.float32, [each.margins for each in ends]),
-                self._joined("reached", np.bool_, [each.reached for each in ends]),
-            )
-            if ends
-            else None,
-            self._joined("short_term", np.float32, values) if values else None,
-        )
+            parts = [shard.auxiliary for shard in shards if shard.auxiliary is not None]
+            self._target_source = TargetSource.join(parts, lengths, self._joined)
 
     def _joined(
         self, name: str, kind: type[np.generic], parts: Sequence[npt.NDArray[Any]]

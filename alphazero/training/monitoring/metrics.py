@@ -17,7 +17,6 @@ from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.learning.learner import StepReport
 from alphazero.training.learning.losses import LOSS_METRICS
 from alphazero.training.manifest import RunState
-from alphazero.training.resignation import measure_resignation
 from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.arrays import Float64Array
 from alphazero.utils.machine import peak_megabytes
@@ -100,6 +99,8 @@ class IterationReport:
         values |= self.measured
         values |= self.steps.metrics
         if self.config.selfplay.resign_enabled_fraction:
+            from alphazero.training.resignation import measure_resignation
+
             values |= measure_resignation(self.games.finished, self.resign_below)
         return values
 

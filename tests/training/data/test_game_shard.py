@@ -95,15 +95,6 @@ def test_games_under_way_come_back_with_their_openings():
     assert [record.pairing for record in again] == [record.pairing for record in records]
 
 
-def test_games_written_before_openings_were_kept_are_read_without_them():
-    records = random_records(CONNECT_FOUR, 3)
-    arrays = GameBatch.of(CONNECT_FOUR, records)._asdict()
-    del arrays["openings"]
-    again = GameBatch.from_bytes(CONNECT_FOUR, archive(arrays), "here")
-    assert again.openings.tolist() == [0, 0, 0]
-    assert np.array_equal(again.actions, np.concatenate([record.actions for record in records]))
-
-
 def test_games_come_back_with_the_options_that_they_were_played_with():
     records = games_with_komi(15, -18, 15, 3)
     games = GameBatch.of(GO, [*records, unfinished(records[1], 2)])
@@ -264,9 +255,9 @@ FAULTS = {
     "a finished game called resigned": put("resignations", 2, RESIGNED),
     "a resignation that draws": resigned(0),
     "a resignation in a game under way": resigned(ONGOING),
-    "NaN as a prospect": put("prospects", 3, np.nan),
-    "a prospect below minus one": put("prospects", 3, -1.5),
-    "fewer prospects": shorten("prospects"),
+    "NaN as a best value": put("best_values", 3, np.nan),
+    "a best value below minus one": put("best_values", 3, -1.5),
+    "fewer best values": shorten("best_values"),
     "fewer resignations": shorten("resignations"),
     "an opening longer than its game": put("openings", 2, 43),
     "less than no opening": put("openings", 2, -1),

@@ -21,8 +21,8 @@ from alphazero.config.schema import LearnerConfig, NetworkConfig
 from alphazero.network.resnet import ResNet
 from alphazero.training.learning.learner import Learner
 from alphazero.training.learning.data_parallel import join_group
-from alphazero.training.data.auxiliary_targets import Target, target_shapes
-from alphazero.training.data.replay_buffer import Batch
+from alphazero.training.data.auxiliary_targets import target_shapes
+from alphazero.training.data.replay_buffer import Batch, Target
 
 rng = np.random.default_rng(1)
 HEADS = tuple(sys.argv[2:])

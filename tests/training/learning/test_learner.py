@@ -36,9 +36,8 @@ from alphazero.config.schema import (
 from alphazero.errors import RunError
 from alphazero.network.resnet import ResNet
 from alphazero.reference import loss
-from alphazero.training.data.auxiliary_targets import Target
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
+from alphazero.training.data.replay_buffer import Batch, ReplayBuffer, Target
 from alphazero.training.learning.learner import Learner
 from alphazero.training.loop import Training
 from alphazero.training.run_directory import RunDirectory
