@@ -20,9 +20,8 @@ from alphazero.training.manifest import (
     CONFIG,
     MANIFEST,
     NEXT_CONFIG,
-    RunState,
-    check_config,
     check_resumable,
+    read_config_text,
     read_manifest,
 )
 from alphazero.training.run_directory import RunDirectory, matches_run
@@ -142,12 +141,12 @@ def _checks(run: RunDirectory) -> list[Check]:
 
 
 def _read_config(folder: Path) -> int:
+    load_config(folder / CONFIG)
     try:
         state = read_manifest(folder / MANIFEST)
     except RunError:
-        state = RunState()  # the manifest's own check reports the error
-    check_config(folder, state)
-    load_config(folder / CONFIG)
+        return 0  # the manifest's own check reports the error
+    read_config_text(folder, state)
     return 0
 
 

@@ -11,10 +11,10 @@ from typing import Any, Final
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
 from alphazero.utils.checked_json import parse_object
-from alphazero.utils.files import path_errors, printable, read_limited, sha256_hex, sha256_of
+from alphazero.utils.files import path_errors, printable, read_limited, sha256_hex
 
 FORMAT: Final = "alphazero-run"
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 CONFIG: Final = "config.yaml"
 MANIFEST: Final = "state/manifest.json"
 NEXT_CONFIG: Final = "config.yaml, next"
@@ -97,20 +97,16 @@ def check_resumable(folder: Path) -> None:
         )
 
 
-def check_config(folder: Path, state: RunState) -> str:
-    """Return the SHA-256 of a run's `config.yaml`; raise RunError unless the run has written it.
-
-    Manifests of older runs have no hash of it: there any content passes.
-    """
-    found = sha256_of(folder / CONFIG)
-    known = [state.hashes[name] for name in (CONFIG, NEXT_CONFIG) if name in state.hashes]
-    if known and found not in known:
+def read_config_text(folder: Path, state: RunState) -> str:
+    """Return the text of a run's `config.yaml`; raise RunError unless the run has written it."""
+    data = read_limited(folder / CONFIG, 1 << 26)
+    if sha256_hex(data) not in (state.hashes.get(CONFIG), state.hashes.get(NEXT_CONFIG)):
         raise RunError(
             f"{printable(folder / CONFIG)} is not as the run wrote it: its SHA-256 is not the one "
             f"in {MANIFEST}; restore it, and change a key with `alphazero train --resume "
             f"{shlex.quote(printable(folder))} section.key=value`"
         )
-    return found
+    return data.decode()
 
 
 def digest_of(content: dict[str, Any]) -> str:
@@ -127,10 +123,10 @@ def read_manifest(path: Path) -> RunState:
         format_version = content["format_version"]
         if not _is_count(format_version):
             raise ValueError("its format_version is not a whole number")
-        if format_version > FORMAT_VERSION:
+        if format_version != FORMAT_VERSION:
             raise RunError(
-                f"{printable(path)} was written by a newer alphazero (format "
-                f"{format_version}; this one reads up to {FORMAT_VERSION}): upgrade"
+                f"{printable(path)} was written by another version of alphazero (format "
+                f"{format_version}; this one reads {FORMAT_VERSION}): use that version"
             )
         if content.pop("sha256") != digest_of(content):
             raise ValueError("its SHA-256 does not match")
@@ -190,7 +186,7 @@ def _is_count(number: object) -> bool:
 def check_run(folder: Path) -> None:
     """Raise RunError unless `folder` holds a run with an intact configuration and manifest."""
     check_resumable(folder)
-    check_config(folder, read_manifest(folder / MANIFEST))
+    read_config_text(folder, read_manifest(folder / MANIFEST))
 
 
 def check_new(folder: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from torch import Tensor
 
-from alphazero.config.loader import dump_config, load_config
+from alphazero.config.loader import dump_config, load_config, parse_config
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
 from alphazero.games import Game, make_game
@@ -39,11 +39,11 @@ from alphazero.training.manifest import (
     MANIFEST,
     NEXT_CONFIG,
     RunState,
-    check_config,
     check_new,
     check_resumable,
     digest_of,
     player_name,
+    read_config_text,
     read_manifest,
     run_folder,
     shard_name,
@@ -131,9 +131,8 @@ class RunDirectory:
         """
         check_resumable(folder)
         state = read_manifest(folder / MANIFEST)
-        found = check_config(folder, state)
-        before = load_config(folder / CONFIG)
-        config = load_config(folder / CONFIG, overrides)
+        text, source = read_config_text(folder, state), str(folder / CONFIG)
+        before, config = parse_config(text, source), parse_config(text, source, overrides)
         if (before.run.name, before.run.folder) != (config.run.name, config.run.folder):
             raise RunError(
                 f"{printable(folder)}: run.name and run.folder of a run cannot change; move "
@@ -151,7 +150,7 @@ class RunDirectory:
                 "with another run.name"
             )
         state.hashes.pop(NEXT_CONFIG, None)
-        state.hashes[CONFIG] = found
+        state.hashes[CONFIG] = sha256_hex(text.encode())
         if config != before:
             run._change_config()
         return run
