@@ -25,25 +25,12 @@ def tree_of(*actions: int) -> GameTree:
     return game_tree
 
 
-def test_moves_lead_to_the_position_that_the_rules_say() -> None:
-    game_tree = tree_of(4, 0, 8)
-    assert game_tree.moves == [4, 0, 8]
-    assert (game_tree.state == GAME.play(GAME.initial_state(), 4, 0, 8)).all()
-    assert game_tree.to_play == 1
-
-
 def test_one_goes_back_and_forth_along_one_line() -> None:
     game_tree = tree_of(4, 0, 8)
     assert game_tree.go_to(1)
     assert game_tree.moves == [4]
     assert game_tree.go_to(3)
     assert game_tree.moves == [4, 0, 8]
-
-
-def test_there_is_nothing_before_the_first_position() -> None:
-    game_tree = GameTree(GAME)
-    assert not game_tree.go_to(-1)
-    assert game_tree.moves == []
 
 
 def test_another_move_begins_a_branch_and_loses_nothing() -> None:

@@ -188,12 +188,6 @@ def test_names_and_result_of_another_program_are_written_as_they_were_read(
         assert read_line(played.to_line().encode()) == played
 
 
-def test_a_result_is_believed_where_stones_are_dead_that_we_take_for_alive() -> None:
-    believed = from_sgf(read_sgf("(;SZ[3]KM[0]RE[W+9];B[bb];W[];B[])"))
-    assert believed.outcome == -1
-    assert from_sgf(read_sgf("(;SZ[3]KM[0]RE[Void];B[bb];W[];B[])")).outcome == 1
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

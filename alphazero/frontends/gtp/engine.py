@@ -69,7 +69,8 @@ class Engine:
         if 2 * points != int(2 * points):
             raise GtpError("komi must be a multiple of a half")
         steps, handicap, clocks = self.position.steps, self.handicap, self.clocks
-        self.begin(dataclasses.replace(self.game, komi_half_points=int(2 * points)))
+        options = self.game.options | {"komi_half_points": int(2 * points)}
+        self.begin(type(self.game)(**options))
         for step in steps:
             self.position.make(step)
         self.handicap, self.clocks = handicap, clocks

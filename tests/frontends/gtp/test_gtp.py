@@ -476,16 +476,6 @@ def test_players_without_a_tree_say_that_they_have_none() -> None:
     assert re.fullmatch(r"= [ABC][123]\n\n", talk.ask("genmove b"))
 
 
-def test_a_move_can_be_watched_and_is_made() -> None:
-    talk = GtpTalk("uct:20000", "connect_four")
-    reply = talk.ask("5 kata-genmove_analyze b 1")
-    begin, *infos, move = reply.rstrip("\n").split("\n")
-    assert begin == "=5"
-    assert re.fullmatch(r"play [A-G]1", move)
-    assert all(line.startswith("info move ") for line in infos)
-    assert talk.ask("showboard").count("X") == 1
-
-
 @pytest.mark.parametrize("word", session.STREAMING_MOVES)
 def test_a_move_found_before_the_first_interval_is_reported_once(word: str) -> None:
     talk = GtpTalk("uct:60", "tic_tac_toe")

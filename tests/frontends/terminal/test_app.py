@@ -129,11 +129,6 @@ def test_undo_as_second_player_keeps_the_opponents_first_move() -> None:
     assert seen[2] == seen[0]
 
 
-def test_undo_with_both_sides_takes_back_one_move_at_a_time() -> None:
-    talk = TerminalTalk("tic_tac_toe", BOTH, ["a1", "b2", "c3", "undo", "undo", "quit"]).run()
-    assert talk.moves == ["a1"]
-
-
 def test_new_begins_again() -> None:
     talk = TerminalTalk("tic_tac_toe", BOTH, ["a1", "b2", "new", "c3", "quit"]).run()
     assert talk.moves == ["c3"]
@@ -221,13 +216,6 @@ def test_a_hint_without_simulations_lists_legal_moves_by_the_networks_priors() -
     rows = hint_after("tic_tac_toe", "a1 b1 c1 a2", simulations=0)
     assert {row.move for row in rows} == {"b2", "c2", "a3", "b3", "c3"}
     assert all(row.visits == 0 and row.value is None for row in rows)
-
-
-def test_a_hint_leaves_the_game_as_it_was() -> None:
-    plain = TerminalTalk("tic_tac_toe", FIRST, ["b2", "quit"]).run()
-    asked = TerminalTalk("tic_tac_toe", FIRST, ["hint", "hint", "b2", "hint", "quit"]).run()
-    assert len(asked.moves) == len(plain.moves) == 2
-    assert asked.moves[0] == "b2"
 
 
 # --- rubbish ------------------------------------------------------------------------------------

@@ -64,12 +64,6 @@ def test_redo_makes_again_what_undo_took_back() -> None:
     assert "there is no move to replay" in talk.output
 
 
-def test_redo_returns_to_the_persons_turn() -> None:
-    talk = TerminalTalk("tic_tac_toe", FIRST, ["b2", "a1", "undo 2", "redo", "quit"]).run()
-    assert len(talk.moves) == 2
-    assert talk.moves[0] == "b2"
-
-
 def test_another_move_after_undo_keeps_the_old_line() -> None:
     words = ["a1", "b2", "c3", "undo 2", "c1", "line", "undo", "b2", "redo", "line", "quit"]
     talk = TerminalTalk("tic_tac_toe", BOTH, words).run()
@@ -467,15 +461,6 @@ def test_what_is_drawn_while_a_search_goes_on_is_drawn_over(
         assert [line.split()[-1] for line in shown if line.startswith("  move")] == heads
         plain_talk = TerminalTalk("connect_four", BOTH, [word, "quit"], 400).run()
         assert shown == on_screen(plain_talk.stream.text), "the same as where nothing is drawn over"
-
-
-def test_lines_of_a_hint_are_legal_games() -> None:
-    talk = TerminalTalk("connect_four", BOTH, ["4", "4", "hint", "quit"], 400).run()
-    (table,) = tables_in(talk)
-    game = make_game("connect_four")
-    for row in table:
-        game.from_moves(["4", "4", *row.variation])
-        assert row.variation[0] == row.move
 
 
 # --- territory -----------------------------------------------------------------------------------
