@@ -12,7 +12,6 @@ from alphazero.frontends.gtp.engine import Engine, resized
 from alphazero.frontends.gtp.position import GtpPosition
 from alphazero.frontends.gtp.protocol import GtpError, read_integer
 from alphazero.games.game import ONGOING, value_of
-from alphazero.games.go.game import Go
 from alphazero.games.grid import stones_by_cell
 from alphazero.games.registry import name_of
 from alphazero.records.sgf import SIZE_LIMIT, read_sgf, write_sgf
@@ -32,7 +31,7 @@ def _score(position: GtpPosition) -> str:
     outcome = game.outcome(state)
     if outcome != ONGOING:
         return result_of(game, state, outcome)
-    points = point_difference(game, state) if isinstance(game, Go) else None
+    points = point_difference(game, state) if name_of(game) == "go" else None
     if points is None:
         raise GtpError("cannot score: the game is not over")
     return margin_text(points)
