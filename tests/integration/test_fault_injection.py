@@ -206,59 +206,57 @@ BAD = 3
 """The iteration in which something is not finite."""
 
 
-def poison_weights(monkeypatch: Patch) -> None:
-    remember = Training.store_games
+def before_bad(monkeypatch: Patch, method: str, act: Callable[..., object]) -> None:
+    """Let `act` meddle before a method of the training runs in the iteration BAD."""
+    original = getattr(Training, method)
 
-    def poisoned(training: Training, games: Any) -> None:
+    def meddled(training: Training, *given: Any) -> Any:
         if training.run.state.iteration == BAD:
-            with torch.no_grad():
-                next(training.learner.network.parameters())[0] = float("nan")
-        remember(training, games)
+            act(training, *given)
+        return original(training, *given)
 
-    monkeypatch.setattr(Training, "store_games", poisoned)
+    monkeypatch.setattr(Training, method, meddled)
+
+
+def poison_weights(monkeypatch: Patch) -> None:
+    def act(training: Training, _: object) -> None:
+        with torch.no_grad():
+            next(training.learner.network.parameters())[0] = float("nan")
+
+    before_bad(monkeypatch, "store_games", act)
 
 
 def poison_gradients(monkeypatch: Patch) -> None:
     """Let a gradient be infinite while weights, batch and loss are sound."""
-    learn = Training.learn
 
-    def poisoned(training: Training, before: int) -> Any:
-        if training.run.state.iteration == BAD:
-            weight = training.learner.network.policy_output.weight
-            weight.register_hook(lambda gradient: torch.full_like(gradient, float("inf")))
-        return learn(training, before)
+    def act(training: Training, _: object) -> None:
+        weight = training.learner.network.policy_output.weight
+        weight.register_hook(lambda gradient: torch.full_like(gradient, float("inf")))
 
-    monkeypatch.setattr(Training, "learn", poisoned)
+    before_bad(monkeypatch, "learn", act)
 
 
 def poison_data(monkeypatch: Patch) -> None:
     """Let batches hold what no shard does, as after a fault of the memory."""
-    learn, sample = Training.learn, ReplayBuffer.sample
+    sample = ReplayBuffer.sample
 
-    def poisoned_sample(*given: Any, **named: Any) -> Batch:
+    def poisoned(*given: Any, **named: Any) -> Batch:
         batch = sample(*given, **named)
         batch.values[0] = np.nan
         return batch
 
-    def poisoned(training: Training, before: int) -> Any:
-        with pytest.MonkeyPatch.context() as inner:
-            if training.run.state.iteration == BAD:
-                inner.setattr(ReplayBuffer, "sample", poisoned_sample)
-            return learn(training, before)
-
-    monkeypatch.setattr(Training, "learn", poisoned)
+    before_bad(
+        monkeypatch, "learn", lambda *_: monkeypatch.setattr(ReplayBuffer, "sample", poisoned)
+    )
 
 
 def poison_search(monkeypatch: Patch) -> None:
     """Let one search of one game answer with infinity."""
-    remember = Training.store_games
 
-    def poisoned(training: Training, games: Any) -> None:
-        if training.run.state.iteration == BAD:
-            games.finished[2].policies[1] = np.inf
-        remember(training, games)
+    def act(_: Training, games: Any) -> None:
+        games.finished[2].policies[1] = np.inf
 
-    monkeypatch.setattr(Training, "store_games", poisoned)
+    before_bad(monkeypatch, "store_games", act)
 
 
 def poison_player(monkeypatch: Patch) -> None:
