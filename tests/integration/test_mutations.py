@@ -22,8 +22,9 @@ LIMIT = 600
 """Seconds after which a run of tests is thought to hang, which notices a bug too."""
 
 MUTANTS = 40
-LEAST_NOTICED = 0.7
-"""Share of the mutants by rule; the others are mostly programs that do the same."""
+LEAST_NOTICED = 0.85
+"""Share of the mutants by rule. It was 94 %, and a sample of 40 varies by 4 %; most of the others
+do what the program did, as a larger table of a cache does."""
 
 MUTATED = {
     "mcts/kernels/*.py": (
@@ -155,7 +156,7 @@ def test_a_bug_is_noticed(
 def test_most_bugs_made_by_rule_are_noticed(
     bench: Bench, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`ALPHAZERO_MUTANTS=seed` draws others; 40 take an hour."""
+    """`ALPHAZERO_MUTANTS=seed` draws others; 40 take half an hour."""
     seed = int(os.environ.get("ALPHAZERO_MUTANTS", "1"))
     noticed = 0
     for mutant in sample(ROOT / "alphazero", tuple(MUTATED), MUTANTS, seed):

@@ -66,10 +66,6 @@ def test_the_overrides_in_the_head_of_a_configuration_can_be_given(stem: str, bl
         load_config(path, overrides)
 
 
-def test_players_are_shipped() -> None:
-    assert "connect_four" in [path.stem for path in SHIPPED]
-
-
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_a_shipped_player_is_that_of_the_configuration_of_its_name(path: Path) -> None:
     saved, config = load_checkpoint_player(path), load_config(ROOT / f"configs/{path.stem}.yaml")

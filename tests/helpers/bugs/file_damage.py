@@ -31,6 +31,8 @@ WATCHED = ("exec", "import", "os.", "subprocess.", "pickle.find_class", "socket.
 """Prefixes of the audit events that reading a file must not cause."""
 
 Parts = tuple[dict[str, Any], bytes]
+GONE = object()
+"""In place of a value: the key is removed."""
 
 
 # --- damage of any file --------------------------------------------------------------------------
@@ -70,28 +72,22 @@ def edited(data: bytes, choice: random.Random) -> bytes:
     header, body = parts(data)
     metadata = header["__metadata__"]
     tensor = choice.choice([name for name in header if name != "__metadata__"])
-    entry = header[tensor]
-    metadatum = choice.choice(list(metadata))
-    match choice.randrange(9):
-        case 0:
-            del header[tensor]
-        case 1:
-            header[tensor + "x"] = header.pop(tensor)
-        case 2:
-            shapes = [[-1], [1 << 70], ["a"], None, [0], [*entry["shape"], 2]]
-            entry["shape"] = choice.choice(shapes)
-        case 3:
-            entry["dtype"] = choice.choice(["F16", "I32", "F8_E4M3", "F4", "X", None, 7, {}])
-        case 4:
-            entry["data_offsets"] = choice.choice([[0, 1 << 60], [-1, 4], [8, 0], [], None, [0, 3]])
-        case 5:
-            metadata[metadatum] = choice.choice(["", "0", metadata[metadatum] + " ", None, 5, []])
-        case 6:
-            del metadata[metadatum]
-        case 7:
-            metadata["comment"] = "an added text"
-        case 8:
-            header["__metadata__"] = choice.choice([None, [], "text", {}, {"format": {}}])
+    entry, metadatum = header[tensor], choice.choice(list(metadata))
+    place, key, values = choice.choice(
+        [
+            (header, tensor, [GONE]),
+            (header, tensor + "x", [entry]),
+            (header, "__metadata__", [None, [], "text", {}, {"format": {}}]),
+            (entry, "shape", [[-1], [1 << 70], ["a"], None, [0], [*entry["shape"], 2]]),
+            (entry, "dtype", ["F16", "I32", "F8_E4M3", "F4", "X", None, 7, {}]),
+            (entry, "data_offsets", [[0, 1 << 60], [-1, 4], [8, 0], [], None, [0, 3]]),
+            (metadata, metadatum, ["", "0", metadata[metadatum] + " ", None, 5, [], GONE]),
+            (metadata, "comment", ["an added text"]),
+        ]
+    )
+    place[key] = choice.choice(values)
+    if place[key] is GONE:
+        del place[key]
     return joined(header, body)
 
 
@@ -108,9 +104,8 @@ def hostile_header(data: bytes, choice: random.Random) -> bytes:
                 b'{"__metadata__":{"format":"alphazero-player","format_version":"2"' + b" " * size
             )
         case 3:
-            return choice.choice([1 << 20, (1 << 20) + 1, 1 << 40, (1 << 64) - 1]).to_bytes(
-                8, "little"
-            ) + choice.randbytes(size)
+            length = choice.choice([1 << 20, (1 << 20) + 1, 1 << 40, (1 << 64) - 1])
+            return length.to_bytes(8, "little") + choice.randbytes(size)
         case 4:
             return pickle.dumps(Trap(), choice.randrange(6)) + data
         case 5:
