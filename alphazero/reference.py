@@ -3,8 +3,9 @@
     python -m alphazero.reference    # trains tic-tac-toe to perfect play, in minutes on one core
 
 "The paper" is Silver et al., *Mastering the game of Go without human knowledge*, Nature 550 (2017);
-its sections stand beside the code. The rest of the package does the same for every game, faster and
-with more options, and its tests compare it with this file.
+its sections stand beside the code. Resignation and symmetries in the search are left out. The rest
+of the package does the same for every game, faster and with more options; its tests compare it with
+this file.
 
 An outcome is absolute: +1, 0 or -1 for player 0, who moves first. A value is relative: what the
 player to move in a position may expect, from -1 to 1. Letters: A actions, B positions in a batch,
