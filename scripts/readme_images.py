@@ -14,20 +14,20 @@ import argparse
 import contextlib
 import io
 import math
+import re
 import shutil
 import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from PIL import Image
 
 from alphazero.cli.argument_types import positive_number
 from alphazero.cli.main import run_and_report
 from alphazero.config.loader import load_config
-from alphazero.diagnostics.run_archive import Drawing, find_drawings
 from alphazero.diagnostics.run_history import Curve, read_curves, step_checkpoints, training_minutes
 from alphazero.drawing.canvas import Canvas
 from alphazero.drawing.figures import LINES, PALE, SMALL, figure_style, save_figure
@@ -36,6 +36,7 @@ from alphazero.errors import RunError
 from alphazero.mcts.network_search import network_statistics
 from alphazero.notebook import Position
 from alphazero.players.checkpoint_player import load_checkpoint_player
+from alphazero.training.monitoring.metrics import CHARTS, METRICS
 from alphazero.utils.files import check_writable, printable
 from alphazero.utils.printing import rounded
 
@@ -183,6 +184,45 @@ def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
     )
 
 
+class Drawing(NamedTuple):
+    """A chart and a run's curves for it."""
+
+    title: str
+    unit: str
+    curves: Mapping[str, Curve]
+    """by legend"""
+    intervals: tuple[Curve, Curve] | None
+    """the lower and upper ends"""
+
+
+def find_drawings(curves: Mapping[str, Curve]) -> list[Drawing]:
+    """Return TensorBoard's charts with the finite values of their curves, in its order.
+
+    A legend is what the metric's `<words>` stand for, or the last part of its name.
+    """
+    finite = {
+        name: {iteration: value for iteration, value in curve.items() if math.isfinite(value)}
+        for name, curve in sorted(curves.items())
+    }
+    drawings = []
+    for title in (title for titles in CHARTS.values() for title in titles):
+        shown: dict[str, str] = {}
+        units: dict[str, None] = {}
+        for known, metric in METRICS.items():
+            if metric.chart == title and not known.endswith(("_low", "_high")):
+                words = re.compile(re.sub("<[a-z]+>", "([^/]+)", known))
+                for name in filter(finite.get, finite):
+                    if match := words.fullmatch(name):
+                        shown[name] = " ".join(match.groups()) or name.split("/")[-1]
+                        units[metric.unit] = None
+        if shown:
+            ends = [finite.get(f"{next(iter(shown))}_{end}", {}) for end in ("low", "high")]
+            by_legend = {legend: finite[name] for name, legend in shown.items()}
+            unit, intervals = ", ".join(filter(None, units)), (ends[0], ends[1])
+            drawings.append(Drawing(title, unit, by_legend, intervals if all(ends) else None))
+    return drawings
+
+
 @figure_style()
 def draw_run(run: Path) -> "Figure":
     """Return the figure of a run, but for charts without curves; raise RunError if it has none."""
@@ -229,9 +269,8 @@ def _write_title(figure: "Figure", run: Path, curves: Mapping[str, Curve]) -> No
 
 
 def _draw_chart(axes: Any, drawing: Drawing) -> None:
-    chart = drawing.chart
-    axes.set_title(chart.title)
-    axes.set_ylabel(chart.unit)
+    axes.set_title(drawing.title)
+    axes.set_ylabel(drawing.unit)
     if drawing.intervals:
         low, high = drawing.intervals
         both = sorted(low.keys() & high.keys())
@@ -254,7 +293,7 @@ def _draw_chart(axes: Any, drawing: Drawing) -> None:
         entries.append((last, line, f"{words} {rounded(last)}"))
     values = [value for curve in drawing.curves.values() for value in curve.values()]
     if not drawing.intervals:
-        fit_from_zero(axes, values, chart.unit)
+        fit_from_zero(axes, values, drawing.unit)
     axes.yaxis.set_major_formatter("{x:,.9g}")
     _, lines, texts = zip(*sorted(entries, key=lambda entry: -entry[0]), strict=True)
     axes.legend(lines, texts, loc="center left", bbox_to_anchor=(1, 0.5))

@@ -76,13 +76,15 @@ class Shape(NamedTuple):
     text: str = ""
 
     def paint(self, draw: ImageDraw.ImageDraw) -> None:
-        fill, stroke = self.fill and self.fill.pixel, self.stroke and self.stroke.pixel
+        fill = self.fill.pixel if self.fill else None
+        stroke = self.stroke.pixel if self.stroke else None
         width = round(self.width * SUPERSAMPLING) if stroke else 0
         if self.tag == "text":
             corner, text, font, anchor = self.place
             draw.text(corner, text, fill, font, anchor)
         elif self.tag == "polyline":
-            draw.line(*self.place, stroke, width, "curve")
+            (points,) = self.place
+            draw.line(points, stroke, width, "curve")
         else:
             getattr(draw, PILLOW[self.tag])(*self.place, fill, stroke, width)
 

@@ -84,9 +84,9 @@ def test_the_figure_of_a_run_shows_its_finite_curves_and_intervals(tmp_path: Pat
     axes = {each.get_title(loc="left"): each for each in figure.axes}
     assert list(axes) == [
         "the best player's score against the anchors",
-        "the challenger against the best, at the gate",
+        "the challenger's Elo against the best, at the gate",
         "loss and its parts",
-        "time of an iteration",
+        "time of an iteration, s",
     ]
     score, gate, loss, _ = axes.values()
     assert [line.get_xydata().tolist() for line in loss.get_lines()] == [[[1, 2], [3, 1]]]
