@@ -270,7 +270,6 @@ CONNECT_FOUR_VARIANTS = {
     "no global pooling": ["network.global_pooling=0"],
     "Gumbel search": ["search.selection=gumbel"],
     "Gumbel search above PUCT": ["search.selection=gumbel_root"],
-    "Gumbel search, c_scale 0.1": ["search.selection=gumbel", "search.gumbel_value_scale=0.1"],
     "transpositions": ["search.transpositions=always"],
     "the same, backup_value_weighting 2": [
         "search.transpositions=always",

@@ -12,7 +12,6 @@ from alphazero.config.schema import (
     SECTIONS,
     Config,
     GameConfig,
-    LearnerConfig,
     RatePoint,
     RayConfig,
     VariedOptions,
@@ -221,23 +220,16 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
             f"learner.batch_size ({learner.batch_size}) must be at most "
             f"replay.window_maximum ({replay.window_maximum})",
         )
-    for section, games in (("gate", gate.games), ("evaluation", config.evaluation.games)):
-        if games % 2:
-            yield (
-                [(section, "games")],
-                f"{section}.games: must be even, because pairs of games swap colours, got {games}",
-            )
+    if gate.games % 2:
+        yield (
+            [("gate", "games")],
+            f"gate.games: must be even, because pairs of games swap colours, got {gate.games}",
+        )
     optimizer: KeyPath = ("learner", "optimizer")
     if learner.optimizer == "sgd" and learner.weight_decay:
         yield (
             [("learner", "weight_decay"), optimizer],
             "learner.weight_decay: use learner.l2_penalty; weight_decay is for adamw and muon",
-        )
-    if learner.optimizer == "adamw" and learner.momentum != LearnerConfig.momentum:
-        yield (
-            [("learner", "momentum"), optimizer],
-            "learner.momentum: remove it; momentum is for sgd and muon, and learner.optimizer is "
-            "adamw",
         )
     if network.global_pooling >= network.filters:
         yield (

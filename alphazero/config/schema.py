@@ -29,6 +29,8 @@ HEADS = ("dense", "convolutional")
 AUXILIARY_HEADS = ("ownership", "margin", "short_term_value")
 SELECTIONS = ("puct", "gumbel", "gumbel_root")
 TRANSPOSITIONS = ("never", "play", "always")
+INITIAL_SIMULATIONS_FRACTION = 0.15
+"""Fraction of a move's simulations at the beginning of a run with `progressive_samples`."""
 LEAF_SYMMETRIES = ("none", "random", "average")
 
 
@@ -64,19 +66,6 @@ class RunConfig:
     )
     keep_checkpoints: int = config_field(
         10, "number of newest step checkpoints to keep; 0 keeps all", unit="files", at_least=0
-    )
-    keep_games: int = config_field(
-        100,
-        "number of newest iterations whose sample games stay in games/; 0 keeps all",
-        unit="iterations",
-        at_least=0,
-    )
-    sample_games: int = config_field(
-        1,
-        "self-play games and gate games written to games/ in each iteration; the self-play games "
-        "go to TensorBoard too",
-        unit="games",
-        at_least=0,
     )
 
 
@@ -268,19 +257,6 @@ class SearchConfig:
         at_least=1,
         source="Danihelka et al. 2022, section 5: 16",
     )
-    gumbel_maxvisit_init: float = config_field(
-        50.0,
-        "c_visit of sigma(q) = (c_visit + max N) c_scale q",
-        unit="visits",
-        at_least=0,
-        source="Danihelka et al. 2022, section 5: 50",
-    )
-    gumbel_value_scale: float = config_field(
-        1.0,
-        "c_scale of sigma(q), for q in [0, 1]",
-        at_least=0,
-        source="Danihelka et al. 2022, section 5: 1.0 for Go and chess",
-    )
     evaluation_cache_mib: int = config_field(
         64,
         "memory for cached evaluations, per worker and player; 0 is off",
@@ -445,43 +421,21 @@ class SelfplayConfig:
     )
     progressive_samples: int | None = config_field(
         None,
-        "positions over which the simulations of full and fast searches grow evenly from "
-        "`initial_simulations_fraction` of them to all: at first the network is weak, and the "
+        "positions over which the simulations of full and fast searches grow evenly from 15 % of "
+        "them to all: at first the network is weak, and the "
         "window soon drops those games; null: all from the beginning",
         unit="positions",
         at_least=1,
         source="AGZ: null; progressive simulation: Wu et al. 2023, MiniZero (arXiv:2310.11305)",
     )
-    initial_simulations_fraction: float = config_field(
-        0.15,
-        "fraction of the simulations at the beginning of a run with `progressive_samples`",
-        above=0,
-        at_most=1,
-    )
     resign_enabled_fraction: float = config_field(
         0.0,
         "fraction of games with resignation: a player resigns when the values of the root and of "
-        "its best action are below a threshold, which the other games determine; 0 is off",
+        "its best action are below a threshold of at most -0.5, by which fewer than 5 % of the "
+        "resignations in the other games would have been wrong; 0 is off",
         at_least=0,
         below=1,
-        source="AGZ, Methods, Self-play: 0.9",
-    )
-    resign_false_positives: float = config_field(
-        0.05,
-        "the threshold is the highest with a smaller fraction of wrong resignations than this, "
-        "among the games that it would have ended; measured on the games of the window that were "
-        "played to the end",
-        above=0,
-        at_most=1,
-        source="AGZ, Methods, Self-play: 0.05",
-    )
-    resign_threshold_max: float = config_field(
-        -0.5,
-        "maximum of the threshold, so that undecided positions are played on",
-        unit="value",
-        at_least=-1,
-        at_most=1,
-        source="not in AGZ; thresholds in use are -0.7 to -0.9 (ELF OpenGo, Leela Zero)",
+        source="AGZ, Methods, Self-play: 0.9, fewer than 5 %",
     )
     random_opening_probability: float = config_field(
         0.0,
@@ -526,7 +480,7 @@ class SelfplayConfig:
         if self.progressive_samples is None:
             return 1.0
         progress = min(positions / self.progressive_samples, 1.0)
-        return self.initial_simulations_fraction * (1 - progress) + progress
+        return INITIAL_SIMULATIONS_FRACTION * (1 - progress) + progress
 
 
 @dataclass(frozen=True)
@@ -614,7 +568,7 @@ def _read_rates(reader: Reader, path: KeyPath, value: Any) -> tuple[RatePoint, .
 class LearnerConfig:
     """The optimizer of the loss (z - v)² - π·log p + c‖θ‖² (AGZ, equation 1).
 
-    Each head in `network.auxiliary` adds its loss, times its weight.
+    Each head in `network.auxiliary` adds its loss, times its weight in `AUXILIARY_WEIGHTS`.
     """
 
     optimizer: str = config_field(
@@ -631,13 +585,6 @@ class LearnerConfig:
         read=_read_rates,
         source="AGZ, Extended Data Table 3: 1e-2, 1e-3 from step 400,000, 1e-4 from 600,000; "
         "ours is higher for short runs",
-    )
-    momentum: float = config_field(
-        0.9,
-        "momentum of SGD and Muon",
-        at_least=0,
-        below=1,
-        source="AGZ, Methods, Optimization: 0.9",
     )
     l2_penalty: float = config_field(
         1e-4, "c of the loss term c‖θ‖²", at_least=0, source="AGZ, Methods, Optimization: 1e-4"
@@ -674,42 +621,10 @@ class LearnerConfig:
         below=1,
         source="not in AGZ",
     )
-    augment_symmetries: bool = config_field(
-        True,
-        "apply a random symmetry of the game to each sample",
-        source="AGZ, Methods: rotations and reflections; AlphaZero: none, for generality",
-    )
-    precision: str = config_field(
-        "auto", "number format of training; `auto` depends on the device", choices=PRECISIONS
-    )
-    ownership_weight: float = config_field(
-        1.5,
-        "weight in the loss of the head `ownership`: the cross-entropy in nats, mean over the "
-        "cells",
-        at_least=0,
-        source="Wu 2019 (arXiv:1902.10565), appendix B: 1.5",
-    )
-    margin_weight: float = config_field(
-        0.02,
-        "weight in the loss of the head `margin`: -log of the normal density at the margin, nats",
-        at_least=0,
-        source="Wu 2019 (arXiv:1902.10565), appendix B: 0.02 for the cross-entropy of scores",
-    )
-    short_term_value_weight: float = config_field(
-        0.72,
-        "weight in the loss of the head `short_term_value`: the cross-entropy of win and loss in "
-        "nats, summed over three horizons",
-        at_least=0,
-        source="KataGo, python/train.py: 1.2 x 0.6 for each horizon, as for the value itself",
-    )
 
     def rate_at(self, step: int) -> float:
         """Return the learning rate of optimizer step `step`, counted from 0."""
         return [point.rate for point in self.learning_rate if point.step <= step][-1]
-
-    def weight_of(self, head: str) -> float:
-        """Return the weight in the loss of an auxiliary head."""
-        return float(getattr(self, f"{head}_weight"))
 
 
 @dataclass(frozen=True)
@@ -743,14 +658,6 @@ class GateConfig:
         unit="moves",
         at_least=0,
         source="not in AGZ",
-    )
-    simulations: int = config_field(
-        0,
-        "simulations per move; 0: `search.simulations`",
-        unit="simulations",
-        at_least=0,
-        at_most=1_000_000,
-        source="AGZ, Methods, Evaluator: 1600, as in self-play",
     )
 
     def accepts(self, score: float) -> bool:
@@ -788,25 +695,12 @@ class EvaluationConfig:
         kind="list of names",
         read=_read_names,
     )
-    games: int = config_field(
-        20,
-        "games against each anchor and between each two anchors, in pairs that swap colours",
-        unit="games",
-        at_least=2,
-    )
     solved_positions_per_stage: int = config_field(
         0,
         "solved positions per stage of the game in which the best player's moves are compared "
         "with the exact answers; 0 is off",
         unit="positions",
         at_least=0,
-    )
-    simulations: int = config_field(
-        0,
-        "simulations per move; 0: `search.simulations`",
-        unit="simulations",
-        at_least=0,
-        at_most=1_000_000,
     )
 
 
@@ -847,30 +741,16 @@ class InferenceConfig:
         choices=("auto", "cpu", "cuda", "mps", "xpu"),
     )
     precision: str = config_field(
-        "auto", "number format of inference; `auto` depends on the device", choices=PRECISIONS
+        "auto",
+        "number format of training and inference; `auto` depends on the device",
+        choices=PRECISIONS,
     )
     selfplay_precision: str = config_field(
         "same",
-        "number format of self-play: the `same` as `precision`, or int8 where OpenVINO is used",
+        "number format of self-play: the `same` as `precision`, or int8 where OpenVINO is used and "
+        "int8 gives nearly the same moves and values",
         choices=("same", "int8"),
         source="not in AGZ; on two cores 1.6 times as fast as bfloat16, 3 times as float32",
-    )
-    int8_min_agreement: float = config_field(
-        0.97,
-        "minimum fraction of positions where int8 has the same best move as `precision`; below "
-        "it, self-play of the iteration uses `precision`",
-        at_least=0,
-        at_most=1,
-        source="not in AGZ; bfloat16 agrees with float32 in 0.996 to 0.999, int8 in 0.991 to 0.997",
-    )
-    int8_max_value_error: float = config_field(
-        0.03,
-        "maximum mean difference of int8's values from those in `precision`; above it, self-play "
-        "of the iteration uses `precision`",
-        unit="value",
-        at_least=0,
-        at_most=2,
-        source="not in AGZ; bfloat16 differs from float32 by 0.002, int8 by 0.002 to 0.003",
     )
 
 

@@ -18,7 +18,7 @@ from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import Pairing
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
-from alphazero.training.evaluation import PlayerEvaluation
+from alphazero.training.evaluation import GAMES, PlayerEvaluation
 from alphazero.training.gate import make_player
 from alphazero.training.learning.learner import Learner
 from alphazero.utils.jobs import split_evenly, threads_per_evaluation
@@ -108,7 +108,8 @@ def calibrate(
     replay = ReplayBuffer(game, config.replay, config.network.auxiliary)
     replay.add(1, GameBatch.of(game, records))
     moves = sum(len(record.actions) for record in records)
-    learner = Learner(bench.network, config.learner, config.inference.device)
+    inference = config.inference
+    learner = Learner(bench.network, config.learner, inference.device, inference.precision)
     with threads_per_evaluation(min(cores, learner.useful_threads)):
         timed, seconds_timed = _time_step(config, learner, replay, allowed(LEARNING), rng)
     show(1)
@@ -138,14 +139,14 @@ def _time_gate(
     config: Config, bench: SelfPlayBenchmark, cores: int, seconds: float, rng: np.random.Generator
 ) -> float:
     settings = config.gate
-    games = settings.games or config.evaluation.games
+    games = settings.games or GAMES
     workers = num_threads(config, games, cores)
 
     openings = paired_openings(bench.game, 2 * games, settings.opening_moves, rng)
-    matches, simulations = [], settings.simulations or None
+    matches = []
     for num_games in split_evenly(games, workers):
         players: list[Player] = [
-            make_player(bench.game, bench.evaluator, config.search, simulations, num_games)
+            make_player(bench.game, bench.evaluator, config.search, None, num_games)
             for _ in range(2)
         ]
         matches.append(Match(bench.game, players, num_games, itertools.cycle(openings)))
@@ -172,9 +173,7 @@ def _time_step(
 
     def spend(size: int) -> float:
         begin = time.perf_counter()
-        learner.train(
-            [replay.sample(size, rng, settings.augment_symmetries, settings.search_value_weight)]
-        )
+        learner.train([replay.sample(size, rng, True, settings.search_value_weight)])
         return time.perf_counter() - begin
 
     size = min(SMALL_BATCH, settings.batch_size)

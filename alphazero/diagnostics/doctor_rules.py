@@ -14,7 +14,11 @@ import numpy as np
 from alphazero.config.schema import Config
 from alphazero.games.registry import make_game
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.resignation import check_threshold, non_resigned_games
+from alphazero.training.resignation import (
+    RESIGN_FALSE_POSITIVES,
+    check_threshold,
+    non_resigned_games,
+)
 
 RECENT: Final = 5
 """Newest points of a curve that are averaged, against the noise of one iteration."""
@@ -234,16 +238,13 @@ def check_resignation(data: RunData) -> str | None:
         if iteration in thresholds:
             verdict = check_threshold(non_resigned_games([games]), thresholds[iteration])
             resigned, wrong = resigned + verdict.resigned, wrong + verdict.wrong
-    settings = data.config.selfplay
-    permitted = settings.resign_false_positives
+    permitted = RESIGN_FALSE_POSITIVES
     if not resigned or chance_of(wrong, resigned, permitted) >= CHANCE:
         return None
     return (
         f"{wrong} of {resigned} games that resignation would have ended were not lost "
         f"({wrong / resigned:.0%}, at most {permitted:.0%}); lower "
-        "selfplay.resign_threshold_max, now "
-        f"{settings.resign_threshold_max:g}, or selfplay.resign_enabled_fraction, now "
-        f"{settings.resign_enabled_fraction:g}"
+        f"selfplay.resign_enabled_fraction, now {data.config.selfplay.resign_enabled_fraction:g}"
     )
 
 

@@ -72,10 +72,7 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     a short measurement sees many moves or none.
     """
     play, replay, gate, evaluation = config.selfplay, config.replay, config.gate, config.evaluation
-    gate_move, measured_move = (  # seconds
-        (part.simulations or config.search.simulations) / measured.gate_simulations
-        for part in (gate, evaluation)
-    )
+    gate_move = config.search.simulations / measured.gate_simulations  # seconds
     drawn = min(play.random_opening_probability * play.random_opening_max_moves / 2, length - 1)
     moves = play.games_per_iteration * (length - drawn)
     positions = moves * play.full_search_probability
@@ -88,10 +85,10 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
         "play": simulations / rates.simulations,
         "learn": steps * measured.step_seconds,
         "gate": gate.games * gate_moves * gate_move,
-        "measure": measured.solved_positions / 2 * measured_move,
+        "measure": measured.solved_positions / 2 * gate_move,
     }
     # An anchor is taken to think as long as the best player.
-    each["measure"] += measured.anchor_games * max(length - OPENING_MOVES, 1) * measured_move
+    each["measure"] += measured.anchor_games * max(length - OPENING_MOVES, 1) * gate_move
     intervals = {"play": 1, "learn": 1, "gate": gate.interval, "measure": evaluation.interval}
     mean = sum(each[stage] / intervals[stage] for stage in each)
     budget = config.budget

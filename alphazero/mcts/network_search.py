@@ -209,7 +209,5 @@ def selection_params(settings: SearchConfig) -> SelectionParams:
         mcts_solver=settings.mcts_solver,
         backup_value_weighting=float(settings.backup_value_weighting),
         gumbel_max_considered_actions=settings.gumbel_max_considered_actions,
-        gumbel_maxvisit_init=float(settings.gumbel_maxvisit_init),
-        gumbel_value_scale=float(settings.gumbel_value_scale),
         gumbel_below=settings.selection == "gumbel",
     )

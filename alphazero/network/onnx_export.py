@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import torch
 
-from alphazero.config.schema import InferenceConfig
 from alphazero.errors import ConfigError, RunError
 from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import make_game, write_game
@@ -43,9 +42,6 @@ POSITIONS: Final = 1000
 TOLERANCE: Final = 1e-3
 """Largest difference of a float32 logit or value from torch. The shipped players have 0.000005."""
 
-INT8_LIMITS: Final = InferenceConfig()
-"""Int8 must be as exact as in self-play."""
-
 _GAMES: Final = 16
 """Games at once: so few that a thousand positions reach far into games of any length."""
 
@@ -70,11 +66,11 @@ class Comparison(NamedTuple):
     @property
     def good(self) -> bool:
         if self.int8:
-            return self.int8.within(INT8_LIMITS)
+            return self.int8.good
         return max(self.logit_error, self.value_error) <= TOLERANCE
 
     def __str__(self) -> str:
-        limit = self.int8.explain(INT8_LIMITS) if self.int8 else f"at most {TOLERANCE:g} is allowed"
+        limit = str(self.int8) if self.int8 else f"at most {TOLERANCE:g} is allowed"
         return (
             f"on {self.positions:,} positions the largest difference from torch is "
             f"{self.logit_error:.2g} in a policy logit and {self.value_error:.2g} in a value; "

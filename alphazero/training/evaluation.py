@@ -24,6 +24,9 @@ from alphazero.players.registry import PlayerSpec, common_game, parse_player
 from alphazero.training.gate import make_player
 from alphazero.utils.progress import Progress, no_progress
 
+GAMES = 20
+"""Games against each anchor and between each two, in pairs that swap colours."""
+
 OPENING_MOVES = 4
 """Random opening moves of each pair of games against an anchor."""
 
@@ -79,12 +82,12 @@ class AnchorMatches:
     @property
     def games(self) -> int:
         """Games of one measurement, without those between anchors."""
-        return self.config.evaluation.games * len(self.anchors)
+        return GAMES * len(self.anchors)
 
     @property
     def games_between(self) -> int:
         """Games between anchors, which the first measurement adds."""
-        return self.config.evaluation.games * math.comb(len(self.anchors), 2)
+        return GAMES * math.comb(len(self.anchors), 2)
 
     def run(
         self,
@@ -100,19 +103,15 @@ class AnchorMatches:
         if self._between is None:
             self._between = self._play_anchors(workers)
         config, rng = self.config, np.random.default_rng(seed)
-        games, simulations = config.evaluation.games, config.evaluation.simulations or None
         schedule = []
         for index in range(1, len(self.anchors) + 1):
-            for pairing in paired_openings(self.game, games, OPENING_MOVES, rng):
+            for pairing in paired_openings(self.game, GAMES, OPENING_MOVES, rng):
                 first, second = (index * player for player in pairing.players)
                 schedule.append(dataclasses.replace(pairing, players=(first, second)))
 
         def make_players(num_games: int) -> list[Player]:
             anchors = [each.create(self.game, num_games, rng.spawn(1)[0]) for each in self.anchors]
-            return [
-                make_player(self.game, evaluator, config.search, simulations, num_games),
-                *anchors,
-            ]
+            return [make_player(self.game, evaluator, config.search, None, num_games), *anchors]
 
         parallel_games = config.selfplay.parallel_games
         records = play_schedule(self.game, make_players, schedule, parallel_games, workers, show)
@@ -133,8 +132,8 @@ class AnchorMatches:
         """Return the results between anchors, as `fit` takes them; index 0 is the best player."""
         counts = np.zeros((len(self.anchors) + 1,) * 2 + (3,), np.int64)
         if len(self.anchors) > 1:
-            games, seed = self.config.evaluation.games, self.config.run.seed
-            tournament = Tournament(self.game, self.anchors, games, OPENING_MOVES, seed)
+            seed = self.config.run.seed
+            tournament = Tournament(self.game, self.anchors, GAMES, OPENING_MOVES, seed)
             tournament.play(workers)
             counts[1:, 1:] = tournament.counts()
         return counts
@@ -179,8 +178,8 @@ class SolvedPositionsCheck:
     ) -> MetricValues:
         """Grade the network alone and the search; return the figures of each stage of the game."""
         figures: MetricValues = {}
-        search, full = self.config.search, self.config.evaluation.simulations or None
-        for who, simulations in (("network", 0), ("search", full)):
+        search = self.config.search
+        for who, simulations in (("network", 0), ("search", None)):
             answers = collect_answers(
                 functools.partial(make_player, self.game, evaluator, search, simulations),
                 self.solution,

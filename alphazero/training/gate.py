@@ -48,7 +48,7 @@ def play_gate(
 
     def make_players(num_games: int) -> list[Player]:
         return [
-            make_player(game, evaluator, config.search, config.gate.simulations or None, num_games)
+            make_player(game, evaluator, config.search, None, num_games)
             for evaluator in (challenger, best)
         ]
 

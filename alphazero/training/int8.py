@@ -11,7 +11,6 @@ from typing import Final
 
 import numpy as np
 
-from alphazero.config.schema import InferenceConfig
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.inference.quantization import CALIBRATION, QuantizationError
 from alphazero.training.data.replay_buffer import ReplayBuffer
@@ -32,9 +31,7 @@ def sample_positions(
     return distinct[:border], distinct[border:]
 
 
-def quantize(
-    best: BatchedEvaluator, replay: ReplayBuffer, settings: InferenceConfig, seed: Sequence[int]
-) -> SelfPlayNetwork:
+def quantize(best: BatchedEvaluator, replay: ReplayBuffer, seed: Sequence[int]) -> SelfPlayNetwork:
     """Return `best` in int8, or itself if it cannot, exceeds a limit or the window is empty."""
     if not best.computes_int8 or not replay.window:
         return SelfPlayNetwork(best)
@@ -43,6 +40,6 @@ def quantize(
         return SelfPlayNetwork(best)
     rounded = best.quantized(calibration)
     comparison = QuantizationError.between(rounded.evaluate(check), best.evaluate(check))
-    if comparison.within(settings):
+    if comparison.good:
         return SelfPlayNetwork(rounded, comparison, calibration)
     return SelfPlayNetwork(best, comparison)

@@ -119,7 +119,7 @@ def _check(config: Config, game: Game) -> None:
 def _train(folder: Path, open_run: Callable[[], RunDirectory], observe: Observer) -> Path:
     """Train the run in `folder`; several processes under torchrun share the learner's steps."""
     with contextlib.ExitStack() as stack:
-        make_learner: Callable[[ResNet, Any, str], Learner] = Learner
+        make_learner: Callable[[ResNet, Any, str, str], Learner] = Learner
         if int(os.environ.get("WORLD_SIZE", "1")) > 1:
             from alphazero.training.learning.data_parallel import join_group
 
@@ -135,7 +135,7 @@ def _train(folder: Path, open_run: Callable[[], RunDirectory], observe: Observer
 
 
 def _train_opened(
-    run: RunDirectory, make_learner: Callable[[ResNet, Any, str], Learner], observe: Observer
+    run: RunDirectory, make_learner: Callable[[ResNet, Any, str, str], Learner], observe: Observer
 ) -> None:
     backend, folder = explain_backend(run.config.inference), printable(run.folder)
     verb = "resuming" if run.state.iteration else "training into"
@@ -201,7 +201,7 @@ class Training:
         self,
         run: RunDirectory,
         cores: int,
-        make_learner: Callable[[ResNet, Any, str], Learner] = Learner,
+        make_learner: Callable[[ResNet, Any, str, str], Learner] = Learner,
     ) -> None:
         config = run.config
         self.run = run
@@ -209,7 +209,8 @@ class Training:
         self.cores = cores
         self.workers = num_selfplay_threads(config, cores)
         self.game = run.game
-        self.learner = make_learner(run.new_network(), config.learner, config.inference.device)
+        device, precision = config.inference.device, config.inference.precision
+        self.learner = make_learner(run.new_network(), config.learner, device, precision)
         self.replay = ReplayBuffer(run.game, config.replay, config.network.auxiliary)
         self.best: BatchedEvaluator
         self.selfplay: SelfPlayNetwork
@@ -257,13 +258,16 @@ class Training:
         """Play the best player against itself."""
         settings = self.config.selfplay
         if settings.resign_enabled_fraction:
-            from alphazero.training.resignation import non_resigned_games, resign_threshold
+            from alphazero.training.resignation import (
+                RESIGN_FALSE_POSITIVES,
+                RESIGN_THRESHOLD_MAX,
+                non_resigned_games,
+                resign_threshold,
+            )
 
             # From the games of the last published state, so a resumed run computes the same.
             self.resign_below = resign_threshold(
-                non_resigned_games(self.replay.shards),
-                settings.resign_false_positives,
-                settings.resign_threshold_max,
+                non_resigned_games(self.replay.shards), RESIGN_FALSE_POSITIVES, RESIGN_THRESHOLD_MAX
             )
         with self._stage("play", settings.games_per_iteration, "game") as bar:
             self.selfplay = self._selfplay_network()
@@ -273,16 +277,15 @@ class Training:
 
     def _selfplay_network(self) -> SelfPlayNetwork:
         """Return the best network for self-play: in int8 if configured, available and accurate."""
-        settings = self.config.inference
-        if settings.selfplay_precision != "int8":
+        if self.config.inference.selfplay_precision != "int8":
             return SelfPlayNetwork(self.best)
         from alphazero.training.int8 import quantize
 
         seed = self.run.seed(CALIBRATE)
-        quantized = quantize(self.best, self.replay, settings, seed)
+        quantized = quantize(self.best, self.replay, seed)
         if quantized.comparison and quantized.calibration is None:
             precision = self.best.precision
-            refusal = f"self-play stays in {precision}; {quantized.comparison.explain(settings)}"
+            refusal = f"self-play stays in {precision}; {quantized.comparison}"
             say(f"iteration {self.run.state.iteration}: {refusal}")
         return quantized
 
@@ -339,9 +342,7 @@ class Training:
         """Draw the batch of a step."""
         settings = self.config.learner
         rng = np.random.default_rng([*self.run.seed(LEARN), step])
-        return self.replay.sample(
-            settings.batch_size, rng, settings.augment_symmetries, settings.search_value_weight
-        )
+        return self.replay.sample(settings.batch_size, rng, True, settings.search_value_weight)
 
     def gate(self, steps: StepReport) -> MatchResult | None:
         """Play a gate that is due, after steps; without gates the newest network is the best.

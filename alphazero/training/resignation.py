@@ -9,7 +9,7 @@ Letters: T moves of a game.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,13 @@ from alphazero.games.game import value_of
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.utils.arrays import Float32Array
+
+RESIGN_FALSE_POSITIVES: Final = 0.05
+"""Share of wrong resignations that the threshold stays below; AlphaGo Zero's."""
+
+RESIGN_THRESHOLD_MAX: Final = -0.5
+"""Highest threshold, so that undecided positions are played on. AlphaGo Zero has none; thresholds
+in use are -0.7 to -0.9 (ELF OpenGo, Leela Zero)."""
 
 
 class ThresholdCheck(NamedTuple):

@@ -60,6 +60,12 @@ from alphazero.utils.files import (
 )
 
 LEARNER_FORMAT: Final = "alphazero-learner"
+SAMPLE_GAMES = 1
+"""Self-play games and gate games written to games/ in each iteration."""
+
+KEPT_GAMES = 100
+"""Newest iterations whose sample games stay in games/."""
+
 SAMPLE_NAME: Final = re.compile(r"(selfplay|gate)-([0-9]{6,9})\.(txt|sgf|jsonl)")
 """Names of the sample games in `games/`: their kind, iteration and format."""
 _SIZE_LIMIT: Final = 4 << 30
@@ -225,11 +231,11 @@ class RunDirectory:
         self._write(shard_name(self.state.iteration), games.to_bytes())
 
     def save_samples(self, kind: str, records: Sequence[GameRecord]) -> str:
-        """Write `run.sample_games` games into `games/`, as text and SGF or JSON; return the text.
+        """Write `SAMPLE_GAMES` games into `games/`, as text and SGF or JSON; return the text.
 
         `kind` is "selfplay" or "gate".
         """
-        records = records[: self.config.run.sample_games]
+        records = records[:SAMPLE_GAMES]
         if not records:
             return ""
         from alphazero.records.played_game import PlayedGame
@@ -342,11 +348,10 @@ class RunDirectory:
                     remove(path)
         for path in self.folder.rglob(f".*{TEMPORARY_SUFFIX}"):
             remove(path)
-        if self.config.run.keep_games:
-            for path in (self.folder / "games").glob("*-*"):
-                named = SAMPLE_NAME.fullmatch(path.name)
-                if named and int(named[2]) <= state.iteration - self.config.run.keep_games:
-                    remove(path)
+        for path in (self.folder / "games").glob("*-*"):
+            named = SAMPLE_NAME.fullmatch(path.name)
+            if named and int(named[2]) <= state.iteration - KEPT_GAMES:
+                remove(path)
         players = sorted(self.folder.glob("step-*.safetensors"))
         for path in players:
             if path.name > player_name(state.step) and path.name not in keep:

@@ -83,10 +83,10 @@ def test_the_learning_rate_follows_its_schedule() -> None:
 
 
 def test_the_simulations_of_a_move_grow_evenly_to_all() -> None:
-    text = SMALLEST + "selfplay: {progressive_samples: 800, initial_simulations_fraction: 0.2}"
+    text = SMALLEST + "selfplay: {progressive_samples: 800}"
     growing = parse_config(text).selfplay
     fractions = [growing.simulations_fraction(positions) for positions in (0, 200, 400, 800, 9000)]
-    assert fractions == pytest.approx([0.2, 0.4, 0.6, 1, 1])
+    assert fractions == pytest.approx([0.15, 0.3625, 0.575, 1, 1])
     assert SelfplayConfig().simulations_fraction(0) == 1
 
 
@@ -130,8 +130,7 @@ network: 5
 learner:
   batch_size: many
   max_grad_norm: .nan
-  augment_symmetries: 1
-  momentum: yes
+  search_value_weight: yes
   l2_penalty: -.inf
   weight_decay: 0.1
 gate: {games: 41}
@@ -149,14 +148,13 @@ run:
         "go.yaml:10: network: expected keys and values, got 5",
         "go.yaml:12: learner.batch_size: expected a whole number, got text 'many'",
         "go.yaml:13: learner.max_grad_norm: must be a finite number, got nan",
-        "go.yaml:14: learner.augment_symmetries: expected true or false, got 1",
-        "go.yaml:15: learner.momentum: expected a number, got true",
-        "go.yaml:16: learner.l2_penalty: must be a finite number, got -inf",
-        "go.yaml:17: learner.weight_decay: use learner.l2_penalty; weight_decay is for adamw "
+        "go.yaml:14: learner.search_value_weight: expected a number, got true",
+        "go.yaml:15: learner.l2_penalty: must be a finite number, got -inf",
+        "go.yaml:16: learner.weight_decay: use learner.l2_penalty; weight_decay is for adamw "
         "and muon",
-        "go.yaml:18: gate.games: must be even, because pairs of games swap colours, got 41",
-        "go.yaml:20: run.seed: expected a whole number, got 1.0",
-        "go.yaml:21: run.folder: expected text, got a list",
+        "go.yaml:17: gate.games: must be even, because pairs of games swap colours, got 41",
+        "go.yaml:19: run.seed: expected a whole number, got 1.0",
+        "go.yaml:20: run.folder: expected text, got a list",
         "override 'replay.ratio=0': replay.ratio: must be above 0 and at most 10000, got 0",
     ]
 
@@ -262,11 +260,6 @@ def test_a_number_where_text_is_expected_asks_for_quotes() -> None:
         (
             "replay:\n  window_maximum: 600",
             "go.yaml:4: replay.window_minimum (20000) must be at most replay.window_maximum (600)",
-        ),
-        (
-            "learner: {optimizer: adamw, momentum: 0.5}",
-            "go.yaml:3: learner.momentum: remove it; momentum is for sgd and muon, "
-            "and learner.optimizer is adamw",
         ),
         (
             "budget: ",
@@ -472,18 +465,15 @@ def test_a_dumped_config_loads_back_equal(seed: int) -> None:
         config = dataclasses.replace(config, **{name: section(**values)})
     sgd = config.learner.optimizer == "sgd"
     decay = 0.0 if sgd else config.learner.weight_decay
-    momentum = config.learner.momentum if sgd else LearnerConfig().momentum
     pooled = min(config.network.global_pooling, config.network.filters - 1)
-    games = config.evaluation.games // 2 * 2
     config = dataclasses.replace(
         config,
-        evaluation=dataclasses.replace(config.evaluation, games=games),
         run=dataclasses.replace(config.run, name=source.choice(["", "on", "1e-3", "7", "a.b_c-d"])),
         network=dataclasses.replace(config.network, global_pooling=pooled),
         gate=dataclasses.replace(config.gate, games=config.gate.games // 2 * 2),
         budget=dataclasses.replace(config.budget, minutes=1.0e-5),
         replay=dataclasses.replace(config.replay, window_minimum=5, window_maximum=10**13),
-        learner=dataclasses.replace(config.learner, weight_decay=decay, momentum=momentum),
+        learner=dataclasses.replace(config.learner, weight_decay=decay),
     )
     text = dump_config(config)
     assert parse_config(text) == config

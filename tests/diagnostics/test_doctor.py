@@ -84,7 +84,7 @@ def well_judged(record: GameRecord) -> Float32Array:
     return best_values
 
 
-RESIGNING = ("selfplay.resign_enabled_fraction=0.6", "selfplay.resign_threshold_max=-0.2")
+RESIGNING = ("selfplay.resign_enabled_fraction=0.6",)
 
 SICK: Mapping[str, Case] = {
     "gate games repeat": Case({"gate/distinct_games": constant(0.1)}, key="gate.opening_moves"),
@@ -108,7 +108,7 @@ SICK: Mapping[str, Case] = {
         {"selfplay/resign_threshold": constant(-0.3)},
         RESIGNING,
         in_despair,
-        key="selfplay.resign_threshold_max",
+        key="selfplay.resign_enabled_fraction",
     ),
     "evaluator starved": Case(
         {"speed/network_share": constant(0.2)}, key="selfplay.parallel_games"

@@ -10,6 +10,7 @@ from helpers.runs.records import random_records
 from helpers.runs.tiny_run import ITERATIONS, YAML, manifest_of, tiny_config
 
 from alphazero.cli.main import main
+from alphazero.config import schema
 from alphazero.config.loader import load_config
 from alphazero.config.schema import Config
 from alphazero.diagnostics import calibration
@@ -108,9 +109,10 @@ def test_moves_of_an_opening_are_neither_searched_nor_learned() -> None:
     assert plan.positions == 10 * 6 * 6 / 2
 
 
-def test_progressive_simulations_shorten_the_run() -> None:
+def test_progressive_simulations_shorten_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """From none of the simulations to all over half of the 480 positions: three quarters."""
-    growing = "selfplay.progressive_samples=240", "selfplay.initial_simulations_fraction=1.0e-9"
+    monkeypatch.setattr(schema, "INITIAL_SIMULATIONS_FRACTION", 1e-9)
+    growing = ("selfplay.progressive_samples=240",)
     plans = [
         forecast(config_of(*overrides, f"budget.iterations={iterations}", *more), MEASURED, 8.0)
         for iterations, overrides, more in (

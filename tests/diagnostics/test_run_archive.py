@@ -14,6 +14,7 @@ from alphazero.players.registry import parse_player
 from alphazero.records.archive import GATE, SELFPLAY
 from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
+from alphazero.training import run_directory
 from alphazero.training.loop import resume, train
 from alphazero.training.manifest import MANIFEST, read_manifest
 from alphazero.training.run_directory import RunDirectory
@@ -83,9 +84,12 @@ def test_other_folders_are_refused(tmp_path: Path) -> None:
         RunArchive(tmp_path)
 
 
-def test_games_for_people_are_kept_of_the_newest_iterations_alone(tmp_path: Path) -> None:
+def test_games_for_people_are_kept_of_the_newest_iterations_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A gate at every second of four iterations; the window has left the first."""
-    kept = "run.keep_games=2", "replay.window_minimum=16", "replay.window_maximum=16"
+    monkeypatch.setattr(run_directory, "KEPT_GAMES", 2)
+    kept = "replay.window_minimum=16", "replay.window_maximum=16"
     folder = train(tiny_config(tmp_path / "once", *kept))
     names = {path.name for path in (folder / "games").iterdir()}
     assert names == {
@@ -109,12 +113,6 @@ def test_games_for_people_are_kept_of_the_newest_iterations_alone(tmp_path: Path
     )
     assert ours == others
     assert not verify(first).faults
-
-
-def test_all_games_for_people_are_kept_if_asked(tmp_path: Path) -> None:
-    folder = train(tiny_config(tmp_path, "run.keep_games=0", "budget.iterations=3"))
-    names = {path.name for path in (folder / "games").glob("*.txt")}
-    assert names == {f"selfplay-{i:06d}.txt" for i in (1, 2, 3)} | {"gate-000002.txt"}
 
 
 def test_games_without_sgf_are_kept_a_line_each(tmp_path: Path) -> None:

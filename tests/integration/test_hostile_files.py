@@ -103,7 +103,7 @@ search:
   c_puct: 1.5
 learner:
   batch_size: 64
-  momentum: 0.9
+  ema_decay: 0.9
 replay:
   ratio: 2.0
 """
@@ -128,10 +128,7 @@ FAULTS: dict[str, list[tuple[str, str]]] = {
     "wrong type": [
         ("search", "fpu: 7|search.fpu: expected text, got 7"),
         ("search", "fpu: parnt|search.fpu: must be one of"),
-        (
-            "learner",
-            "augment_symmetries: 1|learner.augment_symmetries: expected true or false, got 1",
-        ),
+        ("search", "reuse_tree: 1|search.reuse_tree: expected true or false, got 1"),
         ("learner", "l2_penalty: 1e-4|learner.l2_penalty: '1e-4' is text in YAML; write 1.0e-4"),
         ("learner", "max_grad_norm: .nan|learner.max_grad_norm: must be a finite number, got nan"),
         ("learner", "max_grad_norm: [5]|learner.max_grad_norm: expected a number, got a list"),

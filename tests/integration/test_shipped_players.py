@@ -27,7 +27,6 @@ SMALL = [
     "selfplay.fast_simulations=1",
     "gate.games=2",
     "gate.interval=1",
-    "gate.simulations=2",
     "learner.batch_size=4",
     "replay.window_minimum=1",
     "budget.samples=1",

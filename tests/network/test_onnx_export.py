@@ -10,11 +10,12 @@ import torch
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS
 
-from alphazero.config.schema import InferenceConfig, NetworkConfig
+from alphazero.config.schema import NetworkConfig
 from alphazero.errors import ConfigError, RunError
 from alphazero.games import make_game
 from alphazero.network import onnx_export
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint
+from alphazero.network.inference import quantization
 from alphazero.network.inference.onnx_evaluator import OnnxEvaluator, open_session
 from alphazero.network.onnx_export import TOLERANCE, export_model, played_positions
 from alphazero.network.resnet import ResNet
@@ -87,8 +88,7 @@ def test_a_model_that_differs_too_much_is_refused(
     precision: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(onnx_export, "TOLERANCE", 0.0)
-    strict = InferenceConfig(int8_min_agreement=1, int8_max_value_error=0)
-    monkeypatch.setattr(onnx_export, "INT8_LIMITS", strict)
+    monkeypatch.setattr(quantization, "MAX_VALUE_ERROR", 0)
     with pytest.raises(RunError, match=f"the {precision} model was not written: on 60 positions"):
         export_model(load_checkpoint(TIC_TAC_TOE), "", precision, positions=60)
 

@@ -60,7 +60,8 @@ for chips in range(16):
 def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = tiny_config(tmp_path, f"evaluation.anchors={NAMES}", "evaluation.games=6")
+    config = tiny_config(tmp_path, f"evaluation.anchors={NAMES}")
+    monkeypatch.setattr(evaluation, "GAMES", 6)
     played: list[GameRecord] = []
     true_schedule = evaluation.play_schedule
 
@@ -94,8 +95,11 @@ def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(
     assert figures["anchors/elo_high"] == ratings.high[0]
 
 
-def test_a_perfect_player_is_rated_above_one_with_inverted_values(tmp_path: Path) -> None:
-    config = tiny_config(tmp_path, 'evaluation.anchors=["random"]', "evaluation.games=40")
+def test_a_perfect_player_is_rated_above_one_with_inverted_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluation, "GAMES", 40)
+    config = tiny_config(tmp_path, 'evaluation.anchors=["random"]')
     matches = AnchorMatches(NIM, config)
     honest, liar = (matches.run(KnowsNim(each), [3]) for each in (True, False))
     assert honest["anchors/random/score"] > 0.9
@@ -180,8 +184,11 @@ def test_a_game_without_known_answers_is_refused(tmp_path: Path) -> None:
 # In a run
 
 
-def test_measuring_draws_its_curves_and_changes_nothing_that_is_learned(tmp_path: Path) -> None:
-    measured = [f"evaluation.anchors={NAMES}", "evaluation.games=2", "evaluation.interval=2"]
+def test_measuring_draws_its_curves_and_changes_nothing_that_is_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluation, "GAMES", 2)
+    measured = [f"evaluation.anchors={NAMES}", "evaluation.interval=2"]
     measured += ["evaluation.solved_positions_per_stage=4"]
     plain = train(tiny_config(tmp_path / "plain"))
     run = train(tiny_config(tmp_path / "measured", *measured, "budget.iterations=2"))

@@ -56,14 +56,6 @@ def test_a_gate_gives_the_challenger_the_wins_of_player_0_of_its_pairings():
         assert (down.wins, down.draws, down.losses) == (up.losses, up.draws, up.wins)
 
 
-def test_a_gate_may_have_simulations_of_its_own():
-    evaluator = HashedEvaluator(TIC_TAC_TOE)
-    _, records = run_gate(TIC_TAC_TOE, gate_config(simulations=5), evaluator, evaluator, (0,))
-    visits = np.concatenate([record.policies[3:] for record in records]) * 5
-    assert np.allclose(visits, visits.round(), atol=1e-5)
-    assert (visits.round().sum(axis=1) == 5).all()
-
-
 @pytest.mark.parametrize(("score", "accepted"), [(0.55, True), (0.54, False)])
 def test_a_challenger_is_accepted_from_the_threshold_on(score: float, accepted: bool):
     assert GateConfig(threshold=0.55).accepts(score) is accepted
@@ -85,8 +77,8 @@ def test_both_players_of_a_gate_fill_their_batches_until_the_last_games():
     game = make_game("connect_four")
     config = dataclasses.replace(
         make_config(parallel_games=64),
-        gate=GateConfig(games=64, simulations=30, opening_moves=3),
-        search=SearchConfig(evaluation_cache_mib=0),
+        gate=GateConfig(games=64, opening_moves=3),
+        search=SearchConfig(simulations=30, evaluation_cache_mib=0),
     )
     players = Counting(game.num_actions), Counting(game.num_actions)
     run_gate(game, config, *players, (0,))

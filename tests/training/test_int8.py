@@ -12,9 +12,10 @@ from helpers.runs.events import points
 from helpers.runs.records import random_records
 from helpers.runs.tiny_run import fingerprint, tiny_config
 
-from alphazero.config.schema import InferenceConfig, ReplayConfig
+from alphazero.config.schema import ReplayConfig
 from alphazero.diagnostics.benchmark import SelfPlayBenchmark
 from alphazero.network.checkpoint import load_checkpoint
+from alphazero.network.inference import quantization
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.inference.quantization import QuantizationError
 from alphazero.network.resnet import ResNet
@@ -24,11 +25,15 @@ from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.int8 import quantize, sample_positions
 
 INT8 = "inference.selfplay_precision=int8"
-ANYTHING = ("inference.int8_min_agreement=0", "inference.int8_max_value_error=2")
-NOTHING = ("inference.int8_min_agreement=1", "inference.int8_max_value_error=0")
 CURVES = ("inference/int8_agreement", "inference/int8_value_error")
 
 pytestmark = pytest.mark.arithmetic
+
+
+def set_limits(patch: pytest.MonkeyPatch, agreement: float, value_error: float) -> None:
+    """Set the limits of int8: 0 and 2 allow anything, 1 and 0 nothing."""
+    patch.setattr(quantization, "MIN_AGREEMENT", agreement)
+    patch.setattr(quantization, "MAX_VALUE_ERROR", value_error)
 
 
 def test_best_moves_and_values_are_compared_as_by_hand() -> None:
@@ -44,8 +49,9 @@ def test_best_moves_and_values_are_compared_as_by_hand() -> None:
     [(0.9, 0.1, True), (0.89, 0.1, False), (0.9, 0.11, False), (1, 0, True), (0, 2, False)],
 )
 def test_both_limits_must_be_kept(agreement: float, value_error: float, good: bool) -> None:
-    settings = InferenceConfig(int8_min_agreement=0.9, int8_max_value_error=0.1)
-    assert QuantizationError(agreement, value_error).within(settings) is good
+    with pytest.MonkeyPatch.context() as patch:
+        set_limits(patch, 0.9, 0.1)
+        assert QuantizationError(agreement, value_error).good is good
 
 
 # Rounding an evaluator
@@ -97,9 +103,9 @@ def test_positions_to_calibrate_and_to_check_on_are_distinct_ones_of_the_window(
 
 @needs_openvino
 def test_a_sound_network_is_rounded_and_a_wild_one_is_not() -> None:
-    replay, settings = random_replay(), InferenceConfig(selfplay_precision="int8")
+    replay = random_replay()
     sound = OpenVINOEvaluator(scrambled(), "float32")
-    rounded, comparison, calibration = quantize(sound, replay, settings, [1])
+    rounded, comparison, calibration = quantize(sound, replay, [1])
     assert calibration is not None
     assert calibration.shape[1:] == sound.observation_shape
     assert rounded is not sound
@@ -107,20 +113,20 @@ def test_a_sound_network_is_rounded_and_a_wild_one_is_not() -> None:
     assert comparison.agreement > 0.97
     assert 0 < comparison.value_error < 0.03
     bad = OpenVINOEvaluator(wild(), "float32")
-    kept, comparison, calibration = quantize(bad, replay, settings, [1])
+    kept, comparison, calibration = quantize(bad, replay, [1])
     assert kept is bad
     assert calibration is None
     assert comparison is not None
-    assert not comparison.within(settings)
+    assert not comparison.good
 
 
 @needs_openvino
 def test_the_same_seed_rounds_to_the_same_answers_and_another_to_others() -> None:
-    replay, settings = random_replay(), InferenceConfig()
+    replay = random_replay()
     evaluator = OpenVINOEvaluator(scrambled(), "float32")
     _, observations = sample_positions(replay, np.random.default_rng(9))
     first, again, other = (
-        quantize(evaluator, replay, settings, [seed]).evaluator.evaluate(observations)[0]
+        quantize(evaluator, replay, [seed]).evaluator.evaluate(observations)[0]
         for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(first, again)
@@ -131,7 +137,7 @@ def test_the_same_seed_rounds_to_the_same_answers_and_another_to_others() -> Non
 def test_before_there_are_games_nothing_is_rounded() -> None:
     evaluator = OpenVINOEvaluator(scrambled(), "float32")
     empty = ReplayBuffer(CONNECT_FOUR, ReplayConfig())
-    assert quantize(evaluator, empty, InferenceConfig(), [1]) == (evaluator, None, None)
+    assert quantize(evaluator, empty, [1]) == (evaluator, None, None)
 
 
 @needs_openvino
@@ -163,12 +169,17 @@ def results_of(run: Path) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def run_in_int8(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that takes int8 whatever the check says."""
-    return loop.train(tiny_config(tmp_path_factory.mktemp("int8"), NEWEST, INT8, *ANYTHING))
+    with pytest.MonkeyPatch.context() as patch:
+        set_limits(patch, 0, 2)
+        return loop.train(tiny_config(tmp_path_factory.mktemp("int8"), NEWEST, INT8))
 
 
 @needs_openvino
-def test_a_run_in_int8_resumes_to_the_very_same_files(run_in_int8: Path, tmp_path: Path) -> None:
-    options = [NEWEST, INT8, *ANYTHING]
+def test_a_run_in_int8_resumes_to_the_very_same_files(
+    run_in_int8: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = [NEWEST, INT8]
+    set_limits(monkeypatch, 0, 2)
     broken = loop.train(tiny_config(tmp_path, *options, "budget.iterations=2"))
     loop.resume(broken, ["budget.iterations=4"])
     assert results_of(broken) == results_of(run_in_int8)
@@ -184,9 +195,13 @@ def test_both_figures_are_curves_from_the_second_iteration_on(run_in_int8: Path)
 
 @needs_openvino
 def test_a_run_whose_limits_nothing_keeps_plays_as_without_int8_and_says_so(
-    run_in_int8: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    run_in_int8: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    refused = loop.train(tiny_config(tmp_path / "refused", NEWEST, INT8, *NOTHING))
+    set_limits(monkeypatch, 1, 0)
+    refused = loop.train(tiny_config(tmp_path / "refused", NEWEST, INT8))
     lines = [line for line in capsys.readouterr().out.splitlines() if "self-play stays in" in line]
     assert [line.split(":")[0] for line in lines] == ["iteration 2", "iteration 3", "iteration 4"]
     for line in lines:
@@ -199,7 +214,7 @@ def test_a_run_whose_limits_nothing_keeps_plays_as_without_int8_and_says_so(
 
 def test_where_torch_computes_a_run_in_int8_is_the_run_without(tmp_path: Path) -> None:
     torch_alone = "inference.backend=torch"
-    asked = loop.train(tiny_config(tmp_path / "asked", NEWEST, INT8, *ANYTHING, torch_alone))
+    asked = loop.train(tiny_config(tmp_path / "asked", NEWEST, INT8, torch_alone))
     plain = loop.train(tiny_config(tmp_path / "plain", NEWEST, torch_alone))
     assert results_of(asked) == results_of(plain)
     found = SelfPlayBenchmark(tiny_config(tmp_path, INT8, torch_alone), 1).measure(0.2)
@@ -222,7 +237,8 @@ def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path: P
 
         patch.setattr(loop, "run_gate", watched_gate)
         patch.setattr(loop, "play_games", watched_play)
-        loop.train(tiny_config(tmp_path, INT8, *ANYTHING, "budget.iterations=2"))
+        set_limits(patch, 0, 2)
+        loop.train(tiny_config(tmp_path, INT8, "budget.iterations=2"))
     assert seen == ["float32", "int8 and float32", "float32", "float32"]
 
 

@@ -134,18 +134,6 @@ CASES: dict[str, Case] = {
         5,
         (GUMBEL_ROOT,),
     ),
-    "search.gumbel_maxvisit_init": (
-        "20",
-        lambda played: played.selection.gumbel_maxvisit_init,
-        20,
-        (GUMBEL_ROOT,),
-    ),
-    "search.gumbel_value_scale": (
-        "0.25",
-        lambda played: played.selection.gumbel_value_scale,
-        0.25,
-        (GUMBEL_ROOT,),
-    ),
     "search.evaluation_cache_mib": (
         "1",
         lambda played: 1 << 19 < sum(each.nbytes for each in played.contexts[-1][1][:3]) <= 1 << 20,
@@ -178,29 +166,11 @@ CASES: dict[str, Case] = {
     ),
     "selfplay.fast_simulations": ("3", simulations, {3, 4}, (FAST,)),
     "selfplay.progressive_samples": ("100", simulations, {1}, ()),
-    "selfplay.initial_simulations_fraction": (
-        "0.5",
-        simulations,
-        {1, 2},
-        ("selfplay.progressive_samples=1000000", "selfplay.fast_simulations=1", FAST),
-    ),
     "selfplay.resign_enabled_fraction": (
         "0.999999",
         lambda played: all(record.pairing.may_resign for record in played.games),
         True,
         (),
-    ),
-    "selfplay.resign_false_positives": (
-        "0.4",
-        lambda played: [given[1] for given in played.thresholds],
-        [0.4],
-        (RESIGNING,),
-    ),
-    "selfplay.resign_threshold_max": (
-        "-0.75",
-        lambda played: [given[2] for given in played.thresholds],
-        [-0.75],
-        (RESIGNING,),
     ),
     "selfplay.random_opening_probability": (
         "1",
@@ -262,12 +232,12 @@ def test_the_simulations_of_a_move_grow_with_the_positions(
         return play_games(game, config, *others)
 
     monkeypatch.setattr(loop, "play_games", remember)
-    growing = "selfplay.progressive_samples=100", "selfplay.initial_simulations_fraction=0.25"
-    train(tiny_config(tmp_path, "search.simulations=8", "budget.iterations=5", *growing))
+    growing = "selfplay.progressive_samples=100", "search.simulations=14"
+    train(tiny_config(tmp_path, "budget.iterations=5", *growing))
     assert played[0] == 2
-    assert 2 < played[1] < 8
+    assert 2 < played[1] < 14
     assert played == sorted(played)
-    assert played[-1] == 8
+    assert played[-1] == 14
 
 
 def test_every_key_of_search_and_selfplay_is_checked_here() -> None:

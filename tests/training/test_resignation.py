@@ -18,6 +18,7 @@ from alphazero.mcts.search import RootStatistics
 from alphazero.players.base import Decisions
 from alphazero.players.search_player import _choose_moves
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
+from alphazero.training import resignation
 from alphazero.training.data.game_shard import PLAYED_OUT, RESIGNED, GameBatch
 from alphazero.training.loop import Training
 from alphazero.training.resignation import (
@@ -201,10 +202,11 @@ def test_the_share_of_games_that_may_be_resigned_is_the_one_asked_for_and_is_car
 
 @pytest.mark.integration
 def test_a_run_learns_its_threshold_from_the_games_played_out_and_reports_it(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = ("selfplay.resign_enabled_fraction=0.5", "selfplay.resign_false_positives=1.0")
-    run = RunDirectory.create(tiny_config(tmp_path, *options, "selfplay.resign_threshold_max=0.2"))
+    monkeypatch.setattr(resignation, "RESIGN_FALSE_POSITIVES", 1.0)
+    monkeypatch.setattr(resignation, "RESIGN_THRESHOLD_MAX", 0.2)
+    run = RunDirectory.create(tiny_config(tmp_path, "selfplay.resign_enabled_fraction=0.5"))
     training = Training(run, 1)
     for iteration in range(1, 5):
         run.state.iteration = iteration

@@ -37,7 +37,7 @@ from alphazero.cli.main import main
 from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.network.checkpoint import load_checkpoint
-from alphazero.training import loop
+from alphazero.training import loop, resignation
 from alphazero.training.data.game_shard import RESIGNED, GameBatch
 from alphazero.training.loop import Training, resume, train
 from alphazero.training.manifest import player_name, run_folder
@@ -874,7 +874,11 @@ def test_the_learner_does_the_steps_that_the_positions_are_good_for_and_no_more(
 # --- every option ------------------------------------------------------------------------------
 
 
-def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path: Path) -> None:
+def test_a_run_with_every_option_resumes_to_the_very_same_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resignation, "RESIGN_FALSE_POSITIVES", 1.0)
+    monkeypatch.setattr(resignation, "RESIGN_THRESHOLD_MAX", 0.1)
     options = [
         "selfplay.full_search_probability=0.5",
         "selfplay.fast_simulations=2",
@@ -885,8 +889,6 @@ def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path: Path) 
         "search.fpu=parent",
         "search.evaluation_cache_mib=1",
         "selfplay.resign_enabled_fraction=0.6",
-        "selfplay.resign_false_positives=1.0",
-        "selfplay.resign_threshold_max=0.1",
         "replay.deblunder_threshold=0.3",
     ]
     whole = loop.train(tiny_config(tmp_path / "whole", *options))
@@ -895,7 +897,11 @@ def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path: Path) 
     _expect_the_same_after_a_resume(whole, tmp_path, options)
 
 
-def test_a_run_with_auxiliary_heads_resumes_to_the_very_same_files(tmp_path: Path) -> None:
+def test_a_run_with_auxiliary_heads_resumes_to_the_very_same_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resignation, "RESIGN_FALSE_POSITIVES", 1.0)
+    monkeypatch.setattr(resignation, "RESIGN_THRESHOLD_MAX", 0.1)
     options = [
         "game.name=othello",
         "game.size=4",
@@ -904,8 +910,6 @@ def test_a_run_with_auxiliary_heads_resumes_to_the_very_same_files(tmp_path: Pat
         "selfplay.full_search_probability=0.5",
         "selfplay.fast_simulations=2",
         "selfplay.resign_enabled_fraction=0.6",
-        "selfplay.resign_threshold_max=0.1",
-        "selfplay.resign_false_positives=1.0",
     ]
     whole = loop.train(tiny_config(tmp_path / "whole", *options))
     curves = scalar_log(whole)

@@ -26,8 +26,9 @@ class SelectionParams(NamedTuple):
     fpu_reduction: float = 0.0
     mcts_solver: bool = False
     gumbel_max_considered_actions: int = 0
-    gumbel_maxvisit_init: float = 0.0
-    gumbel_value_scale: float = 0.0
+    gumbel_maxvisit_init: float = 50.0
+    gumbel_value_scale: float = 1.0
+    """c_visit and c_scale of `sigma`; Danihelka et al. 2022, section 5: 50, and 1 for Go"""
     backup_value_weighting: float = 0.0
     ignored_state_index: int = -1
     """index of the state entry that transposition keys leave out, -1 for none"""

@@ -104,9 +104,11 @@ class Group:
         with contextlib.suppress(RunError):  # the leader raises the same error and reports it
             learner.run_follower()
 
-    def learner(self, network: ResNet, settings: LearnerConfig, device: str) -> "SharedLearner":
+    def learner(
+        self, network: ResNet, settings: LearnerConfig, device: str, precision: str
+    ) -> "SharedLearner":
         """Return this process's learner."""
-        return SharedLearner(network, settings, device, self)
+        return SharedLearner(network, settings, device, precision, self)
 
     @contextlib.contextmanager
     def leading(self) -> Iterator[None]:
@@ -135,10 +137,12 @@ class Group:
 class SharedLearner(Learner):
     """A learner whose steps are those of all processes; each has one, for its part of a batch."""
 
-    def __init__(self, network: ResNet, settings: LearnerConfig, device: str, group: Group) -> None:
+    def __init__(
+        self, network: ResNet, settings: LearnerConfig, device: str, precision: str, group: Group
+    ) -> None:
         group.check(settings.batch_size)
         share_normalisation(network)
-        super().__init__(network, settings, device)
+        super().__init__(network, settings, device, precision)
         self._group = group
 
     def _make_objective(self, records: bool = False) -> Objective:

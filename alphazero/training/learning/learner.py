@@ -17,6 +17,9 @@ from alphazero.training.data.replay_buffer import Batch
 from alphazero.training.learning.losses import KNOWN, squared_norm
 from alphazero.training.learning.objective import Objective
 
+MOMENTUM = 0.9
+"""Momentum of SGD and Muon. Silver et al., Nature 550 (2017), Methods, Optimization."""
+
 STEP_PASSES = 3
 """Passes of a step over the network: forward, and backward to features and to weights."""
 
@@ -42,8 +45,14 @@ class StepReport(NamedTuple):
 class Learner:
     """A network and its optimizer."""
 
-    def __init__(self, network: ResNet, settings: LearnerConfig, device: str = "auto") -> None:
-        self.settings = settings
+    def __init__(
+        self,
+        network: ResNet,
+        settings: LearnerConfig,
+        device: str = "auto",
+        precision: str = "auto",
+    ) -> None:
+        self.settings, self._precision = settings, precision
         self.device = torch.device(resolve_device(device))
         self.network = network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.ema_network = copy.deepcopy(network) if settings.ema_decay else network
@@ -54,8 +63,8 @@ class Learner:
 
     def _make_objective(self, records: bool = True) -> Objective:
         """Return the loss of a batch; `records`: whether a GPU may record it."""
-        precision = resolve_precision(self.settings.precision, self.device.type)
-        return Objective(self.network, self.settings, precision == "bfloat16", records)
+        precision = resolve_precision(self._precision, self.device.type)
+        return Objective(self.network, precision == "bfloat16", records)
 
     @property
     def useful_threads(self) -> int:
@@ -75,10 +84,7 @@ class Learner:
         if settings.optimizer == "sgd":
             return [
                 torch.optim.SGD(
-                    parameters,
-                    rate,
-                    momentum=settings.momentum,
-                    weight_decay=2 * settings.l2_penalty,
+                    parameters, rate, momentum=MOMENTUM, weight_decay=2 * settings.l2_penalty
                 )
             ]
         matrices = [each for each in parameters if each.ndim > 1]
@@ -86,7 +92,7 @@ class Learner:
         if settings.optimizer == "muon":
             from alphazero.training.learning.muon import Muon
 
-            muon = Muon(matrices, rate, settings.momentum, decay)
+            muon = Muon(matrices, rate, MOMENTUM, decay)
             return [muon, torch.optim.AdamW([vectors], rate)]
         return [torch.optim.AdamW([{"params": matrices, "weight_decay": decay}, vectors], rate)]
 

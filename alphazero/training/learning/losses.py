@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from alphazero.config.schema import LearnerConfig
 from alphazero.network.resnet import NetworkOutput
 
 LOSS_METRICS: Mapping[str, tuple[str, str]] = {
@@ -63,9 +62,7 @@ class Targets(NamedTuple):
         return cls(policies, values, dict(zip(heads, pairs, strict=True)))
 
 
-def data_loss(
-    outputs: NetworkOutput, targets: Targets, settings: LearnerConfig
-) -> tuple[Tensor, dict[str, Tensor]]:
+def data_loss(outputs: NetworkOutput, targets: Targets) -> tuple[Tensor, dict[str, Tensor]]:
     """Return the loss of a batch without c‖θ‖², and the metrics of `LOSS_METRICS`, detached.
 
     The policy is over all actions: the targets of illegal ones are zero, so the network learns to
@@ -74,7 +71,7 @@ def data_loss(
     the metric stands the share of known targets, after `KNOWN`.
     """
     log_p = functional.log_softmax(outputs.policy_logits, dim=1)
-    terms = _terms(log_p, outputs, targets, settings)
+    terms = _terms(log_p, outputs, targets)
     loss = torch.stack([weight * term for weight, term in terms.values()]).sum()
     with torch.no_grad():
         distances = (targets.values - outputs.values).abs()
@@ -87,7 +84,7 @@ def data_loss(
 
 
 def _terms(
-    log_p: Tensor, outputs: NetworkOutput, targets: Targets, settings: LearnerConfig
+    log_p: Tensor, outputs: NetworkOutput, targets: Targets
 ) -> dict[str, tuple[float, Tensor]]:
     """Return the weight and the mean over the batch of each term of the loss, by metric."""
     terms = {
@@ -97,7 +94,7 @@ def _terms(
     for head, output in outputs.auxiliary.items():
         values, weights = targets.auxiliary[head]
         loss = (weights * _POSITION_LOSSES[head](output, values)).mean()
-        terms[f"auxiliary/{head}"] = settings.weight_of(head), loss
+        terms[f"auxiliary/{head}"] = AUXILIARY_WEIGHTS[head], loss
     return terms
 
 
@@ -132,6 +129,11 @@ _POSITION_LOSSES: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 Wu 2019 (arXiv:1902.10565), section 4.1 and appendix B, except for the margin, see `MarginHead`.
 """
+
+
+AUXILIARY_WEIGHTS = {"ownership": 1.5, "margin": 0.02, "short_term_value": 0.72}
+"""The weight of each head's loss. Wu 2019, appendix B: 1.5 for ownership, and 0.02 for the
+cross-entropy of scores; KataGo, python/train.py: 1.2 x 0.6 for each horizon, as for the value."""
 
 
 def squared_norm(parameters: Iterable[Tensor]) -> Tensor:

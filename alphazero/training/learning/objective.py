@@ -11,7 +11,6 @@ from typing import TypeAlias, cast
 import torch
 from torch import Tensor, nn
 
-from alphazero.config.schema import LearnerConfig
 from alphazero.network.resnet import ResNet
 from alphazero.training.learning.losses import Targets, data_loss
 
@@ -19,9 +18,9 @@ LossFunction: TypeAlias = Callable[..., tuple[Tensor, Tensor]]
 
 
 class _LossModule(nn.Module):
-    def __init__(self, network: ResNet, settings: LearnerConfig, bfloat16: bool) -> None:
+    def __init__(self, network: ResNet, bfloat16: bool) -> None:
         super().__init__()
-        self.network, self.settings, self.in_bfloat16 = network, settings, bfloat16
+        self.network, self.in_bfloat16 = network, bfloat16
         self.metric_names: list[str] = []
 
     def forward(self, observations: Tensor, *targets: Tensor) -> tuple[Tensor, Tensor]:
@@ -30,7 +29,7 @@ class _LossModule(nn.Module):
         with torch.autocast(kind, torch.bfloat16, enabled=enabled, cache_enabled=False):
             outputs = self.network.forward_full(observations)
         heads = self.network.settings.auxiliary
-        loss, metrics = data_loss(outputs, Targets.of(targets, heads), self.settings)
+        loss, metrics = data_loss(outputs, Targets.of(targets, heads))
         self.metric_names[:] = metrics
         return loss, torch.stack([*metrics.values()])
 
@@ -41,10 +40,8 @@ class Objective:
     `records`: whether a GPU may record it. If recording fails, it runs eagerly.
     """
 
-    def __init__(
-        self, network: ResNet, settings: LearnerConfig, bfloat16: bool, records: bool
-    ) -> None:
-        self._eager = _LossModule(network, settings, bfloat16)
+    def __init__(self, network: ResNet, bfloat16: bool, records: bool) -> None:
+        self._eager = _LossModule(network, bfloat16)
         self.metric_names = self._eager.metric_names
         """names of the metrics, those of `data_loss`; known after the first call"""
         self._records = records and next(network.parameters()).is_cuda

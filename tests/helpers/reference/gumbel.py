@@ -30,16 +30,14 @@ class PlainGumbelRoot(PlainSearch):
 
     def improved(self) -> dict[int, float]:
         """Return log P + sigma(completed q) of each action (equations 8, 10 and 33)."""
-        root, settings = self.root, self.settings
+        root = self.root
         q = {a: root.value_sums[a] / count for a, count in root.visits.items() if count}
         mixed = root.value
         if q:
             visits, priors = sum(root.visits.values()), sum(root.priors[a] for a in q)
             mean = sum(root.priors[a] * value for a, value in q.items()) / priors
             mixed = (root.value + visits * mean) / (1 + visits)
-        scale = (
-            settings.gumbel_maxvisit_init + max(root.visits.values())
-        ) * settings.gumbel_value_scale
+        scale = 50 + max(root.visits.values())
         return {
             a: float(np.log(prior)) + scale * (q.get(a, mixed) + 1) / 2
             for a, prior in root.priors.items()

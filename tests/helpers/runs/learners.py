@@ -16,13 +16,7 @@ SHAPE, ACTIONS = (4, 3, 3), 9
 NETWORK = NetworkConfig(blocks=1, filters=6, policy_filters=2, value_filters=1, value_hidden=8)
 
 
-PLAIN = LearnerConfig(
-    learning_rate=(RatePoint(0, 0.1),),
-    momentum=0.0,
-    l2_penalty=0.0,
-    max_grad_norm=0.0,
-    precision="float32",
-)
+PLAIN = LearnerConfig(learning_rate=(RatePoint(0, 0.1),), l2_penalty=0.0, max_grad_norm=0.0)
 
 
 def make_network(seed: int = 0, settings: NetworkConfig = NETWORK) -> ResNet:
@@ -60,8 +54,27 @@ def with_targets(batch: Batch, seed: int = 0) -> Batch:
     return batch._replace(auxiliary=targets)
 
 
-def make_learner(seed: int = 0, **changes: object) -> Learner:
-    return Learner(make_network(seed), dataclasses.replace(PLAIN, **changes), "cpu")
+def plain_learner(
+    network: ResNet,
+    settings: LearnerConfig = PLAIN,
+    device: str = "cpu",
+    precision: str = "float32",
+    momentum: float = 0.0,
+) -> Learner:
+    """A learner in float32 without momentum, unless told otherwise."""
+    learner = Learner(network, settings, device, precision=precision)
+    for optimizer in learner._optimizers:
+        for group in optimizer.param_groups:
+            if "momentum" in group:
+                group["momentum"] = momentum
+    return learner
+
+
+def make_learner(
+    seed: int = 0, precision: str = "float32", momentum: float = 0.0, **changes: object
+) -> Learner:
+    settings = dataclasses.replace(PLAIN, **changes)
+    return plain_learner(make_network(seed), settings, "cpu", precision, momentum)
 
 
 def assert_near_orthogonal(found: torch.Tensor, matrices: torch.Tensor) -> None:

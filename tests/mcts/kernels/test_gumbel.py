@@ -13,8 +13,10 @@ from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import make_game
+from alphazero.mcts import network_search
+from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
-from alphazero.mcts.network_search import Exploration, NetworkSearch
+from alphazero.mcts.network_search import Exploration, NetworkSearch, selection_params
 from alphazero.players.search_player import SearchPlayer
 
 RECORDS = json.loads((DATA / "mctx.json").read_text())
@@ -31,14 +33,23 @@ class RecordedDraws:
         return np.array([self.draws])
 
 
+def set_value_scale(monkeypatch: pytest.MonkeyPatch, scale: float) -> None:
+    """Give the searches that are created from now on another c_scale."""
+
+    def scaled(settings: SearchConfig) -> SelectionParams:
+        return selection_params(settings)._replace(gumbel_value_scale=scale)
+
+    monkeypatch.setattr(network_search, "selection_params", scaled)
+
+
 @pytest.mark.parametrize("record", RECORDS, ids=lambda each: f"{each['simulations']} simulations")
-def test_mctx_finds_the_same(record: dict[str, Any]) -> None:
+def test_mctx_finds_the_same(record: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    set_value_scale(monkeypatch, record["scale"])
     game = make_game("connect_four", rows=20, columns=4, length=20)
     settings = SearchConfig(
         simulations=record["simulations"],
         selection="gumbel",
         gumbel_max_considered_actions=record["considered"],
-        gumbel_value_scale=record["scale"],
     )
     evaluator = HashedEvaluator(game, record["seed"])
     draws: Any = RecordedDraws(record["gumbel"])
@@ -155,11 +166,13 @@ def test_gumbel_search_takes_the_winning_column(leaves: int) -> None:
 
 
 @pytest.mark.parametrize("simulations", [0, 2, 50])
-def test_the_roots_value_is_that_of_its_improved_policy(simulations: int) -> None:
+def test_the_roots_value_is_that_of_its_improved_policy(
+    simulations: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_value_scale(monkeypatch, 0.1)
     game = GAMES["connect_four"]
     evaluator = HashedEvaluator(game)
-    settings = SearchConfig(selection="gumbel", gumbel_value_scale=0.1)
-    search = NetworkSearch(game, evaluator, settings)
+    search = NetworkSearch(game, evaluator, SearchConfig(selection="gumbel"))
     search.reset(FIRST, game.initial_state()[None])
     search.begin_search(FIRST, simulations)
     roots = finish(search)

@@ -22,6 +22,7 @@ from alphazero.config.loader import dump_config
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
+from alphazero.network.inference import quantization
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import Pairing
@@ -641,10 +642,10 @@ def test_a_run_with_actors_plays_in_int8(tmp_path: Path, monkeypatch: pytest.Mon
         return play(self, *arguments)
 
     monkeypatch.setattr(Actor, "play", listen)
-    given = ("inference.selfplay_precision=int8", "inference.int8_min_agreement=0")
-    folder, _ = train_with(
-        monkeypatch, config_for(tmp_path, *given, "inference.int8_max_value_error=2"), {}
-    )
+    monkeypatch.setattr(quantization, "MIN_AGREEMENT", 0)
+    monkeypatch.setattr(quantization, "MAX_VALUE_ERROR", 2)
+    config = config_for(tmp_path, "inference.selfplay_precision=int8")
+    folder, _ = train_with(monkeypatch, config, {})
     assert manifest_of(folder)["iteration"] == ITERATIONS
     assert not rounded[0]
     assert any(rounded)

@@ -53,9 +53,9 @@ def learner(group):
             if name.endswith("second.normalisation.weight"):
                 each.fill_(1)  # it starts at 0, which would hide what lies before it
     settings = LearnerConfig(
-        optimizer=sys.argv[1], batch_size=16, ema_decay=0.9, max_grad_norm=0.5, precision="float32"
+        optimizer=sys.argv[1], batch_size=16, ema_decay=0.9, max_grad_norm=0.5
     )
-    return (group.learner if group else Learner)(network, settings, "cpu")
+    return (group.learner if group else Learner)(network, settings, "cpu", "float32")
 group = join_group()
 shared = learner(group)
 if group.rank:

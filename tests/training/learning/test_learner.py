@@ -19,6 +19,7 @@ from helpers.runs.learners import (
     make_batch,
     make_learner,
     make_network,
+    plain_learner,
     with_targets,
 )
 from helpers.runs.records import taught
@@ -38,6 +39,7 @@ from alphazero.network.resnet import ResNet
 from alphazero.reference import loss
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import Batch, ReplayBuffer, Target
+from alphazero.training.learning import losses
 from alphazero.training.learning.learner import Learner
 from alphazero.training.loop import Training
 from alphazero.training.run_directory import RunDirectory
@@ -233,10 +235,8 @@ def test_eight_samples_are_learnt_by_heart(precision: str):
 
 def test_a_network_with_global_pooling_learns_eight_samples_by_heart():
     network = make_network(settings=dataclasses.replace(NETWORK, blocks=2, global_pooling=3))
-    settings = dataclasses.replace(
-        PLAIN, optimizer="adamw", learning_rate=(RatePoint(0, 0.01),), precision="bfloat16"
-    )
-    learner, batch = Learner(network, settings, "cpu"), make_batch(8)
+    settings = dataclasses.replace(PLAIN, optimizer="adamw", learning_rate=(RatePoint(0, 0.01),))
+    learner, batch = plain_learner(network, settings, precision="bfloat16"), make_batch(8)
     entropy = float(-(batch.policies * np.log(batch.policies)).sum(axis=1).mean())
     first = learner.train([batch])
     learner.train([batch] * 200)
@@ -249,19 +249,22 @@ def test_a_network_with_global_pooling_learns_eight_samples_by_heart():
     assert last.metrics["learner/value_error"] < 0.1
 
 
-def learner_with_heads(seed: int = 0, **changes: object) -> Learner:
+def learner_with_heads(
+    seed: int = 0, precision: str = "float32", momentum: float = 0.0, **changes: object
+) -> Learner:
     """A learner whose network has every auxiliary head."""
     network = make_network(seed, dataclasses.replace(NETWORK, auxiliary=AUXILIARY_HEADS))
-    return Learner(network, dataclasses.replace(PLAIN, **changes), "cpu")
+    settings = dataclasses.replace(PLAIN, **changes)
+    return plain_learner(network, settings, "cpu", precision, momentum)
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_auxiliary_heads_learn_eight_samples_by_heart(precision: str):
+def test_auxiliary_heads_learn_eight_samples_by_heart(
+    precision: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(losses.AUXILIARY_WEIGHTS, "margin", 1.0)
     learner = learner_with_heads(
-        optimizer="adamw",
-        learning_rate=(RatePoint(0, 0.01),),
-        precision=precision,
-        margin_weight=1.0,
+        optimizer="adamw", learning_rate=(RatePoint(0, 0.01),), precision=precision
     )
     batch = with_targets(make_batch(8))
     first = learner.train([batch])
@@ -277,14 +280,12 @@ def test_auxiliary_heads_learn_eight_samples_by_heart(precision: str):
 
 
 def test_the_total_loss_adds_the_weighted_losses_of_the_auxiliary_heads():
-    batch = with_targets(make_batch())
-    weights = {f"{head}_weight": 0.5 + index for index, head in enumerate(AUXILIARY_HEADS)}
-    report = learner_with_heads(**weights).train([batch])
+    batch, weights = with_targets(make_batch()), (1.5, 0.02, 0.72)
+    report = learner_with_heads().train([batch])
     shares = [target.weights.mean() for target in batch.auxiliary.values()]
     extra = [report.metrics[f"auxiliary/{head}"] for head in AUXILIARY_HEADS]
     added = sum(
-        weight * share * loss
-        for weight, share, loss in zip(weights.values(), shares, extra, strict=True)
+        weight * share * loss for weight, share, loss in zip(weights, shares, extra, strict=True)
     )
     assert report.metrics["loss/total"] == pytest.approx(
         report.metrics["loss/policy"]
@@ -292,16 +293,14 @@ def test_the_total_loss_adds_the_weighted_losses_of_the_auxiliary_heads():
         + report.metrics["loss/l2"]
         + added
     )
-    alone = learner_with_heads(**dict.fromkeys(weights, 0.0)).train([batch])
-    assert alone.metrics["loss/total"] == pytest.approx(
-        alone.metrics["loss/policy"] + alone.metrics["loss/value"] + alone.metrics["loss/l2"]
-    )
 
 
-def test_auxiliary_heads_without_weight_leave_the_other_weights_as_without_heads():
+def test_auxiliary_heads_without_weight_leave_the_other_weights_as_without_heads(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(losses, "AUXILIARY_WEIGHTS", dict.fromkeys(AUXILIARY_HEADS, 0.0))
     batch = with_targets(make_batch())
-    nothing = {f"{head}_weight": 0.0 for head in AUXILIARY_HEADS}
-    plain, other = make_learner(), learner_with_heads(**nothing)
+    plain, other = make_learner(), learner_with_heads()
     weights = plain.network.state_dict()
     other.network.load_state_dict(other.network.state_dict() | weights)
     plain.train([batch._replace(auxiliary={})] * 3)
@@ -460,16 +459,13 @@ def test_weights_that_are_not_finite_stop_training_and_stay_as_they_were(
 # In the loop
 
 
-@pytest.mark.parametrize("symmetries", [True, False])
-def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
-    symmetries: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_loop_augments_by_symmetries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     config = Config(
         game=GameConfig("tic_tac_toe"),
         run=RunConfig(name="here", folder=str(tmp_path)),
         network=NETWORK,
         replay=ReplayConfig(window_minimum=9, window_maximum=100, ratio=10),
-        learner=dataclasses.replace(PLAIN, batch_size=4, augment_symmetries=symmetries),
+        learner=dataclasses.replace(PLAIN, batch_size=4),
         budget=BudgetConfig(iterations=1),
     )
     training = Training(RunDirectory.create(config), 1)
@@ -496,7 +492,7 @@ def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
     training.run.state.positions = training.replay.total_positions
     report = training.learn(0)
     assert report.steps == 9 * 10 // 4
-    assert first_moves == ({0, 2, 6, 8} if symmetries else {0})
+    assert first_moves == {0, 2, 6, 8}
 
 
 def test_denormal_weights_become_zero_in_a_step_and_denormals_remain_outside_it() -> None:

@@ -22,7 +22,7 @@ from alphazero.training.loop import holdout_value_loss
 from alphazero.training.selfplay import SelfPlayStats
 from alphazero.utils.arrays import Float32Array
 
-SETTINGS = LearnerConfig(precision="float32")
+SETTINGS = LearnerConfig()
 
 
 def random_games(number: int, seed: int) -> GameBatch:
@@ -62,7 +62,9 @@ def test_the_holdout_loss_exposes_a_network_that_knows_its_games_by_heart() -> N
 
 def test_a_run_without_games_has_no_holdout_metrics() -> None:
     learner = Learner(
-        ResNet(TIC_TAC_TOE.observation_shape, 9, tiny_config(Path()).network, 0), SETTINGS
+        ResNet(TIC_TAC_TOE.observation_shape, 9, tiny_config(Path()).network, 0),
+        SETTINGS,
+        precision="float32",
     )
     empty, games = ReplayBuffer(TIC_TAC_TOE, ReplayConfig()), random_games(3, 0)
     assert holdout_value_loss(learner, empty, games, SETTINGS, [0]) == {}
@@ -75,7 +77,9 @@ def test_a_run_without_games_has_no_holdout_metrics() -> None:
 
 def test_measuring_changes_neither_the_network_nor_the_samples_drawn_from_the_window() -> None:
     learner = Learner(
-        ResNet(TIC_TAC_TOE.observation_shape, 9, tiny_config(Path()).network, 0), SETTINGS
+        ResNet(TIC_TAC_TOE.observation_shape, 9, tiny_config(Path()).network, 0),
+        SETTINGS,
+        precision="float32",
     )
     before = learner.state()
     window = ReplayBuffer(TIC_TAC_TOE, ReplayConfig())
