@@ -2,7 +2,7 @@
 
 Self-play games come from the replay window's shards, each checked against the manifest. For an
 iteration outside the window they are its few sample games in `games/`, without policies. Gate games
-are only in `games/`, which keeps the newest `run.keep_games` iterations.
+are only in `games/`, which keeps the newest `KEPT_GAMES` iterations.
 """
 
 import functools

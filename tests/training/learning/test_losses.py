@@ -7,11 +7,16 @@ import numpy as np
 import pytest
 import torch
 
-from alphazero.config.schema import LearnerConfig
 from alphazero.network.resnet import NetworkOutput
+from alphazero.training.learning import losses
 from alphazero.training.learning.losses import Targets, data_loss
 
-SETTINGS = LearnerConfig(ownership_weight=2.0, margin_weight=3.0, short_term_value_weight=5.0)
+WEIGHTS = {"ownership": 2.0, "margin": 3.0, "short_term_value": 5.0}
+
+
+@pytest.fixture(autouse=True)
+def _weights_of_heads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(losses, "AUXILIARY_WEIGHTS", WEIGHTS)
 
 
 def metrics_of(
@@ -27,7 +32,7 @@ def metrics_of(
     known = {head: tuple(map(torch.from_numpy, pair)) for head, pair in (targets or {}).items()}
     network = NetworkOutput(torch.from_numpy(logits), torch.from_numpy(values), extra)
     batch = Targets(torch.from_numpy(policies), torch.from_numpy(outcomes), known)
-    loss, metrics = data_loss(network, batch, SETTINGS)
+    loss, metrics = data_loss(network, batch)
     assert float(loss) == float(metrics["loss/total"])
     return {name: float(each) for name, each in metrics.items()}
 

@@ -28,7 +28,7 @@ ALWAYS = [
     for chart in CHARTS[section]
     if chart != AUXILIARY
 ]
-MEASURED = ["evaluation.interval=1", "evaluation.games=2", "evaluation.anchors=[random, 'uct:4']"]
+MEASURED = ["evaluation.interval=1", "evaluation.anchors=[random, 'uct:4']"]
 
 
 @pytest.fixture(scope="module")
