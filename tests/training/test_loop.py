@@ -40,8 +40,6 @@ class Played:
     """arguments of `make_context`: trees, evaluation cache, selection"""
     searches: list[tuple[Any, ...]] = field(default_factory=list)
     """arguments of `begin_searches`: trees, slots, simulations, exploring, noise, fraction, ..."""
-    thresholds: list[tuple[Any, ...]] = field(default_factory=list)
-    """arguments of `resign_threshold`: games, false positives, ceiling"""
     evaluated: list[int] = field(default_factory=list)
     """numbers of positions that `evaluate_states` was called with"""
 
@@ -80,7 +78,6 @@ def play_an_iteration(folder: Path, *settings: str) -> Played:
     with pytest.MonkeyPatch.context() as patch:
         watch(network_search, "make_context", played.contexts)
         watch(network_search, "begin_searches", played.searches)
-        watch(loop, "resign_threshold", played.thresholds)
         patch.setattr(selfplay, "make_selfplay_match", watch_match)
         patch.setattr(NetworkSearch, "evaluate_states", count)
         training = Training(RunDirectory.create(tiny_config(folder, *settings)), 1)
