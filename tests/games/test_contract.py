@@ -14,17 +14,15 @@ from helpers.reference.rules import LineTwin
 
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, game_names, game_options, make_game, register, value_of
-from alphazero.games.compiled_rules import RuleFunctions, Signature
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.contract.check import check_game
-from alphazero.games.game import HEADER, LAST, OUTCOME, PLY, Game, Mask, Planes, State, Symmetries
+from alphazero.games.game import PLY, Game, Mask, State
 from alphazero.games.go.game import Go
 from alphazero.games.hex import Hex
 from alphazero.games.line_games import CELLS, LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import Nim
 from alphazero.games.othello import Othello
-from alphazero.utils.jit import kernel
 
 LINE_GAMES = [
     ConnectFour(),
@@ -119,85 +117,15 @@ def test_the_names_of_its_moves_replay_a_game(game: Game) -> None:
     assert np.array_equal(game.from_moves(names), last)
 
 
-# A game of our own, registered while the tests run.
-
-
-@kernel(Signature.legal)
-def take_legal(state: State, mask: Mask) -> int:
-    """Mark taking one or two counters, as far as there are some."""
-    left = 0
-    for owner in state[HEADER + 1 :]:
-        left += owner == 0
-    mask[0], mask[1] = left >= 1, left >= 2
-    return min(left, 2)
-
-
-@kernel(Signature.play)
-def take_play(state: State, action: int) -> None:
-    """Take one or two counters from the left; whoever takes the last one wins."""
-    size, player, taken = state[HEADER], state[PLY] % 2, 0
-    for counter in range(size):
-        if state[HEADER + 1 + counter] == 0 and taken <= action:
-            state[HEADER + 1 + counter] = player + 1
-            taken += 1
-    state[PLY] += 1
-    state[LAST] = action
-    if state[HEADER + size] != 0:
-        state[OUTCOME] = 1 - 2 * player
-
-
-@kernel(Signature.observe)
-def take_observe(state: State, planes: Planes) -> None:
-    """Write own counters and the opponent's."""
-    player = state[PLY] % 2
-    for counter in range(state[HEADER]):
-        planes[0, 0, counter] = state[HEADER + 1 + counter] == player + 1
-        planes[1, 0, counter] = state[HEADER + 1 + counter] == 2 - player
+# A game registered while the tests run.
 
 
 @dataclass(frozen=True)
-class Take(Game):
+class Take(Nim):
     """Take one or two counters in turn; the last counter wins."""
 
-    size: int = 7
-
-    rule_functions = RuleFunctions(take_legal, take_play, take_observe)
-    num_actions = 2
-
-    @property
-    def observation_shape(self) -> tuple[int, int, int]:
-        return 2, 1, self.size
-
-    @property
-    def max_moves(self) -> int:
-        return self.size
-
-    def initial_state(self) -> State:
-        return np.array([0, ONGOING, -1, self.size, *[0] * self.size], np.int64)
-
-    def symmetries(self) -> Symmetries:
-        return Symmetries(np.arange(2)[None], np.arange(self.size)[None])
-
-    def render(self, state: State) -> str:
-        return "".join(".XO"[owner] for owner in state[HEADER + 1 :])
-
-    def parse(self, diagram: str) -> State:
-        if len(diagram) != self.size:
-            raise GameError(f"type {self.size} signs")
-        state = self.initial_state()
-        for sign, run in itertools.groupby(diagram):
-            if sign != ".":
-                state = self.play(state, len(list(run)) - 1)
-        return state
-
-    def action_name(self, state: State, action: int) -> str:
-        return ("one", "two")[action]
-
-    def parse_action(self, state: State, text: str) -> int:
-        action = ["one", "two"].index(text.strip())
-        if not self.legal_action_mask(state)[action]:
-            raise GameError("not so many are left")
-        return action
+    heap: int = 7
+    most: int = 2
 
 
 def test_a_game_registered_at_run_time_is_found_and_keeps_the_contract(
@@ -205,10 +133,10 @@ def test_a_game_registered_at_run_time_is_found_and_keeps_the_contract(
 ) -> None:
     names = game_names()
     register("take")(Take)
-    register("long_take", size=9)(Take)
+    register("long_take", heap=9)(Take)
     assert game_names() == sorted([*names, "take", "long_take"])
-    assert game_options("long_take") == {"size": 9}
-    for game in (make_game("take"), make_game("long_take"), make_game("take", size=1)):
+    assert game_options("long_take") == {"heap": 9, "most": 2}
+    for game in (make_game("take"), make_game("long_take"), make_game("take", heap=2)):
         assert not check_game(game).faults
     monkeypatch.undo()
     assert game_names() == names
@@ -262,7 +190,7 @@ def test_games_of_stones_on_free_cells_lay_their_actions_on_cells() -> None:
 
 
 def test_a_move_has_no_cell_unless_its_game_says_so() -> None:
-    game = Take()
+    game = Nim()
     assert game.action_cell(game.initial_state(), 0) is None
 
 

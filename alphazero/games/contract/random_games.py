@@ -104,12 +104,6 @@ class RandomGames:
             record[-1] = position._replace(action=action)
             state = after
 
-    @property
-    def whole_records(self) -> list[list[PlayedPosition]]:
-        """The random games that were not cut short by the budget of plies."""
-        most = self.game.max_moves + 1
-        return [each for each in self.records if each[-1].is_over or len(each) == most]
-
     def positions(self, most: int | None = None) -> Iterator[PlayedPosition]:
         """Yield every position of the random games, or at most `most` of them, evenly spread."""
         every = list(itertools.chain.from_iterable(self.records))
@@ -122,10 +116,11 @@ class RandomGames:
         return self.positions(self.effort.positions)
 
     def last_positions(self) -> Iterator[PlayedPosition]:
-        """Yield the last positions of the whole games."""
-        for record in self.whole_records:
-            self.current = record[-1].state
-            yield record[-1]
+        """Yield the last positions of the games that the budget of plies did not cut short."""
+        for record in self.records:
+            if record[-1].is_over or len(record) == self.game.max_moves + 1:
+                self.current = record[-1].state
+                yield record[-1]
 
     def endings(self) -> Iterator[State]:
         """Yield the ends of further random games, which are played on demand."""
