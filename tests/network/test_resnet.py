@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import torch
-from helpers.networks import check_later_training_is_not_seen
 from torch.nn import functional
 
 from alphazero.config.schema import Config, GameConfig, NetworkConfig, SelfplayConfig
@@ -277,21 +276,6 @@ def test_folding_changes_nothing_but_the_last_digits_and_leaves_the_original(
             np.testing.assert_allclose(ours, theirs, atol=6e-5)
 
 
-def test_the_evaluator_answers_as_the_plain_network_at_every_batch_size() -> None:
-    network = trained_like()
-    evaluator = TorchEvaluator(network, "cpu", "float32")
-    assert (evaluator.device, evaluator.precision) == ("cpu", "float32")
-    for count in (1, 2, 3, 7, 33, 5, 100, 1):
-        observations = positions(count, seed=count)
-        logits, values = evaluator.evaluate(observations)
-        assert logits.dtype == values.dtype == np.float32
-        assert logits.flags.c_contiguous
-        assert values.flags.c_contiguous
-        expected = plain(network, observations)
-        np.testing.assert_allclose(logits, expected[0], atol=2e-5)
-        np.testing.assert_allclose(values, expected[1], atol=2e-5)
-
-
 @each_option
 def test_bfloat16_answers_within_a_few_percent(settings: NetworkConfig) -> None:
     network = trained_like(settings=settings)
@@ -329,32 +313,6 @@ def test_answers_are_new_arrays_and_the_question_may_be_read_only_or_a_view() ->
         np.testing.assert_allclose(reversed_answer[::-1], answer, atol=2e-5)
 
 
-def test_an_evaluator_does_not_see_later_training() -> None:
-    network = trained_like()
-    evaluator = TorchEvaluator(network, "cpu", "float32")
-    check_later_training_is_not_seen(network, evaluator, positions(4))
-
-
-def test_threads_may_share_an_evaluator() -> None:
-    evaluator = TorchEvaluator(trained_like(), "cpu", "float32")
-    questions = [positions(4, seed) for seed in range(4)]
-    expected = [evaluator.evaluate(question) for question in questions]
-    wrong = []
-
-    def ask(number: int) -> None:
-        for _ in range(20):
-            answer = evaluator.evaluate(questions[number])
-            if not all(map(np.array_equal, answer, expected[number])):
-                wrong.append(number)
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
-
-
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_rows_that_are_not_numbers_are_counted_and_stop_the_run(precision: str) -> None:
     evaluator = TorchEvaluator(trained_like(), "cpu", precision)
@@ -365,14 +323,6 @@ def test_rows_that_are_not_numbers_are_counted_and_stop_the_run(precision: str) 
     # What was left in the padding does not reach the next answer.
     logits, _ = evaluator.evaluate(positions(9))
     assert np.isfinite(logits).all()
-
-
-def test_weights_that_are_not_numbers_stop_the_run() -> None:
-    for name in ("stem.convolution.weight", "value_output.bias"):
-        network = trained_like()
-        network.state_dict()[name].view(-1)[0] = math.inf if "stem" in name else math.nan
-        with pytest.raises(RunError, match=r"last good checkpoint"):
-            TorchEvaluator(network, "cpu", "float32").evaluate(np.ones((4, *SHAPE), np.float32))
 
 
 def test_batch_sizes_hold_what_they_are_asked_for_and_waste_less_than_half() -> None:

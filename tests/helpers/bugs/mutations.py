@@ -146,7 +146,7 @@ MUTATIONS = (
         "self._network = fold_batch_norm(network)",
         "self._network = network.eval()",
         "an evaluator sees later training",
-        "network/test_resnet.py::test_an_evaluator_does_not_see_later_training",
+        "network/inference/test_batched_evaluator.py::test_later_training_is_not_seen",
     ),
     Mutation(
         "network/resnet.py",

@@ -1,14 +1,90 @@
-"""The batch sizes of a network's evaluator."""
+"""Every evaluator computes what the network computes."""
 
-from helpers.networks import scrambled
+import numpy as np
+import pytest
+import torch
+from helpers.networks import (
+    OPTIONS,
+    boards,
+    check_later_training_is_not_seen,
+    check_threads_get_their_own_answers,
+    needs_onnx,
+    needs_openvino,
+    scrambled,
+)
 
 from alphazero.config.schema import InferenceConfig
+from alphazero.errors import RunError
 from alphazero.network.inference.backend import make_evaluator
-from alphazero.network.inference.batched_evaluator import rows_in_match
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator, rows_in_match
+from alphazero.network.resnet import ResNet
+
+each_backend = pytest.mark.parametrize(
+    "backend",
+    [
+        "torch",
+        pytest.param("openvino", marks=needs_openvino),
+        pytest.param("onnxruntime", marks=needs_onnx),
+    ],
+)
+
+
+@pytest.fixture(autouse=True)
+def no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ALPHAZERO_BACKEND", raising=False)
+
+
+def evaluator_of(network: ResNet, backend: str) -> BatchedEvaluator:
+    return make_evaluator(network, InferenceConfig(backend, "cpu", "float32"))
+
+
+@each_backend
+@pytest.mark.parametrize("options", [{}, *OPTIONS])
+def test_answers_agree_with_the_plain_network(backend: str, options: dict[str, str | int]) -> None:
+    network, observations = scrambled(**options), boards(130)
+    with torch.no_grad():
+        # Far from their start, so that what is compared counts.
+        for part in network.tower.modules():
+            if isinstance(part, torch.nn.Linear):
+                part.weight.mul_(10)
+        expected = [each.numpy() for each in network(torch.from_numpy(observations))]
+    evaluator = evaluator_of(network, backend)
+    assert (evaluator.device, evaluator.precision) == ("cpu", "float32")
+    for count in (0, 1, 3, 64, 130, 5):
+        for ours, theirs in zip(evaluator.evaluate(observations[:count]), expected, strict=True):
+            assert ours.dtype == np.float32
+            assert ours.flags.c_contiguous
+            np.testing.assert_allclose(ours, theirs[:count], atol=1e-4)
+
+
+@each_backend
+def test_later_training_is_not_seen(backend: str) -> None:
+    network = scrambled()
+    check_later_training_is_not_seen(network, evaluator_of(network, backend), boards(4))
+
+
+@each_backend
+def test_threads_at_once_get_their_own_answers(backend: str) -> None:
+    check_threads_get_their_own_answers(evaluator_of(scrambled(), backend))
+
+
+@each_backend
+def test_a_network_that_answers_nan_is_reported(backend: str) -> None:
+    network = scrambled()
+    with torch.no_grad():
+        network.policy_output.bias.fill_(float("nan"))
+    with pytest.raises(RunError, match=r"NaN or infinity for 2 of 2 positions.*last good check"):
+        evaluator_of(network, backend).evaluate(boards(2))
+
+
+@each_backend
+def test_wrong_shapes_are_shown(backend: str) -> None:
+    with pytest.raises(ValueError, match=r"expected observations \[B, C=3, H=6, W=7\], received"):
+        evaluator_of(scrambled(), backend).evaluate(np.zeros((1, 2, 6, 7), np.float32))
 
 
 def test_a_batch_of_a_match_is_always_full_except_on_a_gpu_where_padding_is_free() -> None:
-    evaluator = make_evaluator(scrambled(), InferenceConfig(device="cpu", backend="torch"))
+    evaluator = evaluator_of(scrambled(), "torch")
     assert [rows_in_match(games, evaluator) for games in (1, 20, 40, 256)] == [1, 4, 8, 96]
     evaluator.device = "cuda"
     assert [rows_in_match(games, evaluator) for games in (1, 20, 40, 256)] == [1, 20, 40, 256]

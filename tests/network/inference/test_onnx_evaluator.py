@@ -1,59 +1,17 @@
-"""ONNX Runtime computes what the network computes, and so does the model in another program."""
+"""The ONNX model computes what the network computes, also where another program runs it."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from helpers.networks import (
-    OPTIONS,
-    SETTINGS,
-    boards,
-    check_later_training_is_not_seen,
-    check_threads_get_their_own_answers,
-    needs_onnx,
-    plain_int8,
-    scrambled,
-)
+from helpers.networks import OPTIONS, SETTINGS, boards, needs_onnx, plain_int8, scrambled
 
-from alphazero.errors import RunError
-from alphazero.network.inference.onnx_evaluator import OnnxEvaluator, onnx_bytes, open_session
+from alphazero.network.inference.onnx_evaluator import onnx_bytes, open_session
 from alphazero.network.inference.quantization import measure_ranges
 from alphazero.network.resnet import ResNet, fold_batch_norm
 
 pytestmark = needs_onnx
-
-
-@pytest.mark.parametrize("count", [0, 1, 3, 130])
-@pytest.mark.parametrize("options", [{}, OPTIONS[-1]])
-def test_answers_agree_with_the_plain_network(count: int, options: dict[str, str | int]) -> None:
-    network, observations = scrambled(**options), boards(count)
-    with torch.no_grad():
-        logits, values = network(torch.from_numpy(observations))
-    evaluated = OnnxEvaluator(network).evaluate(observations)
-    np.testing.assert_allclose(evaluated[0], logits.numpy(), atol=1e-4)
-    np.testing.assert_allclose(evaluated[1], values.numpy(), atol=1e-4)
-    assert [array.dtype for array in evaluated] == [np.float32, np.float32]
-
-
-def test_later_training_is_not_seen() -> None:
-    network = scrambled()
-    check_later_training_is_not_seen(network, OnnxEvaluator(network), boards(4))
-
-
-def test_threads_at_once_get_their_own_answers() -> None:
-    check_threads_get_their_own_answers(OnnxEvaluator(scrambled()))
-
-
-def test_a_network_that_answers_nan_is_reported() -> None:
-    network = scrambled()
-    with torch.no_grad():
-        network.policy_output.bias.fill_(float("nan"))
-    with pytest.raises(RunError, match="NaN or infinity for 2 of 2 positions"):
-        OnnxEvaluator(network).evaluate(boards(2))
-
-
-# The model, in the runtime and in the standard's own reference
 
 
 def in_reference(model: bytes, observations: np.ndarray) -> list[np.ndarray]:
