@@ -6,6 +6,7 @@ texts in `games/` are not verified: no program reads them back.
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -141,12 +142,12 @@ def _checks(run: RunDirectory) -> list[Check]:
 
 
 def _read_config(folder: Path) -> int:
-    load_config(folder / CONFIG)
-    try:
+    state = None
+    with suppress(RunError):  # the manifest's own check reports the error
         state = read_manifest(folder / MANIFEST)
-    except RunError:
-        return 0  # the manifest's own check reports the error
-    read_config_text(folder, state)
+    if state:
+        read_config_text(folder, state)
+    load_config(folder / CONFIG)
     return 0
 
 
