@@ -1,6 +1,7 @@
 """The command that writes a player for other programs and for browsers."""
 
 import argparse
+import dataclasses
 from pathlib import Path
 
 from alphazero.errors import AlphaZeroError
@@ -44,7 +45,6 @@ def export_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def export(options: argparse.Namespace) -> None:
-    from alphazero.players.options import CheckpointOptions
     from alphazero.players.registry import name_player
     from alphazero.utils.files import check_writable, printable, sha256_of, write_atomic
 
@@ -54,10 +54,10 @@ def export(options: argparse.Namespace) -> None:
         raise AlphaZeroError("--runtime belongs to --page FOLDER")
     player = name_player(options.player)
     named = player.options
-    if not isinstance(named, CheckpointOptions):
+    if not named.path:
         raise AlphaZeroError(f"{player.name} has no network; export a checkpoint, as connect_four")
-    plain = type(named)(named.path)
-    if given := [name for name, value in vars(named).items() if value != vars(plain).get(name)]:
+    others = [field for field in dataclasses.fields(named) if field.name != "path"]
+    if given := [each.name for each in others if getattr(named, each.name) != each.default]:
         raise AlphaZeroError(
             f"export writes the network, not its search: leave out {', '.join(given)}"
         )

@@ -85,21 +85,24 @@ TOP, NODES, STAMP, SKIPPED = range(4)
 """The current frame; positions searched; the search's number, from 1; the state entry that keys
 ignore, -1 for none."""
 
-_rows = types.Array(types.int64, 2, "C")
-SearchArraysType = types.NamedTuple(
-    [
-        types.Array(numba.from_dtype(FRAME), 1, "C"),
-        _rows,
-        _rows,
-        _rows,
-        _rows,
-        types.int64[::1],
-        types.Array(numba.from_dtype(ENTRY), 1, "C"),
-        types.boolean[::1],
-        types.int64[::1],
-    ],
-    SearchArrays,
-)
+
+def _allocate(
+    frames: int, state_size: int, actions: int, entries: int, skipped: int = -1
+) -> SearchArrays:
+    return SearchArrays(
+        np.zeros(frames, FRAME),
+        np.zeros((frames, state_size), np.int64),
+        np.zeros((frames, actions), np.int64),
+        np.zeros((frames, actions), np.int64),
+        np.zeros((2, actions), np.int64),
+        np.arange(actions)[::-1].copy(),
+        np.zeros(entries, ENTRY),
+        np.zeros(actions, np.bool_),
+        np.array([0, 0, 0, skipped]),
+    )
+
+
+SearchArraysType = numba.typeof(_allocate(1, 1, 1, 1))
 
 
 @inline_kernel
@@ -266,17 +269,9 @@ class AlphaBeta:
 
     def __init__(self, game: Game, entries: int = TABLE_ENTRIES) -> None:
         self.game = game
-        places, actions = game.max_moves + 1, game.num_actions
-        self._arrays = SearchArrays(
-            np.zeros(places, FRAME),
-            np.zeros((places, game.state_size), np.int64),
-            np.zeros((places, actions), np.int64),
-            np.zeros((places, actions), np.int64),
-            np.zeros((2, actions), np.int64),
-            np.arange(actions)[::-1].copy(),
-            np.zeros(entries, ENTRY),
-            np.zeros(actions, np.bool_),
-            np.array([0, 0, 0, -1 if game.last_move_in_state_key else LAST]),
+        skipped = -1 if game.last_move_in_state_key else LAST
+        self._arrays = _allocate(
+            game.max_moves + 1, game.state_size, game.num_actions, entries, skipped
         )
         self.score, self.action, self.depth = 0, -1, 0
         self._wanted, self._window = 0, (-INFINITE, INFINITE)

@@ -78,16 +78,9 @@ TOP, NODES, FIRST_PLY, CELLS, HEIGHT, BOTTOM, BOARD = range(7)
 """The current frame, the positions searched, the first frame's ply; then constants of the board:
 the number of cells, the bits per column, the bits of the lowest cells and of all cells."""
 
+_ints = types.int64[::1]
 SolverArraysType = types.NamedTuple(
-    [
-        types.Array(numba.from_dtype(FRAME), 1, "C"),
-        types.Array(types.int64, 2, "C"),
-        types.int64[::1],
-        types.int64[::1],
-        types.int64[::1],
-        types.int64[::1],
-    ],
-    SolverArrays,
+    [numba.from_dtype(FRAME)[::1], types.int64[:, ::1], *(_ints,) * 4], SolverArrays
 )
 
 

@@ -59,14 +59,6 @@ def test_temperature_zero_takes_the_first_of_the_most_visited() -> None:
         assert actions.tolist() == [1, 0, 2]
 
 
-def test_temperatures_differ_from_row_to_row() -> None:
-    rows = np.tile(np.array([0.4, 0.6], np.float32), (2000, 1))
-    temperatures = np.tile([0.0, 1.0], 1000)
-    actions = sample_actions(rows, temperatures, np.random.default_rng(7))
-    assert (actions[::2] == 1).all()
-    assert 0 < actions[1::2].mean() < 1
-
-
 class EdgeGenerator:
     """Draws the least or the greatest number that a generator may."""
 

@@ -293,14 +293,6 @@ def test_the_root_value_of_a_settled_position_converges_to_its_outcome(
     assert long == pytest.approx(value, abs=0.05)
 
 
-def test_the_last_free_cell_of_a_drawn_game_is_worth_nothing() -> None:
-    drawn = TIC_TAC_TOE.parse("X O X\nX O O\nO X .")
-    roots = answer(TIC_TAC_TOE, drawn, 20)
-    assert roots.visits[0].tolist() == [0] * 8 + [20]
-    assert roots.action_values[0, 8] == 0
-    assert roots.values[0] == 0
-
-
 @pytest.mark.parametrize(
     ("diagram", "value"),
     [("X X X\nO O .\n. . .", -1), ("O O O\nX X .\nX . .", -1), ("X O X\nX O O\nO X X", 0)],
@@ -477,24 +469,6 @@ def test_a_new_start_ends_the_search_before_it() -> None:
     assert search.simulations == 2 * 2, "the first look at a root is no simulation"
     search.advance(FIRST, np.array([3]))
     assert search.step() == 0
-
-
-def test_variation_follows_the_most_visited_line() -> None:
-    game = CONNECT_FOUR
-    search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(simulations=400))
-    twin = PlainSearch(game, search.evaluator, SearchConfig())
-    search.reset(FIRST, game.initial_state()[None])
-    twin.start(game.initial_state())
-    search.begin_search(FIRST)
-    finish(search)
-    twin.search(400)
-    for action in range(7):
-        for length in (1, 2, 3, 20):
-            line = search.principal_variation(0, action, length)
-            assert line == twin.variation(action, length)
-            assert line[0] == action
-            assert len(line) <= length
-            game.play(game.initial_state(), *line)
 
 
 # Memory

@@ -11,8 +11,7 @@ from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
 from helpers.reference.rollouts import PlainRollouts, RolloutNode, SplitMix
 from helpers.searches import FIRST, exact_value, finish, guard_new_trees, random_position
 
-from alphazero.arena.match import play_schedule
-from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
+from alphazero.games import ONGOING, Game, State, make_game, to_play
 from alphazero.games.compiled_rules import Signature
 from alphazero.games.game import OUTCOME, Mask
 from alphazero.games.line_games import place_stone
@@ -22,9 +21,7 @@ from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.move_selection import final_actions
 from alphazero.mcts.rollout_methods import FINAL_MOVES, METHODS, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
-from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.search_player import SearchPlayer
-from alphazero.records.game_record import Pairing
 from alphazero.solvers.exhaustive import solve_all_positions
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import kernel
@@ -115,33 +112,6 @@ def test_random_numbers_are_those_of_splitmix64() -> None:
 # Selection
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_action_is_tried_once_before_any_is_tried_twice(method: str) -> None:
-    firsts = set()
-    for seed in range(12):
-        search = searching(TIC_TAC_TOE, TIC_TAC_TOE.initial_state(), seed=seed, method=method)
-        search.begin_search(FIRST, 1)
-        firsts.add(int(finish(search).visits[0].argmax()))
-        search.begin_search(FIRST, 5)
-        assert sorted(finish(search).visits[0]) == [0, 0, 0, 1, 1, 1, 1, 1, 1]
-        search.begin_search(FIRST, 3)
-        assert finish(search).visits[0].tolist() == [1] * 9
-    assert len(firsts) > 4  # which one is first, the seed decides
-
-
-@pytest.mark.parametrize("method", ["flat_mc", "flat_ucb"])
-def test_flat_methods_never_deepen_the_tree(method: str) -> None:
-    search = searching(CONNECT_FOUR, CONNECT_FOUR.initial_state(), method=method, simulations=3000)
-    roots = finish(search)
-    assert search.trees.slots["num_nodes"][0] == 1
-    assert search.trees.nodes.shape[1] == 1
-    assert roots.visits.sum() == 3000
-    if method == "flat_mc":
-        assert np.ptp(roots.visits) <= 1
-    else:
-        assert np.ptp(roots.visits) > 100
-
-
 def test_flat_monte_carlo_estimates_what_random_games_bring() -> None:
     """Against every random game counted out, on a position with five empty cells."""
     state = TIC_TAC_TOE.parse("X . O\nO X .\n. . .")
@@ -160,14 +130,6 @@ def test_flat_monte_carlo_estimates_what_random_games_bring() -> None:
         expected = sign * mean(TIC_TAC_TOE.play(state, int(action)))
         # Four standard deviations, where one rollout's is at most 1.
         assert roots.action_values[0, action] == pytest.approx(expected, abs=0.04)
-
-
-def test_draws_count_nothing() -> None:
-    state = TIC_TAC_TOE.parse("X O X\nX O O\nO X .")  # the last move fills the board
-    for method in METHODS:
-        roots = finish(searching(TIC_TAC_TOE, state, method=method, simulations=10))
-        assert roots.values[0] == 0
-        assert roots.action_values[0, 8] == 0
 
 
 # Minimax
@@ -320,16 +282,6 @@ def test_a_finished_game_has_its_value_and_no_moves() -> None:
     assert roots.visits.sum() == 0
 
 
-def test_the_tree_is_kept_between_moves_unless_its_depth_is_limited() -> None:
-    for depth in (0, 20):
-        search = searching(CONNECT_FOUR, CONNECT_FOUR.initial_state(), depth=depth)
-        visits = int(finish(search).visits[0, 3])
-        search.advance(FIRST, np.array([3]))
-        search.begin_search(FIRST, 10)
-        kept = int(finish(search).visits.sum())
-        assert kept == (10 if depth else visits - 1 + 10)
-
-
 # Seeds and threads
 
 
@@ -384,21 +336,3 @@ def test_a_slot_among_others_answers_as_it_does_alone(monkeypatch: pytest.Monkey
 
 
 # Matches
-
-
-def test_each_method_beats_chance() -> None:
-    game = GAMES["connect_four 4x5x3"]
-    seeds = iter(range(100))
-
-    def make_players(method: str) -> "list[Player]":
-        rng = np.random.default_rng(next(seeds))
-        search = RolloutSearch(game, RolloutConfig(method=method), slots=20, rng=rng)
-        return [SearchPlayer(search), RandomPlayer(game, 20, rng)]
-
-    schedule = [Pairing((0, 1)), Pairing((1, 0))] * 20
-    for method in METHODS:
-        records = play_schedule(game, lambda _, method=method: make_players(method), schedule, 20)
-        won = sum(
-            value_of(record.outcome, record.pairing.players.index(0)) == 1 for record in records
-        )
-        assert won >= 34, method

@@ -11,7 +11,7 @@ from alphazero.games.mnk import Mnk
 from alphazero.games.nim import LEFT, Nim
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.solver_players import MinimaxPlayer, SolverPlayer
-from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.records.game_record import GameRecord
 from alphazero.solvers.exhaustive import solve_all_positions
 
 
@@ -150,17 +150,3 @@ def test_a_question_is_void_when_its_slot_begins_anew() -> None:
     for _ in range(100):
         player.step()
     assert player.take_decisions().slots.tolist() == [2]
-
-
-def test_deeper_play_beats_shallower_play() -> None:
-    game = ConnectFour()
-
-    def make_players(num_games: int) -> list[Player]:
-        deep, shallow = np.random.default_rng(0).spawn(2)
-        return [
-            MinimaxPlayer(game, num_games, deep, depth=6),
-            MinimaxPlayer(game, num_games, shallow, depth=1),
-        ]
-
-    pairings: list[Pairing] = paired_openings(game, 20, 3, np.random.default_rng(0))
-    assert sum(points(play_schedule(game, make_players, pairings, 20))) >= 10

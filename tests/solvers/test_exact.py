@@ -17,7 +17,6 @@ from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import OUTCOME, PLY
 from alphazero.games.line_games import CELLS, LineGame
 from alphazero.games.mnk import Mnk
-from alphazero.games.nim import Nim
 from alphazero.solvers.connect_four import BitboardSolver, fits, winning_cells
 from alphazero.solvers.exact import ExactResult, bits_of, describe, solve_position, solver_for
 
@@ -237,17 +236,6 @@ def test_a_table_full_of_other_positions_changes_no_score() -> None:
     assert first == again == fresh
 
 
-def test_mirrored_positions_have_mirrored_answers() -> None:
-    game = ConnectFour()
-    solver = solver_for(game)
-    for state in random_states(game, 10, 24):
-        image = state.copy()
-        image[CELLS:] = state[CELLS:].reshape(6, 7)[:, ::-1].ravel()
-        one, two = solve_position(solver, state, ENOUGH), solve_position(solver, image, ENOUGH)
-        assert (one.value, one.end) == (two.value, two.end)
-        assert one.best.tolist() == two.best.tolist()[::-1]
-
-
 @pytest.mark.parametrize(
     ("rows", "columns", "does"),
     [(6, 7, True), (7, 7, True), (1, 26, True), (18, 3, True), (7, 8, False), (26, 2, False)],
@@ -258,18 +246,6 @@ def test_a_board_fits_62_bits_or_has_the_generic_solver(
     assert fits(rows, columns) == does
     kinds = {type(solver_for(ConnectFour(rows, columns))), type(solver_for(ConnectFour()))}
     assert (len(kinds) == 1) == does
-
-
-def test_nim_is_answered_as_the_closed_form_has_it() -> None:
-    game = Nim()
-    solver, state = solver_for(game), game.initial_state()
-    for moves in ("", "3", "1", "2", "3 1 2", "1 1 1"):
-        state = game.from_text(moves)
-        left = 15 - sum(map(int, moves.split()))
-        found = solve_position(solver, state, ENOUGH)
-        assert found.value == (1 if left % 4 else -1)
-        if found.value == 1:
-            assert np.flatnonzero(found.best).tolist() == [left % 4 - 1]
 
 
 def test_a_game_that_is_too_large_is_refused() -> None:

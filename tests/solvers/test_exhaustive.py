@@ -86,21 +86,6 @@ def test_every_unfinished_position_is_there_once_for_each_last_move(solution: So
     assert len(seen) == 4520  # 5478 boards, of which 958 are finished
 
 
-@pytest.mark.slow
-def test_the_first_player_wins_three_in_a_line_on_three_rows_of_four():
-    answer = solve_all_positions(make_game("mnk", rows=3, columns=4, length=3))
-    assert answer.values[0] == 1
-    # X wins from the middle row's two inner cells, and not from every cell.
-    assert answer.optimal[0][[5, 6]].all()
-    assert not answer.optimal[0].all()
-
-
-def test_the_first_player_wins_two_in_a_line_with_any_move():
-    answer = solve_all_positions(make_game("mnk", rows=2, columns=2, length=2))
-    assert answer.values[0] == 1
-    assert answer.optimal[0].all()
-
-
 def test_a_game_with_more_positions_than_the_limit_is_refused_in_one_line():
     with pytest.raises(GameError) as caught:
         solve_all_positions(CONNECT_FOUR, limit=1_000)

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
+from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.paths import CHECKPOINTS
 from helpers.searches import FIRST, HashedEvaluator, finish
 from numba import types
@@ -43,32 +43,6 @@ class Recorder(HashedEvaluator):
     def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         self.seen += [each.tobytes() for each in observations]
         return super().evaluate(observations)
-
-
-def visits_of_a_game(game: Game, megabytes: int, evaluator: Recorder) -> list[list[int]]:
-    """Play a game in two slots that follow each other's moves; return every root's visits."""
-    settings = SearchConfig(simulations=40, evaluation_cache_mib=megabytes, reuse_tree=False)
-    search = NetworkSearch(game, evaluator, settings, slots=2)
-    slots = np.arange(2)
-    search.reset(slots, np.tile(game.initial_state(), (2, 1)))
-    state, counts = game.initial_state(), []
-    for _ in range(6):
-        search.begin_search(slots)
-        visits = finish(search, slots).visits
-        counts += visits.tolist()
-        action = int(visits[0].argmax())
-        state = game.play(state, action)
-        search.advance(slots, np.array([action, action]))
-    return counts
-
-
-@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four 4x5x3"])
-def test_a_remembered_evaluation_gives_the_same_visits(name: str) -> None:
-    game = GAMES[name]
-    without, remembering = Recorder(game), Recorder(game)
-    assert visits_of_a_game(game, 0, without) == visits_of_a_game(game, 1, remembering)
-    assert set(without.seen) == set(remembering.seen)
-    assert len(without.seen) > 1.5 * len(remembering.seen)
 
 
 SEARCHES = {
