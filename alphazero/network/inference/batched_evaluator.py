@@ -3,12 +3,11 @@
 Shapes: B positions, C planes, H rows, W columns, A actions, T horizons.
 """
 
-import copy
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Final, NamedTuple, Protocol, Self
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -64,12 +63,6 @@ def rows_in_selfplay(num_games: int) -> int:
     return num_games - num_games // (4 if num_games >= MANY_GAMES else 16)
 
 
-def pieces(positions: int) -> Iterator[slice]:
-    """Split `positions` into slices of at most the largest of `BATCH_SIZES`."""
-    for start in range(0, positions, BATCH_SIZES[-1]):
-        yield slice(start, min(start + BATCH_SIZES[-1], positions))
-
-
 def check_outputs(logits: Float32Array, values: Float32Array) -> None:
     """Raise RunError if any of the network's `logits` [B, A] or `values` [B] is not finite."""
     good = np.isfinite(logits).all(axis=1) & np.isfinite(values)
@@ -120,12 +113,6 @@ class BatchedEvaluator(ABC):
         self._idle: defaultdict[int, list[BatchRunner]] = defaultdict(list)
         """runners that no thread uses, by batch size"""
 
-    def _copy(self) -> Self:
-        """Return an evaluator of the same network, without runners."""
-        twin = copy.copy(self)
-        twin._idle = defaultdict(list)
-        return twin
-
     def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return policy logits float32 [B, A] and values float32 [B], for `to_play` of each.
 
@@ -137,8 +124,9 @@ class BatchedEvaluator(ABC):
         check_observations(observations, self.observation_shape)
         logits = np.empty((len(observations), self.num_actions), np.float32)
         values = np.empty(len(observations), np.float32)
-        for piece in pieces(len(observations)):
-            size = padded_size(piece.stop - piece.start)
+        for start in range(0, len(observations), BATCH_SIZES[-1]):
+            piece = slice(start, start + BATCH_SIZES[-1])
+            size = padded_size(len(observations[piece]))
             batch = self._checkout(size)
             logits[piece], values[piece] = batch.run(observations[piece])
             self._idle[size].append(batch)

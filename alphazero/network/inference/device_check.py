@@ -10,7 +10,7 @@ Shapes: B positions, C planes, H rows, W columns, A actions.
 import copy
 import functools
 from collections.abc import Mapping
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from torch.nn.functional import cross_entropy
 from alphazero.config.schema import NetworkConfig
 from alphazero.errors import RunError
 from alphazero.games import ONGOING, Game
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.utils.arrays import Float32Array
 
@@ -35,15 +36,6 @@ Unrelated outputs are off by 1."""
 _LEAST_SPREAD: Final = 0.02
 """The smallest spread to divide by, that of a new network. A network that is sure of every game has
 nearly equal outputs."""
-
-
-class PreciseEvaluator(Protocol):
-    """An evaluator that names its precision."""
-
-    precision: str
-
-    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        """Return policy logits float32 [B, A] and values float32 [B]."""
 
 
 class DeviceCheck(NamedTuple):
@@ -68,7 +60,7 @@ class DeviceCheck(NamedTuple):
         return "" if good else str(self)
 
 
-def check_device(evaluator: PreciseEvaluator, network: ResNet, game: Game) -> DeviceCheck:
+def check_device(evaluator: BatchedEvaluator, network: ResNet, game: Game) -> DeviceCheck:
     """Compare an evaluator's outputs with those of its `network`, which is not changed.
 
     Raises:
@@ -85,7 +77,7 @@ def check_device(evaluator: PreciseEvaluator, network: ResNet, game: Game) -> De
 
 
 def compare(
-    evaluator: PreciseEvaluator, network: ResNet, observations: Float32Array
+    evaluator: BatchedEvaluator, network: ResNet, observations: Float32Array
 ) -> DeviceCheck:
     """Return the errors of an evaluator's outputs for `observations` [B, C, H, W]."""
     logits, values = evaluator.evaluate(observations)

@@ -3,8 +3,10 @@
 Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 """
 
+import copy
 import functools
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -72,7 +74,8 @@ class OpenVINOEvaluator(BatchedEvaluator):
     def quantized(self, observations: Float32Array) -> Self:
         """Return an evaluator whose tower is int8; stem, sums and heads stay in `precision`."""
         check_observations(observations, self.observation_shape)
-        twin = self._copy()
+        twin = copy.copy(self)
+        twin._idle = defaultdict(list)
         twin.precision = f"int8 and {self.precision}"
         twin._ranges = measure_ranges(self._network, observations)
         return twin
