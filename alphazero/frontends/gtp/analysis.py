@@ -32,6 +32,9 @@ IGNORED_KEYS: Final = (
 )
 """KataGo options that are accepted and ignored."""
 
+FLAGS: Final = ("ownership", "rootInfo", "pvVisits")
+"""KataGo's options for the ownership of each cell, the position itself and visits along lines."""
+
 LEELA_ZERO_KEYS: Final = ("winrate", "prior", "lcb")
 """The shares in Leela Zero's line."""
 
@@ -60,12 +63,8 @@ class Request:
     """minimum number of reported moves, visited or not"""
     most: int = 10**9
     """maximum number of reported moves"""
-    ownership: bool = False
-    """whether KataGo's lines end with the ownership of each cell"""
-    root: bool = False
-    """whether they tell the result of the position itself"""
-    line_visits: bool = False
-    """whether they tell the visits of each move of a line"""
+    flags: frozenset[str] = frozenset()
+    """those of `FLAGS` that are on"""
     allowed: frozenset[str] | None = None
     """names of the only moves to search, in lower case"""
     avoided: frozenset[str] = frozenset()
@@ -102,7 +101,7 @@ def read_request(arguments: list[str], to_play: int) -> Request:
     """
     rest, player = list(arguments), to_play
     numbers = {"interval": 100, "minmoves": 0, "maxmoves": Request.most}
-    flags = dict.fromkeys(("ownership", "rootInfo", "pvVisits"), False)
+    flags: set[str] = set()
     lists: dict[str, frozenset[str]] = {}
     if rest and rest[0].lower() in ("b", "w", "black", "white"):
         player = read_colour(rest.pop(0))
@@ -124,8 +123,8 @@ def read_request(arguments: list[str], to_play: int) -> Request:
         value = rest.pop(0)
         if name in numbers:
             numbers[name] = read_integer(value, name)
-        elif name in flags:
-            flags[name] = value.lower() == "true"
+        elif name in FLAGS:
+            (flags.add if value.lower() == "true" else flags.discard)(name)
         elif name not in IGNORED_KEYS:
             raise GtpError(f"not supported: {name[:20]!r}")
     return Request(
@@ -133,9 +132,7 @@ def read_request(arguments: list[str], to_play: int) -> Request:
         max(numbers["interval"], 1) / 100,
         numbers["minmoves"],
         numbers["maxmoves"],
-        flags["ownership"],
-        flags["rootInfo"],
-        flags["pvVisits"],
+        frozenset(flags),
         lists.get("allow"),
         lists.get("avoid", frozenset()),
     )
@@ -153,12 +150,12 @@ def info_line(engine: Engine, state: State, request: Request, fractions: bool) -
     words = []
     for order, candidate in enumerate(reported):
         info = _move_info(engine, state, result, candidate, order)
-        if request.line_visits:
+        if "pvVisits" in request.flags:
             info |= _line_visits(engine, candidate.line)
         words.append("info " + (_fractions(info) if fractions else _ten_thousandths(info)))
-    if fractions and request.root:
+    if fractions and "rootInfo" in request.flags:
         words.append("rootInfo " + _fractions(_root_info(state, result)))
-    if fractions and request.ownership and result.end.ownership is not None:
+    if fractions and "ownership" in request.flags and result.end.ownership is not None:
         shares = value_of(1, to_play(state)) * result.end.ownership
         words += ["ownership", *(f"{share:.6f}" for share in shares)]
     return " ".join(words)

@@ -54,10 +54,6 @@ class Clock:
         if settings.main == 0 and settings.period:
             self._enter_overtime()
 
-    def set(self, left: float, stones: int) -> None:
-        """Set the state from `time_left`: seconds, and stones or periods (0 in main time)."""
-        self.left, self.stones = left, stones
-
     def spend(self, seconds: float) -> None:
         """Subtract a move's time, until the next `time_left`."""
         settings = self.settings

@@ -133,7 +133,8 @@ def _time_left(engine: Engine, arguments: list[str]) -> str:
     if engine.clocks is None:
         engine.set_clocks(TimeSettings(left))  # all main time
         assert engine.clocks
-    engine.clocks[player].set(left, stones)
+    clock = engine.clocks[player]
+    clock.left, clock.stones = left, stones
     return ""
 
 
