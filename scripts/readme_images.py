@@ -153,7 +153,7 @@ def _start_analysis(tab: Any, address: str, moves: str) -> None:
     tab.get_by_role("button", name="Analyze").click()
     tab.wait_for_function("""() => {
         const caption = document.querySelector("#caption").textContent;
-        return parseInt(caption.replace(",", "")) >= 5000;
+        return parseInt(/([0-9,]+) simulations/.exec(caption)?.[1].replace(",", "")) >= 5000;
     }""")
 
 

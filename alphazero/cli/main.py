@@ -102,13 +102,6 @@ COMMANDS = (
         play.replay_arguments,
     ),
     Command(
-        "openings",
-        play.openings,
-        "count the moves that games made in a position, and their points",
-        "alphazero openings checkpoints/connect_four 44",
-        play.openings_arguments,
-    ),
-    Command(
         "review",
         review.review,
         "find the mistakes in saved games, and the better moves",

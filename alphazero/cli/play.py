@@ -21,11 +21,6 @@ from alphazero.errors import AlphaZeroError, PlayerError
 if TYPE_CHECKING:
     from alphazero.games import Game
     from alphazero.players.registry import PlayerSpec
-    from alphazero.records.archive import Archive
-
-
-GAME_SUFFIXES = (".sgf", ".jsonl")
-"""Suffixes by which `serve` tells files of games from players."""
 
 
 def play_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,26 +88,16 @@ def serve_arguments(parser: argparse.ArgumentParser) -> None:
         "players",
         nargs="*",
         metavar="PLAYER",
-        help=f"{PLAYER}; the games of a run's folder, or of an .sgf or .jsonl file, can be looked "
-        "at as well (default: every checkpoint in ./checkpoints that can be read, else the shipped "
-        "players)",
+        help=f"{PLAYER}; each new game is played by a run's newest best network (default: every "
+        "checkpoint in ./checkpoints that can be read, else the shipped players)",
     )
     game_argument(parser)
-    parser.add_argument(
-        "--ratings",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="show the players' ratings, from a folder of `alphazero rate --folder` or a table of "
-        "--csv; repeat it for other games",
-    )
     parser.add_argument(
         "--host",
         default="127.0.0.1",
         metavar="ADDRESS",
         help="address to listen on: 127.0.0.1 for this machine only (default), or 0.0.0.0 for "
-        "everybody who can reach it",
+        "every machine that can reach it, which then needs the token in the printed address",
     )
     parser.add_argument(
         "--port",
@@ -126,21 +111,10 @@ def serve_arguments(parser: argparse.ArgumentParser) -> None:
 
 def serve(options: argparse.Namespace) -> None:
     from alphazero.players.registry import name_player, parse_player
-    from alphazero.utils.files import check_readable, is_folder
 
-    files = [Path(name) for name in options.players if Path(name).suffix.lower() in GAME_SUFFIXES]
-    players = [name for name in options.players if Path(name) not in files]
-    for file in files:
-        check_readable(file)
-    for name in players:
+    for name in options.players:
         name_player(name)
-    for path in options.ratings:
-        if not is_folder(path):
-            check_readable(path)
     asked = named_game(options)
-
-    from alphazero.diagnostics.run_archive import RunArchive
-    from alphazero.training.manifest import holds_run
 
     try:
         from alphazero.frontends.web.server import serve
@@ -150,13 +124,11 @@ def serve(options: argparse.Namespace) -> None:
         raise AlphaZeroError(
             f"{error.name} is not installed; pip install 'alphazero[serve]'"
         ) from None
-    from alphazero.frontends.web.catalog.catalog import Catalog
-    from alphazero.frontends.web.catalog.ratings import RatingTable
-    from alphazero.records.archive import SavedGames
+    from alphazero.frontends.web.catalog import Catalog
     from alphazero.utils.shipped import shipped_players
 
-    specs = [parse_player(name) for name in players]
-    if not players:
+    specs = [parse_player(name) for name in options.players]
+    if not specs:
         found = sorted(Path("checkpoints").glob("*.safetensors")) or shipped_players()
         for player in map(str, found):
             try:
@@ -164,11 +136,8 @@ def serve(options: argparse.Namespace) -> None:
             except AlphaZeroError as error:
                 print(f"left out: {error}", file=sys.stderr)
     if asked:
-        specs = _players_on(specs, asked, given=bool(players))
-    folders = [folder for folder in map(Path, players) if folder.is_dir() and holds_run(folder)]
-    archives: list[Archive] = [*map(RunArchive, folders), *map(SavedGames, files)]
-    ratings = RatingTable(options.ratings)
-    catalog = Catalog(specs, archives, ratings, [asked] if asked else [])
+        specs = _players_on(specs, asked, given=bool(options.players))
+    catalog = Catalog(specs, [asked] if asked else [])
     serve(catalog, options.host, options.port, open_browser=options.open)
 
 
@@ -280,39 +249,3 @@ def replay(options: argparse.Namespace) -> None:
 
     terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     replay(load_played(options.games), options.number, input if terminal else None)
-
-
-def openings_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "games",
-        type=Path,
-        metavar="GAMES",
-        help="a run's folder, for its self-play games, or a file of games",
-    )
-    parser.add_argument(
-        "line",
-        nargs="*",
-        metavar="MOVE",
-        help="the moves to the position (default: the initial position)",
-    )
-
-
-def openings(options: argparse.Namespace) -> None:
-    from alphazero.utils.files import check_readable, is_folder
-
-    archive: Archive
-    if is_folder(options.games):
-        from alphazero.diagnostics.run_archive import RunArchive
-
-        archive = RunArchive(options.games)
-    else:
-        check_readable(options.games)
-
-        from alphazero.records.archive import SavedGames
-
-        archive = SavedGames(options.games)
-
-    from alphazero.records.opening_explorer import explore
-
-    line = archive.game.split_moves(" ".join(options.line))
-    print(explore(archive.game, archive.opening_games(), line))

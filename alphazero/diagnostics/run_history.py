@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,34 +19,19 @@ Curve = dict[int, float]
 """Values by iteration."""
 
 
-class CurveReader:
-    """Reads the curves of a run; each later reading takes only the new points."""
-
-    def __init__(self, run: Path) -> None:
-        self._folder = run / "tensorboard"
-        self._events: Any = None
-
-    def read(self) -> dict[str, Curve]:
-        """Return the curves by name; without curves that a resumed run purged completely."""
-        from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-untyped]
-
-        if not is_folder(self._folder):
-            return {}
-        if self._events is None:
-            self._events = EventAccumulator(str(self._folder), {"scalars": 0})
-        self._events.Reload()
-        curves: dict[str, Curve] = {}
-        for name in self._events.Tags()["scalars"]:
-            points = self._events.Scalars(name)
-            curves[name] = {
-                point.step: point.value for point in sorted(points, key=lambda each: each.step)
-            }
-        return {name: curve for name, curve in curves.items() if curve}
-
-
 def read_curves(run: Path) -> dict[str, Curve]:
-    """Return the curves of a run by name, as `CurveReader.read`."""
-    return CurveReader(run).read()
+    """Return the curves of a run by name, without those that a resumed run purged completely."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-untyped]
+
+    if not is_folder(run / "tensorboard"):
+        return {}
+    events = EventAccumulator(str(run / "tensorboard"), {"scalars": 0})
+    events.Reload()
+    curves = {}
+    for name in events.Tags()["scalars"]:
+        points = sorted(events.Scalars(name), key=lambda each: each.step)
+        curves[name] = {point.step: point.value for point in points}
+    return {name: curve for name, curve in curves.items() if curve}
 
 
 def training_minutes(curves: Mapping[str, Curve]) -> dict[int, float]:

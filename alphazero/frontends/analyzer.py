@@ -4,8 +4,7 @@ Tree search can be observed, stopped at any time and left to ponder; other playe
 """
 
 import time
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 
@@ -22,16 +21,6 @@ from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.progress import do_nothing
-
-
-class Reply(NamedTuple):
-    """A searched answer to a line of moves, with the answers to it."""
-
-    action: int
-    visits: int
-    value: float
-    """mean, in [-1, 1], for the player who makes it"""
-    replies: "tuple[Reply, ...]"
 
 
 class Analyzer:
@@ -182,16 +171,6 @@ class Analyzer:
         if self._end is None or self._end[0] != key:
             self._end = key, predict_end(self.game, state, self.player)
         return self._end[1]
-
-    def replies(self, line: Sequence[int], depth: int = 2, width: int = 3) -> tuple[Reply, ...]:
-        """Return the most visited answers to `line`, which begins at the position, best first."""
-        if depth == 0:
-            return ()
-        children = self.search.children_of(int(self.slot[0]), line)
-        return tuple(
-            Reply(*child, self.replies([*line, child.action], depth - 1, width))
-            for child in children[:width]
-        )
 
     def result(self, state: State, lines: int = ALL_LINES) -> SearchResult | None:
         """Return the result in `state`, its position, with at most `lines` lines of moves.

@@ -10,7 +10,8 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
 from typing import Final
 
 from alphazero.errors import AlphaZeroError
@@ -103,16 +104,6 @@ class _Slot:
     """visits of the root at the start of the search"""
 
 
-@dataclass
-class _Inbox:
-    """Messages from the server's thread to the pool's; guarded by `_condition`."""
-
-    submitted: list[SearchRequest] = field(default_factory=list)
-    canceled: list[SearchRequest] = field(default_factory=list)
-    released: list[Hashable] = field(default_factory=list)
-    """clients whose slots are released"""
-
-
 class SearchPool:
     """A player of a game with `SLOTS` slots; its thread starts with the first request."""
 
@@ -128,12 +119,12 @@ class SearchPool:
         self._open_requests: set[SearchRequest] = set()
         """Used by the server's thread."""
         self._post = post
-        self._condition = threading.Condition()
-        self._inbox = _Inbox()
-        self._is_closed = False
+        self._messages: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        """Called on the pool's thread, in order; None closes the pool."""
         self._thread: threading.Thread | None = None
         self._slots: list[_Slot] = []
         self._queue: list[SearchRequest] = []
+        """Requests without a slot."""
 
     @property
     def is_busy(self) -> bool:
@@ -142,9 +133,7 @@ class SearchPool:
     def submit(self, request: SearchRequest) -> None:
         self.clients.add(request.client)
         self._open_requests.add(request)
-        with self._condition:
-            self._inbox.submitted.append(request)
-            self._condition.notify()
+        self._messages.put(lambda: self._queue.append(request))
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, daemon=True)
             self._thread.start()
@@ -152,21 +141,15 @@ class SearchPool:
     def cancel(self, request: SearchRequest) -> None:
         """Cancel a request; its `on_response` is not called."""
         self._open_requests.discard(request)
-        with self._condition:
-            self._inbox.canceled.append(request)
-            self._condition.notify()
+        self._messages.put(lambda: self._cancel(request))
 
     def release(self, client: Hashable) -> None:
         self.clients.discard(client)
-        with self._condition:
-            self._inbox.released.append(client)
-            self._condition.notify()
+        self._messages.put(lambda: self._release(client))
 
     def close(self) -> None:
         """End the thread; open requests are not answered."""
-        with self._condition:
-            self._is_closed = True
-            self._condition.notify()
+        self._messages.put(None)
 
     def join(self, seconds: float) -> None:
         """Wait for the thread to end after `close`."""
@@ -178,7 +161,7 @@ class SearchPool:
     def _run(self) -> None:
         try:
             with contextlib.closing(self._create_player()) as player:
-                while self._read_inbox():
+                while self._read_messages():
                     self._assign_requests()
                     if any(slot.request for slot in self._slots):
                         self._step(player)
@@ -201,25 +184,29 @@ class SearchPool:
         ]
         return player
 
-    def _read_inbox(self) -> bool:
+    def _read_messages(self) -> bool:
         """Wait for work and read the messages; return False when the pool is closed."""
-        with self._condition:
-            while not (
-                self._is_closed
-                or self._inbox != _Inbox()
-                or any(slot.request for slot in self._slots)
-            ):
-                self._condition.wait()
-            inbox, self._inbox = self._inbox, _Inbox()
-        self._queue += inbox.submitted
-        self._queue = [request for request in self._queue if request not in inbox.canceled]
+        while not self._messages.empty() or not any(slot.request for slot in self._slots):
+            message = self._messages.get()
+            if message is None:
+                return False
+            message()
+            if self._queue and self._messages.empty():
+                break
+        return True
+
+    def _cancel(self, request: SearchRequest) -> None:
+        if request in self._queue:
+            self._queue.remove(request)
         for slot in self._slots:
-            is_released = slot.client in inbox.released
-            if slot.request in inbox.canceled or is_released:
+            if slot.request is request:
                 self._clear(slot)
-            if is_released:
+
+    def _release(self, client: Hashable) -> None:
+        for slot in self._slots:
+            if slot.client == client:
+                self._clear(slot)
                 slot.client = None
-        return not self._is_closed
 
     def _clear(self, slot: _Slot) -> None:
         """Cancel a slot's request and its search."""
@@ -331,10 +318,7 @@ class SearchPool:
             return None
         seconds = max(time.monotonic() - slot.started, 1e-3)
         speed = max(result.simulations - slot.visits, 0) / seconds
-        candidates = result.candidates[:MAX_CANDIDATES]
-        moves = [each.action for each in candidates[:MAX_LINES] if each.visits]
-        replies = {action: slot.analyzer.replies([action]) for action in moves}
-        return SearchProgress(replace(result, candidates=candidates, replies=replies), speed)
+        return SearchProgress(replace(result, candidates=result.candidates[:MAX_CANDIDATES]), speed)
 
     def _respond(self, request: SearchRequest, response: SearchResponse) -> None:
         """Deliver a response on the server's thread, unless the request is canceled."""

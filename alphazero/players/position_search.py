@@ -1,7 +1,6 @@
 """The result of a search in one position, for people and programs."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -58,8 +57,6 @@ class SearchResult:
     """the end that the search has proven"""
     action: int | None = None
     """the player's move; None while it searches"""
-    replies: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
-    """the searched answers to the best moves, by move; only for the page"""
 
     @property
     def visits(self) -> Int64Array:

@@ -658,7 +658,6 @@ def test_a_folder_that_no_run_can_have_is_one_line(
         ["grade", "NAME"],
         ["doctor", "NAME"],
         ["rate", "NAME", "random", "--game", "tic_tac_toe"],
-        ["serve", "random", "--ratings", "NAME"],
         ["serve", "NAME"],
     ],
 )

@@ -2,16 +2,15 @@
 
 A page of another site can make a browser send requests here, and can even pretend that our address
 is its own name (DNS rebinding). So the Host must be an address or a known own name, and requests
-that a browser marks as cross-site are refused.
-
-Connections and sessions are limited. At the limit, the client with the most loses one.
+that a browser marks as cross-site are refused. A page that other machines can reach also needs a
+token: in the address that the server prints, then in a cookie.
 """
 
 import asyncio
 import ipaddress
 import json
 import re
-from collections.abc import Mapping
+import secrets
 from typing import Any, Final
 
 from starlette.requests import ClientDisconnect, Request
@@ -56,29 +55,37 @@ class RefusedError(AlphaZeroError):
 class SecurityMiddleware:
     """Passes on to `app` the requests of our own page and of programs other than browsers."""
 
-    def __init__(self, app: ASGIApp, host: str) -> None:
-        """`host` is the name or address that the server listens on."""
-        self.app = app
+    def __init__(self, app: ASGIApp, host: str, token: str = "") -> None:
+        """`host` is the name or address that the server listens on; an empty token is not asked."""
+        self.app, self.token = app, token
         self.names = {"localhost", host.lower().strip("[]")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
+        request = Request(scope)
+        # Cookies do not tell ports apart, so that the name has the port.
+        cookie = f"alphazero-token-{(scope.get('server') or ('', 0))[1]}"
+        own = {name.lower().encode(): value.encode() for name, value in HEADERS.items()}
+        if self.token and "token" in request.query_params:
+            own[b"set-cookie"] = (
+                f"{cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict".encode()
+            )
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                own = {name.lower().encode(): value.encode() for name, value in HEADERS.items()}
                 others = [pair for pair in message["headers"] if pair[0].lower() not in own]
                 message = {**message, "headers": [*others, *own.items()]}
             await send(message)
 
-        reason = self._reason_to_refuse(Request(scope))
+        reason = self._reason_to_refuse(request, cookie)
         if reason:
+            own.pop(b"set-cookie", None)
             await error_response(403, reason)(scope, receive, send_guarded)
             return
         await self.app(scope, receive, send_guarded)
 
-    def _reason_to_refuse(self, request: Request) -> str:
+    def _reason_to_refuse(self, request: Request, cookie: str) -> str:
         """Return why a request must be refused; empty if it may pass."""
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or not self._is_own_host(hosts[0]):
@@ -89,6 +96,9 @@ class SecurityMiddleware:
         site = request.headers.get("sec-fetch-site", "none")
         if request.url.path.startswith("/api/") and site not in ("same-origin", "none"):
             return "the request comes from another site"
+        token = request.query_params.get("token", request.cookies.get(cookie, ""))
+        if self.token and not secrets.compare_digest(token.encode(), self.token.encode()):
+            return "wrong or no token; open the page by the address that the server has printed"
         return ""
 
     def _is_own_host(self, host: str) -> bool:
@@ -102,24 +112,6 @@ class SecurityMiddleware:
         except ValueError:
             return name in self.names
         return True
-
-
-def client_key(address: tuple[Any, ...] | None) -> str:
-    """Return the key that identifies a client: its IPv4 address, or its IPv6 network (/64).
-
-    A machine can have any number of addresses in such a network.
-    """
-    if address is None:
-        return ""
-    own = ipaddress.ip_address(address[0])
-    if isinstance(own, ipaddress.IPv6Address):
-        return str(own.ipv4_mapped or ipaddress.ip_network((own.packed, 64), strict=False))
-    return str(own)
-
-
-def client_with_most(counts: Mapping[str, int], newcomer: str) -> str:
-    """Return the client with the largest count; the newcomer among equals."""
-    return max(counts, key=lambda client: (counts[client], client == newcomer))
 
 
 async def read_json(request: Request) -> dict[str, Any]:

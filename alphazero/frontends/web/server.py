@@ -1,52 +1,42 @@
 """`alphazero serve`: the page and its API over HTTP, on this machine by default."""
 
 import asyncio
+import contextlib
 import ipaddress
+import json
 import logging
+import secrets
 import socket
 import webbrowser
-from collections.abc import Awaitable, Callable
-from importlib.metadata import version
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from alphazero.errors import AlphaZeroError, GameError, RunError
-from alphazero.frontends.web.catalog.catalog import Catalog
-from alphazero.frontends.web.connection import limit_connections, track_responses
-from alphazero.frontends.web.event_stream import EventStream
+from alphazero.frontends.web.catalog import Catalog
+from alphazero.frontends.web.commands import COMMANDS, SLOW_COMMANDS, RequestFields, read_sides
+from alphazero.frontends.web.connection import LimitedConnection
 from alphazero.frontends.web.security import (
     RefusedError,
     SecurityMiddleware,
-    client_key,
     error_response,
     read_json,
 )
-from alphazero.frontends.web.sessions.commands import (
-    COMMANDS,
-    SLOW_COMMANDS,
-    RequestFields,
-    read_sides,
-)
-from alphazero.frontends.web.sessions.session import Side, WebSession
-from alphazero.frontends.web.sessions.session_manager import SessionManager
-from alphazero.frontends.web.views.board_view import picture_of
-from alphazero.frontends.web.views.view import view_of
+from alphazero.frontends.web.session import WebSession
+from alphazero.frontends.web.session_manager import SessionManager
+from alphazero.frontends.web.view import search_json, view_of
 from alphazero.games.registry import name_of
-from alphazero.records.archive import SELFPLAY
 from alphazero.utils.files import explain_os_error
 from alphazero.utils.progress import do_nothing
 
-BACKLOG: Final = 128
-"""Connections that wait to be accepted."""
-
-MAX_STREAMS: Final = 8
-"""Maximum event streams of a session."""
+HEARTBEAT: Final = 15.0
+"""Seconds between comments in a stream, which detect disconnected pages."""
 
 NOT_FOUND: Final = "not found"
 
@@ -58,13 +48,8 @@ MEDIA_TYPES: Final = {
 }
 """Media types of the page's files by suffix; other files are not served."""
 
-SAVED_TYPES: Final = {
-    "sgf": "application/x-go-sgf",
-    "json": "application/json",
-    "png": "image/png",
-    "svg": "image/svg+xml",
-}
-"""Media types of saved games and pictures by format."""
+SAVED_TYPES: Final = {"sgf": "application/x-go-sgf", "json": "application/json"}
+"""Media types of saved games by format."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -86,8 +71,8 @@ class WebApp:
         self.manager = manager
         self.files = page_files()
 
-    def app(self, host: str) -> SecurityMiddleware:
-        """Return the application with its security checks; `host` is the listening address."""
+    def app(self, host: str, token: str = "") -> SecurityMiddleware:
+        """Return the application with its security checks; see `SecurityMiddleware`."""
         session = "/api/sessions/{id}"
         handlers: list[tuple[str, str, Handler]] = [
             ("GET", "/", self.get_file),
@@ -96,11 +81,7 @@ class WebApp:
             ("POST", "/api/sessions", self.create_session),
             ("GET", f"{session}/events", self.stream_events),
             ("GET", f"{session}/save", self.save_game),
-            ("GET", f"{session}/openings", self.get_openings),
             ("POST", f"{session}/{{command}}", self.run_command),
-            ("GET", "/api/runs/{name}", self.list_iterations),
-            ("GET", "/api/runs/{name}/charts", self.get_charts),
-            ("GET", "/api/runs/{name}/{iteration:int}", self.list_games),
         ]
         routes = [Route(path, handler, methods=[method]) for method, path, handler in handlers]
         exception_handlers: dict[Any, Any] = {
@@ -110,7 +91,7 @@ class WebApp:
             Exception: _error_handler(500, "internal error; see the server's terminal"),
         }
         starlette = Starlette(routes=routes, exception_handlers=exception_handlers)
-        return SecurityMiddleware(starlette, host)
+        return SecurityMiddleware(starlette, host, token)
 
     async def get_file(self, request: Request) -> Response:
         """Send the page or one of its files."""
@@ -121,17 +102,16 @@ class WebApp:
 
     async def get_setup(self, _: Request) -> Response:
         """Send the catalog."""
-        catalog, runs = self.manager.catalog.json(), self.manager.runs()
-        return JSONResponse({"version": version("alphazero"), **catalog, "runs": runs})
+        return JSONResponse(self.manager.catalog.json())
 
     async def create_session(self, request: Request) -> Response:
         fields = RequestFields(await read_json(request))
         game = self.manager.game(fields.string("game"))
-        sides = [Side(), Side()]
         if fields.has("sides"):
             sides = read_sides(self.manager, game, fields.content["sides"])
-        session = self.manager.create_session(game, sides, client_key(request.client))
-        return JSONResponse(view_of(session))
+        else:
+            sides = self.manager.usual_sides(game)
+        return JSONResponse(view_of(self.manager.create_session(game, sides)))
 
     async def run_command(self, request: Request) -> Response:
         session, command = self._session(request), request.path_params["command"]
@@ -153,49 +133,15 @@ class WebApp:
         kind = request.query_params.get("format", "json")
         if kind not in SAVED_TYPES:
             raise GameError(f"format: expected {', '.join(SAVED_TYPES)}")
-        if kind in ("sgf", "json"):
-            content = session.export(kind == "sgf").encode()
-        else:
-            content = picture_of(session.game, session.game_tree.current, kind)
         name = f"{name_of(session.game)}.{kind}"
         return Response(
-            content,
+            session.export(kind == "sgf"),
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
             media_type=SAVED_TYPES[kind],
         )
 
     async def stream_events(self, request: Request) -> Response:
-        session = self._session(request)
-        if len(session.watchers) >= MAX_STREAMS:
-            raise RefusedError(429, f"a session has at most {MAX_STREAMS} streams; close a page")
-        return EventStream(session)
-
-    async def list_iterations(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        return JSONResponse(await asyncio.to_thread(self.manager.list_iterations, name))
-
-    async def get_charts(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        return JSONResponse(await asyncio.to_thread(self.manager.charts, name))
-
-    async def list_games(self, request: Request) -> Response:
-        games = await asyncio.to_thread(
-            self.manager.list_games,
-            request.path_params["name"],
-            request.path_params["iteration"],
-            request.query_params.get("kind", SELFPLAY),
-        )
-        return JSONResponse(games)
-
-    async def get_openings(self, request: Request) -> Response:
-        """Send the moves that games made in the session's position."""
-        session = self._session(request)
-        tree = session.game_tree
-        line = [tree.name(node) for node in tree.path[1:]]
-        name = request.query_params.get("run", "")
-        return JSONResponse(
-            await asyncio.to_thread(self.manager.openings, name, session.game, line)
-        )
+        return StreamingResponse(_events(self._session(request)), media_type="text/event-stream")
 
     def _session(self, request: Request) -> WebSession:
         session = self.manager.sessions.get(request.path_params["id"])
@@ -203,6 +149,35 @@ class WebApp:
             raise RefusedError(404, "this session has ended; start a new one")
         session.touch()
         return session
+
+
+async def _events(session: WebSession) -> AsyncIterator[str]:
+    """Yield what changes in a session as server-sent events, until it ends (WHATWG, section 9.2).
+
+    Each event holds the current state: a slow page skips states, and no events pile up.
+    """
+    pending, has_events = {"view"}, asyncio.Event()
+
+    def on_event(event: str) -> None:
+        pending.add(event)
+        has_events.set()
+
+    session.watch(on_event)
+    try:
+        while "end" not in pending:
+            kinds = set(pending)
+            pending.clear()
+            if "view" in kinds:
+                yield f"event: view\ndata: {json.dumps(view_of(session))}\n\n"
+            elif "search" in kinds:
+                yield f"event: search\ndata: {json.dumps(search_json(session))}\n\n"
+            else:
+                yield ": still here\n\n"
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(has_events.wait(), HEARTBEAT)
+            has_events.clear()
+    finally:
+        session.unwatch(on_event)
 
 
 async def _refuse(_: Request, error: AlphaZeroError) -> Response:
@@ -231,11 +206,9 @@ class Server(uvicorn.Server):
         self.on_start()
 
     async def on_tick(self, counter: int) -> bool:
-        """Close idle sessions once a minute; follow runs every second."""
+        """Close idle sessions once a minute."""
         if counter % 600 == 0:
             self.manager.close_idle()
-        if counter % 10 == 0:
-            self.manager.follow_runs()
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -251,33 +224,36 @@ def serve(
     open_browser: bool = False,
     say: Callable[[str], object] = print,
 ) -> None:
-    """Serve until Ctrl-C; port 0 is any free one.
+    """Serve until Ctrl-C; port 0 is any free one. Other machines need a token.
 
     Raises:
         RunError: when the address is not available.
     """
     listener = listen(host, port)
-    address = address_of(listener, host)
+    address, token = address_of(listener, host), ""
+    if not is_loopback(listener):
+        token = secrets.token_urlsafe(24)
+        address += f"?token={token}"
 
     def announce() -> None:
         say(f"players: {', '.join(catalog.players)}")
-        if catalog.archives:
-            say(f"runs: {', '.join(catalog.archives)}")
         say(f"serving on {address} (Ctrl-C to stop)")
-        if not is_loopback(listener):
-            say("anyone who can reach this machine can open the page")
+        if token:
+            say("whoever has this token can open the page, at any address of this machine")
         if open_browser:
             webbrowser.open(address)
 
-    make_server(WebApp(SessionManager(catalog)), host, announce).run([listener])
+    make_server(WebApp(SessionManager(catalog)), host, announce, token).run([listener])
 
 
-def make_server(web_app: WebApp, host: str, on_start: Callable[[], object] = do_nothing) -> Server:
+def make_server(
+    web_app: WebApp, host: str, on_start: Callable[[], object] = do_nothing, token: str = ""
+) -> Server:
     """Return a server that does not listen yet."""
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(
-        track_responses(web_app.app(host)),
-        http="h11",
+        web_app.app(host, token),
+        http=LimitedConnection,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -287,7 +263,6 @@ def make_server(web_app: WebApp, host: str, on_start: Callable[[], object] = do_
         timeout_keep_alive=30,
         timeout_graceful_shutdown=1,
     )
-    limit_connections(config)
     return Server(config, web_app, on_start)
 
 
@@ -305,7 +280,7 @@ def listen(host: str, port: int) -> socket.socket:
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
-            listener.listen(BACKLOG)
+            listener.listen()
         except BaseException:
             listener.close()
             raise

@@ -7,28 +7,21 @@ for what the page shows, never for the clock. Without Playwright and a Chromium 
 
 import io
 import itertools
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from helpers.frontends.page import PERSON, PHONE, RANDOM, Page, cell, paste
+from helpers.frontends.page import Page, cell, paste
 from helpers.frontends.page import expect_ply as ply
-from helpers.frontends.web_client import Served, serving
-from helpers.paths import CHECKPOINTS, ROOT
+from helpers.frontends.web_client import PERSON, RANDOM, Served, serving
 from PIL import Image
 
 from alphazero.games import make_game
-from alphazero.games.game import ONGOING, Game, Material, to_play
+from alphazero.games.game import Game, Material, to_play
 from alphazero.players.registry import parse_player
-from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.records.jsonl import read_line
-from alphazero.records.played_game import PlayedGame
 
 playwright = pytest.importorskip(
     "playwright.sync_api", reason='needs Playwright: pip install "alphazero[browser]"'
@@ -40,66 +33,9 @@ WIN_IN_4 = "4 3 4 3 4 3 4"
 """Connect Four: the first player piles up column 4."""
 
 
-class OneGame:
-    """A run whose newest iteration has a gate, with the search's policies beside its moves."""
-
-    name = "tiny"
-    folder = Path("nowhere")
-    newest = 2
-    """iterations so far"""
-
-    def __init__(self) -> None:
-        self.game = make_game("tic_tac_toe")
-        moves = [4, 0, 8]
-        policies = np.full((3, 9), 0.05, np.float32)
-        policies[range(3), moves] = 0.6
-        nothing = np.zeros(3, np.float32)
-        actions = np.array(moves, np.int32)
-        values = np.array([0.5, -0.25, 0.75], np.float32)
-        self.record = GameRecord(Pairing((0, 1)), actions, policies, values, nothing, ONGOING)
-
-    def iterations(self) -> list[tuple[int, str]]:
-        return [(self.newest, "gate"), (1, "selfplay")]
-
-    def games(self, iteration: int, kind: str) -> list[GameRecord]:
-        return [self.record] * iteration
-
-    def opening_games(self) -> dict[str, list[PlayedGame]]:
-        names = "one", "other"
-        lines = (4, 0, 8), (0, 4), (4, 8)
-        played = [PlayedGame(self.game, names, actions, ONGOING) for actions in lines]
-        return {"iterations 1-2": played[:2], "3": played[2:]}
-
-    def stamps(self) -> tuple[int, int]:
-        return self.newest, 0
-
-    def status(self) -> dict[str, Any]:
-        counts = dict.fromkeys(("iteration", "games", "positions", "best_step"), self.newest)
-        return {**counts, "budget_spent": self.newest / 8}
-
-    def charts(self) -> list[dict[str, Any]]:
-        rating = [(each, 10.0 * each) for each in range(1, self.newest + 1)]
-        ends = [(each, elo - 5, elo + 5) for each, elo in rating]
-        falling = [(each, 1 / each) for each, _ in rating]
-        return [
-            {
-                "title": "the best player",
-                "unit": "Elo",
-                "curves": [{"label": "best", "points": rating}],
-                "intervals": ends,
-            },
-            {
-                "title": "loss",
-                "unit": "nats",
-                "curves": [{"label": name, "points": falling} for name in ("policy", "value")],
-                "intervals": [],
-            },
-        ]
-
-
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    with serving([parse_player("uct:simulations=500")], archives=[OneGame()]) as running:
+    with serving([parse_player("uct:simulations=500")]) as running:
         yield running
 
 
@@ -163,10 +99,8 @@ def test_a_person_plays_a_player_at_a_level_and_takes_moves_back(visit: Any) -> 
     page.get_by_role("button", name="Undo").click()
     ply(page, 0, 4)
     assert set(stones(page)) == {"empty"}
-    page.get_by_role("button", name="Redo").click()
-    ply(page, 2, 4)
-    level.select_option(label="1,000 simulations")
-    expect(number).to_be_hidden()
+    level.select_option("seconds")
+    expect(number).to_have_value("1")
 
 
 def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit: Any) -> None:
@@ -186,18 +120,11 @@ def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit: Any) -> N
     shares = [int(text.strip("<> %")) for text in rows.locator("td:nth-child(4)").all_inner_texts()]
     assert 90 <= sum(shares) <= 110
     marks = page.locator(".overlay circle[class^=tint]")
-    for layer, tint in (("Prior", "tint-prior"), ("Visits", "tint-visits"), ("Value", "tint-good")):
-        page.get_by_label(layer, exact=True).check(force=True)
+    for layer, tint in (("prior", "tint-prior"), ("visits", "tint-visits"), ("value", "tint-good")):
+        page.get_by_label("Shown on the board").select_option(layer)
         expect(marks.first).to_have_class(tint)
     expect(cell(page, "column 4, row 4")).to_have_attribute("aria-label", re.compile("% of visits"))
-    page.get_by_label("Plain").check(force=True)
-    rows.first.locator(".line button").click()
-    expect(page.locator(".line-tree")).to_contain_text("No answer to 4 was searched.")
-    rows.nth(1).locator(".line button").click()
-    answers = page.locator(".line-tree > ul > li")
-    expect(answers.first).to_contain_text(" visits")
-    answers.first.locator("summary").first.click()
-    expect(page.locator(".overlay .order").nth(1)).to_have_text("2")
+    page.get_by_label("Shown on the board").select_option("off")
     rows.first.locator("th button").focus()
     expect(page.locator(".overlay text").first).to_have_text("1")
     rows.first.locator("th button").press("Enter")
@@ -208,7 +135,7 @@ def test_the_territory_of_a_finished_game_is_shaded_and_its_margin_shown(visit: 
     page = visit("go:rows=3,columns=3,komi_half_points=1")
     paste(page, "b1 b2 a2 c2 pass pass")
     squares = page.locator(".overlay rect")
-    expect(page.get_by_label("Territory", exact=True)).to_be_checked()
+    expect(page.get_by_label("Shown on the board")).to_have_value("territory")
     # A1 is Black's, beside B1 and A2; the other empty cells touch both colours.
     # Stones on their own side's cells need no square.
     expect(squares).to_have_count(1)
@@ -217,14 +144,8 @@ def test_the_territory_of_a_finished_game_is_shaded_and_its_margin_shown(visit: 
     expect(cell(page, "A3")).to_have_attribute("aria-label", "A3, empty, nobody's")
     expect(page.locator("#status-text")).to_have_text("Black wins by 0.5")
     expect(page.locator(".side.second .points")).to_have_text("2.5")
-    page.get_by_label("Plain").check(force=True)
+    page.get_by_label("Shown on the board").select_option("off")
     expect(squares).to_have_count(0)
-
-
-def test_a_game_without_owners_has_no_territory_to_show(visit: Any) -> None:
-    page = visit("tic_tac_toe")
-    expect(page.locator("#territory")).to_be_hidden()
-    expect(page.get_by_label("Plain", exact=True)).to_be_checked()
 
 
 def colour_of(page: Page, name: str) -> tuple[int, ...]:
@@ -251,30 +172,6 @@ def test_a_stone_beside_words_lies_on_the_colour_of_the_board(visit: Any) -> Non
             assert picture.getpixel((width // 2, height // 2)) == colour_of(page, f"board-{side}")
             assert picture.getpixel((1, height // 2)) == colour_of(page, "ground")
             assert picture.getpixel((width - 2, height // 2)) == colour_of(page, "ground")
-
-
-def test_where_stones_fall_the_one_under_the_mouse_is_shown_where_it_lands(visit: Any) -> None:
-    page = visit("connect_four")
-    paste(page, "4 4")
-
-    def shown() -> list[str]:
-        """Return the names of the cells that show a stone under the mouse."""
-        pieces, buttons = page.locator(".piece.preview"), page.locator("#board button.preview")
-        assert pieces.count() == buttons.count()
-        return buttons.evaluate_all("all => all.map(one => one.ariaLabel)")
-
-    cell(page, "column 4, row 6").hover()
-    assert shown() == ["column 4, row 3, empty"]
-    cell(page, "column 7, row 4").hover()
-    assert shown() == ["column 7, row 1, empty"]
-    cell(page, "column 4, row 1").hover()  # where a stone lies already
-    assert shown() == []
-    cell(page, "column 4, row 5").hover()
-    cell(page, "column 4, row 5").click()
-    ply(page, 3)
-    assert shown() == ["column 4, row 4, empty"]
-    page.locator("#status").hover()
-    assert shown() == []
 
 
 def test_the_words_beside_the_graph_are_not_under_its_curve(visit: Any) -> None:
@@ -324,7 +221,7 @@ def test_the_graph_the_moves_and_the_arrow_keys_step_through_the_game(visit: Any
     page = visit("tic_tac_toe")
     paste(page, "b2 a1 c3 a3")
     slider = page.get_by_role("slider")
-    expect(slider).to_have_attribute("aria-valuenow", "4")
+    expect(slider).to_have_value("4")
     box = slider.bounding_box()
     page.mouse.click(box["x"] + 2, box["y"] + box["height"] / 2)
     ply(page, 0, 4)
@@ -390,7 +287,7 @@ def test_a_game_is_played_with_the_keyboard_alone_and_focus_stays(visit: Any) ->
     expect(page.locator("#status")).to_have_text(re.compile("wins|draw"))
 
 
-def test_two_players_are_watched_paused_and_stepped(visit: Any) -> None:
+def test_two_players_are_watched_and_paused(visit: Any) -> None:
     slow = {"player": "uct", "seconds": 500}
     page = visit("gomoku", slow, slow)  # whose board no tree fills in a moment
     pause, sides = page.locator("#pause"), page.locator("#sides")
@@ -399,70 +296,21 @@ def test_two_players_are_watched_paused_and_stepped(visit: Any) -> None:
     expect(pause).to_have_text("Resume")
     for player in ("Player 1", "Player 2"):
         sides.get_by_label(player, exact=True).select_option("random")
-    here = int(page.locator("#ply").inner_text().partition("/")[0])
-    page.get_by_role("button", name="Step", exact=True).click()
-    ply(page, here + 1)
-    expect(pause).to_have_text("Resume")
     pause.click()
     expect(page.locator("#status")).to_have_text(re.compile("wins|draw"))
 
 
-NOTE_EFFORTS = """() => {
-    const caption = document.querySelector("#caption");
-    window.noted = new Set();
-    const all = {childList: true, characterData: true, subtree: true};
-    new MutationObserver(() => {
-        if (caption.textContent.includes("simulations")) window.noted.add(caption.textContent);
-    }).observe(caption, all);
-}"""
-"""Remembers every number of simulations that the page has shown."""
-
-
 def test_analysis_streams_until_it_is_stopped_and_follows_the_board(visit: Any) -> None:
     page = visit("connect_four")
-    page.evaluate(NOTE_EFFORTS)
+    caption = page.locator("#caption")
     page.get_by_role("button", name="Analyze").click()
-    page.wait_for_function("() => window.noted.size >= 2")
+    expect(caption).to_contain_text("a second")
+    shown = caption.inner_text()
+    expect(caption).not_to_have_text(shown)
     cell(page, "column 4, row 1").click()
-    expect(page.locator(".summary").first).to_contain_text("for Yellow")
+    expect(caption).to_contain_text("Yellow wins")
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("button", name="Analyze")).to_be_visible()
-
-
-def test_two_players_are_compared_and_either_one_s_move_is_played(visit: Any) -> None:
-    page = visit("tic_tac_toe")
-    paste(page, "a3 a2 b3 b2")
-    table = page.get_by_role("table", name="What two players think of the moves")
-    expect(table).to_be_hidden()
-    page.get_by_label("Analysis player").select_option("uct")
-    page.get_by_label("Second player beside it").select_option("uct:simulations=500")
-    expect(page.locator("#comparison .names span")).to_have_text(
-        [re.compile(r"^uct: wins \d+ %, "), re.compile(r"^uct:simulations=500: wins \d+ %, ")]
-    )
-    row = table.locator("tbody tr").filter(has_text="c3")
-    expect(row.locator("td").nth(2)).to_have_text("100 %")
-    row.get_by_role("button", name="Play c3").click()
-    expect(page.locator("#status")).to_contain_text("wins")
-    expect(table).to_be_hidden()
-
-
-def test_the_openings_of_a_run_are_counted_pointed_at_and_played(visit: Any) -> None:
-    page = visit("tic_tac_toe")
-    card = page.locator("#openings")
-    card.get_by_label("Games", exact=True).select_option("tiny")
-    rows = card.locator("tbody tr")
-    expect(rows).to_have_count(2)
-    expect(rows.first.locator("td").nth(1)).to_have_text("67 %")
-    expect(rows.first.get_by_role("img")).to_have_accessible_name("iterations 1-2: 50 %, 3: 100 %")
-    expect(card).to_contain_text("3 games in this position.")
-    rows.first.hover()
-    expect(page.locator(".overlay text").first).to_have_text("1")
-    rows.first.get_by_role("button", name="Play b2").click()
-    ply(page, 1)
-    expect(rows).to_have_count(1)
-    expect(card).to_contain_text("2 games in this position.")
-    card.get_by_label("Games", exact=True).select_option("")
-    expect(rows.first).to_be_hidden()
 
 
 def test_games_are_saved_loaded_and_refused_in_one_line(visit: Any) -> None:
@@ -471,7 +319,7 @@ def test_games_are_saved_loaded_and_refused_in_one_line(visit: Any) -> None:
     ply(page, 3)
     page.get_by_role("button", name="Share or save").click()
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Save JSON").click()
+        page.get_by_role("link", name="Save JSON").click()
     page.get_by_role("button", name="Close").click()
     text = Path(saved.value.path()).read_text()
     assert game.play(game.initial_state(), *read_line(text).actions).tolist() == (
@@ -500,58 +348,12 @@ def test_moves_without_a_cell_are_played_with_buttons(visit: Any) -> None:
     expect(page.locator("#status")).to_be_focused()
 
 
-def test_a_run_is_browsed_with_its_search_policies_on_the_board(visit: Any) -> None:
-    page = visit("tic_tac_toe")
-    iteration = page.get_by_label("Iteration", exact=True)
-    expect(iteration).to_have_value("2 gate")
-    expect(page.locator(".games button")).to_have_count(2)
-    page.get_by_role("button", name="Earlier iteration").click()
-    expect(page.locator(".games button")).to_have_count(1)
-    page.locator(".games button").first.click()
-    expect(page.locator("#moves button")).to_have_count(3)
-    page.get_by_role("button", name="First position").click()
-    ply(page, 0, 3)
-    expect(page.locator("#search .move-table tbody tr").first).to_contain_text("60 %")
-    expect(page.locator(".overlay text").first).to_have_text("60")
-
-
-def test_a_run_in_training_is_followed_without_a_reload(visit: Any, served: Served) -> None:
-    archive = served.manager.catalog.archives["tiny"]
-    assert isinstance(archive, OneGame)
-    page = visit("tic_tac_toe")
-    iteration, runs = page.get_by_label("Iteration", exact=True), page.locator("#runs")
-    chart = page.get_by_role("img", name=re.compile("^the best player, Elo; now best 20$"))
-    expect(chart).to_be_visible()
-    expect(chart.locator("path.series")).to_have_count(1)
-    expect(chart.locator(".interval")).to_have_count(2)
-    try:
-        archive.newest = 3
-        expect(runs).to_contain_text("iteration 3, 3 games · 38 % of its budget")
-        expect(iteration).to_have_value("3 gate")
-        expect(page.locator(".games button")).to_have_count(3)
-        expect(runs.get_by_role("img")).to_have_accessible_name("the best player, Elo; now best 30")
-        page.get_by_label("Chart").select_option("loss")
-        expect(runs.locator(".legend li")).to_have_text([" policy 0.333", " value 0.333", "nats"])
-        page.locator(".games button").first.click()
-        archive.newest = 4
-        expect(runs.get_by_role("img")).to_have_accessible_name(
-            "loss, nats; now policy 0.25, value 0.25"
-        )
-        expect(iteration).to_have_value("4 gate")
-        archive.newest = 8
-        expect(runs).to_contain_text("its budget is spent")
-    finally:
-        archive.newest = 2
-
-
-def test_a_new_game_is_chosen_with_its_options_and_players(visit: Any) -> None:
-    page = visit("tic_tac_toe")
+def test_a_new_game_is_chosen_with_its_options_and_the_players_stay(visit: Any) -> None:
+    page = visit("tic_tac_toe", PERSON, RANDOM)
     page.get_by_role("button", name="New game").click()
     page.locator("#new-name").select_option("connect_four")
     page.get_by_text("Board and rules").click()
-    page.get_by_label("Columns").fill("5")
-    page.get_by_label("Columns").press("Tab")
-    page.locator("#new-dialog").get_by_label("Player 2", exact=True).select_option("random")
+    page.get_by_label("columns").fill("5")
     page.get_by_role("button", name="Start").click()
     expect(page.locator("#board button")).to_have_count(30)
     cell(page, "column 3, row 1").click()
@@ -569,33 +371,6 @@ def test_several_moves_on_one_cell_are_a_small_choice(visit: Any) -> None:
     assert page.evaluate("() => window.chosen") == 5
 
 
-def test_a_player_begins_as_the_command_line_gives_it(visit: Any) -> None:
-    page, player = visit("tic_tac_toe"), CHECKPOINTS / "tic_tac_toe.safetensors"
-    read = """(setup) => import("/static/components/players.js").then((all) =>
-        all.defaultSides(setup, "tic_tac_toe")[1])"""
-    for options, expected in {
-        "": {"level": 4},
-        ":level=7": {"level": 7},
-        ":simulations=5": {"simulations": 5, "seconds": None},
-        ":seconds=2": {"simulations": None, "seconds": 2},
-    }.items():
-        with serving([parse_player(f"{player}{options}")]) as running:
-            found = page.evaluate(read, running.ask("GET", "/api/setup")[1])
-        assert {**found, "player": None} == {"player": None, **expected}
-
-
-def test_a_level_shows_its_rating_and_the_open_ends_of_its_interval(visit: Any) -> None:
-    page = visit("tic_tac_toe")
-    read = """([low, high]) => import("/static/components/players.js").then((all) =>
-        all.budgetText({ label: "deep", by_game: { nim: { elo: -0.4, low, high } } }, "nim"))"""
-    for ends, shown in (
-        ([-29.6, 40.4], "-30 to 40"),
-        ([None, 40], "\N{MINUS SIGN}∞ to 40"),
-        ([0, None], "0 to ∞"),
-    ):
-        assert page.evaluate(read, ends) == f"deep · Elo 0 ({shown})"
-
-
 def test_a_lost_session_is_restored_where_it_was(visit: Any, served: Served) -> None:
     page = visit("tic_tac_toe", excused="status of 404")
     paste(page, "b2 a1")
@@ -608,18 +383,6 @@ def test_a_lost_session_is_restored_where_it_was(visit: Any, served: Served) -> 
     ply(page, 3)
 
 
-def test_a_phone_scrolls_down_but_not_sideways(visit: Any) -> None:
-    page = visit("hex", viewport=PHONE, has_touch=True, color_scheme="dark")
-    widths = "[document.documentElement.scrollWidth, innerWidth]"
-    scroll, window = page.evaluate(widths)
-    assert scroll == window == PHONE["width"]
-    box = page.locator("#board").bounding_box()
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= PHONE["width"]
-    page.locator("#board button[aria-disabled=false]").first.tap()
-    ply(page, 1)
-
-
 MATERIALS = [material.name.lower() for material in Material]
 LOOKS = [("black", "white"), ("white", "black"), ("red", "yellow"), ("yellow", "red"), ("x", "o")]
 LOOKS += [("red", "blue"), ("blue", "red"), ("green", "white"), ("white", "green")]
@@ -628,7 +391,7 @@ LOOKS += [("red", "blue"), ("blue", "red"), ("green", "white"), ("white", "green
 def test_everything_has_a_name_and_text_stands_out_from_its_ground(visit: Any) -> None:
     for theme in ("light", "dark"):
         page = visit("tic_tac_toe", color_scheme=theme)
-        unnamed = page.locator("button, select, input, textarea, [role=slider]").evaluate_all(
+        unnamed = page.locator("button, select, input, textarea").evaluate_all(
             "all => all.filter(one => !(one.ariaLabel || one.textContent.trim()"
             " || one.labels?.length)).map(one => one.outerHTML)"
         )
@@ -669,16 +432,6 @@ def contrast(page: Page, *names: str) -> float:
     return (max(lights) + 0.05) / (min(lights) + 0.05)
 
 
-@pytest.mark.slow
-def test_the_scripts_agree_with_their_types() -> None:
-    compiler = os.environ.get("TSC") or shutil.which("tsc")
-    if compiler is None:
-        pytest.skip("needs TypeScript: npm install --global typescript")
-    project = ROOT / "alphazero/frontends/web/tsconfig.json"
-    answer = subprocess.run([compiler, "-p", project], capture_output=True, text=True, check=False)
-    assert answer.stdout == ""
-
-
 def test_a_game_is_reviewed_and_a_mistake_is_played_again(visit: Any) -> None:
     page = visit("tic_tac_toe", PERSON, PERSON)
     paste(page, "a1 a2 b1 b3 c1")  # a2 loses, b3 loses at once
@@ -690,28 +443,14 @@ def test_a_game_is_reviewed_and_a_mistake_is_played_again(visit: Any) -> None:
     expect(mistakes.first).to_contain_text("50 % → 0 %; better was b2, which draws")
     expect(page.locator("#moves")).to_contain_text("a2??")
     assert page.locator("#graph .judged.blunder").count() == 1
-    rows = page.locator(".accuracies tbody tr")
-    expect(rows.first).to_contain_text("100 %")
+    rows = page.locator(".accuracies tr")
+    expect(rows.nth(1)).to_contain_text("100 %")
     expect(rows.last.locator("td").last).to_have_text("1")
-
-    mistakes.first.get_by_role("button", name="Try again").click()
-    ply(page, 1, 5)
-    expect(page.locator(".detour p")).to_have_text(
-        "Find a better move than a2: play it on the board."
-    )
-    cell(page, "c2").click()
-    expect(page.locator(".detour p")).to_have_text("c2: a blunder, 0 %. Try again.")
-    page.locator(".detour").get_by_role("button", name="Try again").click()
+    mistakes.first.get_by_role("button", name="Go before 2. O a2").click()
     ply(page, 1, 5)
     cell(page, "b2").click()
-    expect(page.locator(".detour p")).to_have_text("b2: the best move, 50 %.")
-    expect(mistakes).to_have_count(1)
-    page.get_by_role("button", name="Back to the game").click()
-    ply(page, 2, 5)
-
-    mistakes.first.get_by_role("button", name="Show").click()
-    expect(page.locator(".detour p")).to_contain_text("Better than a2")
-    expect(page.locator("#moves")).to_contain_text("b2")
-    mistakes.first.get_by_role("button", name="Go to 2. O a2").click()
-    ply(page, 2, 5)
-    expect(page.locator(".detour")).to_be_hidden()
+    ply(page, 2)
+    expect(mistakes).to_have_count(0)
+    page.get_by_role("button", name="Go on with the review").click()
+    expect(page.locator("#review-button")).to_have_text("Reviewed")
+    expect(mistakes).to_have_count(0)

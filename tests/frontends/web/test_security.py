@@ -1,18 +1,23 @@
 """Who may send requests to the server, and what its answers forbid."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
-from helpers.frontends.web_client import SECONDS, Served, player_with, read_all, serving
-from helpers.uniform_evaluator import UniformEvaluator
+from helpers.frontends.web_client import PERSON, SECONDS, Served, read_all, serving
 
-from alphazero.frontends.web import security
+from alphazero.frontends.web import security, server
+from alphazero.frontends.web.catalog import Catalog
+
+TOKEN = "a-token"
+TOKEN_NEEDED = ("/", "/static/main.js", "/api/setup", "/api/sessions/{id}/events", "/none")
+"""The page, its files, the API and a stream."""
 
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    with serving([player_with(UniformEvaluator(9))]) as running:
+    with serving() as running:
         yield running
 
 
@@ -65,16 +70,77 @@ def test_every_answer_forbids_what_the_page_does_not_need(served: Served) -> Non
         assert "access-control-allow-origin" not in head
 
 
-def test_a_network_of_one_machine_is_one_client() -> None:
-    assert security.client_key(("10.0.0.7", 4000)) == security.client_key(("10.0.0.7", 5000))
-    assert security.client_key(("10.0.0.7", 4000)) != security.client_key(("10.0.0.8", 4000))
-    # A machine has a whole /64 of IPv6 addresses to choose from.
-    assert security.client_key(("2001:db8::1", 1)) == security.client_key(("2001:db8::ffff:1:2", 1))
-    assert security.client_key(("2001:db8::1", 1)) != security.client_key(("2001:db8:0:1::1", 1))
-    # A socket for both families writes the older addresses so.
-    assert security.client_key(("::ffff:10.0.0.7", 1)) == security.client_key(("10.0.0.7", 1))
-    assert security.client_key(("::ffff:10.0.0.7", 1)) != security.client_key(
-        ("::ffff:10.0.0.8", 1)
-    )
-    assert security.client_key(("fe80::1%eth0", 1)) == security.client_key(("fe80::2%eth0", 1))
-    assert security.client_key(None) == ""
+def test_without_the_token_nothing_is_answered() -> None:
+    with serving(token=TOKEN) as running:
+        body = {"game": "nim", "sides": [PERSON, PERSON]}
+        status, view = running.ask("POST", f"/api/sessions?token={TOKEN}", body)
+        assert status == 200
+        cookie = f"alphazero-token-{running.port}"
+        wrong = (f"{TOKEN}x", TOKEN[:-1], TOKEN.upper(), "", "\xe9")
+        for path in (each.format(id=view["id"]) for each in TOKEN_NEEDED):
+            cookies = ["a=b", *(f"{cookie}={each}" for each in wrong)]
+            answers = [running.ask("GET", path, headers={"Cookie": each}) for each in cookies]
+            answers += [running.ask("GET", each) for each in (path, f"{path}?token=x")]
+            for status, reply in answers:
+                assert status == 403
+                assert "token" in reply["error"]
+                assert TOKEN not in reply["error"]
+        assert running.ask("POST", "/api/sessions", body)[0] == 403
+        assert running.ask("POST", f"/api/sessions/{view['id']}/undo", {})[0] == 403
+        assert not running.manager.sessions[view["id"]].watchers
+
+
+def test_the_token_of_the_address_is_kept_in_a_cookie() -> None:
+    with serving(token=TOKEN) as running:
+
+        def request(path: str, *headers: str) -> tuple[str, str]:
+            """Return the head of an answer, and its first bytes after it."""
+            with socket.create_connection(("127.0.0.1", running.port), SECONDS) as line:
+                lines = [f"GET {path} HTTP/1.1", "Host: localhost", *headers, "", ""]
+                line.sendall("\r\n".join(lines).encode())
+                text = ""
+                while "event: view" not in text and "<html" not in text:
+                    text += line.recv(1 << 16).decode()
+            head, _, body = text.partition("\r\n\r\n")
+            return head, body
+
+        head, body = request(f"/?token={TOKEN}")
+        assert "<html" in body
+        cookie = f"alphazero-token-{running.port}={TOKEN}"
+        assert f"set-cookie: {cookie}; Path=/; HttpOnly; SameSite=Strict" in head
+        head, _ = request("/", f"Cookie: {cookie}")
+        assert "set-cookie" not in head
+        own = {"Cookie": cookie}
+        assert running.ask("GET", "/api/setup", headers=own)[0] == 200
+        game = {"game": "nim", "sides": [PERSON, PERSON]}
+        _, view = running.ask("POST", "/api/sessions", game, own)
+        head, _ = request(f"/api/sessions/{view['id']}/events", f"Cookie: {cookie}")
+        assert " 200 " in head
+        other = {**own, "Origin": "http://evil.example"}
+        assert running.ask("GET", "/api/setup", headers=other)[0] == 403
+
+
+@pytest.mark.parametrize(("host", "asks"), [("127.0.0.1", False), ("0.0.0.0", True)])
+def test_other_machines_need_the_token_that_is_printed(
+    monkeypatch: pytest.MonkeyPatch, host: str, asks: bool
+) -> None:
+    tokens, lines = [], list[str]()
+
+    def make(app: object, host: str, announce: Callable[[], None], token: str) -> SimpleNamespace:
+        tokens.append(token)
+        announce()
+        return SimpleNamespace(run=lambda sockets: sockets[0].close())
+
+    monkeypatch.setattr(server, "make_server", make)
+    for _ in range(2):
+        server.serve(Catalog(), host, 0, say=lines.append)
+    assert ("?token=" in lines[1]) is asks
+    assert all((token in lines[index]) for token, index in zip(tokens, (1, -2), strict=True))
+    assert (len(set(tokens)) == 2 and min(map(len, tokens)) >= 32) is asks
+
+
+def test_a_name_that_listens_to_everybody_still_knows_its_visitors() -> None:
+    asked = security.SecurityMiddleware(lambda *_: None, "my-box.local")  # type: ignore[arg-type]
+    assert asked._is_own_host("my-box.local:8000")
+    assert asked._is_own_host("10.0.0.7:8000")
+    assert not asked._is_own_host("my-box.local.evil.example:8000")

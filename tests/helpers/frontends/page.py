@@ -14,12 +14,10 @@ from typing import Any
 
 import pytest
 
-from helpers.frontends.web_client import Served
+from helpers.frontends.web_client import PERSON, Served
 
-PERSON = {"player": "person"}
-RANDOM = {"player": "random"}
 DESKTOP, TABLET = {"width": 1280, "height": 800}, {"width": 820, "height": 1180}
-PHONE, PHONE_ON_ITS_SIDE = {"width": 390, "height": 844}, {"width": 844, "height": 390}
+PHONE = {"width": 390, "height": 844}
 
 Page = Any
 """A tab, `playwright.sync_api.Page`: mypy of whoever has no Playwright does not know it."""

@@ -12,19 +12,18 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from alphazero.frontends.web.catalog.catalog import Catalog
+from alphazero.frontends.web.catalog import Catalog
 from alphazero.frontends.web.server import Server, WebApp, listen, make_server
-from alphazero.frontends.web.sessions.session_manager import MAX_SESSIONS, SessionManager
+from alphazero.frontends.web.session_manager import MAX_SESSIONS, SessionManager
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec, parse_player
-from alphazero.records.archive import Archive
 from helpers.paths import CHECKPOINTS
 
 CHECKPOINT = CHECKPOINTS / "tic_tac_toe.safetensors"
-OTHER = "127.0.0.2"
-"""A second address of this machine: another client, as the server sees it."""
+PERSON = {"player": "person"}
+RANDOM = {"player": "random"}
 
 Json = dict[str, Any]
 
@@ -39,29 +38,17 @@ class Served:
         self.manager, self.server, self.port = manager, server, port
 
     def ask(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        headers: dict[str, str] | None = None,
-        client: str = "127.0.0.1",
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> tuple[int, Any]:
-        """Send a request from the address `client`; return the status and JSON of the response."""
-        status, text, kind = self.raw(method, path, body, headers, client)
+        """Send a request; return the status and JSON of the response."""
+        status, text, kind = self.raw(method, path, body, headers)
         return status, json.loads(text) if kind == "application/json" else text
 
     def raw(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        headers: dict[str, str] | None = None,
-        client: str = "127.0.0.1",
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> tuple[int, bytes, str]:
         """Send a request; return the status, bytes and media type of the response."""
-        connection = http.client.HTTPConnection(
-            "127.0.0.1", self.port, timeout=SECONDS, source_address=(client, 0)
-        )
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         own = {"Content-Type": "application/json"} if data is not None else {}
         connection.request(method, path, data, own | (headers or {}))
@@ -74,22 +61,20 @@ class Served:
         """End a session, on the server's thread, as when it was idle for long."""
         self.manager._post(lambda: self.manager.close_session(session_id))
 
-    def begin(self, game: str, *sides: Json, client: str = "127.0.0.1") -> "Visitor":
-        """Create a session and open its event stream."""
-        body = {"game": game, **({"sides": list(sides)} if sides else {})}
-        status, view = self.ask("POST", "/api/sessions", body, client=client)
+    def begin(self, game: str, *sides: Json) -> "Visitor":
+        """Create a session, of two people by default, and open its event stream."""
+        body = {"game": game, "sides": list(sides or (PERSON, PERSON))}
+        status, view = self.ask("POST", "/api/sessions", body)
         assert status == 200, view
-        return Visitor(self, view, client)
+        return Visitor(self, view)
 
 
 class Visitor:
     """A client of a session, with its event stream."""
 
-    def __init__(self, served: Served, view: Json, client: str = "127.0.0.1") -> None:
-        self.served, self.id, self.client = served, view["id"], client
-        self.connection = http.client.HTTPConnection(
-            "127.0.0.1", served.port, timeout=SECONDS, source_address=(client, 0)
-        )
+    def __init__(self, served: Served, view: Json) -> None:
+        self.served, self.id = served, view["id"]
+        self.connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=SECONDS)
         self.connection.request("GET", f"/api/sessions/{self.id}/events")
         self.answer = self.connection.getresponse()
         assert self.answer.status == 200
@@ -120,8 +105,13 @@ class Visitor:
 
     def try_to(self, command: str, **body: Any) -> tuple[int, Any]:
         """Run a command that may be refused; return the status and JSON."""
-        path = f"/api/sessions/{self.id}/{command}"
-        return self.served.ask("POST", path, body, client=self.client)
+        return self.served.ask("POST", f"/api/sessions/{self.id}/{command}", body)
+
+    def saved(self, kind: str) -> str:
+        """Return the game as a file."""
+        status, data, _ = self.served.raw("GET", f"/api/sessions/{self.id}/save?format={kind}")
+        assert status == 200
+        return data.decode()
 
     def events(self) -> Iterator[tuple[str, Json]]:
         """Yield the events of the stream."""
@@ -147,19 +137,19 @@ class Visitor:
 @contextmanager
 def serving(
     specs: Sequence[PlayerSpec] = (),
-    archives: Sequence[Archive] = (),
     *,
     sessions: int = MAX_SESSIONS,
     send_buffer: int = 0,
+    token: str = "",
 ) -> Iterator[Served]:
     """Run a server in a thread; `send_buffer` is the size in bytes of a connection's buffer."""
-    manager = SessionManager(Catalog(specs, archives), min_move_seconds=0.0, max_sessions=sessions)
+    manager = SessionManager(Catalog(specs), min_move_seconds=0.0, max_sessions=sessions)
     listener = listen("127.0.0.1", 0)
     if send_buffer:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
     port = listener.getsockname()[1]
     started = threading.Event()
-    server = make_server(WebApp(manager), "127.0.0.1", started.set)
+    server = make_server(WebApp(manager), "127.0.0.1", started.set, token)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
     thread.start()
     assert started.wait(SECONDS)

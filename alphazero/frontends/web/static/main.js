@@ -3,118 +3,78 @@
 
 import * as api from "./lib/api.js";
 import { Board } from "./board/board.js";
-import { Candidates } from "./search/candidates.js";
-import { NewGame, askText, chooseAction, isWholeGame } from "./components/dialogs.js";
-import {
-  byId, make, makeSvg, press, reuseChildren, setAttribute, setEnabled, setOptions, setText,
-} from "./lib/dom.js";
-import { Comparison } from "./search/comparison.js";
-import { Graph } from "./components/value_graph.js";
-import { Layers } from "./search/layers.js";
+import { Candidates } from "./components/candidates.js";
+import { NewGame, askText, chooseAction, readLink, share } from "./components/dialogs.js";
+import { Layers } from "./components/layers.js";
 import { Moves } from "./components/move_list.js";
-import { Openings } from "./runs/openings.js";
-import { endOf, searchResultOf } from "./search/search_result.js";
+import { Sides } from "./components/players.js";
 import { ReviewPanel } from "./components/review.js";
-import { Runs } from "./runs/run_browser.js";
 import { Scoreboard } from "./components/scoreboard.js";
-import { Share, readLink } from "./components/share.js";
-import { Sides, defaultSides, playersOf } from "./components/players.js";
-import { Sound } from "./lib/sound.js";
-import { followTheme } from "./lib/theme.js";
+import { Graph } from "./components/value_graph.js";
+import {
+  byId, followTheme, make, press, reuseChildren, setAttribute, setEnabled, setOptions, setText,
+} from "./lib/dom.js";
 
 const SESSION_KEY = "alphazero-session";
 
 class Page {
-  /** @param {import("../types").Setup} setup */
   constructor(setup) {
     this.setup = setup;
-    /** @type {import("../types").View} */
+    /** The view, of `view.py`; null before the first one. */
     this.view = null;
-    /** @type {import("../types").LineMove[]} the line that is shown on the board */
+    /** The line of moves that is shown on the board, or null. */
     this.line = null;
     /** Promise of the last command: commands run one by one, so that responses keep their order. */
     this.last = Promise.resolve();
 
     const goTo = (ply) => this.goTo(ply);
+    const send = (name, body) => this.send(name, body);
     this.board = new Board(byId("board"), (actions) => this.play(actions));
     this.scoreboard = new Scoreboard();
-    this.layers = new Layers(byId("layers"), byId("layer-note"), () => this.show());
-    this.graph = new Graph(byId("graph"), { goTo, stepBy: (plies) => this.stepBy(plies) });
+    this.layers = new Layers(byId("layer"), byId("layer-note"), () => this.show());
+    this.graph = new Graph(byId("graph"), goTo);
     this.moves = new Moves(byId("moves"), byId("branches"), {
-      goTo,
-      branch: (ply, index) => this.send("branch", { ply, index }),
+      goTo, branch: (ply, index) => send("branch", { ply, index }),
     });
-    const play = (action) => this.send("move", { action });
     this.candidates = new Candidates(byId("search"), {
-      play, show: (candidate) => this.showLine(candidate),
+      play: (action) => send("move", { action }), show: (line) => this.showLine(line),
     });
-    const point = (move) => this.showLine(move && { line: [{ ...move, player: this.view.to_play }] });
-    this.comparison = new Comparison({ play, point });
-    this.openings = new Openings({ play, point, fail: (error) => this.say(error.message) });
-    this.review = new ReviewPanel(byId("review"), {
-      goTo, send: (name, body) => this.send(name, body),
-    });
-    this.sides = new Sides(byId("sides"), (sides) => this.send("sides", { sides }));
+    this.review = new ReviewPanel(byId("review"), { goTo, send });
+    this.sides = new Sides(byId("sides"), (sides) => send("sides", { sides }));
     this.newGame = new NewGame(setup);
-    this.share = new Share({
-      say: (message) => this.say(message),
-      load: (text) => this.load(text.trim()),
-    });
-    this.sound = new Sound(byId("sound"), makeIcon);
-    this.runs = new Runs(byId("runs"), setup.runs, {
-      open: (game) => this.send("open", game),
-      play: ({ game, player }) => this.send("new", { game, sides: [{ player: "person" }, { player }] }),
-      renew: async () => Object.assign(this.setup, await api.readSetup()),
-      fail: (error) => this.say(error.message),
-    });
     this.listenToButtons();
     document.addEventListener("keydown", (event) => this.onKey(event));
     addEventListener("hashchange", () => this.openLink());
   }
 
   listenToButtons() {
-    for (const name of ["undo", "redo", "hint", "resign", "step"]) {
-      press(byId(name), () => this.send(name));
-    }
+    for (const name of ["undo", "hint", "resign"]) press(byId(name), () => this.send(name));
     press(byId("pause"), () => this.send("pause", { on: !this.view.paused }));
     press(byId("first"), () => this.goTo(0));
     press(byId("back"), () => this.stepBy(-1));
     press(byId("forward"), () => this.stepBy(1));
     press(byId("last"), () => this.goTo(this.view.moves.length));
-    const analyze = (on) => this.send("analyze", {
-      on, player: byId("analysis-player").value, second: byId("second-player").value || null,
-    });
+    const analyze = (on) => this.send("analyze", { on, player: byId("analysis-player").value });
     press(byId("analyze"), () => analyze(!this.view.analyzing));
-    byId("analysis-player").addEventListener("change", () => this.view.analyzing && analyze(true));
-    byId("second-player").addEventListener("change", () => analyze(true));
+    byId("analysis-player").addEventListener("change", () => analyze(this.view.analyzing));
     press(byId("new-game"), async () => {
-      const wanted = await this.newGame.ask(this.view);
-      if (wanted) this.send("new", wanted);
+      const game = await this.newGame.ask(this.view);
+      if (game) this.send("new", { game });
     });
     // The loser of the last game, or who moved second, moves first now.
     press(byId("rematch"), () => this.send("new", { sides: [...this.view.sides].reverse() }));
-    press(byId("share"), () => this.share.ask(this.view));
+    press(byId("share"), () => share(this.view));
     press(byId("load"), async () => this.load(await askText()));
   }
 
-  /** Arrow keys step through the game, except in controls with their own; a key can be a move. */
+  /** Arrow keys step through the game, except in controls with their own. */
   onKey(event) {
     if (event.target.closest("input, select, textarea, dialog")) return;
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const plies = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (plies) this.stepBy(plies);
-    else if (!/^\d$/.test(event.key) || !this.playNamed(event.key)) return;
+    if (!plies) return;
+    this.stepBy(plies);
     event.preventDefault();
-  }
-
-  /** Play the legal move of a name, if there is one; returns whether there is. */
-  playNamed(wanted) {
-    if (!this.view) return false;
-    const { board, offboard_moves: others } = this.view;
-    const moves = [...board.cells.flatMap(({ actions }) => actions), ...others];
-    const move = moves.find(({ name }) => name === wanted);
-    if (move) this.send("move", { action: move.action });
-    return move !== undefined;
   }
 
   /** Open the game of a link, else the session of this window, else a new session. */
@@ -141,8 +101,7 @@ class Page {
   /** Open a session; `before` is the view of a lost session, whose moves are replayed. */
   async begin(game, before) {
     try {
-      const sides = before?.sides ?? defaultSides(this.setup, game);
-      const view = await api.openSession(game, sides);
+      const view = await api.openSession(game, before?.sides);
       sessionStorage.setItem(SESSION_KEY, view.id);
       this.listen(view.id);
       this.receive(view);
@@ -160,7 +119,6 @@ class Page {
     this.stream = api.listen(id, {
       onView: (view) => this.receive(view),
       onSearch: (search) => this.receiveSearch(search),
-      onRuns: (runs) => this.runs.follow(runs),
       onReconnect: () => this.isLost && this.setLost(false),
       onLost: () => this.setLost(true),
       onEnd: () => this.begin(this.view?.game ?? defaultGame(this.setup), this.view),
@@ -184,11 +142,10 @@ class Page {
     }
   }
 
-  /** Load a game, or play pasted moves; nothing for null or an empty text. */
+  /** Load a game in SGF or JSON, or play pasted moves. */
   load(text) {
-    if (!text) return;
-    if (isWholeGame(text)) this.send("load", { text });
-    else this.send("paste", { moves: text });
+    if (/^[({]/.test(text)) this.send("load", { text });
+    else if (text) this.send("paste", { moves: text });
   }
 
   /** Go to a position; while the user drags in the graph, intermediate ones are skipped. */
@@ -218,7 +175,6 @@ class Page {
     if (action !== null) this.send("move", { action });
   }
 
-  /** @param {import("../types").View} view */
   receive(view) {
     // An event has brought a newer view.
     if (this.view?.id === view.id && view.serial < this.view.serial) return;
@@ -226,17 +182,13 @@ class Page {
     this.view = view;
     if (view.message) this.say(view.message);
     if (!before || before.id !== view.id || before.ply !== view.ply) this.line = null;
-    if (before?.id === view.id && view.ply === before.ply + 1) {
-      this.sound.click(view.board.taken.length > 0);
-    }
     setText(byId("spoken"), announcement(before, view));
     this.show();
   }
 
-  /** @param {import("../types").Searches} searches */
-  receiveSearch(searches) {
-    if (!this.view || searches.ply !== this.view.ply) return;
-    Object.assign(this.view, searches);
+  receiveSearch({ ply, search }) {
+    if (!this.view || ply !== this.view.ply) return;
+    this.view.search = search;
     // Draw at most once per frame.
     this.frame ??= requestAnimationFrame(() => {
       this.frame = undefined;
@@ -244,22 +196,20 @@ class Page {
     });
   }
 
-  showLine(candidate) {
-    this.line = candidate && candidate.line.length > 0 ? candidate.line : null;
+  showLine(line) {
+    this.line = line?.length > 0 ? line : null;
     this.showBoard();
   }
 
   showBoard() {
     const { view, line } = this;
-    const layer = this.layers.of(view);
-    this.board.show(view, { result: searchResultOf(view), layer, line, end: this.layers.end(view) });
+    this.board.show(view, this.layers.of(view), line);
   }
 
   showSearch() {
     this.showBoard();
     this.scoreboard.showChance(this.view);
-    this.candidates.show(this.view, searchResultOf(this.view), endOf(this.view));
-    this.comparison.show(this.view);
+    this.candidates.show(this.view);
   }
 
   show() {
@@ -272,38 +222,31 @@ class Page {
     this.showSearch();
     this.graph.show(view);
     this.moves.show(view);
-    this.openings.show(view);
     this.review.show(view);
-    this.sides.show(this.setup, view.game, view.sides, view.side_names);
+    this.sides.show(this.setup.players, view);
     this.showButtons(view);
     this.showOffboardMoves(view);
     setText(byId("game"), view.title);
     document.title = `${view.title} · alphazero`;
   }
 
-  showButtons(view) {
-    const { ply, moves, over, paused, sides, analyzing, thinking } = view;
+  showButtons({ ply, moves, over, paused, sides, available, analyzing, analysis_player: analyst }) {
     const isPerson = (side) => side.player === "person";
     const ended = over && ply === moves.length;
     for (const name of ["undo", "first", "back"]) setEnabled(byId(name), ply > 0);
-    for (const name of ["redo", "forward", "last"]) setEnabled(byId(name), ply < moves.length);
+    for (const name of ["forward", "last"]) setEnabled(byId(name), ply < moves.length);
     setEnabled(byId("hint"), !over && !analyzing);
     setEnabled(byId("resign"), !ended && sides.some(isPerson));
     byId("resign").hidden = ended;
     byId("rematch").hidden = !ended;
     byId("pause").hidden = sides.every(isPerson);
-    byId("step").hidden = sides.every(isPerson);
     setText(byId("pause"), paused ? "Resume" : "Pause");
     setAttribute(byId("pause"), "aria-pressed", paused);
-    setEnabled(byId("step"), paused && !over && !isPerson(sides[view.to_play]) && !thinking);
-    const analyzers = playersOf(this.setup, view.game).filter(({ searches }) => searches);
-    const names = analyzers.map(({ name }) => [name, name]);
-    setOptions(byId("analysis-player"), names, view.analysis_player ?? undefined);
-    const others = names.filter(([name]) => name !== view.analysis_player);
-    const beside = others.map(([name]) => [name, `beside ${name}`]);
-    setOptions(byId("second-player"), [["", "alone"], ...beside], view.second_player ?? "");
-    for (const name of ["analysis-player", "second-player"]) byId(name).hidden = names.length < 2;
-    setEnabled(byId("analyze"), analyzers.length > 0);
+    const analysts = this.setup.players.filter(
+      ({ name, searches }) => searches && available.includes(name),
+    );
+    setOptions(byId("analysis-player"), analysts.map(({ name }) => [name, name]), analyst);
+    byId("analysis-player").hidden = analysts.length < 2;
     setText(byId("analyze"), analyzing ? "Stop" : "Analyze");
     setAttribute(byId("analyze"), "aria-pressed", analyzing);
   }
@@ -330,11 +273,6 @@ class Page {
   say(message) {
     setText(byId("message"), message);
   }
-}
-
-function makeIcon(path) {
-  const shape = makeSvg("path", { d: path });
-  return makeSvg("svg", { class: "icon", viewBox: "0 0 20 20", "aria-hidden": true }, shape);
 }
 
 /** Return the initial game: that of the first checkpoint, else the first one. */

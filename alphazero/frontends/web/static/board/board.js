@@ -1,22 +1,19 @@
 // The board: the server's picture of it, stones, marks, and a button on every cell.
 //
 // Screen readers skip the picture and read the buttons. Tab reaches one button, arrow keys move
-// from there ("roving tabindex"). A move from one cell to another is made in two presses, or by
-// dragging the piece.
+// from there ("roving tabindex"). A move from one cell to another is made in two presses.
 
-import { chance, make, makeSvg, percent, reuseChildren, setAttribute } from "../lib/dom.js";
-import { addMaterials } from "../lib/materials.js";
-import { Drag } from "./drag.js";
+import { endOf } from "../components/layers.js";
+import { chance, make, makeSvg, percent, setAttribute } from "../lib/dom.js";
 import { drawCells, drawHint, drawMarks, drawTargets } from "./marks.js";
 import { drawLayer, drawLine, drawTerritory } from "./overlay.js";
-import { Pieces, makePiece } from "./pieces.js";
+import { Pieces } from "./pieces.js";
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 export class Board {
   /** `play(actions)` is called with the moves of a pressed cell. */
   constructor(root, play) {
-    addMaterials();
     this.root = root;
     this.play = play;
     this.picture = make("div", { class: "picture", "aria-hidden": "true" });
@@ -27,54 +24,43 @@ export class Board {
     root.append(this.picture, this.under, this.pieces.root, this.overlay, this.cells);
     this.cells.addEventListener("keydown", (event) => this.onKey(event));
     this.cells.addEventListener("focusin", (event) => this.setCurrent(event.target));
-    this.cells.addEventListener("pointerover", (event) => this.onPointer(event));
-    this.cells.addEventListener("pointerleave", (event) => this.onPointer(event));
-    this.drag = new Drag(this);
     /** Index of the cell that Tab reaches. */
     this.current = 0;
-    /** Index of the cell under the mouse, or -1. */
-    this.pointed = -1;
     /** Index of the cell whose piece is picked up, or -1. */
     this.picked = -1;
   }
 
-  /**
-   * Show a view with `line` if given, else with `layer`: "territory" with `end`, "off" for none, or
-   * that of its search `result`.
-   * @param {import("../../types").View} view
-   * @param {{result: import("../../types").Result, layer: string,
-   *   line: import("../../types").LineMove[], end: import("../../types").End}} shown
-   */
-  show(view, shown) {
+  /** Show a view with `line` if given, else with `layer`: "off", "territory", or one of a search. */
+  show(view, layer, line) {
     const before = this.view;
     const moved = before?.id !== view.id || before.serial !== view.serial;
     if (before?.id !== view.id || before.ply !== view.ply) this.picked = -1;
     this.view = view;
-    this.shown = shown;
-    this.drawField(view.board);
+    [this.layer, this.line] = [layer, line];
+    this.drawField(view);
     if (moved) this.pieces.show(view, before);
     this.draw();
   }
 
   /** Draw what lies on the stones, and name the cells. */
   draw() {
-    const { view, shown: { result, layer, line, end } } = this;
-    const ownership = layer === "territory" ? (end?.ownership ?? []) : null;
+    const { view, view: { search }, layer, line } = this;
+    const ownership = layer === "territory" ? (endOf(view)?.ownership ?? []) : null;
     const shapes = drawMarks(view);
     if (line) shapes.push(...drawLine(view.board, line));
     else if (ownership) shapes.push(...drawTerritory(view.board, ownership));
-    else if (result && layer !== "off") shapes.push(...drawLayer(view.board, result, layer));
+    else if (search && layer !== "off") shapes.push(...drawLayer(view.board, search, layer));
     if (view.hint && !line && layer === "off") shapes.push(...drawHint(view));
     if (this.picked >= 0) shapes.push(...drawTargets(view.board, this.picked));
     this.under.replaceChildren(...drawCells(view, this.picked));
-    this.shapes = shapes;
+    this.overlay.replaceChildren(...shapes);
     this.pieces.pick(this.picked);
-    this.root.dataset.mover = view.to_play === 0 ? "first" : "second";
     if (ownership) this.showCells(territoryWords(ownership, view.side_names));
-    else this.showCells(announcementsFor(layer === "off" ? null : result));
+    else this.showCells(announcementsFor(layer === "off" ? null : search));
   }
 
-  drawField({ field, width, height }) {
+  /** Draw an empty board, with a button on each cell; only if it differs from the last one. */
+  drawField({ rows, columns, board: { field, width, height, radius, cells } }) {
     if (this.field === field) return;
     this.field = field;
     const parsed = new DOMParser().parseFromString(field, "image/svg+xml").documentElement;
@@ -83,34 +69,29 @@ export class Board {
       svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     }
     this.root.style.setProperty("--ratio", width / height);
-    this.root.parentElement.style.setProperty("--ratio", width / height);
+    this.current = Math.floor(rows / 2) * columns + Math.floor(columns / 2);
+    // In percent of the board, so that buttons scale with it.
+    this.cells.replaceChildren(...cells.map(({ x, y }, index) => make("button", {
+      type: "button", click: () => this.press(index),
+      style: `left: ${(100 * (x - radius)) / width}%; top: ${(100 * (y - radius)) / height}%; `
+        + `width: ${(200 * radius) / width}%; height: ${(200 * radius) / height}%`,
+    })));
   }
 
-  /** Place the buttons; `announcements` has more words for screen readers, by cell. */
+  /** Name and enable the buttons; `announcements` has more words for screen readers, by cell. */
   showCells(announcements) {
-    const { board, rows, columns, side_names: names } = this.view;
-    if (this.cells.children.length !== board.cells.length) {
-      this.current = Math.floor(rows / 2) * columns + Math.floor(columns / 2);
-    }
+    const { board, side_names: names } = this.view;
     const sources = this.sources();
-    reuseChildren(this.cells, board.cells.length, (index) => this.makeCell(index));
-    board.cells.forEach((cell, index) => {
+    board.cells.forEach(({ label, stone }, index) => {
       const button = this.cells.children[index];
-      place(button, cell, board);
-      const stone = cell.stone === 0 ? "empty" : (names[cell.stone - 1] ?? "chip");
-      const words = [cell.label, stone, ...(announcements.get(index) ?? [])];
+      const words = [label, stone === 0 ? "empty" : (names[stone - 1] ?? "chip")];
+      words.push(...(announcements.get(index) ?? []));
       if (index === this.picked) words.push("picked up");
       setAttribute(button, "aria-label", words.join(", "));
       const enabled = sources.has(index) || this.actionsOf(index).length > 0;
       setAttribute(button, "aria-disabled", !enabled);
       setAttribute(button, "tabindex", index === this.current ? 0 : -1);
-      button.classList.toggle("source", sources.has(index));
     });
-    this.previewStone();
-  }
-
-  makeCell(index) {
-    return make("button", { type: "button", click: () => this.press(index) });
   }
 
   press(index) {
@@ -152,29 +133,6 @@ export class Board {
     );
   }
 
-  onPointer({ target, pointerType }) {
-    this.pointed = pointerType === "touch" ? -1 : [...this.cells.children].indexOf(target);
-    this.previewStone();
-  }
-
-  /** Preview the stone of a click in its landing cell. */
-  previewStone() {
-    const puts = this.actionsOf(this.pointed).some(({ source }) => source === undefined);
-    const landing = puts ? this.landingOf(this.pointed) : -1;
-    [...this.cells.children].forEach((button, index) => {
-      button.classList.toggle("preview", index === landing);
-    });
-    const shapes = [...this.shapes];
-    if (landing >= 0) {
-      const piece = makePiece(this.view, this.view.to_play + 1);
-      const { x, y } = this.view.board.cells[landing];
-      piece.classList.add("preview");
-      piece.setAttribute("transform", `translate(${x} ${y})`);
-      shapes.unshift(piece);
-    }
-    this.overlay.replaceChildren(...shapes);
-  }
-
   onKey(event) {
     if (event.key === "Escape" && this.picked >= 0) this.pickUp(-1);
     const step = STEPS[event.key];
@@ -196,17 +154,6 @@ export class Board {
   }
 }
 
-/** Place a button over its cell, in percent of the board, so that it scales with the board. */
-function place(button, { x, y }, { width, height, radius }) {
-  const key = [x, y, width, height, radius].join();
-  if (button.dataset.place === key) return;
-  button.dataset.place = key;
-  button.style.left = `${(100 * (x - radius)) / width}%`;
-  button.style.top = `${(100 * (y - radius)) / height}%`;
-  button.style.width = `${(200 * radius) / width}%`;
-  button.style.height = `${(200 * radius) / height}%`;
-}
-
 /** Return the screen reader words of each cell: who will own it, and how surely. */
 function territoryWords(ownership, names) {
   const words = ownership.map((share) => (
@@ -216,13 +163,12 @@ function territoryWords(ownership, names) {
 }
 
 /** Return the screen reader words of each cell: its visit share and win chance. */
-function announcementsFor(result) {
+function announcementsFor(search) {
   const announcements = new Map();
-  for (const { cell, share, value } of result?.candidates ?? []) {
+  for (const { cell, share, value } of search?.candidates ?? []) {
     if (cell === null || announcements.has(cell)) continue;
-    const words = [`${percent(share)} of visits`];
-    if (value !== null) words.push(`wins ${chance(value)}`);
-    announcements.set(cell, words);
+    const wins = value === null ? [] : [`wins ${chance(value)}`];
+    announcements.set(cell, [`${percent(share)} of visits`, ...wins]);
   }
   return announcements;
 }

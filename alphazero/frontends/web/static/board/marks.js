@@ -1,26 +1,24 @@
-// Marks on the board: the last move, the winning line, taken stones, a hint, targets of a piece.
+// Marks on the board: the last move, the winning line, a hint, targets of a piece.
 
 import { makeSvg } from "../lib/dom.js";
-import { isLight, lookOf } from "./pieces.js";
+import { lookOf } from "./pieces.js";
 
-/**
- * Return the marks of a position.
- * @param {import("../../types").View} view
- */
+/** Looks whose marks on them must be dark. */
+const LIGHT = ["white", "yellow", "chip"];
+
+/** Return the marks of a position. */
 export function drawMarks(view) {
-  const { board } = view;
-  const { cells, radius, last, source, taken, winning } = board;
+  const { cells, radius, last, source, winning } = view.board;
   const shapes = [];
   const circle = (cell, kind, r) => shapes.push(
     makeSvg("circle", { class: kind, cx: cells[cell].x, cy: cells[cell].y, r }),
   );
-  for (const cell of taken) if (cells[cell].stone === 0) circle(cell, "taken", 0.8 * radius);
   for (const cell of winning) {
     circle(cell, "won-edge", radius);
     circle(cell, "won", radius);
   }
   if (last !== null && source === null && isDisc(view, last)) {
-    const isDark = isLight(view, cells[last].stone);
+    const isDark = LIGHT.includes(lookOf(view, cells[last].stone));
     circle(last, `last-move${isDark ? " light" : ""}`, 0.42 * radius);
   }
   return shapes;
@@ -44,10 +42,7 @@ function isDisc(view, cell) {
   return stone !== 0 && !["x", "o"].includes(lookOf(view, stone));
 }
 
-/**
- * Return the best move of a view's search as a ring, or as an arrow from its piece's cell.
- * @param {import("../../types").View} view
- */
+/** Return the best move of a view's search as a ring, or as an arrow from its piece's cell. */
 export function drawHint({ board, looks, search }) {
   const best = search?.candidates[0];
   if (!best || best.cell === null) return [];
@@ -73,16 +68,11 @@ export function drawHint({ board, looks, search }) {
   ];
 }
 
-/**
- * Return a dot on each cell to which the piece on cell `picked` can move.
- * @param {import("../../types").Board} board
- * @param {number} picked
- */
-export function drawTargets(board, picked) {
-  const targets = board.cells.filter(({ actions }) =>
-    actions.some(({ source }) => source === picked));
+/** Return a dot on each cell to which the piece on cell `picked` can move. */
+export function drawTargets({ cells, radius }, picked) {
+  const targets = cells.filter(({ actions }) => actions.some(({ source }) => source === picked));
   return targets.map(({ x, y }) => (
-    makeSvg("circle", { class: "target", cx: x, cy: y, r: 0.34 * board.radius })
+    makeSvg("circle", { class: "target", cx: x, cy: y, r: 0.34 * radius })
   ));
 }
 

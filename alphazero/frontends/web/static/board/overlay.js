@@ -8,12 +8,7 @@ const MIN_NUMBERED_SHARE = 0.005;
 /** Least ownership that is shaded, as in pictures. */
 const MIN_SHADED_OWNERSHIP = 0.05;
 
-/**
- * Return the shapes of `layer` of a search result; the best move has a ring.
- * @param {import("../../types").Board} board
- * @param {import("../../types").Result} result
- * @param {string} layer
- */
+/** Return the shapes of `layer` of a search result; the best move has a ring. */
 export function drawLayer(board, result, layer) {
   const shapes = [];
   // A cell with several moves shows the best of them.
@@ -71,11 +66,7 @@ function markOf({ share, prior, value }, layer) {
   return { tint, strength: 0.15 + 0.7 * Math.sqrt(part), text: percent(part).replace(" %", "") };
 }
 
-/**
- * Return the shapes of a line of play: numbered, translucent stones.
- * @param {import("../../types").Board} board
- * @param {import("../../types").LineMove[]} line
- */
+/** Return the shapes of a line of play: numbered, translucent stones. */
 export function drawLine(board, line) {
   const shapes = [];
   const seen = new Set();

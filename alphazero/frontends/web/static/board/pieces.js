@@ -2,55 +2,30 @@
 
 import { makeSvg } from "../lib/dom.js";
 
-/** Looks whose marks on them must be dark. */
-const LIGHT = new Set(["white", "yellow", "chip"]);
 const CHIP = 3;
 const QUICK = { duration: 180, easing: "ease-out" };
 
-/**
- * Return how a stone looks: 1 and 2 are the players' stones, 3 is a chip of neither.
- * @param {import("../../types").View} view
- * @param {number} stone
- */
+/** Return how a stone looks: 1 and 2 are the players' stones, 3 is a chip of neither. */
 export function lookOf({ looks }, stone) {
   return stone === CHIP ? "chip" : looks[stone - 1];
 }
 
-/**
- * Whether marks and text on a stone must be dark.
- * @param {import("../../types").View} view
- * @param {number} stone
- */
-export function isLight(view, stone) {
-  return LIGHT.has(lookOf(view, stone));
-}
-
-/**
- * Return a stone of a view at (0, 0).
- * @param {import("../../types").View} view
- * @param {number} stone
- */
+/** Return a stone of a view at (0, 0). */
 export function makePiece(view, stone) {
-  const { board: { radius }, board_style: style } = view;
+  const { radius } = view.board;
   const look = lookOf(view, stone);
+  const side = { 1: "first", 2: "second" }[stone] ?? "chip";
   const shapes = [];
-  if (look === "x" || look === "o") shapes.push(makeLetter(look, radius));
-  else {
-    const shade = { class: "shade", cx: radius * 0.05, cy: radius * 0.12, r: radius };
-    if (style !== "holes") shapes.push(makeSvg("circle", shade));
-    shapes.push(makeSvg("circle", { r: radius, fill: `url(#stone-${look})` }));
-    if (style === "holes" || look === "chip") {
-      shapes.push(makeSvg("circle", { class: "ridge", r: radius * 0.7 }));
-    }
+  if (look === "o") shapes.push(makeSvg("circle", { class: "letter", r: 0.68 * radius }));
+  else if (look === "x") {
+    const arm = 0.62 * radius;
+    const strokes = `M${-arm} ${-arm} L${arm} ${arm} M${arm} ${-arm} L${-arm} ${arm}`;
+    shapes.push(makeSvg("path", { class: "letter", d: strokes }));
+  } else {
+    shapes.push(makeSvg("circle", { class: "disc", r: radius }));
+    shapes.push(makeSvg("circle", { class: "shine", r: radius }));
   }
-  return makeSvg("g", { class: `piece ${stone === 1 ? "first" : "second"}` }, ...shapes);
-}
-
-function makeLetter(look, radius) {
-  const arm = 0.62 * radius;
-  if (look === "o") return makeSvg("circle", { class: "letter", r: 0.68 * radius });
-  const strokes = `M${-arm} ${-arm} L${arm} ${arm} M${arm} ${-arm} L${-arm} ${arm}`;
-  return makeSvg("path", { class: "letter", d: strokes });
+  return makeSvg("g", { class: `piece ${side}` }, ...shapes);
 }
 
 export class Pieces {
@@ -63,24 +38,23 @@ export class Pieces {
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
   }
 
-  /**
-   * Show a view; the step from the view `before` to the next move is animated.
-   * @param {import("../../types").View} view
-   * @param {import("../../types").View} before
-   */
+  /** Show a view; the step from the view `before` to the next move is animated. */
   show(view, before) {
     const { board } = view;
     const key = `${view.game} ${board.width} ${view.looks}`;
     const isStep = key === this.key && before?.id === view.id && view.ply === before.ply + 1;
     if (key !== this.key) this.start(view);
     this.key = key;
-    board.cells.forEach((cell, index) => {
-      const { stone } = cell;
+    board.cells.forEach(({ x, y, stone }, index) => {
       const old = this.pieces[index];
       if ((old?.stone ?? 0) === stone) return;
-      if (old) this.leave(old, isStep && stone === 0 && index !== board.source);
-      this.pieces[index] = stone === 0 ? undefined : this.add(view, cell, index);
-      if (isStep && stone !== 0) this.enter(view, index, old !== undefined);
+      old?.element.remove();
+      this.pieces[index] = undefined;
+      if (stone === 0) return;
+      const element = makeSvg("g", { transform: `translate(${x} ${y})` }, makePiece(view, stone));
+      this.group.append(element);
+      this.pieces[index] = { stone, element };
+      if (isStep && !this.still.matches) this.enter(view, index, old !== undefined);
     });
   }
 
@@ -90,35 +64,17 @@ export class Pieces {
     this.group.replaceChildren();
     this.pieces = [];
     const holes = board.cells.map(({ x, y }) => makeSvg("circle", { cx: x, cy: y, r: board.radius }));
-    this.holes.replaceChildren(...(style === "holes" ? holes : []));
-    if (style === "holes") this.group.setAttribute("clip-path", "url(#holes)");
-    else this.group.removeAttribute("clip-path");
-  }
-
-  add(view, { x, y, stone }, index) {
-    const piece = makePiece(view, stone);
-    const element = makeSvg("g", { transform: `translate(${x} ${y})`, "data-cell": index }, piece);
-    this.group.append(element);
-    return { stone, element };
-  }
-
-  leave({ element }, fades) {
-    if (!fades || this.still.matches) {
-      element.remove();
-      return;
-    }
-    const gone = [{ opacity: 1 }, { opacity: 0, transform: "scale(0.6)" }];
-    element.firstChild.animate(gone, { ...QUICK, duration: 350 }).onfinish = () => element.remove();
+    this.holes.replaceChildren(...holes);
+    this.group.setAttribute("clip-path", style === "holes" ? "url(#holes)" : "none");
   }
 
   /** Animate the arrival of a stone. */
   enter({ board, board_style: style }, index, turns) {
-    if (this.still.matches) return;
     const piece = this.pieces[index].element.firstChild;
     const { x, y } = board.cells[index];
     if (index === board.last && board.source !== null) {
       const from = board.cells[board.source];
-      slide(piece, from.x - x, from.y - y, QUICK);
+      piece.animate([{ transform: `translate(${from.x - x}px, ${from.y - y}px)` }, {}], QUICK);
     } else if (style === "holes") fall(piece, y);
     else if (turns) piece.animate([{ transform: "scaleX(0)" }, {}], QUICK);
     else piece.animate([{ transform: "scale(1.25)", opacity: 0 }, {}], QUICK);
@@ -130,19 +86,6 @@ export class Pieces {
       piece?.element.firstChild.classList.toggle("picked", cell === index);
     });
   }
-
-  /** Draw the piece of a cell at another place while it is dragged; null puts it back. */
-  drag(index, place, cell) {
-    const piece = this.pieces[index];
-    if (!piece) return;
-    const { x, y } = place ?? cell;
-    piece.element.setAttribute("transform", `translate(${x} ${y})`);
-    if (place) this.group.append(piece.element);
-  }
-}
-
-function slide(piece, x, y, timing) {
-  piece.animate([{ transform: `translate(${x}px, ${y}px)` }, {}], timing);
 }
 
 /** Let a disc fall from above the board to its place, and bounce a little. */

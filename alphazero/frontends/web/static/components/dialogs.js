@@ -1,10 +1,15 @@
-// The dialogs: new game, load or paste, and the choice between several moves on one cell.
+// The dialogs: new game, load or paste, share or save, and the choice between moves on one cell.
 
-import { HALF_POINTS, byId, make, optionTitle, setOptions } from "../lib/dom.js";
-import { Sides, defaultSides } from "./players.js";
+import { byId, make, setOptions } from "../lib/dom.js";
+
+/** The end of the names of options in half points; people see points. */
+const HALF_POINTS = "_half_points";
+
+/** Maximum characters of the moves in a link. */
+const MAX_LINK = 8000;
 
 /** Show a dialog; returns the value of the button that closed it, "" if cancelled. */
-export function showDialog(dialog) {
+function showDialog(dialog) {
   dialog.returnValue = "";
   dialog.querySelector(".cancel").onclick = () => dialog.close("");
   dialog.showModal();
@@ -13,43 +18,22 @@ export function showDialog(dialog) {
   });
 }
 
-/** "New game": the game, its options and the players. */
+/** "New game": the game and its options. */
 export class NewGame {
   constructor(setup) {
     this.setup = setup;
     this.name = byId("new-name");
     this.options = byId("new-options");
-    this.sides = new Sides(byId("new-sides"), (sides) => this.showSides(sides));
-    this.name.addEventListener("change", () => this.choose());
-    setOptions(this.name, setup.games.map(({ name, title }) => [name, title]));
+    this.name.addEventListener("change", () => this.showOptions());
   }
 
-  /**
-   * Returns {game, sides}, or null.
-   * @param {import("../../types").View} view
-   */
-  async ask(view) {
-    setOptions(this.name, this.pairs(view), view.game);
+  /** Returns the game, or null. */
+  async ask({ game, title }) {
+    const games = this.setup.games.map((one) => [one.name, one.title]);
+    if (!games.some(([name]) => name === game)) games.push([game, title]);
+    setOptions(this.name, games, game);
     this.showOptions();
-    this.showSides(view.sides);
-    const answer = await showDialog(byId("new-dialog"));
-    return answer === "start" ? { game: this.game, sides: this.chosen } : null;
-  }
-
-  pairs({ game, title }) {
-    const known = JSON.parse(this.name.dataset.key);
-    return known.some(([name]) => name === game) ? known : [...known, [game, title]];
-  }
-
-  choose() {
-    this.showOptions();
-    this.showSides(defaultSides(this.setup, this.game));
-  }
-
-  showSides(sides) {
-    this.chosen = sides;
-    const known = this.setup.games.find(({ name }) => name === this.name.value);
-    this.sides.show(this.setup, this.game, sides, known?.side_names ?? ["First", "Second"]);
+    return (await showDialog(byId("new-dialog"))) === "start" ? this.game : null;
   }
 
   showOptions() {
@@ -59,8 +43,8 @@ export class NewGame {
       const input = make("input", {
         type: "number", name, value: value / unit, step: 1 / unit, "data-default": value / unit,
       });
-      input.addEventListener("change", () => this.showSides(defaultSides(this.setup, this.game)));
-      return make("label", { class: "field" }, make("span", {}, optionTitle(name)), input);
+      const title = name.replace(HALF_POINTS, "").replaceAll("_", " ");
+      return make("label", { class: "field" }, make("span", {}, title), input);
     });
     this.options.hidden = fields.length === 0;
     this.options.lastElementChild.replaceChildren(...fields);
@@ -79,18 +63,13 @@ export class NewGame {
   }
 }
 
-/** "Load or paste"; returns the text, or null. */
+/** "Load or paste"; returns the text, or "". */
 export async function askText() {
   const [file, text] = [byId("load-file"), byId("load-text")];
   file.value = text.value = "";
-  if ((await showDialog(byId("load-dialog"))) !== "load") return null;
+  if ((await showDialog(byId("load-dialog"))) !== "load") return "";
   const chosen = file.files[0];
-  return (chosen ? await chosen.text() : text.value).trim() || null;
-}
-
-/** Whether a text is a game, not moves: SGF starts with "(", JSON with "{". */
-export function isWholeGame(text) {
-  return /^[({]/.test(text);
+  return (chosen ? await chosen.text() : text.value).trim();
 }
 
 /** Ask for one of the moves on a cell; returns its action, or null. */
@@ -101,4 +80,25 @@ export async function chooseAction(actions) {
   byId("choice-moves").replaceChildren(...buttons);
   const answer = await showDialog(byId("choice"));
   return answer === "" ? null : Number(answer);
+}
+
+/** Return {game, moves} of a link's part after "#", which anybody may have written; or null. */
+export function readLink(hash) {
+  if (hash.length > MAX_LINK) return null;
+  const given = new URLSearchParams(hash.replace(/^#/, ""));
+  const [game, moves] = [given.get("game"), given.get("moves") ?? ""];
+  return game && /^[\w:=,.-]{1,200}$/.test(game) ? { game, moves } : null;
+}
+
+/** "Share or save": a link to the position, and links to files of the game. */
+export function share({ id, game, moves, ply, sgf }) {
+  const names = moves.slice(0, ply).map(({ name }) => name).join(" ");
+  const query = new URLSearchParams({ game, moves: names });
+  for (const format of ["sgf", "json"]) {
+    byId(`save-${format}`).href = `/api/sessions/${id}/save?format=${format}`;
+  }
+  byId("save-sgf").hidden = !sgf;
+  showDialog(byId("share-dialog"));
+  byId("share-link").value = `${location.origin}${location.pathname}#${query}`;
+  byId("share-link").select();
 }

@@ -11,9 +11,6 @@ export class Moves {
     this.branch = branch;
   }
 
-  /**
-   * @param {import("../../types").View} view
-   */
   show({ moves, ply, side_names: names, children }) {
     reuseChildren(this.list, moves.length, (index) => this.makeMove(index + 1));
     moves.forEach((move, index) => {

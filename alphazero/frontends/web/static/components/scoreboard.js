@@ -1,4 +1,4 @@
-// Who plays, whose turn it is, points, taken stones, and the win chance as a bar.
+// Who plays, whose turn it is, points, and the win chance as a bar.
 
 import { byId, chance, make, percent, setAttribute, setText } from "../lib/dom.js";
 
@@ -17,21 +17,16 @@ class Side {
     root.append(stone, make("span", { class: "who" }, this.name, this.note), this.points);
   }
 
-  /**
-   * @param {import("../../types").View} view
-   */
   show(view) {
-    const { side_names: names, sides, points, captures, players } = view;
+    const { side_names: names, sides, points, players } = view;
     const { index, root } = this;
-    const taken = captures[index];
     const edges = view.board_style === "hexagons" ? EDGES[index] : "";
     const player = sides[index].player;
     const alone = sides.filter((side) => side.player === "person").length === 1;
     const person = players?.[index] ?? (alone ? "you" : "");
     const who = player === "person" ? person : player.replaceAll("_", " ");
     setText(this.name, names[index]);
-    setText(this.note, taken > 0 ? `${taken} captured` : edges || who);
-    this.note.classList.toggle("count", taken > 0);
+    setText(this.note, edges || who);
     setAttribute(root, "title", [names[index], who, edges].filter(Boolean).join(", "));
     setText(this.points, points ? String(points[index]) : "");
     const isTurn = !view.over && view.to_play === index;
@@ -58,10 +53,7 @@ export class Scoreboard {
     setText(byId("ply"), `${view.ply} / ${view.moves.length}`);
   }
 
-  /**
-   * Show the first side's win chance of a view, or of its running search.
-   * @param {import("../../types").View} view
-   */
+  /** Show the first side's win chance of a view, or of its running search. */
   showChance(view) {
     const { search, side_names: names, to_play: player } = view;
     setText(byId("wait"), stateOf(view));

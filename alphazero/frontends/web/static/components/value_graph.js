@@ -1,7 +1,6 @@
-// The values of the game as a curve, which is also a slider to step through the game.
+// The values of the game as a curve, with a slider over it to step through the game.
 
 import { chance, make, makeSvg, setAttribute } from "../lib/dom.js";
-import { graphMarks } from "./review.js";
 
 const HEIGHT = 104;
 const EDGE = 10;
@@ -9,33 +8,20 @@ const EDGE = 10;
 const LABELS = 72;
 /** Shorter games do not fill the width, so that the curve grows instead of being squeezed. */
 const MIN_LENGTH = 12;
-const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
-const PAGE = 10;
 
 export class Graph {
-  /** User input calls `goTo(ply)` or `stepBy(plies)`. */
-  constructor(root, { goTo, stepBy }) {
-    this.goTo = goTo;
-    this.stepBy = stepBy;
+  /** User input calls `goTo(ply)`. */
+  constructor(root, goTo) {
     this.root = root;
     this.svg = makeSvg("svg", { height: HEIGHT, "aria-hidden": "true" });
-    const name = "Position in the game";
-    this.slider = make("div", { role: "slider", tabindex: 0, "aria-label": name }, this.svg);
-    root.append(this.slider);
-    this.slider.addEventListener("keydown", (event) => this.onKey(event));
-    this.slider.addEventListener("pointerdown", (event) => {
-      this.slider.setPointerCapture(event.pointerId);
-      this.onPointer(event);
+    this.slider = make("input", {
+      type: "range", min: 0, "aria-label": "Position in the game",
+      input: () => goTo(Math.min(this.slider.value, this.view.moves.length)),
     });
-    this.slider.addEventListener("pointermove", (event) => {
-      if (this.slider.hasPointerCapture(event.pointerId)) this.onPointer(event);
-    });
+    root.append(this.svg, this.slider);
     new ResizeObserver(() => this.view && this.draw()).observe(root);
   }
 
-  /**
-   * @param {import("../../types").View} view
-   */
   show(view) {
     this.view = view;
     const { ply, moves, side_names: names } = view;
@@ -43,10 +29,9 @@ export class Graph {
     const value = this.values()[ply];
     const parts = [move ? `move ${ply}, ${names[move.player]} ${move.name}` : "the start"];
     if (value !== null) parts.push(`${names[0]} wins ${chance(value)}`);
-    setAttribute(this.slider, "aria-valuemin", 0);
-    setAttribute(this.slider, "aria-valuemax", moves.length);
-    setAttribute(this.slider, "aria-valuenow", ply);
     setAttribute(this.slider, "aria-valuetext", parts.join(", "));
+    this.slider.max = this.length;
+    this.slider.value = ply;
     this.draw();
   }
 
@@ -84,31 +69,16 @@ export class Graph {
       const kind = left === x ? "here" : "point";
       shapes.push(makeSvg("circle", { class: kind, cx: left, cy: top, r: 3.5 }));
     }
-    shapes.push(...graphMarks(this.view, across, down));
+    for (const { ply: at, value, review } of moves) {
+      if (!review?.sign || value === null) continue;
+      const place = { cx: across(at), cy: down(value), r: 5 };
+      shapes.push(makeSvg("circle", { class: `judged ${review.judgement}`, ...place }));
+    }
     this.svg.setAttribute("width", width);
     this.svg.replaceChildren(...shapes);
   }
 
   get length() {
     return Math.max(this.view.moves.length, MIN_LENGTH);
-  }
-
-  onPointer(event) {
-    const box = this.slider.getBoundingClientRect();
-    const part = (event.clientX - box.left - EDGE) / (box.width - 2 * EDGE - LABELS);
-    const ply = Math.round(part * this.length);
-    this.goTo(Math.min(Math.max(ply, 0), this.view.moves.length));
-  }
-
-  onKey(event) {
-    const { ply, moves } = this.view;
-    if (event.key === "Home") this.goTo(0);
-    else if (event.key === "End") this.goTo(moves.length);
-    else if (event.key === "PageUp") this.goTo(Math.max(ply - PAGE, 0));
-    else if (event.key === "PageDown") this.goTo(Math.min(ply + PAGE, moves.length));
-    else if (event.key in STEPS) this.stepBy(STEPS[event.key]);
-    else return;
-    event.preventDefault();
-    event.stopPropagation(); // otherwise the page steps too
   }
 }

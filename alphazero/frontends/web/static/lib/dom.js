@@ -1,28 +1,14 @@
-// Helpers that create and change elements, store choices and format numbers.
-
-/** The end of the names of options in half points; people see points. */
-export const HALF_POINTS = "_half_points";
+// Helpers that create and change elements, and format numbers; the light and dark theme.
 
 const SVG = "http://www.w3.org/2000/svg";
+const THEME_KEY = "alphazero-theme";
 
-/**
- * Create an HTML element; functions among `attributes` become listeners.
- * @param {string} tag
- * @param {Record<string, any>} attributes
- * @param {...(Node | string)} children
- * @returns {any} the element
- */
+/** Create an HTML element; functions among `attributes` become listeners. */
 export function make(tag, attributes = {}, ...children) {
   return setAttributes(document.createElement(tag), attributes, children);
 }
 
-/**
- * Create an SVG element.
- * @param {string} tag
- * @param {Record<string, any>} attributes
- * @param {...(Node | string)} children
- * @returns {any} the element
- */
+/** Create an SVG element. */
 export function makeSvg(tag, attributes = {}, ...children) {
   return setAttributes(document.createElementNS(SVG, tag), attributes, children);
 }
@@ -36,13 +22,7 @@ function setAttributes(element, attributes, children) {
   return element;
 }
 
-/**
- * @param {string} id
- * @returns {any} the element, of the kind that the page has there
- */
-export function byId(id) {
-  return document.getElementById(id);
-}
+export const byId = (id) => document.getElementById(id);
 
 /** Set a text only if it differs, so that screen readers announce only changes. */
 export function setText(element, text) {
@@ -71,10 +51,9 @@ export function press(button, action) {
  * moves to the status line, not to the top of the page.
  */
 export function reuseChildren(list, count, makeOne) {
-  const focused = document.activeElement;
-  const hadFocus = list.contains(focused);
+  const hadFocus = list.contains(document.activeElement);
   while (list.children.length > count) list.lastElementChild.remove();
-  if (hadFocus && !list.contains(focused)) byId("status").focus();
+  if (hadFocus && !list.contains(document.activeElement)) byId("status").focus();
   while (list.children.length < count) list.append(makeOne(list.children.length));
 }
 
@@ -88,21 +67,6 @@ export function setOptions(select, pairs, chosen) {
   if (chosen !== undefined && select.value !== chosen) select.value = chosen;
 }
 
-/**
- * Store a choice if `value` is given, and return the stored one, or null. Without storage, as in some
- * private windows, a choice lasts for the page.
- * @param {string} key
- * @param {string} [value]
- */
-export function stored(key, value) {
-  try {
-    if (value !== undefined) localStorage.setItem(key, value);
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
 /** Format a share in [0, 1] as "43 %". */
 export function percent(share) {
   if (share > 0 && share < 0.005) return "<1 %";
@@ -110,9 +74,7 @@ export function percent(share) {
 }
 
 /** Format a value in [-1, 1] as a win chance, "62 %"; draws count half. */
-export function chance(value) {
-  return percent((1 + value) / 2);
-}
+export const chance = (value) => percent((1 + value) / 2);
 
 /** Format a count for a narrow column, as "12,345" or "1.2 M". */
 export function count(number) {
@@ -120,8 +82,23 @@ export function count(number) {
   return Math.round(number).toLocaleString("en");
 }
 
-/** Format an option's name: `komi_half_points` as "Komi". */
-export function optionTitle(name) {
-  const words = name.replace(HALF_POINTS, "").replaceAll("_", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+/** Make `button` the switch of the theme, which is that of the system until it is pressed. */
+export function followTheme(button) {
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  let chosen = localStorage.getItem(THEME_KEY);
+  const show = () => {
+    const dark = chosen === null ? system.matches : chosen === "dark";
+    root.dataset.theme = dark ? "dark" : "light";
+    button.textContent = dark ? "☀" : "☾";
+    button.title = dark ? "Light colours" : "Dark colours";
+    button.setAttribute("aria-label", button.title);
+  };
+  button.addEventListener("click", () => {
+    chosen = root.dataset.theme === "dark" ? "light" : "dark";
+    localStorage.setItem(THEME_KEY, chosen);
+    show();
+  });
+  system.addEventListener("change", show);
+  show();
 }

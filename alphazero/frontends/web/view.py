@@ -1,23 +1,27 @@
 """The view of a session as JSON: the board, the line of moves, search results."""
 
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
+
+from alphazero.drawing.board import cell_labels, field_svg, geometry_of
 from alphazero.drawing.palette import looks_of
-from alphazero.frontends.analyzer import Reply
 from alphazero.frontends.game_tree import GameNode
-from alphazero.frontends.review.judgement import Review
+from alphazero.frontends.review.annotation import describe_exact_end
+from alphazero.frontends.review.judgement import MoveReview, Review
 from alphazero.frontends.search_pool import MAX_LINES
 from alphazero.frontends.terminal.replay_viewer import headline
-from alphazero.frontends.web.sessions.session import WebSession
-from alphazero.frontends.web.views.board_view import Json, board_json, captures, legal_actions
-from alphazero.frontends.web.views.review_view import detour_json, judgement_json, review_json
+from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
+from alphazero.games.grid import stones_by_cell
 from alphazero.games.registry import write_game
 from alphazero.games.results import describe_end, describe_margin, title_of
 from alphazero.mcts.search import Proof
-from alphazero.players.end_prediction import EndPrediction, end_now, predict_end
+from alphazero.players.end_prediction import EndPrediction, predict_end
 from alphazero.players.position_search import SearchResult
 from alphazero.records.sgf_export import has_sgf
+
+Json = dict[str, Any]
 
 MAX_COMMENT: Final = 500
 """Maximum characters of a comment sent to the page: files may hold long ones."""
@@ -33,7 +37,7 @@ def view_of(session: WebSession) -> Json:
         "serial": session.serial,
         "game": write_game(game),
         "title": title_of(game),
-        "board": board_json(game, here),
+        "board": _board_json(game, here),
         "board_style": game.board_style.name.lower(),
         "material": game.material.name.lower(),
         "looks": list(looks_of(game)),
@@ -42,56 +46,92 @@ def view_of(session: WebSession) -> Json:
         "columns": game.observation_shape[2],
         "offboard_moves": [
             {"action": action, "name": game.action_name(here.state, action)}
-            for action in legal_actions(game, here.state)
+            for action in _legal_actions(game, here.state)
             if game.action_cell(here.state, action) is None
         ],
         "to_play": game_tree.to_play,
         "side_names": list(game.side_names),
         "points": _points(game, here.state),
-        "captures": captures(game, game_tree.path),
         "value": _value(session, here),
         "status": _status(session),
         "source": headline(game_tree.source) if game_tree.source else None,
         "has_territory": game.has_owners,
         "end": _end(game, predict_end(game, here.state)),
-        "now": _end(game, end_now(game, here.state)) if game.stones_can_be_dead else None,
         "over": game_tree.is_over,
         "start_value": _value(session, game_tree.root),
         "moves": _moves(session, review),
-        "review": review_json(session),
-        "detour": detour_json(session),
+        "review": _review_json(session),
         "children": [
             {"index": index, "name": game_tree.name(child)}
             for index, child in enumerate(here.children)
         ],
         "players": [session.person(player) for player in (0, 1)],
         "sides": [side.json() for side in session.sides],
+        "available": session.manager.catalog.names_for(game),
         "paused": session.paused or session.is_waiting,
-        "thinking": session.search is not None,
+        "thinking": session.search.goal is not None,
         "analyzing": session.analyzing,
         "analysis_player": session.analysis_player.name,
-        "second_player": session.second_player.name if session.second_player else None,
         **search_json(session),
         "hint": session.hinted is here,
         "message": session.message,
-        "recorded": None if session.hides_search else session.recorded.get(here),
-        "archives": session.host.catalog.archives_of(game),
     }
 
 
-def search_json(session: WebSession) -> Json:
-    """Return the search results of the current position as JSON, as fields of the view.
+def _board_json(game: Game, node: GameNode) -> Json:
+    """Return a position's board, its cells row by row."""
+    geometry, labels = geometry_of(game), cell_labels(game)
+    is_over = game.outcome(node.state) != ONGOING
+    last = source = None
+    if node.parent is not None and node.action is not None:
+        last = game.action_cell(node.parent.state, node.action)
+        source = game.action_source(node.parent.state, node.action)
+    return {
+        "field": field_svg(game),
+        "width": geometry.width,
+        "height": geometry.height,
+        "radius": geometry.radius,
+        "cells": [
+            {"x": x, "y": y, "stone": stone, "label": label, "actions": actions}
+            for (x, y), stone, label, actions in zip(
+                geometry.centres,
+                stones_by_cell(game, node.state),
+                labels,
+                _actions(game, node.state, len(labels)),
+                strict=True,
+            )
+        ],
+        "winning": list(game.winning_cells(node.state)) if is_over else [],
+        "last": last,
+        "source": source,
+    }
 
-    `search` is the usual one, `second` that of the second player; None without one, or if hidden.
-    """
-    game, node, second = session.game, session.game_tree.current, session.second_result
-    results: dict[str, tuple[SearchResult, float]] = {}
-    if node.search_result is not None and not session.hides_search:
-        results["search"] = node.search_result, session.speeds[0]
-    if second is not None and second[0] is node and not session.hides_search:
-        results["second"] = second[1], session.speeds[1]
-    found = {name: _result(game, node, *each) for name, each in results.items()}
-    return {"ply": node.ply, "search": found.get("search"), "second": found.get("second")}
+
+def _legal_actions(game: Game, state: State) -> list[int]:
+    """Return the legal actions; none when the game is over."""
+    return np.flatnonzero(game.legal_action_mask(state)).tolist()
+
+
+def _actions(game: Game, state: State, cells: int) -> list[list[Json]]:
+    """Return the legal moves by the cell where they put a stone."""
+    actions: list[list[Json]] = [[] for _ in range(cells)]
+    for action in _legal_actions(game, state):
+        cell = game.action_cell(state, action)
+        if cell is not None:
+            one = {"action": action, "name": game.action_name(state, action)}
+            source = game.action_source(state, action)
+            actions[cell].append(one if source is None else {**one, "source": source})
+    return actions
+
+
+def search_json(session: WebSession) -> Json:
+    """Return the search result of the current position as JSON, as fields of the view."""
+    game, node = session.game, session.game_tree.current
+    result = node.search_result
+    return {
+        "ply": node.ply,
+        "search": result and _result(game, node, result, session.search.per_second),
+    }
 
 
 def _result(game: Game, node: GameNode, result: SearchResult, per_second: float) -> Json:
@@ -113,7 +153,6 @@ def _result(game: Game, node: GameNode, result: SearchResult, per_second: float)
                 "value": each.value if each.visits else None,
                 "prior": each.prior,
                 "line": _line(game, node.state, each.line) if index < MAX_LINES else [],
-                "replies": _replies_to(game, node.state, each.action, result),
             }
             for index, each in enumerate(result.candidates)
         ],
@@ -136,12 +175,9 @@ def _end(game: Game, end: EndPrediction) -> Json | None:
 
 
 def _value(session: WebSession, node: GameNode) -> float | None:
-    """Return a position's value for player 0; the recorded one if it was not searched here."""
+    """Return a position's value for player 0."""
     if session.review is not None and node in session.review.evaluations:
         return value_of(1, to_play(node.state)) * session.review.evaluations[node].value
-    recorded = session.recorded.get(node, {}).get("value")
-    if recorded is not None and node.search_result is None:
-        return float(value_of(1, to_play(node.state)) * recorded)
     return session.game_tree.value(node)
 
 
@@ -155,47 +191,59 @@ def _moves(session: WebSession, review: Review | None) -> list[Json]:
             "value": _value(session, node),
             "comment": node.comment[:MAX_COMMENT],
             "branches": len(node.parent.children) if node.parent else 1,
-            "review": judgement_json(session, node, review.moves[node.ply - 1]) if review else None,
+            "review": _judgement_json(session, node, review.moves[node.ply - 1])
+            if review
+            else None,
         }
         for node in game_tree.line[1:]
     ]
 
 
+def _review_json(session: WebSession) -> Json | None:
+    """Return the review of the game and its mistakes; None without one."""
+    if session.review is None:
+        return None
+    line = session.game_tree.line
+    mistakes = [
+        {
+            "ply": move.ply,
+            "name": session.game_tree.name(node),
+            "player": move.player,
+            "review": _judgement_json(session, node, move),
+        }
+        for node, move in zip(line[1:], session.review.of_line(line).moves, strict=True)
+        if move is not None and move.judgement.is_bad
+    ]
+    return session.review.json(line) | {"mistakes": mistakes}
+
+
+def _judgement_json(session: WebSession, node: GameNode, move: MoveReview | None) -> Json | None:
+    """Return the review of the move into `node`; only a bad move has a better one."""
+    if move is None or session.review is None or node.parent is None:
+        return None
+    before, better = session.review.evaluations[node.parent], None
+    if move.judgement.is_bad:
+        better = {
+            "name": session.game.action_name(node.parent.state, before.best[0]),
+            "end": describe_exact_end(before) if before.is_exact else None,
+        }
+    return {
+        "judgement": move.judgement.value,
+        "sign": move.judgement.sign,
+        "before": move.before,
+        "after": move.after,
+        "better": better,
+    }
+
+
 def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
-    """Return a line of moves as JSON."""
+    """Return a line of moves as JSON, with the player of each."""
     moves = []
     for action in actions:
-        moves.append(
-            {
-                "name": game.action_name(state, action),
-                "cell": game.action_cell(state, action),
-                "source": game.action_source(state, action),
-                "player": to_play(state),
-            }
-        )
+        name, cell = game.action_name(state, action), game.action_cell(state, action)
+        moves.append({"name": name, "cell": cell, "player": to_play(state)})
         state = game.play(state, action)
     return moves
-
-
-def _replies_to(game: Game, state: State, action: int, result: SearchResult) -> list[Json]:
-    replies = result.replies.get(action)
-    return _replies(game, game.play(state, action), replies) if replies else []
-
-
-def _replies(game: Game, state: State, replies: tuple[Reply, ...]) -> list[Json]:
-    """Return the searched answers in `state` as JSON, with the answers to them."""
-    return [
-        {
-            "name": game.action_name(state, reply.action),
-            "cell": game.action_cell(state, reply.action),
-            "source": game.action_source(state, reply.action),
-            "player": to_play(state),
-            "visits": reply.visits,
-            "value": reply.value,
-            "replies": _replies(game, game.play(state, reply.action), reply.replies),
-        }
-        for reply in replies
-    ]
 
 
 def _status(session: WebSession) -> str:

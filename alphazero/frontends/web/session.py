@@ -4,7 +4,6 @@ Sessions run on the event loop, searches in search pools, only while a page is c
 """
 
 import asyncio
-import dataclasses
 import secrets
 import time
 from collections.abc import Callable
@@ -16,28 +15,19 @@ from alphazero.frontends.game_tree import PERSON, GameNode, GameTree
 from alphazero.frontends.review.annotation import annotated_sgf
 from alphazero.frontends.review.reviewer import PositionSolver, evaluation_of
 from alphazero.frontends.search_pool import SearchPool, SearchProgress, SearchResponse
-from alphazero.frontends.web.catalog.catalog import Catalog, PlayerOption
-from alphazero.frontends.web.sessions.game_review import (
-    BETTER,
-    RETRY,
-    Detour,
-    GameReview,
-    StoppedError,
-)
-from alphazero.frontends.web.sessions.session_search import (
+from alphazero.frontends.web.catalog import Catalog, PlayerOption
+from alphazero.frontends.web.game_review import GameReview
+from alphazero.frontends.web.session_search import (
     ANALYSIS,
     HINT,
     MOVE,
     REVIEW,
-    SECOND,
     CurrentSearch,
-    RunningSearch,
     SearchGoal,
 )
 from alphazero.games.game import Game
 from alphazero.games.registry import name_of
 from alphazero.players.levels import LevelSettings
-from alphazero.players.position_search import SearchResult
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import has_sgf, to_sgf
 
@@ -47,21 +37,8 @@ MAX_STATE_BYTES: Final = 1 << 24
 MAX_POSITIONS: Final = 4096
 """Maximum positions of a game tree, unless the game itself can be longer."""
 
-
-class Host(Protocol):
-    """The owner of the sessions: `session_manager.SessionManager`."""
-
-    catalog: Catalog
-    min_move_seconds: float
-    """minimum seconds per move when players play each other"""
-    solver_turn: asyncio.Semaphore
-    """held by the only review that may use a solver now"""
-
-    def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
-        """Return the search pool of a player and a game; `is_sequential` as in `SearchPool`."""
-
-    def runs(self) -> list[dict[str, Any]]:
-        """Return the JSON of the runs and their progress."""
+USUAL_LEVEL: Final = 4
+"""The level of a player that was not given another."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +51,17 @@ class Side:
     level: int | None = None
     """one of the player's levels for people, in place of a budget"""
 
+    @classmethod
+    def usual(cls, player: PlayerOption) -> "Side":
+        """Return a player with the budget or level of its spec, else at a level in the middle."""
+        if player.levels and not player.has_own_budget:
+            return cls(player, level=player.own_level or USUAL_LEVEL)
+        return cls(player, *player.default_budget)
+
     def json(self) -> dict[str, Any]:
-        name = PERSON if self.player is None else self.player.name
-        return {
-            "player": name,
-            "simulations": self.simulations,
-            "seconds": self.seconds,
-            "level": self.level,
-        }
+        player = PERSON if self.player is None else self.player.name
+        budget = {"simulations": self.simulations, "seconds": self.seconds, "level": self.level}
+        return {"player": player, **budget}
 
     @property
     def settings(self) -> LevelSettings | None:
@@ -104,50 +84,46 @@ class Side:
         return f"{self.player.name}, {self.simulations} simulations"
 
 
+class Owner(Protocol):
+    """What a session needs of `session_manager.SessionManager`, which has it and says more."""
+
+    catalog: Catalog
+    min_move_seconds: float
+    solver_turn: asyncio.Semaphore
+
+    def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
+        """Return the search pool of a player and a game."""
+
+
 class WebSession:
     """A game tree, two sides, and at most one search."""
 
-    def __init__(self, host: Host, game: Game, sides: list[Side], client: str = "") -> None:
-        """`client` is the key of the client that created it."""
+    def __init__(self, manager: Owner, game: Game, sides: list[Side]) -> None:
         self.id = secrets.token_urlsafe(16)
-        self.host = host
-        self.client = client
+        self.manager = manager
         self.last_used = time.monotonic()
         self.game_tree = GameTree(game)
         self.sides = sides
         self.watchers: set[Callable[[str], None]] = set()
-        """Callbacks of the open streams, called with `view`, `search`, `runs` or `end`."""
+        """Callbacks of the open streams, called with `view`, `search` or `end`."""
         self.paused = False
         self.analyzing = False
-        self.analysis_player = host.catalog.analysis_player(game)
-        self.second_player: PlayerOption | None = None
-        """Player that analyzes the same positions beside the first one."""
+        self.analysis_player = manager.catalog.analysis_player(game)
         self.message = ""
         self.serial = 0
         """Increases with every change, so that a page can order views."""
         self.hinted: GameNode | None = None
         """Position of the last hint."""
-        self.recorded: dict[GameNode, dict[str, Any]] = {}
-        """Recorded search results and current network outputs, by position."""
-        self._first = CurrentSearch(self.id, host.search_pool, self._on_progress, self._on_response)
-        self._second = CurrentSearch(
-            self.id, host.search_pool, self._on_second_progress, self._on_second_response
+        self.search = CurrentSearch(
+            self.id, manager.search_pool, self._on_progress, self._on_response
         )
-        self.second_result: tuple[GameNode, SearchResult] | None = None
-        """What the second player has found, and where."""
         self._hint: GameNode | None = None
         """Position of a pending hint request."""
-        self._step: GameNode | None = None
-        """Position in which a paused player makes a single move."""
         self._navigated_to: GameNode | None = None
         """Position reached by navigation: players do not move there until resumed."""
         self._analyzed: GameNode | None = None
         """Position whose analysis is complete."""
-        self._second_analyzed: GameNode | None = None
-        """The same of the second player."""
         self.review: GameReview | None = None
-        self.detour: Detour | None = None
-        """Variation that the review has led to."""
         self._solving: asyncio.Task[None] | None = None
 
     # --- state -----------------------------------------------------------------------------------
@@ -155,16 +131,6 @@ class WebSession:
     @property
     def game(self) -> Game:
         return self.game_tree.game
-
-    @property
-    def search(self) -> RunningSearch | None:
-        """The running search, without that of the second player."""
-        return self._first.search
-
-    @property
-    def speeds(self) -> tuple[float, float]:
-        """Simulations per second of the running search, and of the second player's."""
-        return self._first.per_second, self._second.per_second
 
     @property
     def side_to_play(self) -> Side:
@@ -180,28 +146,6 @@ class WebSession:
     def _user_sides(self) -> list[int]:
         return [index for index, side in enumerate(self.sides) if side.player is None]
 
-    @property
-    def reviewed_line(self) -> list[GameNode]:
-        """The positions of the game under review, also during a detour from it."""
-        return self.game_tree.line if self.detour is None else self.detour.move.line
-
-    @property
-    def hides_search(self) -> bool:
-        """Whether the user looks for a better move here, which a search would show."""
-        detour = self.detour
-        return (
-            detour is not None
-            and detour.kind == RETRY
-            and (self.game_tree.current is detour.node and self.hinted is not detour.node)
-        )
-
-    @property
-    def to_review(self) -> list[GameNode]:
-        """The positions that the review evaluates: the game's, and a try at a better move."""
-        here, detour = self.game_tree.current, self.detour
-        is_try = detour is not None and detour.kind == RETRY and here.parent is detour.node
-        return [*self.reviewed_line, here] if is_try else self.reviewed_line
-
     def touch(self) -> None:
         self.last_used = time.monotonic()
 
@@ -210,15 +154,10 @@ class WebSession:
     def move(self, action: int) -> None:
         if self.game_tree.is_over:
             raise GameError("the game is over; go back or start a new one")
-        if self.search is not None and self.search.goal.purpose == MOVE:
+        if self.search.goal is not None and self.search.goal.purpose == MOVE:
             raise GameError("the other side is thinking; pause it first")
-        here = self.game_tree.current
         self._play(action)
-        if self.detour is not None and self.detour.node is here and self.review is not None:
-            self.review.running = True  # judges the move
-            self._stay()
-            return
-        self._navigated_to = self.detour = None
+        self._navigated_to = None
         self._refresh()
 
     def paste(self, actions: list[int]) -> None:
@@ -238,14 +177,6 @@ class WebSession:
             while ply > 0 and not self._is_user_turn(ply):
                 ply -= 1
             self.game_tree.go_to(ply)
-        self._stay()
-
-    def redo(self) -> None:
-        """Redo a move; with one user side, to the user's next turn."""
-        ply, last = self.game_tree.current.ply + 1, len(self.game_tree.line) - 1
-        while ply < last and not self._is_user_turn(ply):
-            ply += 1
-        self.game_tree.go_to(min(ply, last))
         self._stay()
 
     def go_to(self, ply: int) -> None:
@@ -271,14 +202,7 @@ class WebSession:
         self._refresh()
 
     def start_game(self, game: Game, sides: list[Side]) -> None:
-        """Start a game; players from runs play as they are now."""
-        newest = self.host.catalog.newest
-        self.sides = [
-            side if side.player is None else dataclasses.replace(side, player=newest(side.player))
-            for side in sides
-        ]
-        self.analysis_player = newest(self.analysis_player)
-        self.second_player = self.second_player and newest(self.second_player)
+        self.sides = sides
         self._set_tree(GameTree(game))
         self._refresh()
 
@@ -295,16 +219,12 @@ class WebSession:
         self._hint, self.hinted = self.game_tree.current, None
         self._refresh()
 
-    def analyze(
-        self, on: bool, player: PlayerOption | None = None, second: PlayerOption | None = None
-    ) -> None:
-        """Turn the endless analysis of the current position on or off, by one player or two."""
-        for each in (player, second):
-            if each is not None and not each.searches:
-                raise GameError(f"{each.name} does not search, so it cannot analyze")
+    def analyze(self, on: bool, player: PlayerOption | None = None) -> None:
+        """Turn the endless analysis of the current position on or off."""
+        if player is not None and not player.searches:
+            raise GameError(f"{player.name} does not search, so it cannot analyze")
         self.analysis_player = player or self.analysis_player
-        self.second_player, self.second_result = second, None
-        self.analyzing, self._analyzed, self._second_analyzed = on, None, None
+        self.analyzing, self._analyzed = on, None
         self._refresh()
 
     def start_review(self, on: bool) -> None:
@@ -317,47 +237,14 @@ class WebSession:
         review.running = on
         self._refresh()
 
-    def take_detour(self, kind: str, ply: int) -> None:
-        """Go to the position before move `ply`, to try again, or to see the better line."""
-        if self.review is None:
-            raise GameError("review the game first")
-        if self.detour is not None:
-            self.detour.end(self.game_tree)
-        self.detour, self.hinted = Detour.at(kind, self.game_tree, ply), None
-        self.game_tree.current = node = self.detour.node
-        known = self.review.evaluations.get(node)
-        try:
-            if kind == BETTER and known is not None:
-                for action in known.line:
-                    self._play(action)
-                self.game_tree.go_to(ply if known.line else ply - 1)
-        finally:
-            self._stay()
-
-    def end_detour(self) -> None:
-        """Return from a detour to the game."""
-        if self.detour is not None:
-            self.detour.end(self.game_tree)
-        self.detour = None
-        self._stay()
-
     def pause(self, on: bool) -> None:
         self.paused = on
         if not on:
             self._navigated_to = None
         self._refresh()
 
-    def step(self) -> None:
-        """Let a paused player make one move."""
-        if self.game_tree.is_over or self.side_to_play.player is None:
-            raise GameError("no player is to move here")
-        self.paused, self._step = True, self.game_tree.current
-        self._refresh()
-
-    def load(self, played: PlayedGame, recorded: list[dict[str, Any]] | None = None) -> None:
-        """Load a game, with the recorded data of a run for the positions of its line, if any."""
+    def load(self, played: PlayedGame) -> None:
         self._set_tree(GameTree.of(played))
-        self.recorded = dict(zip(self.game_tree.line, recorded or [], strict=False))
         self.sides = [
             side if side.player is None or side.player.spec.plays(played.game) else Side()
             for side in self.sides
@@ -401,21 +288,19 @@ class WebSession:
         """Remove a stream; without any, the search stops."""
         self.watchers.discard(watcher)
         if not self.watchers:
-            self._first.cancel()
-            self._second.cancel()
+            self.search.cancel()
 
     def close(self) -> None:
         """Stop the search, end the streams and release the search slots."""
         if self.review is not None:
             self.review.running = False
-        self._first.close()
-        self._second.close()
+        self.search.close()
         self.notify("end")
         self.watchers.clear()
 
     def _stay(self) -> None:
         """Stay in the position reached by navigation: players do not move until resumed."""
-        self._navigated_to, self._step = self.game_tree.current, None
+        self._navigated_to = self.game_tree.current
         self._refresh()
 
     def _refresh(self) -> None:
@@ -426,12 +311,10 @@ class WebSession:
     def _update(self) -> None:
         """Start the search that is due and notify the pages."""
         try:
-            self._first.set_goal(self._goal() if self.watchers else None, self.game)
-            self._second.set_goal(self._second_goal() if self.watchers else None, self.game)
+            self.search.set_goal(self._goal() if self.watchers else None, self.game)
         except AlphaZeroError as error:
             self._fail(str(error))
-            self._first.cancel()
-            self._second.cancel()
+            self.search.cancel()
         self.notify("view")
 
     def _goal(self) -> SearchGoal | None:
@@ -440,10 +323,9 @@ class WebSession:
         if self.game_tree.is_over:
             return self._review_goal()
         if self._hint is here:
-            budget = self.analysis_player.default_budget
-            return SearchGoal(HINT, here, self.analysis_player, budget.simulations, budget.seconds)
-        may_move = self._step is here or not (self.paused or self.is_waiting)
-        if side.player is not None and may_move:
+            player = self.analysis_player
+            return SearchGoal(HINT, here, player, *player.default_budget)
+        if side.player is not None and not self.paused and not self.is_waiting:
             settings = side.settings
             simulations = settings.simulations if settings else side.simulations
             return SearchGoal(MOVE, here, side.player, simulations, side.seconds, settings)
@@ -453,84 +335,51 @@ class WebSession:
             return SearchGoal(ANALYSIS, here, self.analysis_player)
         return None
 
-    def _second_goal(self) -> SearchGoal | None:
-        """Return the second player's search, which is due while the first one may analyze."""
-        here, player, first = self.game_tree.current, self.second_player, self.search
-        if player is None or not self.analyzing or self.game_tree.is_over:
-            return None
-        if self._second_analyzed is here or (first and first.goal.purpose != ANALYSIS):
-            return None
-        return SearchGoal(SECOND, here, player)
-
     def _review_goal(self) -> SearchGoal | None:
         """Return the review's next search; None while a solver is at work, or without a review."""
         review = self.review
         if review is None or not review.running or review.solving:
             return None
-        node = review.next_node(self.to_review)
+        node = review.next_node(self.game_tree.line)
         if node is None:
             review.running = False
             return None
-        if review.is_for_solver(node):
+        if node.ply > review.unsolved:
             review.solving = True
             self._solving = asyncio.create_task(self._solve(review))
             return None
-        budget = review.player.default_budget
-        return SearchGoal(REVIEW, node, review.player, budget.simulations, budget.seconds)
+        return SearchGoal(REVIEW, node, review.player, *review.player.default_budget)
 
     async def _solve(self, review: GameReview) -> None:
         """Let a solver evaluate the line's last positions, until one takes too long."""
-        try:
-            async with self.host.solver_turn:
-                solver = PositionSolver(self.game)
-                while (node := self._node_for_solver(review)) is not None:
-                    found = await asyncio.to_thread(review.solve, solver, node.state)
-                    if found is not None:
-                        review.evaluations[node] = found
-                        self.notify("view")
-        except StoppedError:
-            pass
-        finally:
-            review.solving = False
+        async with self.manager.solver_turn:
+            solver = PositionSolver(self.game)
+            solver.unsolved = review.unsolved
+            while review.running and self.watchers:
+                node = review.next_node(self.game_tree.line)
+                if node is None or node.ply <= solver.unsolved:
+                    break
+                evaluation = await asyncio.to_thread(solver.evaluate, node.state)
+                if evaluation is not None:
+                    review.evaluations[node] = evaluation
+                    self.notify("view")
+        review.unsolved, review.solving = solver.unsolved, False
         self._update()
 
-    def _node_for_solver(self, review: GameReview) -> GameNode | None:
-        """Return the next position of a review, if it still runs and a solver may try it."""
-        if self.review is not review or not review.running or not self.watchers:
-            return None
-        node = review.next_node(self.to_review)
-        return node if node is not None and review.is_for_solver(node) else None
-
-    def _on_progress(self, search: RunningSearch, progress: SearchProgress) -> None:
-        search.goal.node.search_result = progress.result
+    def _on_progress(self, goal: SearchGoal, progress: SearchProgress) -> None:
+        goal.node.search_result = progress.result
         self.notify("search")
 
-    def _on_second_progress(self, search: RunningSearch, progress: SearchProgress) -> None:
-        self.second_result = search.goal.node, progress.result
-        self.notify("search")
-
-    def _on_second_response(self, search: RunningSearch, response: SearchResponse) -> None:
-        self._second.search, self._second_analyzed = None, search.goal.node
-        if response.progress is not None:
-            self.second_result = search.goal.node, response.progress.result
-        if response.error:
-            self._fail(response.error)
-        self._update()
-
-    def _on_response(self, search: RunningSearch, response: SearchResponse) -> None:
+    def _on_response(self, goal: SearchGoal, response: SearchResponse) -> None:
         """Handle a finished search; games between players are slowed down."""
-        loop = asyncio.get_running_loop()
-        wait = self.host.min_move_seconds - (loop.time() - search.started)
-        if search.goal.purpose == MOVE and not self._user_sides and wait > 0:
-            loop.call_later(wait, self._finish, search, response)
-        else:
-            self._finish(search, response)
+        wait = self.manager.min_move_seconds if goal.purpose == MOVE and not self._user_sides else 0
+        asyncio.get_running_loop().call_later(wait, self._finish, goal, response)
 
-    def _finish(self, search: RunningSearch, response: SearchResponse) -> None:
-        if self.search is not search:
+    def _finish(self, goal: SearchGoal, response: SearchResponse) -> None:
+        if self.search.goal is not goal:
             return
-        self._first.search = None
-        node, purpose = search.goal.node, search.goal.purpose
+        self.search.goal = None
+        node, purpose = goal.node, goal.purpose
         if response.progress is not None:
             node.search_result = response.progress.result
         if response.error:
@@ -540,7 +389,9 @@ class WebSession:
         elif purpose == ANALYSIS:
             self._analyzed = node
         elif purpose == REVIEW:
-            self._take_evaluation(node)
+            if self.review is not None and node.search_result is not None:
+                choices = int(self.game.legal_action_mask(node.state).sum())
+                self.review.evaluations[node] = evaluation_of(node.search_result, choices)
         elif response.action is None:
             self.game_tree.resign(self.game_tree.to_play)
         else:
@@ -551,18 +402,12 @@ class WebSession:
                 self._fail(str(error))
         self._update()
 
-    def _take_evaluation(self, node: GameNode) -> None:
-        """Keep the result of the review's search."""
-        if self.review is not None and node.search_result is not None:
-            choices = int(self.game.legal_action_mask(node.state).sum())
-            self.review.evaluations[node] = evaluation_of(node.search_result, choices)
-
     def _fail(self, message: str) -> None:
         """Show an error and stop all automatic searches."""
         self.message = message
         if self.review is not None:
             self.review.running = False
-        self.paused, self.analyzing, self._hint, self._step = True, False, None, None
+        self.paused, self.analyzing, self._hint = True, False, None
 
     def _play(self, action: int, comment: str = "") -> None:
         is_known = any(child.action == action for child in self.game_tree.current.children)
@@ -573,24 +418,22 @@ class WebSession:
         self.game_tree.make(action, comment)
 
     def _is_user_turn(self, ply: int) -> bool:
-        """Whether undo and redo stop here: on every ply, or on the turns of a single user side."""
+        """Whether undo stops here: on every ply, or on the turns of a single user side."""
         user = self._user_sides
         return len(user) != 1 or ply % 2 == user[0]
 
     def _set_tree(self, game_tree: GameTree) -> None:
         if game_tree.game != self.game:
-            self.analysis_player = self.host.catalog.analysis_player(game_tree.game)
-            self.second_player = None
-        self._first.cancel()
-        self._second.cancel()
-        self.second_result = None
+            self.analysis_player = self.manager.catalog.analysis_player(game_tree.game)
+        else:
+            self.analysis_player = self.manager.catalog.players.get(
+                self.analysis_player.name, self.analysis_player
+            )
+        self.search.cancel()
         self.game_tree = game_tree
-        self.recorded = {}
         if self.review is not None:
             self.review.running = False  # stops its solver
-        self.review = self.detour = None
-        self.hinted = self._hint = self._step = self._navigated_to = None
-        self._analyzed = self._second_analyzed = None
+        self.review = self.hinted = self._hint = self._navigated_to = self._analyzed = None
 
     def notify(self, event: str) -> None:
         """Send an event to the open streams."""

@@ -1,6 +1,5 @@
-"""The searches of a web session: what to search, and the search in progress."""
+"""The search of a web session: what to search, and the search in progress."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,13 +10,13 @@ from alphazero.frontends.search_pool import (
     SearchRequest,
     SearchResponse,
 )
-from alphazero.frontends.web.catalog.catalog import PlayerOption
+from alphazero.frontends.web.catalog import PlayerOption
 from alphazero.games.game import Game, to_play
 from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
 from alphazero.players.levels import LevelSettings
 
-MOVE, HINT, REVIEW, ANALYSIS, SECOND = "move", "hint", "review", "analysis", "second"
-"""Purposes of a search; the last is the analysis by a second player, beside the first one."""
+MOVE, HINT, REVIEW, ANALYSIS = "move", "hint", "review", "analysis"
+"""Purposes of a search."""
 
 FindPool = Callable[[PlayerOption, Game, bool], SearchPool]
 """Returns the search pool of a player and a game; True: for short searches, one by one."""
@@ -46,50 +45,38 @@ class SearchGoal:
     @property
     def client(self) -> str:
         """The part of the session whose tree it goes on with."""
-        if self.purpose == MOVE:
-            return str(to_play(self.node.state))
-        return SECOND if self.purpose == SECOND else ANALYSIS
-
-
-@dataclass(frozen=True, eq=False)
-class RunningSearch:
-    """A search goal in progress in a pool."""
-
-    goal: SearchGoal
-    request: SearchRequest
-    pool: SearchPool
-    started: float
+        return str(to_play(self.node.state)) if self.purpose == MOVE else ANALYSIS
 
 
 class CurrentSearch:
     """At most one search in progress; its callbacks are not called once it is replaced."""
 
-    search: RunningSearch | None = None
+    goal: SearchGoal | None = None
+    """what is searched now"""
+    pool: SearchPool
+    """where it is searched"""
+    per_second = 0.0
+    """its simulations per second"""
 
     def __init__(
         self,
         session: str,
         find_pool: FindPool,
-        on_progress: Callable[[RunningSearch, SearchProgress], None],
-        on_response: Callable[[RunningSearch, SearchResponse], None],
+        on_progress: Callable[[SearchGoal, SearchProgress], None],
+        on_response: Callable[[SearchGoal, SearchResponse], None],
     ) -> None:
         """`session` distinguishes the clients of this session in the pools."""
         self._session, self._find_pool = session, find_pool
         self._on_progress, self._on_response = on_progress, on_response
-        self._per_second = 0.0
+        self._request: SearchRequest
         self._pools: dict[str, SearchPool] = {}
         """pools by client"""
 
-    @property
-    def per_second(self) -> float:
-        """Simulations per second of the search in progress, or 0."""
-        return self._per_second if self.search is not None else 0.0
-
     def cancel(self) -> None:
         """End the search without a response."""
-        if self.search is not None:
-            self.search.pool.cancel(self.search.request)
-            self.search = None
+        if self.goal is not None:
+            self.pool.cancel(self._request)
+        self.goal, self.per_second = None, 0.0
 
     def close(self) -> None:
         """End the search, and release its slots in the pools."""
@@ -104,7 +91,7 @@ class CurrentSearch:
         Raises:
             AlphaZeroError: when no pool is free; then no search runs.
         """
-        if self.search is not None and self.search.goal == goal:
+        if self.goal == goal:
             return
         self.cancel()
         if goal is None:
@@ -113,26 +100,25 @@ class CurrentSearch:
         former = self._pools.get(goal.client)
         if former is not None and former is not pool:
             former.release((self._session, goal.client))
-        self._pools[goal.client] = pool
+        self._pools[goal.client] = self.pool = pool
         request = SearchRequest(
             (self._session, goal.client),
             goal.node.moves,
             goal.node.state,
             goal.simulations,
             goal.seconds,
-            lambda progress: self._progress(search, progress),
-            lambda response: self._respond(search, response),
+            lambda progress: self._progress(request, progress),
+            lambda response: self._respond(request, response),
             level=goal.level,
         )
-        search = RunningSearch(goal, request, pool, asyncio.get_running_loop().time())
-        self.search, self._per_second = search, 0.0
+        self.goal, self._request = goal, request
         pool.submit(request)
 
-    def _progress(self, search: RunningSearch, progress: SearchProgress) -> None:
-        if self.search is search:
-            self._per_second = progress.per_second
-            self._on_progress(search, progress)
+    def _progress(self, request: SearchRequest, progress: SearchProgress) -> None:
+        if self.goal is not None and self._request is request:
+            self.per_second = progress.per_second
+            self._on_progress(self.goal, progress)
 
-    def _respond(self, search: RunningSearch, response: SearchResponse) -> None:
-        if self.search is search:
-            self._on_response(search, response)
+    def _respond(self, request: SearchRequest, response: SearchResponse) -> None:
+        if self.goal is not None and self._request is request:
+            self._on_response(self.goal, response)

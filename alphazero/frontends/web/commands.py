@@ -1,17 +1,15 @@
 """The commands of a session: fields are parsed and checked, then the command is applied."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from alphazero.errors import GameError
 from alphazero.frontends.game_tree import PERSON
 from alphazero.frontends.search_pool import MAX_SIMULATIONS
-from alphazero.frontends.web.sessions.game_review import BETTER, RETRY
-from alphazero.frontends.web.sessions.session import Side, WebSession
-from alphazero.frontends.web.sessions.session_manager import SessionManager, check_board_size
+from alphazero.frontends.web.session import Side, WebSession
+from alphazero.frontends.web.session_manager import SessionManager, check_board_size
 from alphazero.games.game import Game
-from alphazero.records.archive import SELFPLAY
 from alphazero.records.jsonl import read_line
 from alphazero.records.sgf import read_sgf
 from alphazero.records.sgf_export import from_sgf
@@ -88,11 +86,8 @@ def _read_side(manager: SessionManager, game: Game, fields: RequestFields) -> Si
         if type(value) not in (int, float) or not 0 < value <= MAX_SECONDS:
             raise GameError(f"seconds: expected a number above 0, at most {MAX_SECONDS:g}")
         seconds = float(value)
-    own_level = getattr(player.spec.options, "level", None)
-    if simulations is None and seconds is None and own_level:
-        return Side(player, level=own_level)
     if simulations is None and seconds is None:
-        return Side(player, player.default_budget.simulations, player.default_budget.seconds)
+        return Side.usual(player)
     if not player.searches:
         raise GameError(f"{name} has a fixed budget; leave out simulations and seconds")
     if simulations is not None and seconds is not None:
@@ -137,21 +132,18 @@ def _load(_: SessionManager, session: WebSession, fields: RequestFields) -> Appl
     return lambda: session.load(played)
 
 
-def _open(manager: SessionManager, session: WebSession, fields: RequestFields) -> Apply:
-    kind = fields.string("kind") if fields.has("kind") else SELFPLAY
-    run, iteration = fields.string("run"), fields.integer("iteration")
-    played, recorded = manager.recorded_game(run, iteration, kind, fields.integer("game"))
-    return lambda: session.load(played, recorded)
-
-
 def _new(manager: SessionManager, session: WebSession, fields: RequestFields) -> Apply:
+    """Start a game; players of runs play as they are now."""
     game = manager.game(fields.string("game")) if fields.has("game") else session.game
-    sides = session.sides
     if fields.has("sides"):
         sides = read_sides(manager, game, fields.content["sides"])
-    for side in sides:
-        if side.player is not None:
-            manager.catalog.player(side.player.name, game)
+    elif all(side.player is None or side.player.spec.plays(game) for side in session.sides):
+        sides = session.sides
+    else:
+        sides = manager.usual_sides(game)
+    newest = manager.catalog.newest
+    newest(session.analysis_player)
+    sides = [replace(side, player=side.player and newest(side.player)) for side in sides]
     return lambda: session.start_game(game, sides)
 
 
@@ -161,12 +153,10 @@ def _sides(manager: SessionManager, session: WebSession, fields: RequestFields) 
 
 
 def _analyze(manager: SessionManager, session: WebSession, fields: RequestFields) -> Apply:
-    on = fields.boolean("on")
-    player, second = (
-        manager.catalog.player(fields.string(name), session.game) if fields.has(name) else None
-        for name in ("player", "second")
-    )
-    return lambda: session.analyze(on, player, second)
+    on, player = fields.boolean("on"), None
+    if fields.has("player"):
+        player = manager.catalog.player(fields.string("player"), session.game)
+    return lambda: session.analyze(on, player)
 
 
 def _immediate(run: Callable[[WebSession, RequestFields], None]) -> Prepare:
@@ -178,7 +168,6 @@ COMMANDS: Final[dict[str, Prepare]] = {
     "move": _immediate(lambda session, fields: session.move(fields.integer("action"))),
     "paste": _paste,
     "undo": _immediate(lambda session, _: session.undo()),
-    "redo": _immediate(lambda session, _: session.redo()),
     "goto": _immediate(lambda session, fields: session.go_to(fields.integer("ply"))),
     "branch": _immediate(
         lambda session, fields: session.branch(fields.integer("ply"), fields.integer("index"))
@@ -189,16 +178,9 @@ COMMANDS: Final[dict[str, Prepare]] = {
     "hint": _immediate(lambda session, _: session.hint()),
     "analyze": _analyze,
     "pause": _immediate(lambda session, fields: session.pause(fields.boolean("on"))),
-    "step": _immediate(lambda session, _: session.step()),
     "review": _immediate(lambda session, fields: session.start_review(fields.boolean("on"))),
-    "retry": _immediate(lambda session, fields: session.take_detour(RETRY, fields.integer("ply"))),
-    "better": _immediate(
-        lambda session, fields: session.take_detour(BETTER, fields.integer("ply"))
-    ),
-    "return": _immediate(lambda session, _: session.end_detour()),
     "load": _load,
-    "open": _open,
 }
 
-SLOW_COMMANDS: Final = {"paste", "load", "open", "new"}
+SLOW_COMMANDS: Final = {"paste", "load", "new"}
 """Commands to prepare on a worker thread."""

@@ -1,1 +1,0 @@
-"""What the page offers: players, ratings, runs and files of games."""

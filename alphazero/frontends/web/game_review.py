@@ -1,0 +1,54 @@
+"""The review of a session's game: the evaluations of its positions.
+
+A solver evaluates the last positions on a worker thread, the session's search pool the others.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from alphazero.frontends.game_tree import GameNode
+from alphazero.frontends.review.judgement import Evaluation, Judgement, Review, review_moves
+from alphazero.frontends.web.catalog import PlayerOption
+
+COUNTED: Final = Judgement.BEST, Judgement.INACCURACY, Judgement.MISTAKE, Judgement.BLUNDER
+
+
+class GameReview:
+    """The evaluations of a game's positions; they stay when the review is left."""
+
+    def __init__(self, player: PlayerOption) -> None:
+        self.player = player
+        self.running = True
+        self.evaluations: dict[GameNode, Evaluation] = {}
+        self.solving = False
+        """Whether a solver is at work."""
+        self.unsolved = -1
+        """As in `PositionSolver`."""
+
+    def next_node(self, line: Sequence[GameNode]) -> GameNode | None:
+        """Return the position to evaluate next: the last one without an evaluation."""
+        return next((node for node in reversed(line) if node not in self.evaluations), None)
+
+    def of_line(self, line: Sequence[GameNode]) -> Review:
+        """Return the review of the moves of a line."""
+        evaluations = [self.evaluations.get(node) for node in line]
+        actions = [node.action for node in line if node.action is not None]
+        return review_moves(actions, evaluations, sum(node.is_opening for node in line))
+
+    def json(self, line: Sequence[GameNode]) -> dict[str, Any]:
+        """Return the summary of a line for the page."""
+        review = self.of_line(line)
+        return {
+            "player": self.player.name,
+            "running": self.running,
+            "done": sum(node in self.evaluations for node in line),
+            "total": len(line),
+            "exact": sum(
+                node in self.evaluations and self.evaluations[node].is_exact for node in line
+            ),
+            "accuracies": review.accuracies,
+            "counts": [
+                {judgement.value: review.count(player, judgement) for judgement in COUNTED}
+                for player in (0, 1)
+            ],
+        }

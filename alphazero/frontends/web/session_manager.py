@@ -1,0 +1,149 @@
+"""The sessions of a server and their search pools."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from typing import Final
+
+from alphazero.errors import GameError, PlayerError
+from alphazero.frontends.search_pool import SearchPool
+from alphazero.frontends.web.catalog import Catalog, PlayerOption
+from alphazero.frontends.web.security import RefusedError
+from alphazero.frontends.web.session import Side, WebSession
+from alphazero.games.game import Game
+from alphazero.games.registry import read_game
+
+MAX_SESSIONS: Final = 64
+"""Maximum number of sessions."""
+
+IDLE_SECONDS: Final = 1800.0
+"""Seconds until a session without a page is closed."""
+
+MAX_POOLS: Final = 8
+"""Maximum number of search pools."""
+
+SHUTDOWN_SECONDS: Final = 2.0
+"""Seconds to wait for a pool's thread at shutdown; as a daemon thread it ends with the program."""
+
+MAX_CELLS: Final = 26 * 26
+"""Maximum cells of a board that the page shows."""
+
+
+class SessionManager:
+    """The sessions by id, and the search pools by player and game.
+
+    Not thread-safe; `open()` binds it to the running event loop.
+    """
+
+    def __init__(
+        self, catalog: Catalog, *, min_move_seconds: float = 0.5, max_sessions: int = MAX_SESSIONS
+    ) -> None:
+        self.catalog = catalog
+        self.min_move_seconds = min_move_seconds
+        """Minimum seconds per move when players play each other."""
+        self.max_sessions = max_sessions
+        self.sessions: dict[str, WebSession] = {}
+        self.solver_turn = asyncio.Semaphore(1)
+        """Held by the only review that may use a solver now."""
+        self._pools: dict[tuple[PlayerOption, Game, bool], SearchPool] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def open(self) -> None:
+        self._loop = asyncio.get_running_loop()
+
+    def close(self) -> None:
+        """Close all sessions and wait for their pools to stop."""
+        pools = list(self._pools.values())
+        for session_id in list(self.sessions):
+            self.close_session(session_id)
+        for pool in pools:
+            pool.close()
+        for pool in pools:
+            pool.join(SHUTDOWN_SECONDS)
+        self._pools.clear()
+
+    def create_session(self, game: Game, sides: list[Side]) -> WebSession:
+        """Create a session; at the limit, in place of the longest idle one without a page.
+
+        Raises:
+            RefusedError: when all have a page.
+        """
+        if len(self.sessions) >= self.max_sessions:
+            idle = [each for each in self.sessions.values() if not each.watchers]
+            if not idle:
+                text = f"the server already has {self.max_sessions} sessions; close a page"
+                raise RefusedError(429, text)
+            self.close_session(min(idle, key=lambda each: each.last_used).id)
+        session = WebSession(self, game, sides)
+        self.sessions[session.id] = session
+        return session
+
+    def close_session(self, session_id: str) -> None:
+        """Close a session and the pools without clients."""
+        session = self.sessions.pop(session_id, None)
+        if session is not None:
+            session.close()
+        for key, pool in list(self._pools.items()):
+            if not pool.clients:
+                pool.close()
+                del self._pools[key]
+
+    def close_idle(self) -> None:
+        """Close sessions without a page for `IDLE_SECONDS`."""
+        for session in list(self.sessions.values()):
+            if session.watchers:
+                session.touch()
+            elif time.monotonic() - session.last_used > IDLE_SECONDS:
+                self.close_session(session.id)
+
+    def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
+        """Return the search pool of a player and a game; `is_sequential` as in `SearchPool`.
+
+        Raises:
+            PlayerError: when too many other pools are busy.
+        """
+        key = player, game, is_sequential
+        pool = self._pools.get(key)
+        if pool is None or pool.has_failed:
+            if pool is not None:
+                pool.close()
+            for other, each in list(self._pools.items()):
+                if len(self._pools) >= MAX_POOLS and not each.is_busy:
+                    each.close()
+                    del self._pools[other]
+            if len(self._pools) >= MAX_POOLS and key not in self._pools:
+                raise PlayerError(f"{MAX_POOLS} other players are searching; wait, or stop one")
+            pool = SearchPool(player.spec, game, self._post, is_sequential)
+            self._pools[key] = pool
+        return pool
+
+    def _post(self, call: Callable[[], None]) -> None:
+        """Schedule a function on the event loop; do nothing after the server has ended."""
+        assert self._loop is not None
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(call)
+
+    def usual_sides(self, game: Game) -> list[Side]:
+        """Return a person, and the player that also analyzes the game."""
+        return [Side(), Side.usual(self.catalog.analysis_player(game))]
+
+    def game(self, name: str) -> Game:
+        """Return a game by name and options.
+
+        Raises:
+            GameError: when there is none, or its board is too large for the page.
+        """
+        return check_board_size(self.catalog.games.get(name) or read_game(name))
+
+
+def check_board_size(game: Game) -> Game:
+    """Return a game whose board the page can show.
+
+    Raises:
+        GameError: for a larger board.
+    """
+    _, rows, columns = game.observation_shape
+    if rows * columns > MAX_CELLS:
+        raise GameError(f"the page shows boards of up to {MAX_CELLS} cells, not {rows * columns:,}")
+    return game

@@ -1,1 +1,0 @@
-"""The sessions of the page: their games, searches, reviews and commands."""

@@ -1,0 +1,43 @@
+// The layer over the board: what a search found, or who owns the board.
+
+import { setText } from "../lib/dom.js";
+
+/** Return how the game will end, {margin, ownership}: by the rules, else by the search; or null. */
+export const endOf = (view) => view.end ?? view.search?.end ?? null;
+
+export class Layers {
+  /** `changed()` is called when the user chooses another layer. */
+  constructor(select, note, changed) {
+    this.select = select;
+    this.note = note;
+    /** The user's choice; until then an analysis and the end of a game show their own. */
+    this.chosen = null;
+    select.addEventListener("change", () => {
+      this.chosen = select.value;
+      changed();
+    });
+  }
+
+  /** Return the layer of a view. */
+  of(view) {
+    const searched = view.analyzing ? "visits" : "off";
+    const usual = view.over && view.has_territory ? "territory" : searched;
+    const layer = this.chosen ?? usual;
+    return layer === "territory" && !view.has_territory ? usual : layer;
+  }
+
+  show(view) {
+    this.select.querySelector("[value=territory]").hidden = !view.has_territory;
+    this.select.value = this.of(view);
+    this.note.hidden = this.select.value !== "territory";
+    setText(this.note, territoryNote(view));
+  }
+}
+
+function territoryNote(view) {
+  const end = endOf(view);
+  const margin = end?.margin ? ` ${end.margin}.` : "";
+  if (view.over) return `Who owns each point by the rules.${margin}`;
+  if (!end?.ownership) return "Not known yet: a hint asks networks that can tell.";
+  return `Who will own each point, as the network expects; the darker, the surer.${margin}`;
+}

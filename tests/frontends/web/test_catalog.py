@@ -1,0 +1,102 @@
+"""The players that the page offers; those of runs are read anew for each game."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from helpers.frontends.web_client import CHECKPOINT, PERSON, serving
+from helpers.players import ANY_SIZE, saved_player
+
+from alphazero.errors import PlayerError
+from alphazero.frontends.web.catalog import Catalog
+from alphazero.frontends.web.session import Side
+from alphazero.games import make_game
+from alphazero.games.registry import read_game
+from alphazero.players.registry import parse_player
+
+
+def test_players_of_one_name_are_shown_with_different_names(tmp_path: Path) -> None:
+    copy = tmp_path / CHECKPOINT.name
+    copy.write_bytes(CHECKPOINT.read_bytes())
+    catalog = Catalog([parse_player(str(CHECKPOINT)), parse_player(str(copy))])
+    assert list(catalog.players)[:2] == ["tic_tac_toe", "tic_tac_toe (2)"]
+    assert str(tmp_path) not in json.dumps(catalog.json())
+
+
+def test_a_player_that_sees_komi_is_offered_for_any_komi(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "go.safetensors", "go:rows=3,columns=3,features=1")
+    catalog = Catalog([parse_player(str(path))])
+    game = read_game("go:rows=3,columns=3,komi_half_points=5")
+    assert catalog.player("go", game).spec.name == str(path)
+    assert catalog.analysis_player(game).name == catalog.names_for(game)[0] == "go"
+    assert "go" not in catalog.names_for(read_game("go"))
+    with pytest.raises(PlayerError, match=r"go plays go:rows=3,columns=3,features=1, not go"):
+        catalog.player("go", read_game("go"))
+
+
+@pytest.mark.parametrize(
+    ("options", "level", "simulations", "seconds", "budget"),
+    [
+        ("", 4, None, None, (100, None)),
+        (":level=7", 7, None, None, (100, None)),
+        (":simulations=5", None, 5, None, (5, None)),
+        (":seconds=2", None, None, 2, (None, 2)),
+    ],
+)
+def test_a_player_plays_and_analyzes_as_the_command_line_gives_it(
+    options: str,
+    level: int | None,
+    simulations: int | None,
+    seconds: float | None,
+    budget: tuple[int | None, float | None],
+) -> None:
+    player = Catalog([parse_player(f"{CHECKPOINT}{options}")]).players["tic_tac_toe"]
+    assert Side.usual(player) == Side(player, simulations, seconds, level)
+    # Hints and reviews of a player at a level have the budget of training.
+    assert player.default_budget == budget
+
+
+def test_a_new_game_is_played_by_the_newest_network_and_a_damaged_one_is_left(
+    tmp_path: Path,
+) -> None:
+    path = saved_player(tmp_path / "run.safetensors")
+    with (
+        serving([parse_player(str(path))]) as running,
+        running.begin("tic_tac_toe", PERSON, {"player": "run"}) as page,
+    ):
+        session = running.manager.sessions[page.id]
+
+        def replace_file(data: bytes) -> None:
+            (tmp_path / "new").write_bytes(data)
+            (tmp_path / "new").replace(path)
+
+        first, analyst = session.sides[1].player, session.analysis_player
+        assert first is analyst
+        page.do("new")
+        assert session.sides[1].player is first, "the file is the same"
+        replace_file(CHECKPOINT.read_bytes())
+        page.do("move", action=4)
+        assert session.sides[1].player is first, "a game goes on with the network that began it"
+        page.do("new")
+        newest = session.sides[1].player
+        assert newest is session.analysis_player is running.manager.catalog.players["run"]
+        assert newest is not None
+        assert newest.spec.player_hash == parse_player(str(CHECKPOINT)).player_hash
+        page.do("move", action=4)
+        assert not page.wait(lambda view: len(view["moves"]) == 2)["message"]
+        replace_file(path.read_bytes()[:999])
+        page.do("new")
+        assert session.sides[1].player is newest
+
+
+def test_a_player_that_is_read_anew_keeps_the_size_that_was_asked_for(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "any.safetensors", "mnk:rows=3,columns=3,length=3", ANY_SIZE)
+    game = make_game("mnk", rows=4, columns=4, length=3)
+    catalog = Catalog([parse_player(str(path)).on(game)])
+    before = catalog.players["any"]
+    os.utime(path, (1, 1))
+    again = catalog.newest(before)
+    assert again is not before
+    assert again is catalog.newest(before) is catalog.players["any"]
+    assert again.spec.game == before.spec.game == game

@@ -1,0 +1,124 @@
+"""Reviews and levels over HTTP: what the view holds, and what is refused."""
+
+from collections.abc import Iterator
+from queue import Queue
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.frontends.web_client import PERSON, SECONDS, Served, Visitor, serving
+from helpers.players import saved_player
+
+from alphazero.frontends.search_pool import SearchPool, SearchRequest, SearchResponse
+from alphazero.games import make_game
+from alphazero.players.levels import LevelSettings
+from alphazero.players.registry import parse_player
+from alphazero.records.played_game import PlayedGame
+from alphazero.records.sgf import read_sgf
+from alphazero.records.sgf_export import from_sgf
+from alphazero.solvers.exhaustive import solve_all_positions
+
+LOST = "a1 a2 b1 b3 c1"
+"""O's a2 loses, and X takes the row."""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    path = saved_player(tmp_path_factory.mktemp("players") / "some.safetensors")
+    with serving([parse_player(str(path))]) as running:
+        yield running
+
+
+def review(visitor: Visitor) -> dict[str, Any]:
+    """Review the game; return the view at the end."""
+    visitor.do("review", on=True)
+    return visitor.wait(
+        lambda view: view["review"] and view["review"]["done"] == view["review"]["total"]
+    )
+
+
+def test_a_small_game_is_judged_as_exhaustive_minimax_does(served: Served) -> None:
+    game = make_game("tic_tac_toe")
+    solved = solve_all_positions(game)
+    values = {
+        state.tobytes(): int(value)
+        for state, value in zip(solved.states, solved.values, strict=True)
+    }
+    with served.begin("tic_tac_toe", PERSON, PERSON) as visitor:
+        visitor.do("paste", moves=LOST)
+        view = review(visitor)
+        text = visitor.saved("sgf")
+    assert "BM[2]C[win rate 50% (value +0.00), then 0%: blunder, better was b2" in text
+    assert from_sgf(read_sgf(text)).moves() == LOST.split()
+    state = game.initial_state()
+    for ply, move in enumerate(view["moves"]):
+        before = values[state.tobytes()]
+        state = game.play(state, game.parse_action(state, move["name"]))
+        after = -values[state.tobytes()] if ply < 4 else 1
+        assert move["review"]["before"] == 50 + 50 * before
+        assert move["review"]["after"] == 50 + 50 * after
+        assert (move["review"]["judgement"] == "blunder") == (after < before)
+        assert move["value"] == (after if ply % 2 == 0 else -after)
+    assert view["review"]["exact"] == 6
+    assert not view["review"]["running"]
+    (mistake,) = view["review"]["mistakes"]
+    assert (mistake["ply"], mistake["name"]) == (2, "a2")
+    assert mistake["review"]["better"] == {"name": "b2", "end": "draws"}
+    assert view["review"]["counts"][1]["blunder"] == 1
+    assert view["review"]["accuracies"][0] == pytest.approx(100, abs=0.001)
+
+
+def test_the_moves_of_a_drawn_opening_are_not_judged(served: Served) -> None:
+    game = make_game("tic_tac_toe")
+    actions = tuple("abc".index(move[0]) + 3 * (3 - int(move[1])) for move in LOST.split())
+    played = PlayedGame(game, ("one", "two"), actions, 1, opening=2)
+    assert " ".join(played.moves()) == LOST
+    with served.begin("tic_tac_toe", PERSON, PERSON) as visitor:
+        visitor.do("load", text=played.to_line())
+        view = review(visitor)
+        judged = [move["review"] is not None for move in view["moves"]]
+        assert judged == [False, False, True, True, True]
+        assert view["review"]["mistakes"] == []
+        assert view["review"]["counts"][1]["blunder"] == 0
+        shown = visitor.do("goto", ply=2)
+        assert shown["moves"][1]["name"] == "a2"
+        assert shown["moves"][1]["review"] is None
+
+
+def test_a_review_can_be_left_and_goes_on_where_it_was(served: Served) -> None:
+    with served.begin("gomoku:rows=8,columns=8", PERSON, PERSON) as visitor:
+        visitor.do("paste", moves="d4 e5 d5 e4 d6 e6 a1 b2")
+        visitor.do("review", on=True)
+        visitor.wait(lambda view: view["review"] and view["review"]["done"] >= 2)
+        left = visitor.do("review", on=False)
+        assert not left["review"]["running"]
+        # Moving about changes nothing; another line has its own moves to review.
+        moved = visitor.do("goto", ply=3)
+        assert moved["review"]["done"] >= left["review"]["done"] >= 2
+        known = [move["review"] for move in moved["moves"]]
+        view = review(visitor)
+        assert view["review"]["total"] == 9
+        for before, after in zip(known, view["moves"], strict=True):
+            assert before is None or before == after["review"]
+        started = visitor.do("new", game="tic_tac_toe")
+        assert started["review"] is None
+
+
+def test_a_pool_draws_the_moves_of_a_level_for_its_request_alone() -> None:
+    game, answers = make_game("tic_tac_toe"), Queue[SearchResponse]()
+    pool, moves = SearchPool(parse_player("uct:30"), game, lambda call: call()), [0, 3, 1, 4]
+    state = game.play(game.initial_state(), *moves)  # 2 wins at once
+    played: list[int | None] = []
+    try:
+        for count in range(60):
+            level = LevelSettings(30, random_moves=1.0) if count % 2 else None
+            pool.submit(
+                SearchRequest("a", moves, state, 30, None, lambda _: None, answers.put, level=level)
+            )
+            played.append(answers.get(timeout=SECONDS).action)
+    finally:
+        pool.close()
+        pool.join(SECONDS)
+    assert set(played[::2]) == {2}
+    assert len(set(played[1::2])) >= 4
+    assert set(played[1::2]) <= set(np.flatnonzero(game.legal_action_mask(state)).tolist())

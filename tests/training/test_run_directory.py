@@ -1,0 +1,41 @@
+"""The games that a run keeps for people to look at."""
+
+from pathlib import Path
+
+import pytest
+from helpers.runs.tiny_run import ITERATIONS, fingerprint, tiny_config
+
+from alphazero.diagnostics.verify import verify
+from alphazero.records.game_files import load_played
+from alphazero.training import run_directory
+from alphazero.training.loop import resume, train
+
+
+def test_games_for_people_are_kept_of_the_newest_iterations_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gate at every second of four iterations; the window has left the first."""
+    monkeypatch.setattr(run_directory, "KEPT_GAMES", 2)
+    kept = "replay.window_minimum=16", "replay.window_maximum=16"
+    folder = train(tiny_config(tmp_path / "once", *kept))
+    names = {path.name for path in (folder / "games").iterdir()}
+    assert names == {
+        f"{kind}-{iteration:06d}.{form}"
+        for kind, iteration in (("selfplay", 3), ("selfplay", 4), ("gate", 4))
+        for form in ("txt", "sgf")
+    }
+    first = train(tiny_config(tmp_path / "twice", *kept, "budget.iterations=2"))
+    (first / "games/notes.txt").write_text("somebody's own")
+    resume(first, [f"budget.iterations={ITERATIONS}"])
+    (first / "games/notes.txt").unlink()  # which nothing swept away
+    ours, others = (
+        {name: digest for name, digest in fingerprint(each).items() if name != "config.yaml"}
+        for each in (folder, first)
+    )
+    assert ours == others
+    assert not verify(first).faults
+
+
+def test_games_without_sgf_are_kept_a_line_each(tmp_path: Path) -> None:
+    folder = train(tiny_config(tmp_path, "game.name=connect_four", "budget.iterations=2"))
+    assert load_played(folder / "games/gate-000002.jsonl")
