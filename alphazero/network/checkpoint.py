@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
 from alphazero.config.fields import WrongValueError, check_value, config_fields
 from alphazero.config.schema import AUXILIARY_HEADS, Config, NetworkConfig, check_names
 from alphazero.errors import CheckpointError, ConfigError, GameError, RunError
-from alphazero.games import Game, make_game
 from alphazero.utils.checked_json import parse_object, typed
 from alphazero.utils.files import (
     explain_os_error,
@@ -33,6 +32,7 @@ from alphazero.utils.shipped import find_shipped, shipped_players
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from alphazero.games import Game
     from alphazero.network.resnet import ResNet
 
 JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | None
@@ -81,7 +81,7 @@ class Checkpoint:
     details: dict[str, JSON] = field(default_factory=dict)
     source: str = "this checkpoint"
 
-    def network(self, game: Game | None = None) -> "ResNet":
+    def network(self, game: "Game | None" = None) -> "ResNet":
         """Return a new network with a copy of these weights, in evaluation mode.
 
         `game` is the one to play, as another size of the board; default: that of training.
@@ -94,8 +94,9 @@ class Checkpoint:
         network.load_state_dict(weights, assign=True)
         return network.eval()
 
-    def _validated_network(self, game: Game | None = None) -> "ResNet":
+    def _validated_network(self, game: "Game | None" = None) -> "ResNet":
         """Return the network on the "meta" device, after checking that every weight fits it."""
+        from alphazero.games import make_game  # late: it loads numba
         from alphazero.network.resnet import ResNet
 
         # Before anything is built: a header may ask for a thousand blocks.
@@ -224,7 +225,7 @@ def _describe(tensor: "Tensor") -> str:
     return f"{_type_of(tensor)} {list(tensor.shape)}"
 
 
-def check_network_size(config: Config, game: Game) -> None:
+def check_network_size(config: Config, game: "Game") -> None:
     """Raise ConfigError unless the network fits a checkpoint, and learning fits this machine."""
     from alphazero.network.resnet import ResNet
 

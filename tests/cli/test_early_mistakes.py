@@ -58,7 +58,6 @@ MISTAKES = {
     ),
     "rate random uct:10 --plot photo.png": "photo.png: the file holds no figure",
     "serve nope.safetensors": "no such file",
-    "serve nope.jsonl": "nope.jsonl: no such file",
     "gtp pickled.safetensors": "this is a pickled PyTorch file",
     "bench nope.yaml": "nope.yaml: no such file",
     "plan nope.yaml": "nope.yaml: no such file",
