@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from alphazero.errors import GameError
 from alphazero.frontends.game_tree import PERSON
-from alphazero.frontends.search_pool import MAX_SIMULATIONS
+from alphazero.frontends.web.search_pool import MAX_SIMULATIONS
 from alphazero.frontends.web.session import Side, WebSession
 from alphazero.frontends.web.session_manager import SessionManager, check_board_size
 from alphazero.games.game import Game

@@ -14,9 +14,9 @@ from alphazero.errors import AlphaZeroError, GameError
 from alphazero.frontends.game_tree import PERSON, GameNode, GameTree
 from alphazero.frontends.review.annotation import annotated_sgf
 from alphazero.frontends.review.reviewer import PositionSolver, evaluation_of
-from alphazero.frontends.search_pool import SearchPool, SearchProgress, SearchResponse
 from alphazero.frontends.web.catalog import Catalog, PlayerOption
 from alphazero.frontends.web.game_review import GameReview
+from alphazero.frontends.web.search_pool import SearchPool, SearchProgress, SearchResponse
 from alphazero.frontends.web.session_search import (
     ANALYSIS,
     HINT,

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Final
 
 from alphazero.errors import GameError, PlayerError
-from alphazero.frontends.search_pool import SearchPool
 from alphazero.frontends.web.catalog import Catalog, PlayerOption
+from alphazero.frontends.web.search_pool import SearchPool
 from alphazero.frontends.web.security import RefusedError
 from alphazero.frontends.web.session import Side, WebSession
 from alphazero.games.game import Game

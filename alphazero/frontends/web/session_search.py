@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from alphazero.frontends.game_tree import GameNode
-from alphazero.frontends.search_pool import (
+from alphazero.frontends.web.catalog import PlayerOption
+from alphazero.frontends.web.search_pool import (
     SearchPool,
     SearchProgress,
     SearchRequest,
     SearchResponse,
 )
-from alphazero.frontends.web.catalog import PlayerOption
 from alphazero.games.game import Game, to_play
 from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
 from alphazero.players.levels import LevelSettings

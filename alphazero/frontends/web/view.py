@@ -9,8 +9,8 @@ from alphazero.drawing.palette import looks_of
 from alphazero.frontends.game_tree import GameNode
 from alphazero.frontends.review.annotation import describe_exact_end
 from alphazero.frontends.review.judgement import MoveReview, Review
-from alphazero.frontends.search_pool import MAX_LINES
 from alphazero.frontends.terminal.replay_viewer import headline
+from alphazero.frontends.web.search_pool import MAX_LINES
 from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.games.grid import stones_by_cell

@@ -9,7 +9,7 @@ import pytest
 from helpers.frontends.web_client import PERSON, SECONDS, Served, Visitor, serving
 from helpers.players import saved_player
 
-from alphazero.frontends.search_pool import SearchPool, SearchRequest, SearchResponse
+from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse
 from alphazero.games import make_game
 from alphazero.players.levels import LevelSettings
 from alphazero.players.registry import parse_player

@@ -4,8 +4,8 @@ import pytest
 from helpers.frontends.web_client import SECONDS, eventually, player_with
 from helpers.uniform_evaluator import UniformEvaluator
 
-from alphazero.frontends import search_pool
-from alphazero.frontends.search_pool import SearchPool, SearchRequest, SearchResponse
+from alphazero.frontends.web import search_pool
+from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse
 from alphazero.games import make_game
 from alphazero.games.game import Game
 from alphazero.players.registry import PlayerSpec, parse_player
