@@ -145,7 +145,9 @@ def _start_analysis(tab: Any, address: str, moves: str) -> None:
     tab.request.post(f"{sessions}/{session}/paste", data={"moves": moves})
     tab.add_init_script(f"sessionStorage.setItem('alphazero-session', '{session}')")
     tab.goto(address)
-    for _ in moves.split():  # give the graph each position's value
+    for ply in range(len(moves.split()), 0, -1):  # give the graph each position's value
+        here = "(ply) => parseInt(document.querySelector('#ply').textContent) === ply"
+        tab.wait_for_function(here, arg=ply)
         tab.get_by_role("button", name="Hint").click()
         tab.locator("#search .move-table tbody tr").first.wait_for()
         tab.get_by_role("button", name="One move back").click()
