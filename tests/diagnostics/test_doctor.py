@@ -22,7 +22,8 @@ from alphazero.network.inference import backend
 from alphazero.network.inference.device_check import TOLERANCES
 from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.loop import Training, train
+from alphazero.training.iteration import Training
+from alphazero.training.loop import train
 from alphazero.training.monitoring.metrics import METRICS
 from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 from alphazero.training.run_directory import RunDirectory

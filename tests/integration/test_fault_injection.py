@@ -22,8 +22,9 @@ from helpers.runs.tiny_run import YAML, fingerprint, manifest_of, scalar_log, to
 
 from alphazero.cli.main import main
 from alphazero.network.inference.backend import make_evaluator
-from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
-from alphazero.training.loop import Training
+from alphazero.training.data.batch import Batch
+from alphazero.training.data.replay_buffer import ReplayBuffer
+from alphazero.training.iteration import Training
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
@@ -311,7 +312,7 @@ from pathlib import Path
 resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
 from alphazero.cli.main import main
 from alphazero.utils.jit import cache_folder
-from alphazero.training.loop import Training
+from alphazero.training.iteration import Training
 
 iterations, samples = int(sys.argv[1]), []
 save = Training.save

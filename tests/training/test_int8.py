@@ -19,7 +19,7 @@ from alphazero.network.inference import quantization
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.inference.quantization import QuantizationError
 from alphazero.network.resnet import ResNet
-from alphazero.training import loop
+from alphazero.training import iteration, loop
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.int8 import quantize, sample_positions
@@ -225,7 +225,7 @@ def test_where_torch_computes_a_run_in_int8_is_the_run_without(tmp_path: Path) -
 def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path: Path) -> None:
     seen: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        gate, play = loop.run_gate, loop.play_games
+        gate, play = iteration.run_gate, iteration.play_games
 
         def watched_gate(*given):
             seen.extend(evaluator.precision for evaluator in given[2:4])
@@ -235,8 +235,8 @@ def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path: P
             seen.append(given[2].precision)
             return play(*given)
 
-        patch.setattr(loop, "run_gate", watched_gate)
-        patch.setattr(loop, "play_games", watched_play)
+        patch.setattr(iteration, "run_gate", watched_gate)
+        patch.setattr(iteration, "play_games", watched_play)
         set_limits(patch, 0, 2)
         loop.train(tiny_config(tmp_path, INT8, "budget.iterations=2"))
     assert seen == ["float32", "int8 and float32", "float32", "float32"]

@@ -22,8 +22,9 @@ from alphazero.mcts.kernels.transpositions import has_transpositions
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord
-from alphazero.training import loop, selfplay
-from alphazero.training.loop import Training, train
+from alphazero.training import iteration, selfplay
+from alphazero.training.iteration import Training
+from alphazero.training.loop import train
 from alphazero.training.run_directory import RunDirectory
 from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.arrays import Float32Array
@@ -222,13 +223,13 @@ def test_the_simulations_of_a_move_grow_with_the_positions(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     played: list[int] = []
-    play_games = loop.play_games
+    play_games = iteration.play_games
 
     def remember(game: Game, config: Config, *others: Any) -> SelfPlayResult:
         played.append(config.search.simulations)
         return play_games(game, config, *others)
 
-    monkeypatch.setattr(loop, "play_games", remember)
+    monkeypatch.setattr(iteration, "play_games", remember)
     growing = "selfplay.progressive_samples=100", "search.simulations=14"
     train(tiny_config(tmp_path, "budget.iterations=5", *growing))
     assert played[0] == 2

@@ -20,7 +20,7 @@ from alphazero.players.search_player import _choose_moves
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
 from alphazero.training import resignation
 from alphazero.training.data.game_shard import PLAYED_OUT, RESIGNED, GameBatch
-from alphazero.training.loop import Training
+from alphazero.training.iteration import Training
 from alphazero.training.resignation import (
     check_threshold,
     measure_resignation,

@@ -37,11 +37,12 @@ from alphazero.cli.main import main
 from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.network.checkpoint import load_checkpoint
-from alphazero.training import loop, resignation
+from alphazero.training import iteration, loop, resignation
 from alphazero.training.data.game_shard import RESIGNED, GameBatch
-from alphazero.training.loop import Training, resume, train
+from alphazero.training.iteration import Training
+from alphazero.training.loop import resume, train
 from alphazero.training.manifest import player_name, run_folder
-from alphazero.training.run_directory import RunDirectory
+from alphazero.training.run_directory import GATE, LEARN, PLAY, RunDirectory
 from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.files import write_atomic
 from alphazero.utils.jobs import map_ahead
@@ -786,7 +787,7 @@ def test_a_budget_of_samples_ends_the_run_at_the_first_iteration_that_reaches_it
 
 def test_a_budget_of_minutes_ends_the_run_by_the_clock(tmp_path: Path, monkeypatch: Patch) -> None:
     clock = iter(range(1_000_000))
-    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: 10.0 * next(clock)))
+    monkeypatch.setattr(iteration, "time", SimpleNamespace(monotonic=lambda: 10.0 * next(clock)))
     config = tiny_config(tmp_path, "budget.minutes=3", "budget.iterations=50")
     # Ten seconds each: the first save; then in each iteration play, learn, save, in each second
     # one the gate too. The last save ends after its manifest is written: 170 s stand there.
@@ -819,7 +820,7 @@ def test_no_two_purposes_and_no_two_iterations_have_random_numbers_in_common(
     def watch(run: RunDirectory, purpose: int) -> list[int]:
         drawn = draw(run, purpose)
         entry = (run.state.iteration, purpose, tuple(drawn))
-        if purpose != loop.LEARN or entry not in seeds:  # each step adds its number to LEARN's seed
+        if purpose != LEARN or entry not in seeds:  # each step adds its number to the seed
             seeds.append(entry)
         return drawn
 
@@ -827,7 +828,7 @@ def test_no_two_purposes_and_no_two_iterations_have_random_numbers_in_common(
     train(tiny_config(tmp_path, "run.seed=8"))
     iterations, purposes, streams = map(set, zip(*seeds, strict=True))
     assert iterations == set(range(ITERATIONS + 1))  # the network is drawn before the first
-    assert {loop.PLAY, loop.LEARN, loop.GATE} <= purposes
+    assert {PLAY, LEARN, GATE} <= purposes
     assert len(streams) == len(seeds)
 
 

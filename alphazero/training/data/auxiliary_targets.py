@@ -17,8 +17,8 @@ from numba import types
 from alphazero.games.compiled_rules import Rules, RulesType
 from alphazero.games.game import Game, Mask, State, Symmetries, value_of, value_signs
 from alphazero.network.heads import HORIZON_SHARES
+from alphazero.training.data.batch import Target
 from alphazero.training.data.game_shard import RESIGNED, GameBatch, initial_states
-from alphazero.training.data.replay_buffer import Target
 from alphazero.utils.arrays import BoolArray, Float32Array, Float64Array, Int8Array, Int64Array
 from alphazero.utils.jit import kernel
 

@@ -5,10 +5,9 @@ Games are stored as moves and search policies; sampling computes observations by
 Letters: P positions (one per move), A actions, B batch, [C, H, W] observation.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,46 +17,13 @@ from alphazero.config.schema import ReplayConfig
 from alphazero.errors import RunError
 from alphazero.games.compiled_rules import Rules, RulesType
 from alphazero.games.game import ONGOING, Game, State, value_signs
+from alphazero.training.data.batch import Batch
 from alphazero.training.data.game_shard import GameBatch, initial_states
 from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array
 from alphazero.utils.jit import kernel
 
 if TYPE_CHECKING:
     from alphazero.training.data.auxiliary_targets import GameTargets
-
-
-class Target(NamedTuple):
-    """The target of one auxiliary head for B positions."""
-
-    values: Float32Array
-    """[B, ...] for the player to move, see `target_shapes`"""
-    weights: Float32Array
-    """[B] 1 where the target is known, else 0"""
-
-
-class Batch(NamedTuple):
-    """Samples (s, pi, z) for one optimizer step."""
-
-    observations: Float32Array
-    """[B, C, H, W]"""
-    policies: Float32Array
-    """[B, A] policy targets pi"""
-    values: Float32Array
-    """[B] value targets z, for the player to move; optionally mixed with search values"""
-    auxiliary: Mapping[str, Target] = MappingProxyType({})
-    """targets of the auxiliary heads, in the order of `network.auxiliary`"""
-
-    def arrays(self) -> list[Float32Array]:
-        """Return all arrays in a fixed order, each with B rows."""
-        targets = (array for target in self.auxiliary.values() for array in target)
-        return [self.observations, self.policies, self.values, *targets]
-
-    @classmethod
-    def of_arrays(cls, arrays: Sequence[Float32Array], heads: Iterable[str] = ()) -> "Batch":
-        """Return the batch with these `arrays`, and targets for auxiliary `heads`."""
-        observations, policies, values, *rest = arrays
-        pairs = map(Target, rest[::2], rest[1::2])
-        return cls(observations, policies, values, dict(zip(heads, pairs, strict=True)))
 
 
 @kernel(

@@ -17,8 +17,8 @@ from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.training.distributed.actor_pool import GateResult, NetworkSnapshot
 from alphazero.training.distributed.ray_cluster import open_actor_pool
+from alphazero.training.iteration import Training
 from alphazero.training.learning.learner import StepReport
-from alphazero.training.loop import Training
 from alphazero.training.manifest import RunState, player_name
 from alphazero.training.run_directory import GATE
 from alphazero.training.selfplay import SelfPlayNetwork, SelfPlayResult

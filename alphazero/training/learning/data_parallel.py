@@ -23,7 +23,7 @@ from alphazero.config.schema import LearnerConfig
 from alphazero.errors import RunError
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.auxiliary_targets import target_shapes
-from alphazero.training.data.replay_buffer import Batch
+from alphazero.training.data.batch import Batch
 from alphazero.training.learning.learner import Learner
 from alphazero.training.learning.objective import Objective
 from alphazero.training.run_directory import RunDirectory
@@ -98,17 +98,18 @@ class Group:
         """Follower: do the learner's steps in the run in `folder`, until the leader ends."""
         distributed.barrier()  # the leader has published
         run = RunDirectory.resume(folder)
-        learner = self.learner(run.new_network(), run.config.learner, run.config.inference.device)
+        learner = self.learner(run)
         learner.restore(run.load_learner(), run.state.step)
         distributed.barrier()  # the followers have loaded it
         with contextlib.suppress(RunError):  # the leader raises the same error and reports it
             learner.run_follower()
 
-    def learner(
-        self, network: ResNet, settings: LearnerConfig, device: str, precision: str
-    ) -> "SharedLearner":
-        """Return this process's learner."""
-        return SharedLearner(network, settings, device, precision, self)
+    def learner(self, run: RunDirectory) -> "SharedLearner":
+        """Return this process's learner of a run."""
+        learner, inference = run.config.learner, run.config.inference
+        return SharedLearner(
+            run.new_network(), learner, inference.device, inference.precision, self
+        )
 
     @contextlib.contextmanager
     def leading(self) -> Iterator[None]:

@@ -13,7 +13,7 @@ from alphazero.config.schema import LearnerConfig
 from alphazero.errors import RunError
 from alphazero.network.inference.devices import resolve_device, resolve_precision
 from alphazero.network.resnet import ResNet
-from alphazero.training.data.replay_buffer import Batch
+from alphazero.training.data.batch import Batch
 from alphazero.training.learning.losses import KNOWN, squared_norm
 from alphazero.training.learning.objective import Objective
 

@@ -226,7 +226,7 @@ MUTATIONS = (
         "training/learning/test_losses.py::test_the_losses_are_those_computed_by_hand",
     ),
     Mutation(
-        "training/loop.py",
+        "training/iteration.py",
         "self.learner.restore(self.run.load_learner(), state.step)",
         "self.learner.network.load_state_dict(self.run.load_best().network().state_dict())",
         "a resumed run has lost its optimizer and its step",

@@ -7,7 +7,7 @@ import torch
 
 from alphazero.config.schema import LearnerConfig, NetworkConfig, RatePoint
 from alphazero.network.resnet import ResNet
-from alphazero.training.data.replay_buffer import Batch, Target
+from alphazero.training.data.batch import Batch, Target
 from alphazero.training.learning.learner import Learner
 
 SHAPE, ACTIONS = (4, 3, 3), 9

@@ -23,7 +23,7 @@ from alphazero.network.inference.backend import make_evaluator, openvino_is_inst
 from alphazero.network.inference.device_check import TOLERANCES, check_device, fixed_positions
 from alphazero.network.inference.torch_evaluator import TorchEvaluator
 from alphazero.network.resnet import ResNet
-from alphazero.training import loop
+from alphazero.training import iteration
 from alphazero.training.loop import train
 from alphazero.utils.arrays import Float32Array
 
@@ -149,7 +149,7 @@ def poison(monkeypatch: pytest.MonkeyPatch) -> None:
     def make_sick(network: ResNet, settings: InferenceConfig) -> Sick:
         return sick("zeros")(network, settings.device, settings.precision)
 
-    monkeypatch.setattr(loop, "make_evaluator", make_sick)
+    monkeypatch.setattr(iteration, "make_evaluator", make_sick)
 
 
 def test_a_sick_device_stops_a_new_run_before_anything_is_saved(

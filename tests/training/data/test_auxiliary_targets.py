@@ -16,8 +16,9 @@ from alphazero.config.schema import AUXILIARY_HEADS
 from alphazero.games import Game, make_game
 from alphazero.records.game_record import GameRecord
 from alphazero.training.data.auxiliary_targets import target_shapes
+from alphazero.training.data.batch import Batch
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
+from alphazero.training.data.replay_buffer import ReplayBuffer
 
 GAMES = {
     "go": make_game("go", rows=3, columns=4, komi_half_points=3),

@@ -27,8 +27,9 @@ from alphazero.errors import RunError
 from alphazero.games import Game, value_of
 from alphazero.games.game import to_play
 from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.training.data.batch import Batch
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
+from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.utils.arrays import Float32Array
 
 

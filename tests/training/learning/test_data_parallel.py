@@ -22,7 +22,7 @@ from alphazero.network.resnet import ResNet
 from alphazero.training.learning.learner import Learner
 from alphazero.training.learning.data_parallel import join_group
 from alphazero.training.data.auxiliary_targets import target_shapes
-from alphazero.training.data.replay_buffer import Batch, Target
+from alphazero.training.data.batch import Batch, Target
 
 rng = np.random.default_rng(1)
 HEADS = tuple(sys.argv[2:])

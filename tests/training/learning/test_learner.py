@@ -37,11 +37,12 @@ from alphazero.config.schema import (
 from alphazero.errors import RunError
 from alphazero.network.resnet import ResNet
 from alphazero.reference import loss
+from alphazero.training.data.batch import Batch, Target
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.data.replay_buffer import Batch, ReplayBuffer, Target
+from alphazero.training.data.replay_buffer import ReplayBuffer
+from alphazero.training.iteration import Training
 from alphazero.training.learning import losses
 from alphazero.training.learning.learner import Learner
-from alphazero.training.loop import Training
 from alphazero.training.run_directory import RunDirectory
 
 

@@ -17,8 +17,8 @@ from alphazero.mcts.network_search import Exploration, NetworkSearch
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
+from alphazero.training.iteration import holdout_value_loss
 from alphazero.training.learning.learner import Learner
-from alphazero.training.loop import holdout_value_loss
 from alphazero.training.selfplay import SelfPlayStats
 from alphazero.utils.arrays import Float32Array
 

@@ -17,7 +17,7 @@ from alphazero.games.mnk import Mnk
 from alphazero.mcts import network_search
 from alphazero.mcts.network_search import network_statistics
 from alphazero.records.game_record import GameRecord, Pairing
-from alphazero.training import loop, selfplay
+from alphazero.training import iteration, selfplay
 from alphazero.training.loop import train
 from alphazero.training.monitoring import surprise as surprises
 from alphazero.training.monitoring.metrics import IterationReport, entropies_of
@@ -191,7 +191,7 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played, asked = [], []
-    play_games, find = loop.play_games, surprises.most_surprising_position
+    play_games, find = iteration.play_games, surprises.most_surprising_position
 
     def remember_player(*arguments: object) -> SelfPlayResult:
         played.append(arguments[2])
@@ -201,7 +201,7 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
         asked.append(arguments[2])
         return find(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(loop, "play_games", remember_player)
+    monkeypatch.setattr(iteration, "play_games", remember_player)
     monkeypatch.setattr(surprises, "most_surprising_position", remember_asked)
     # Without a gate the challenger has taken the player's place when the games are looked at.
     run = train(tiny_config(tmp_path, "gate.games=0"))
