@@ -20,7 +20,7 @@ import numpy as np, torch
 from alphazero.config.schema import LearnerConfig, NetworkConfig
 from alphazero.network.resnet import ResNet
 from alphazero.training.learning.learner import Learner
-from alphazero.training.learning.data_parallel import join_group
+from alphazero.training.learning.data_parallel import SharedLearner, join_group
 from alphazero.training.data.auxiliary_targets import target_shapes
 from alphazero.training.data.batch import Batch, Target
 
@@ -55,7 +55,9 @@ def learner(group):
     settings = LearnerConfig(
         optimizer=sys.argv[1], batch_size=16, ema_decay=0.9, max_grad_norm=0.5
     )
-    return (group.learner if group else Learner)(network, settings, "cpu", "float32")
+    if group is None:
+        return Learner(network, settings, "cpu", "float32")
+    return SharedLearner(network, settings, "cpu", "float32", group)
 group = join_group()
 shared = learner(group)
 if group.rank:
