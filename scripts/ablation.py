@@ -210,7 +210,6 @@ CONNECT_FOUR_SMALL = [
     "search.fpu=parent",
     "search.fpu_reduction=0.2",
     "search.transpositions=never",
-    "search.backup_value_weighting=0.0",
     "selfplay.fast_simulations=8",
     "selfplay.temperature=1.0",
     "selfplay.temperature_moves=14",
@@ -271,14 +270,7 @@ CONNECT_FOUR_VARIANTS = {
     "Gumbel search": ["search.selection=gumbel"],
     "Gumbel search above PUCT": ["search.selection=gumbel_root"],
     "transpositions": ["search.transpositions=always"],
-    "the same, backup_value_weighting 2": [
-        "search.transpositions=always",
-        "search.backup_value_weighting=2.0",
-    ],
-    "the same, not in self-play": [
-        "search.transpositions=play",
-        "search.backup_value_weighting=2.0",
-    ],
+    "the same, not in self-play": ["search.transpositions=play"],
     "random symmetries at leaves": ["search.leaf_symmetry=random"],
     "averaged symmetries at leaves": ["search.leaf_symmetry=average"],
     "resignation": ["selfplay.resign_enabled_fraction=0.9"],

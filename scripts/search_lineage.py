@@ -60,7 +60,7 @@ def historical_methods(checkpoint: Path) -> list[Row]:
         for word, method in METHODS.items()
     ]
     # Plain trees, as in all other methods.
-    plain = f"{checkpoint}:transpositions=false,backup_value_weighting=0"
+    plain = f"{checkpoint}:transpositions=false"
     return [
         Row("random play", "none", "none", "random", ()),
         Row("minimax", "alpha-beta", "heuristic", "minimax", (SECONDS,)),

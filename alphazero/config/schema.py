@@ -220,19 +220,11 @@ class SearchConfig:
         "never",
         "where one node stands for a position, whatever the order of the moves that lead to it, so "
         "that all simulations through it share its statistics: `never`; in `play`, gates included; "
-        "or `always`, in self-play too. No effect in games where earlier positions matter, such as "
-        "Go. With `play`, self-play has plain means too",
+        "or `always`, in self-play too. In a graph worse actions also count less in a mean value. "
+        "`never` for games where earlier positions matter, such as Go",
         choices=TRANSPOSITIONS,
         source="AGZ: never; Czech, Korus & Kersting, Monte-Carlo Graph Search, ICAPS 2021; "
         "means as in KataGo, docs/GraphSearch.md",
-    )
-    backup_value_weighting: float = config_field(
-        0.0,
-        "k of the weight 1 / (1 + k d) of a visit in the parent's mean value, where d is how "
-        "much worse the action is than the node's best one; 0: equal weights",
-        at_least=0,
-        at_most=1000,
-        source="AGZ: 0; others between mean and maximum: Coulom 2006, section 3",
     )
     leaf_symmetry: str = config_field(
         "none",
@@ -267,10 +259,10 @@ class SearchConfig:
     )
 
     def in_selfplay(self) -> "SearchConfig":
-        """Return the settings of self-play: plain trees and means if graphs are for play only."""
+        """Return the settings of self-play: plain trees if graphs are for play only."""
         if self.transpositions != "play":
             return self
-        return replace(self, transpositions="never", backup_value_weighting=0.0)
+        return replace(self, transpositions="never")
 
 
 @dataclass(frozen=True)

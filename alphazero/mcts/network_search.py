@@ -198,6 +198,12 @@ def network_statistics(game: Game, evaluator: Evaluator, states: State) -> RootS
     return search.root_statistics(slots)
 
 
+BACKUP_VALUE_WEIGHTING = 2.0
+"""k of the weight 1 / (1 + k d) of a visit in the mean value of a node of a graph, where d is how
+much worse the action is than the node's best one. AGZ: 0, equal weights; others between mean and
+maximum: Coulom 2006, section 3."""
+
+
 def selection_params(settings: SearchConfig) -> SelectionParams:
     """Return the selection rule and constants of the configuration."""
     return SelectionParams(
@@ -207,7 +213,7 @@ def selection_params(settings: SearchConfig) -> SelectionParams:
         fpu_parent=settings.fpu == "parent",
         fpu_reduction=float(settings.fpu_reduction),
         mcts_solver=settings.mcts_solver,
-        backup_value_weighting=float(settings.backup_value_weighting),
+        backup_value_weighting=BACKUP_VALUE_WEIGHTING * (settings.transpositions != "never"),
         gumbel_max_considered_actions=settings.gumbel_max_considered_actions,
         gumbel_below=settings.selection == "gumbel",
     )

@@ -69,10 +69,7 @@ class Options:
         """Raise an error for mistakes that show before the player is loaded."""
 
 
-SEARCH_KEYS = (
-    *("selection", "transpositions", "backup_value_weighting"),
-    *("mcts_solver", "leaf_symmetry"),
-)
+SEARCH_KEYS = (*("selection", "transpositions", "mcts_solver", "leaf_symmetry"),)
 """Search settings that a spec may override."""
 
 
@@ -92,9 +89,6 @@ class CheckpointOptions(Options):
     )
     transpositions: bool | None = config_field(
         None, "whether a position has one node, where not as in training"
-    )
-    backup_value_weighting: float | None = config_field(
-        None, "how much less bad moves count, where not as in training", at_least=0, at_most=1000
     )
     mcts_solver: bool | None = config_field(
         None, "whether wins and losses are proven, where not as in training"
@@ -183,7 +177,6 @@ class NetworkOptions(CheckpointOptions):
     seconds: float | None = None
     selection: str | None = None
     transpositions: bool | None = None
-    backup_value_weighting: float | None = None
     mcts_solver: bool | None = None
     leaf_symmetry: str | None = None
     level: int | None = None

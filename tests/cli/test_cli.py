@@ -219,15 +219,15 @@ def test_grade_searches_with_the_options_that_are_given(tmp_path: Path, capsys: 
     player = saved_player(tmp_path / "four.safetensors", "connect_four")
     solved = tmp_path / "solved.txt"
     solved.write_text("171717 1 +------\n")
-    named = f"{player}:transpositions=true,backup_value_weighting=2"
+    named = f"{player}:transpositions=true,mcts_solver=true"
     assert exit_code("grade", named, solved, "--simulations", 50, "--min-accuracy", 1) == 0
     assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 1 of 1 positions")
     assert exit_code("grade", named, solved, "--save", tmp_path / "copy.safetensors") == 2
-    assert "as trained, without transpositions, backup_value_weighting" in capsys.readouterr().err
+    assert "as trained, without transpositions, mcts_solver" in capsys.readouterr().err
     assert exit_code("grade", f"{player}:simulations=3", solved) == 2
     assert "leave out simulations; --simulations sets it" in capsys.readouterr().err
-    assert exit_code("grade", f"{player}:backup_value_weighting=-1", solved) == 2
-    assert "backup_value_weighting: must be at least 0" in capsys.readouterr().err
+    assert exit_code("grade", f"{player}:selection=best", solved) == 2
+    assert "selection: must be one of puct" in capsys.readouterr().err
 
 
 def test_grade_saves_a_copy_that_carries_its_figures(tmp_path: Path, capsys: Capture) -> None:

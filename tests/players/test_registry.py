@@ -195,8 +195,8 @@ def test_each_spelling_creates_the_player_that_it_names(tmp_path: Path) -> None:
     assert created(f"{path}:seconds=0.5", simulations=5).seconds == 0.5
     assert created(f"{path}").search.settings.selection == "puct"
     assert created(f"{path}:3,selection=gumbel").search.settings.selection == "gumbel"
-    changed = created(f"{path}:3,transpositions=true,backup_value_weighting=2").search.settings
-    assert (changed.transpositions, changed.backup_value_weighting) == ("always", 2.0)
+    changed = created(f"{path}:3,transpositions=true").search.settings
+    assert changed.transpositions == "always"
     assert changed.selection == created(f"{path}").search.settings.selection
     assert created(f"{path}:leaf_symmetry=random").search.settings.leaf_symmetry == "random"
     with pytest.raises(PlayerError, match="leaf_symmetry: must be one of none, random, average"):

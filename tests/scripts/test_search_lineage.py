@@ -33,8 +33,8 @@ def test_every_method_is_a_player_with_its_budget() -> None:
     assert names[:4] == ["random", "", "flat_mc:simulations=50", "flat_ucb:simulations=50"]
     assert names[-3:] == [
         f"network:{SHIPPED}",
-        f"{SHIPPED}:transpositions=false,backup_value_weighting=0,selection=puct,simulations=50",
-        f"{SHIPPED}:transpositions=false,backup_value_weighting=0,selection=gumbel,simulations=50",
+        f"{SHIPPED}:transpositions=false,selection=puct,simulations=50",
+        f"{SHIPPED}:transpositions=false,selection=gumbel,simulations=50",
     ]
 
 

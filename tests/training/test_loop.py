@@ -113,12 +113,6 @@ CASES: dict[str, Case] = {
         True,
         (),
     ),
-    "search.backup_value_weighting": (
-        "2.5",
-        lambda played: played.selection.backup_value_weighting,
-        2.5,
-        ("search.transpositions=always",),
-    ),
     "search.leaf_symmetry": (
         "average",
         lambda played: isinstance(played.search.evaluator, SymmetricEvaluator),

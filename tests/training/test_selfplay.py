@@ -364,9 +364,8 @@ def test_full_batches_wait_for_no_move_and_moves_are_made_together(
 def test_selfplay_searches_plain_trees_if_graphs_are_for_play_only(
     tmp_path: pathlib.Path, where: str
 ) -> None:
-    options = f"search.transpositions={where}", "search.backup_value_weighting=2"
-    config, plain = tiny_config(tmp_path, *options), where == "play"
+    config, plain = tiny_config(tmp_path, f"search.transpositions={where}"), where == "play"
     game, rng = GAMES["tic_tac_toe"], np.random.default_rng(0)
     _, search = make_selfplay_match(game, config, HashedEvaluator(game), rng, 2)
-    assert search.settings.backup_value_weighting == (0 if plain else 2)
+    assert search._selection.backup_value_weighting == (0 if plain else 2)
     assert has_transpositions.py_func(search.trees) != plain

@@ -250,10 +250,10 @@ def backup(
 
     `value` is for the player to move at the leaf. Each edge stores values for the player who
     chooses the edge, so `value` is negated once per ply: the only sign flip in the search.
-    The value of a solved node replaces the value from below it. With transpositions or
-    `backup_value_weighting`, an edge's mean is recomputed from its child node.
+    The value of a solved node replaces the value from below it. With transpositions, an
+    edge's mean is recomputed from its child node.
     """
-    anew = has_transpositions(trees) or selection.backup_value_weighting > 0
+    anew = has_transpositions(trees)
     for ply in range(depth - 1, -1, -1):
         edge = trees.leaf_path[slot, leaf, ply]
         child = trees.edges[slot, edge].child

@@ -29,7 +29,6 @@ search:
   simulations: 4
   selection: gumbel_root
   transpositions: play
-  backup_value_weighting: 2.0
   mcts_solver: true
 selfplay:
   games_per_iteration: 12

@@ -48,7 +48,7 @@ class Recorder(HashedEvaluator):
 SEARCHES = {
     "the paper's": {},
     "with proofs": {"mcts_solver": True, "fpu": "parent"},
-    "graph": {"transpositions": "always", "backup_value_weighting": 2.0, "mcts_solver": True},
+    "graph": {"transpositions": "always", "mcts_solver": True},
     "Gumbel": {"selection": "gumbel_root", "mcts_solver": True},
     "average": {"leaf_symmetry": "average"},
 }
