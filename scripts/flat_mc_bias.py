@@ -1,23 +1,21 @@
 """Show bias against variance: the tree on which flat Monte Carlo never finds the best move.
 
-python scripts/flat_mc_bias.py [--simulations 300000] [--runs 20] [--seed 0] [--plot bias.png]
+python scripts/flat_mc_bias.py [--simulations 300000] [--runs 20] [--seed 0]
 
 Prints the estimates of both moves by flat Monte Carlo and UCT for growing numbers of simulations,
-beside minimax, and draws them. alphazero/foundations/README.md explains the searches.
+beside minimax. alphazero/foundations/README.md explains the searches.
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from alphazero.cli.argument_types import positive_number, whole_number
 from alphazero.cli.main import run_and_report
-from alphazero.drawing.figures import LINES, PALE, check_figures, figure_style, save_figure
 from alphazero.errors import GameError
 from alphazero.games.compiled_rules import HEURISTIC_SCALE, RuleFunctions, Signature
 from alphazero.games.game import (
@@ -36,9 +34,6 @@ from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
 from alphazero.utils.arrays import Float64Array
 from alphazero.utils.jit import kernel
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LEAVES = ((50, 48), (62, 45, 58))
 """Win percentages of the first player, by branch and answer."""
@@ -197,72 +192,18 @@ def table(estimates: Estimates) -> str:
     return "\n".join(lines)
 
 
-LOWEST, HIGHEST = 40, 60
-"""Ends of the axis, in percent."""
-
-
-def draw(estimates: Estimates) -> "Figure":
-    """Draw a chart for each method: estimates with one deviation, and thin lines for minimax.
-
-    Raises:
-        RunError: when matplotlib is missing.
-    """
-    exact = minimax_percentages()
-    with figure_style():
-        from matplotlib.figure import Figure
-        from matplotlib.lines import Line2D
-
-        figure = Figure(figsize=(7.2, 3.4), layout="constrained")
-        figure.suptitle("More simulations cure variance, not bias", fontweight="bold")
-        charts: Any = figure.subplots(1, len(estimates.methods), squeeze=False)[0]
-        for index, axes in enumerate(charts):
-            for branch, answers in enumerate(LEAVES):
-                color, dashes, mark = LINES[branch]
-                axes.axhline(exact[branch], color=color, linewidth=0.6)
-                axes.errorbar(
-                    estimates.simulations,
-                    estimates.means[index, :, branch],
-                    estimates.deviations[index, :, branch],
-                    color=color,
-                    linestyle=dashes,
-                    marker=mark,
-                    elinewidth=0.6,
-                    label=f"b{branch + 1}, answered by {', '.join(map(str, answers))} % wins",
-                )
-            axes.set_title(METHODS[estimates.methods[index]].title)
-            axes.set_xscale("log")
-            axes.xaxis.set_major_formatter("{x:,.0f}")
-            axes.minorticks_off()
-            axes.set_xlabel("simulations")
-            axes.set_ylim(LOWEST, HIGHEST)
-            axes.set_yticks(range(LOWEST, HIGHEST + 1, 5))
-        charts[0].set_ylabel("win percentage")
-        thin = Line2D([], [], color=PALE, linewidth=0.6, label="thin lines: minimax")
-        handles = [*charts[0].get_legend_handles_labels()[0], thin]
-        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-    return figure
-
-
 def main() -> None:
-    """Search, print the table, write the picture."""
+    """Search and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--simulations", type=whole_number, default=300_000, help="of a search")
     parser.add_argument("--runs", type=positive_number, default=20, help="searches to average")
     parser.add_argument("--seed", type=whole_number, default=0)
-    parser.add_argument(
-        "--plot", type=Path, metavar="FILE", help="the picture, as PNG or SVG by its suffix"
-    )
     options = parser.parse_args()
     if options.simulations < 10:
         parser.error(f"--simulations must be at least 10, got {options.simulations}")
-    if options.plot:
-        check_figures([options.plot])
     totals = [digit * 10**power for power in range(9) for digit in (1, 3)]
     looks = [total for total in totals if 10 <= total < options.simulations]
-    estimates = estimate([*looks, options.simulations], options.runs, options.seed)
-    print(table(estimates))
-    if options.plot:
-        save_figure(options.plot, draw(estimates))
+    print(table(estimate([*looks, options.simulations], options.runs, options.seed)))
 
 
 if __name__ == "__main__":
