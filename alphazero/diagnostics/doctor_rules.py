@@ -1,7 +1,7 @@
 """Rules for common faults of a run, one small function each.
 
 A rule reads the configuration, curves and games. It returns the wrong figure and the YAML key to
-change, or None.
+change, or None. Its docstring says why its limit is where it is.
 """
 
 import math
@@ -34,51 +34,6 @@ UNLEARNED: Final = 0.03
 """Greatest relative distance of the policy loss from ln A at which the policy has learned nothing:
 the noise of an iteration. Knowing the illegal moves alone already gives a lower loss."""
 
-DISTINCT_GAMES: Final = 0.5
-"""Least share of distinct games in a gate. Duplicates add no information: with half of them, the
-95 % interval, which assumes independent games, is too narrow by a factor of √2."""
-
-ENTROPY_KEPT: Final = 0.2
-"""Least share of its first entropy that a policy keeps. Learning narrows policies but keeps
-alternatives where moves are undecided: about half in Connect Four, gomoku and Nim, more in Go. With
-a fifth left, nearly all visits go to one move and the others are no longer tried."""
-
-SOLVED: Final = 0.99
-"""Share of optimal moves above which narrow policies are right: nothing is left to explore."""
-
-OVERFITTING: Final = 1.4
-"""Greatest ratio of the value's squared error in unseen games to that in seen games. AlphaGo's
-value network had 0.234 / 0.226 = 1.04 when it generalised and 0.37 / 0.19 = 1.95 when it memorised
-(Silver et al., Nature 529 (2016), "Reinforcement learning of value networks"): this is the
-geometric mean of the two ratios."""
-
-OVERFITTING_GAP: Final = 0.02
-"""Least relevant difference of the two errors: ratios of tiny errors mean nothing."""
-
-MOST_DRAWS: Final = 15.0
-"""Most draws of a position: ten times AlphaGo Zero's 1.5, and nearly twice the maximum of our
-configurations."""
-
-FEWEST_DRAWS: Final = 0.5
-"""Least draws of a position: with fewer, e^-0.5, three of five positions, are searched but never
-learned from."""
-
-KEPT_VISITS: Final = 0.8
-"""Greatest share of root visits kept from the previous move. Root noise affects only new visits:
-above four fifths, noise with a share of 0.25 in the priors steers at most a twentieth of all."""
-
-CHANCE: Final = 0.01
-"""Resignation is wrong too often if, at the permitted rate, as many mistakes or more would have a
-probability below this."""
-
-MIN_SHARE: Final = 0.5
-"""Least share of the playing time inside the evaluator, unless most evaluations are cache hits:
-below it, the evaluator waits longer than it computes."""
-
-ITERATIONS_A_GAME: Final = 4.0
-"""Most iterations that a game may last; its first moves come from a network that many iterations
-old."""
-
 
 @dataclass(frozen=True)
 class RunData:
@@ -107,6 +62,10 @@ class RunData:
     def is_short(self) -> bool:
         return self.iterations < ENOUGH_ITERATIONS or self.steps < ENOUGH_STEPS
 
+    @property
+    def num_actions(self) -> int:
+        return make_game(self.config.game.name, **self.config.game.options).num_actions
+
     def now(self, name: str) -> float:
         """Return the mean of a curve's newest points; it has at least one."""
         return float(np.mean(self.points(name)[-RECENT:]))
@@ -118,13 +77,13 @@ class Rule(NamedTuple):
     name: str
     check: Callable[[RunData], str | None]
     """returns the figure and the advice if the run has the fault"""
-    needs: tuple[str, ...] = ()
+    needs: tuple[str, ...]
     """required curves"""
-    points: int = 3
+    points: int
     """required points of each curve"""
-    steps: int = 0
+    steps: int
     """required optimizer steps of the run"""
-    applies: Callable[[Config], bool] = lambda _: True
+    applies: Callable[[Config], bool]
     """whether a run of this configuration can have the fault"""
 
     def has_data(self, data: RunData) -> bool:
@@ -132,53 +91,83 @@ class Rule(NamedTuple):
         return enough and data.steps >= self.steps
 
 
-def _num_actions(config: Config) -> int:
-    """Return the number of actions of a configuration's game."""
-    return make_game(config.game.name, **config.game.options).num_actions
+RULES: Final[list[Rule]] = []
 
 
+def rule(
+    name: str,
+    *needs: str,
+    points: int = 3,
+    steps: int = 0,
+    applies: Callable[[Config], bool] = lambda _: True,
+) -> Callable[[Callable[[RunData], str | None]], Callable[[RunData], str | None]]:
+    """Add a function to `RULES`."""
+
+    def add(check: Callable[[RunData], str | None]) -> Callable[[RunData], str | None]:
+        RULES.append(Rule(name, check, needs, points, steps, applies))
+        return check
+
+    return add
+
+
+@rule("gate games repeat", "gate/distinct_games", points=1, applies=lambda c: c.gate.games > 0)
 def check_gate_games(data: RunData) -> str | None:
-    """Check for duplicates among the gate's games."""
-    share = data.now("gate/distinct_games")
-    if share >= DISTINCT_GAMES:
+    """Check for duplicates among the gate's games.
+
+    They add no information: with half of them, the 95 % interval, which assumes independent games,
+    is too narrow by a factor of √2.
+    """
+    least, share = 0.5, data.now("gate/distinct_games")
+    if share >= least:
         return None
     return (
-        f"{share:.0%} of the gate's games differ from one another (at least {DISTINCT_GAMES:.0%}); "
+        f"{share:.0%} of the gate's games differ from one another (at least {least:.0%}); "
         f"raise gate.opening_moves, now {data.config.gate.opening_moves}"
     )
 
 
+@rule("entropy collapsed", "learner/policy_entropy", "selfplay/search_entropy")
 def check_entropy(data: RunData) -> str | None:
-    """Check for policies, of network or search, without alternatives in a game not yet solved."""
-    solved = [name for name in data.curves if name.startswith("solved/search_optimal/")]
-    known = [data.points(name)[-1] for name in solved if data.points(name)]
-    if known and min(known) >= SOLVED:
+    """Check for policies, of network or search, without alternatives in a game not yet solved.
+
+    Learning narrows policies but keeps alternatives where moves are undecided: about half of the
+    first entropy in Connect Four, gomoku and Nim, more in Go. With a fifth left, nearly all visits
+    go to one move. From 99 % of optimal moves on nothing is left to explore.
+    """
+    least = 0.2
+    solved = [data.points(name) for name in data.curves if name.startswith("solved/search_optimal")]
+    if solved and min(points[-1] for points in solved) >= 0.99:
         return None
     names = "learner/policy_entropy", "selfplay/search_entropy"
-    kept = {name: data.now(name) / max(data.points(name)[0], 1e-9) for name in names}
-    name = min(kept, key=lambda each: kept[each])
-    if kept[name] >= ENTROPY_KEPT:
+    kept, name = min((data.now(name) / max(data.points(name)[0], 1e-9), name) for name in names)
+    if kept >= least:
         return None
     settings = data.config.selfplay
     return (
-        f"{name} is {data.now(name):.2f} nats, {kept[name]:.0%} of its first value (at "
-        f"least {ENTROPY_KEPT:.0%}); raise selfplay.dirichlet_fraction, now "
-        f"{settings.dirichlet_fraction:g}, or selfplay.temperature_moves, now "
-        f"{settings.temperature_moves}"
+        f"{name} is {data.now(name):.2f} nats, {kept:.0%} of its first value (at least "
+        f"{least:.0%}); raise selfplay.dirichlet_fraction, now {settings.dirichlet_fraction:g}, or "
+        f"selfplay.temperature_moves, now {settings.temperature_moves}"
     )
 
 
+@rule("value head overfits", "learner/seen_value_loss", "learner/unseen_value_loss")
 def check_overfitting(data: RunData) -> str | None:
-    """Check for a value head that memorises its games."""
+    """Check for a value head that memorises its games.
+
+    AlphaGo's value network had errors of 0.234 in unseen and 0.226 in seen games when it
+    generalised, and 0.37 and 0.19 when it memorised (Silver et al., Nature 529 (2016),
+    "Reinforcement learning of value networks"). The limit is the geometric mean of the two ratios,
+    1.04 and 1.95; ratios of tiny errors mean nothing.
+    """
+    most, least_gap = 1.4, 0.02
     seen, unseen = (data.now(f"learner/{kind}_value_loss") for kind in ("seen", "unseen"))
-    if unseen <= OVERFITTING * seen or unseen - seen < OVERFITTING_GAP:
+    if unseen <= most * seen or unseen - seen < least_gap:
         return None
     settings = data.config.replay
     return (
         f"(z - v)² is {unseen:.3f} in unseen games, {unseen / max(seen, 1e-9):.1f} times "
-        f"the {seen:.3f} in games learned from (at most {OVERFITTING}); lower "
-        f"replay.ratio, now {data.config.replay.ratio:g}, or raise replay.window_minimum, now "
-        f"{settings.window_minimum:,}"
+        f"the {seen:.3f} in games learned from (at most {most}); lower replay.ratio, now "
+        f"{settings.ratio:g}, or raise replay.window_minimum, now {settings.window_minimum:,}"
     )
 
 
@@ -191,46 +180,66 @@ def draws_of(data: RunData) -> float:
     return drawn / max(positions[-1] - positions[0], 1.0)
 
 
+@rule("samples reused too often", "learner/steps", "selfplay/positions")
 def check_many_draws(data: RunData) -> str | None:
-    """Check for positions that are drawn too often."""
-    draws = draws_of(data)
-    if draws <= MOST_DRAWS:
+    """Check for positions that are drawn too often.
+
+    The limit is ten times AlphaGo Zero's 1.5, and nearly twice the maximum of our configurations.
+    """
+    most, draws = 15.0, draws_of(data)
+    if draws <= most:
         return None
     return (
-        f"each new position is drawn {draws:.1f} times (at most {MOST_DRAWS:g}); lower "
+        f"each new position is drawn {draws:.1f} times (at most {most:g}); lower "
         f"replay.ratio, now {data.config.replay.ratio:g}"
     )
 
 
+@rule("samples reused too little", "learner/steps", "selfplay/positions")
 def check_few_draws(data: RunData) -> str | None:
-    """Check for positions that are searched but hardly used."""
-    draws = draws_of(data)
-    if draws >= FEWEST_DRAWS:
+    """Check for positions that are searched but hardly used: at 0.5 draws e^-0.5, 3 of 5, never."""
+    least, draws = 0.5, draws_of(data)
+    if draws >= least:
         return None
     return (
-        f"each new position is drawn {draws:.2f} times (at least {FEWEST_DRAWS:g}), so "
+        f"each new position is drawn {draws:.2f} times (at least {least:g}), so "
         f"{math.exp(-draws):.0%} are never learned from; raise replay.ratio, now "
         f"{data.config.replay.ratio:g}"
     )
 
 
+@rule(
+    "noise drowned by the reused tree",
+    "selfplay/kept_visits",
+    applies=lambda c: c.search.reuse_tree and c.selfplay.dirichlet_fraction > 0,
+)
 def check_noise(data: RunData) -> str | None:
-    """Check for root noise that comes too late: most visits of the root are kept ones."""
-    share = data.now("selfplay/kept_visits")
-    if share <= KEPT_VISITS:
+    """Check for root noise that comes too late: most visits of the root are kept ones.
+
+    Noise affects only new visits: above four fifths kept, noise with a share of 0.25 in the priors
+    steers at most a twentieth of all.
+    """
+    most, share = 0.8, data.now("selfplay/kept_visits")
+    if share <= most:
         return None
     return (
         f"{share:.0%} of the visits at a root are kept from the previous move, out of reach of its "
-        f"noise (at most {KEPT_VISITS:.0%}); set search.reuse_tree to false, or raise "
+        f"noise (at most {most:.0%}); set search.reuse_tree to false, or raise "
         f"search.simulations, now {data.config.search.simulations}"
     )
 
 
+@rule(
+    "resignation too often wrong",
+    "selfplay/resign_threshold",
+    points=1,
+    applies=lambda c: c.selfplay.resign_enabled_fraction > 0,
+)
 def check_resignation(data: RunData) -> str | None:
     """Check for resignations in games that were not lost.
 
     Only games played to the end count, with a threshold that was computed without them. More
-    mistakes than permitted are a fault if chance hardly explains them.
+    mistakes than permitted are a fault if their chance is below 1 %.
     """
     thresholds = data.curves.get("selfplay/resign_threshold", {})
     resigned = wrong = 0
@@ -239,7 +248,7 @@ def check_resignation(data: RunData) -> str | None:
             verdict = check_threshold(non_resigned_games([games]), thresholds[iteration])
             resigned, wrong = resigned + verdict.resigned, wrong + verdict.wrong
     permitted = RESIGN_FALSE_POSITIVES
-    if not resigned or chance_of(wrong, resigned, permitted) >= CHANCE:
+    if not resigned or chance_of(wrong, resigned, permitted) >= 0.01:
         return None
     return (
         f"{wrong} of {resigned} games that resignation would have ended were not lost "
@@ -249,9 +258,7 @@ def check_resignation(data: RunData) -> str | None:
 
 
 def chance_of(successes: int, trials: int, share: float) -> float:
-    """Return P(X >= `successes`) of a binomial X, 0 < `share` <= 1."""
-    if share == 1:
-        return 1.0
+    """Return P(X >= `successes`) of a binomial X, 0 < `share` < 1."""
     logs = [
         math.lgamma(trials + 1)
         - math.lgamma(k + 1)
@@ -263,36 +270,43 @@ def chance_of(successes: int, trials: int, share: float) -> float:
     return min(1.0, math.fsum(map(math.exp, logs)))
 
 
+@rule("evaluator starved", "speed/network_share", "speed/cache_hits")
 def check_evaluator(data: RunData) -> str | None:
-    """Check for an evaluator that waits for positions, although few are cache hits."""
-    share, hits = data.now("speed/network_share"), data.now("speed/cache_hits")
-    if share >= MIN_SHARE or hits >= MIN_SHARE:
+    """Check for an evaluator that waits longer than it computes, although few are cache hits."""
+    least, share = 0.5, data.now("speed/network_share")
+    if share >= least or data.now("speed/cache_hits") >= least:
         return None
     return (
-        f"the evaluator computes for {share:.0%} of the playing time (at least {MIN_SHARE:.0%}) "
+        f"the evaluator computes for {share:.0%} of the playing time (at least {least:.0%}) "
         f"and waits for positions in the rest; raise selfplay.parallel_games, now "
         f"{data.config.selfplay.parallel_games}"
     )
 
 
+@rule("games starved")
 def check_game_length(data: RunData) -> str | None:
     """Check for games that outlive the networks that began them, by Little's law."""
-    settings = data.config.selfplay
+    most, settings = 4.0, data.config.selfplay
     duration = settings.parallel_games / settings.games_per_iteration
-    if duration <= ITERATIONS_A_GAME:
+    if duration <= most:
         return None
     return (
         f"a game lasts {duration:.0f} iterations, so its first moves are of outdated networks "
-        f"(at most {ITERATIONS_A_GAME:g}); lower selfplay.parallel_games, now "
-        f"{settings.parallel_games}, or raise selfplay.games_per_iteration, now "
-        f"{settings.games_per_iteration}"
+        f"(at most {most:g}); lower selfplay.parallel_games, now {settings.parallel_games}, or "
+        f"raise selfplay.games_per_iteration, now {settings.games_per_iteration}"
     )
 
 
+@rule(
+    "policy learns nothing",
+    *("loss/policy", "selfplay/search_entropy", "learner/learning_rate"),
+    points=ENOUGH_ITERATIONS,
+    steps=ENOUGH_STEPS,
+)
 def check_policy(data: RunData) -> str | None:
     """Check for a policy that learns nothing: A equal actions have the cross-entropy ln A."""
-    actions = _num_actions(data.config)
-    loss, uniform = data.now("loss/policy"), math.log(actions)
+    loss, actions = data.now("loss/policy"), data.num_actions
+    uniform = math.log(actions)
     if abs(loss - uniform) > UNLEARNED * uniform:
         return None
     message = (
@@ -301,84 +315,38 @@ def check_policy(data: RunData) -> str | None:
     )
     entropy = data.now("selfplay/search_entropy")
     if entropy > (1 - UNLEARNED) * uniform:
-        simulations = data.config.search.simulations
         return (
             f"{message}the search is uniform too, its entropy is {entropy:.2f}: raise "
-            f"search.simulations, now {simulations}"
+            f"search.simulations, now {data.config.search.simulations}"
         )
     rate = data.points("learner/learning_rate")[-1]
     return f"{message}change learner.learning_rate, now {rate:g}, by a factor of ten, up or down"
 
 
+@rule(
+    "learning rate too high",
+    *("loss/value", "loss/policy", "learner/gradient_norm"),
+    *("learner/learning_rate", "selfplay/draws"),
+)
 def check_learning_rate(data: RunData) -> str | None:
     """Check for steps so large that the network is worse than an uninformed one, or always clipped.
 
     A value of 0 everywhere has a squared error of E[z²], the share of decided games. Equal
     probabilities of A actions have the cross-entropy ln A.
     """
-    config = data.config
     uninformed = {  # the loss of an uninformed network, and the factor that makes it worse
         "loss/value": (1 - min(data.points("selfplay/draws")), 1.0),
-        "loss/policy": (math.log(_num_actions(config)), 1 + UNLEARNED),
+        "loss/policy": (math.log(data.num_actions), 1 + UNLEARNED),
     }
     faults = [
         f"{name} is {data.now(name):.2f}, worse than the {limit:.2f} of an uninformed network"
         for name, (limit, worse) in uninformed.items()
         if data.now(name) > worse * limit
     ]
-    norm, clip = data.now("learner/gradient_norm"), config.learner.max_grad_norm
+    norm, clip = data.now("learner/gradient_norm"), data.config.learner.max_grad_norm
     if clip and norm > clip:
         faults.append(f"the mean gradient, {norm:.1f}, is above learner.max_grad_norm, {clip:g}")
     if not faults:
         return None
     rate = data.points("learner/learning_rate")[-1]
     return f"{'; '.join(faults)}; lower learner.learning_rate, now {rate:g}"
-
-
-RULES: Final = (
-    Rule(
-        "gate games repeat",
-        check_gate_games,
-        ("gate/distinct_games",),
-        points=1,
-        applies=lambda config: config.gate.games > 0,
-    ),
-    Rule("entropy collapsed", check_entropy, ("learner/policy_entropy", "selfplay/search_entropy")),
-    Rule(
-        "value head overfits",
-        check_overfitting,
-        ("learner/seen_value_loss", "learner/unseen_value_loss"),
-    ),
-    Rule("samples reused too often", check_many_draws, ("learner/steps", "selfplay/positions")),
-    Rule("samples reused too little", check_few_draws, ("learner/steps", "selfplay/positions")),
-    Rule(
-        "noise drowned by the reused tree",
-        check_noise,
-        ("selfplay/kept_visits",),
-        applies=lambda config: config.search.reuse_tree and config.selfplay.dirichlet_fraction > 0,
-    ),
-    Rule(
-        "resignation too often wrong",
-        check_resignation,
-        ("selfplay/resign_threshold",),
-        points=1,
-        applies=lambda config: config.selfplay.resign_enabled_fraction > 0,
-    ),
-    Rule("evaluator starved", check_evaluator, ("speed/network_share", "speed/cache_hits")),
-    Rule("games starved", check_game_length),
-    Rule(
-        "policy learns nothing",
-        check_policy,
-        ("loss/policy", "selfplay/search_entropy", "learner/learning_rate"),
-        points=ENOUGH_ITERATIONS,
-        steps=ENOUGH_STEPS,
-    ),
-    Rule(
-        "learning rate too high",
-        check_learning_rate,
-        (
-            *("loss/value", "loss/policy", "learner/gradient_norm"),
-            *("learner/learning_rate", "selfplay/draws"),
-        ),
-    ),
-)
