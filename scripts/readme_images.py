@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
 from PIL import Image
 
 from alphazero.cli.argument_types import positive_number
@@ -30,7 +31,7 @@ from alphazero.cli.main import run_and_report
 from alphazero.config.loader import load_config
 from alphazero.diagnostics.run_history import Curve, read_curves, step_checkpoints, training_minutes
 from alphazero.drawing.canvas import Canvas
-from alphazero.drawing.figures import LINES, PALE, SMALL, figure_style, save_figure
+from alphazero.drawing.figures import save_figure
 from alphazero.drawing.position import DARK, POLICY_COLOURS, draw_position
 from alphazero.errors import RunError
 from alphazero.mcts.network_search import network_statistics
@@ -49,6 +50,72 @@ ROW: Final = 1.75
 """Heights of the title and of a row of charts: six rows fill the page."""
 MARKED: Final = 8
 """Approximate number of markers on a curve."""
+SMALL: Final = 8
+"""No text is smaller."""
+
+LINES: Final = (
+    ("#0072b2", "-", "o"),
+    ("#d55e00", "--", "s"),
+    ("#000000", ":", "^"),
+    ("#009e73", "-.", "D"),
+    ("#cc79a7", (0, (6, 1, 1, 1, 1, 1)), "v"),
+    ("#56b4e9", (0, (3, 1)), "x"),
+)
+"""Colour, dashes and marker of each curve of a chart. Each of the three alone distinguishes the
+curves, so grey print works too. The colours are of Okabe & Ito, *Color Universal Design*, 2008."""
+PALE: Final = "#9a9a9a"
+"""Colour of intervals and of lines for comparison."""
+
+STYLE: Final = {
+    "font.size": SMALL,
+    "axes.titlesize": SMALL + 1,
+    "axes.labelsize": SMALL,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "legend.fontsize": SMALL,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 3.2,
+    "legend.frameon": False,
+    "legend.handlelength": 2.2,
+    "legend.handletextpad": 0.5,
+    "text.parse_math": False,  # a name may have any character
+    "svg.fonttype": "none",  # text stays text: searchable, and readable by tests
+    "svg.hashsalt": "alphazero",  # the same ids inside the file every time
+}
+
+
+@contextlib.contextmanager
+def figure_style() -> Iterator[None]:
+    """Apply `STYLE` to figures made or saved in the block."""
+    from matplotlib import style
+
+    with style.context(["default", STYLE]):
+        yield
+
+
+def plot_intervals(
+    axes: Any, x: Sequence[float], points: Sequence[tuple[float, float, float]], color: str
+) -> None:
+    """Plot the interval of each point (low, value, high) at its x; an arrow is an infinite end."""
+    finite = [number for point in points for number in point if math.isfinite(number)]
+    beyond = 0.05 * (max(finite) - min(finite)) or 1.0
+    bottom, top = min(finite) - beyond, max(finite) + beyond
+    lows, _, highs = np.clip(np.array(points, float).T, bottom, top)
+    axes.vlines(x, lows, highs, color=color)
+    for ends, limit, arrow in ((lows, bottom, "v"), (highs, top, "^")):
+        for place, end in zip(x, ends, strict=True):
+            axes.plot(place, end, arrow if end == limit else "_", color=color, markersize=5)
 
 
 def series(options: argparse.Namespace) -> None:
@@ -63,7 +130,8 @@ def series(options: argparse.Namespace) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Draw the curves of a run."""
-    save_figure(options.save, draw_run(options.run))
+    with figure_style():
+        save_figure(options.save, draw_run(options.run))
 
 
 def page(options: argparse.Namespace) -> None:

@@ -13,16 +13,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from readme_images import LINES, figure_style, plot_intervals
+
 from alphazero.arena.tournament import Standing, Tournament, standings
 from alphazero.cli.argument_types import even_number, positive_number, seconds, whole_number
 from alphazero.cli.main import run_and_report
-from alphazero.drawing.figures import (
-    LINES,
-    check_figures,
-    figure_style,
-    plot_intervals,
-    save_figure,
-)
+from alphazero.drawing.figures import check_figure, save_figure
 from alphazero.mcts.rollout_methods import METHODS
 from alphazero.network.checkpoint import find_checkpoint, load_checkpoint
 from alphazero.players.registry import common_game, parse_player
@@ -133,11 +129,7 @@ def _rating(standing: Standing | None) -> str:
 def draw(
     rows: Sequence[Row], results: Mapping[str, Mapping[str, Standing]], title: str
 ) -> "Figure":
-    """Draw the ratings of the methods side by side, a series for each budget.
-
-    Raises:
-        RunError: when matplotlib is missing.
-    """
+    """Draw the ratings of the methods side by side, a series for each budget."""
     with figure_style():
         from matplotlib.figure import Figure
 
@@ -182,7 +174,7 @@ def main() -> None:
 
     game = load_checkpoint(find_checkpoint(options.checkpoint)).game_name
     if options.plot:
-        check_figures([options.plot])
+        check_figure(options.plot)
     rows = historical_methods(options.checkpoint)
     budgets = {
         f"Elo, {options.simulations:,} simulations a move": (SIMULATIONS, options.simulations),
@@ -196,7 +188,10 @@ def main() -> None:
         }
     print(table(rows, results))
     if options.plot:
-        save_figure(options.plot, draw(rows, results, f"From Monte Carlo to AlphaGo Zero: {game}"))
+        with figure_style():
+            save_figure(
+                options.plot, draw(rows, results, f"From Monte Carlo to AlphaGo Zero: {game}")
+            )
 
 
 if __name__ == "__main__":

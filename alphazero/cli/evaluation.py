@@ -285,7 +285,7 @@ def rate_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def rate(options: argparse.Namespace) -> int:
-    from alphazero.drawing.figures import check_figures, save_figure
+    from alphazero.drawing.figures import check_figure, save_figure
     from alphazero.players.registry import agree_on_game, name_player
     from alphazero.utils.files import is_folder
     from alphazero.utils.tables import check_csv
@@ -296,7 +296,7 @@ def rate(options: argparse.Namespace) -> int:
     if options.csv:
         check_csv(options.csv, "player")
     if options.plot:
-        check_figures([options.plot])
+        check_figure(options.plot)
     asked = named_game(options)
 
     from alphazero.arena.tournament import Tournament, save_standings, standings, table

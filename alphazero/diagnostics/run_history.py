@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from alphazero.arena.tournament import Standing
-from alphazero.drawing.figures import LINES, PALE, figure_style, name_levels, plot_intervals
 from alphazero.errors import PlayerError, RunError
 from alphazero.players.registry import PlayerSpec, parse_player
 from alphazero.utils.files import is_folder, printable
@@ -136,25 +135,29 @@ def check_minutes(minutes: dict[str, float]) -> None:
 def draw_progress(rows: Sequence[Standing], minutes: dict[str, float]) -> "Figure":
     """Draw ratings over the minutes of training; other players are horizontal lines.
 
-    Raises:
-        RunError: when no player has `minutes`, or matplotlib is missing.
+    An open interval has no end. Raises RunError when no player has `minutes`.
     """
     check_minutes(minutes)
-    points = sorted((row for row in rows if row.name in minutes), key=lambda row: minutes[row.name])
-    levels = {row.name: row.elo for row in rows if row.name not in minutes}
-    longest = max(map(len, levels), default=0)
-    times = [minutes[row.name] for row in points]
-    with figure_style():
-        from matplotlib.figure import Figure
+    import matplotlib
+    from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(5 + longest / 16, 3.2), layout="constrained")
-        axes = figure.add_subplot()
-        axes.set_title(", ".join(dict.fromkeys(Path(name).parent.name for name in minutes)))
-        axes.set_xlabel("minutes of training")
-        axes.set_ylabel("Elo, with 95 % interval")
-        plot_intervals(axes, times, [(row.elo_low, row.elo, row.elo_high) for row in points], PALE)
-        color, dashes, mark = LINES[0]
-        axes.plot(times, [row.elo for row in points], color=color, linestyle=dashes, marker=mark)
+    points = sorted((row for row in rows if row.name in minutes), key=lambda row: minutes[row.name])
+    ends = np.array([(row.elo - row.elo_low, row.elo_high - row.elo) for row in points]).T
+    with matplotlib.rc_context({"text.parse_math": False}):  # a name may have any character
+        figure = Figure(figsize=(8, 4), layout="constrained")
+        axes = figure.add_subplot(
+            title=", ".join(dict.fromkeys(Path(name).parent.name for name in minutes)),
+            xlabel="minutes of training",
+            ylabel="Elo, with 95 % interval",
+        )
+        times, ratings = [minutes[row.name] for row in points], [row.elo for row in points]
+        ends = np.where(np.isfinite(ends), ends, 0)
+        axes.errorbar(times, ratings, ends, fmt="o-", ecolor="0.6", capsize=2)
+        others = [row for row in rows if row.name not in minutes]
+        for number, row in enumerate(others, 1):
+            label = f"{row.name} {row.elo:+z.0f}"
+            axes.axhline(row.elo, linestyle="--", color=f"C{number}", label=label)
+        if others:
+            figure.legend(loc="outside right upper")
         axes.set_xlim(left=min(axes.get_xlim()[0], 0))
-        name_levels(axes, levels)
     return figure

@@ -155,21 +155,6 @@ def test_games_that_the_first_always_wins_are_its_advantage_and_not_strength() -
     assert 300 < found.advantage < 2000
 
 
-def test_draws_alone_make_equal_players_who_draw() -> None:
-    counts = np.zeros((2, 2, 3), np.int64)
-    counts[0, 1, 1] = counts[1, 0, 1] = 20
-    found = fit(counts)
-    assert found.elo == pytest.approx([0, 0], abs=1e-6)
-    assert found.draws > 0.9
-
-
-def test_the_anchor_moves_every_rating_alike() -> None:
-    counts = simulate([0.0, 0.8, -0.5], 20, 0.2, 0.5, np.random.default_rng(4))
-    one, other = fit(counts, anchor=0), fit(counts, anchor=2)
-    assert one.elo - one.elo[2] == pytest.approx(other.elo, abs=1e-4)
-    assert (one.low[2], one.high[2]) == pytest.approx((-other.high[0], -other.low[0]), abs=0.5)
-
-
 def test_players_who_never_met_are_compared_over_a_third() -> None:
     counts = np.zeros((3, 3, 3), np.int64)
     counts[0, 1] = counts[1, 2] = (3, 0, 9)

@@ -160,17 +160,6 @@ def test_games_do_not_depend_on_the_number_of_parallel_games(num_games: int):
     assert play(num_games) == play(1)
 
 
-def test_hundreds_of_parallel_games_are_the_same_game_as_one_alone():
-    pairing = Pairing((0, 1), (2, 2))
-    (alone,) = play_all(
-        Match(CONNECT_FOUR_4X5X3, searchers(CONNECT_FOUR_4X5X3, 1), 1, iter([pairing]))
-    )
-    players = searchers(CONNECT_FOUR_4X5X3, 250)
-    records = play_all(Match(CONNECT_FOUR_4X5X3, players, 250, iter([pairing] * 400)))
-    assert len(records) == 400
-    assert {repr(as_text(record)) for record in records} == {repr(as_text(alone))}
-
-
 def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(player_module, "BATCHES_PER_STEP", 1)
     # Without trees kept between moves a search depends on its position alone.

@@ -1,6 +1,5 @@
 """Positions whose answers are known: their files, and those that come with the project."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,12 +7,10 @@ import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from make_positions import make_positions
 
-from alphazero.arena.grade import grade
 from alphazero.arena.solved_positions import read_positions, solved_positions, stages_of
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, make_game
 from alphazero.games.game import PLY, to_play, value_of
-from alphazero.players.base import RandomPlayer
 from alphazero.solvers.exhaustive import ILLEGAL, solve_all_positions
 
 
@@ -25,10 +22,6 @@ def test_a_games_third_of_moves_is_a_stage():
     assert stages_of(CONNECT_FOUR, states).tolist() == [0] * 14 + [1] * 14 + [2] * 14
 
 
-def test_the_positions_of_a_small_game_are_all_there_are():
-    assert len(solved_positions(TIC_TAC_TOE).states) == len(solve_all_positions(TIC_TAC_TOE).states)
-
-
 def test_as_many_positions_of_each_stage_are_drawn_as_there_are():
     every = solve_all_positions(TIC_TAC_TOE)
     early = int((every.states[:, PLY] < 3).sum())
@@ -38,11 +31,6 @@ def test_as_many_positions_of_each_stage_are_drawn_as_there_are():
         state.tobytes(): values for state, values in zip(every.states, every.values, strict=True)
     }
     assert [known.pop(state.tobytes()) for state in some.states] == some.values.tolist()
-
-
-def test_the_same_positions_are_drawn_for_the_same_seed():
-    first, again, other = (solved_positions(TIC_TAC_TOE, 50, seed) for seed in (1, 1, 2))
-    assert first.states.tolist() == again.states.tolist() != other.states.tolist()
 
 
 def test_a_game_without_answers_is_refused():
@@ -130,69 +118,38 @@ def test_positions_are_read_as_they_are_written(tmp_path: Path):
     assert columns == [[0], [3], [0, 1, 2, 3, 4, 5, 6], [1, 2, 4, 5]]
 
 
-@pytest.mark.parametrize("ending", ["\n", "\r\n", ""])
-def test_the_last_line_may_end_as_it_likes(tmp_path: Path, ending: str):
-    text = GOOD.strip("\n").replace("\n", ending or "\n") + ending
-    assert len(read_positions(CONNECT_FOUR, written(tmp_path, text)).states) == 4
-
-
-def test_a_graded_player_can_be_asked_in_positions_from_a_file(tmp_path: Path):
-    solution = read_positions(CONNECT_FOUR, written(tmp_path, GOOD))
-    rng = np.random.default_rng(0)
-    result = grade(
-        CONNECT_FOUR, lambda num_games: RandomPlayer(CONNECT_FOUR, num_games, rng), solution
-    )
-    assert result.positions == 4
-    assert result.value_error == 0.75
-
-
-def assert_one_line_names(number: int, read: Callable[[], object], path: Path) -> None:
-    with pytest.raises(GameError) as caught:
-        read()
-    text = str(caught.value)
-    assert text.startswith(f"{path}:{number}: expected 'MOVES SCORE LABELS'")
-    assert text.isprintable()
-    assert len(text) < 500
-
-
 @pytest.mark.parametrize(
     "line",
     [
         "",
-        " ",
-        "121212",
         "121212 18",
         "121212 18 +------ more",
         "121212 18 +-----",
-        "121212 18 +-------",
         "121212 18 +-----*",
         "121212 18 .------",  # column 1 is not full
         "111111 0 ===-==-",  # column 1 is full
         "111111 0 .==-==x",
         "121212 -18 +------",  # the score contradicts the labels
-        "121212 0 +------",
-        "121212 18 =------",
         "121212 eighteen +------",
-        "121212 1.5 +------",
         "121212 nan +------",
         "121218 18 +------",  # no column 8
-        "1a1212 18 +------",
         "1111111 18 .------",  # column 1 is full before
         "1212121 -1 -------",  # the game is over
-        "1212121 -1 .......",
         "12121213 -1 -------",  # and goes on
         "121212 " + "9" * 5_000 + " +------",
-        "121212 " + "9" * 4_000 + " -------",
         "1" * 100_000 + " 1 +------",
-        "121212 18 " + "+" * 100_000,
         "121212 18 +-----\0",
         "\N{SUPERSCRIPT TWO} 18 +------",
-        "\N{ARABIC-INDIC DIGIT ONE} 18 +------",
     ],
 )
 def test_a_line_that_is_no_solved_position_is_named(tmp_path: Path, line: str):
     path = written(tmp_path, GOOD + line + "\n" + GOOD)
-    assert_one_line_names(5, lambda: read_positions(CONNECT_FOUR, path), path)
+    with pytest.raises(GameError) as caught:
+        read_positions(CONNECT_FOUR, path)
+    text = str(caught.value)
+    assert text.startswith(f"{path}:5: expected 'MOVES SCORE LABELS'")
+    assert text.isprintable()
+    assert len(text) < 500
 
 
 def test_a_file_without_positions_is_refused(tmp_path: Path):

@@ -66,12 +66,6 @@ def test_the_ratio_is_near_its_normal_approximation_where_pairs_are_many() -> No
     assert Sprt(0, 5).ratio(counts.tolist()) == pytest.approx(near, rel=0.02)
 
 
-def test_the_bounds_are_walds() -> None:
-    assert Sprt(0, 5).bounds == pytest.approx((-math.log(19), math.log(19)))
-    low, high = Sprt(0, 5, alpha=0.01, beta=0.1).bounds
-    assert (low, high) == pytest.approx((math.log(0.1 / 0.99), math.log(0.9 / 0.01)))
-
-
 def test_only_whole_pairs_are_counted_by_the_sum_of_their_scores() -> None:
     records = match((1, 1), (1, 0), (0, 0), (1, -1), (-1, 0), (-1, -1), (0, 1))
     assert count_pairs(records) == [1, 1, 2, 2, 1]

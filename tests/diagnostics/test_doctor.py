@@ -16,7 +16,7 @@ from helpers.runs.records import random_records
 from helpers.runs.tiny_run import manifest_of, tiny_config
 
 from alphazero.cli.main import main
-from alphazero.diagnostics.doctor import diagnose, examine, without_home
+from alphazero.diagnostics.doctor import Diagnosis, diagnose, examine, without_home
 from alphazero.diagnostics.doctor_rules import RULES, RunData, chance_of
 from alphazero.network.inference import backend
 from alphazero.network.inference.device_check import TOLERANCES
@@ -148,24 +148,40 @@ WELL: Mapping[str, Case] = {
 }
 
 
-def make_run(place: Path, case: Case, iterations: int = ITERATIONS) -> Path:
+def courses_of(case: Case, iterations: int) -> dict[str, dict[int, float]]:
+    courses = {**HEALTHY, **case.curves}
+    return {
+        name: {i: course(i) for i in range(1, iterations + 1)} for name, course in courses.items()
+    }
+
+
+def shards_of(case: Case) -> list[tuple[int, GameBatch]]:
+    shards = []
+    for iteration in range(1, 4) if case.best_values else ():
+        records = random_records(TIC_TAC_TOE, 20, iteration)
+        best = np.concatenate([case.best_values(each) for each in records])
+        shards.append((iteration, GameBatch.of(TIC_TAC_TOE, records)._replace(best_values=best)))
+    return shards
+
+
+def examined(case: Case, iterations: int = ITERATIONS) -> Diagnosis:
+    config = tiny_config(Path(), *case.config)
+    return diagnose(RunData(config, courses_of(case, iterations), shards_of(case)))
+
+
+def make_run(place: Path, case: Case) -> Path:
     """Write a run's folder as training does, but for the playing and learning."""
     run = RunDirectory.create(tiny_config(place, *case.config))
     Training(run, 1)  # publishes the untrained network
-    for iteration in range(1, 4) if case.best_values else ():
-        records = random_records(TIC_TAC_TOE, 20, iteration)
-        games = GameBatch.of(TIC_TAC_TOE, records)
-        games = games._replace(
-            best_values=np.concatenate([case.best_values(each) for each in records])
-        )
+    for iteration, games in shards_of(case):
         run.state.iteration = iteration
         run.save_games(games)
         run.state.shards.append(iteration)
     run.publish()
-    with TensorBoardWriter(run.folder / "tensorboard", 0) as curves:
-        for i in range(1, iterations + 1):
-            courses = {**HEALTHY, **case.curves}
-            curves.write(i, Metrics({name: course(i) for name, course in courses.items()}))
+    curves = courses_of(case, ITERATIONS)
+    with TensorBoardWriter(run.folder / "tensorboard", 0) as writer:
+        for i in range(1, ITERATIONS + 1):
+            writer.write(i, Metrics({name: curve[i] for name, curve in curves.items()}))
     return run.folder
 
 
@@ -175,28 +191,17 @@ def test_every_rule_has_a_sick_run() -> None:
 
 
 @pytest.mark.parametrize("name", SICK)
-def test_a_run_sick_in_one_way_shows_that_alone_with_the_key_to_change(
-    name: str, tmp_path: Path, capsys: Capture
-) -> None:
-    folder = make_run(tmp_path, SICK[name])
-    capsys.readouterr()
-    assert main(["doctor", str(folder)]) == 0
-    head, *findings = capsys.readouterr().out.splitlines()
-    assert head == f"examined {ITERATIONS} iterations"
-    (finding,) = findings
+def test_a_run_sick_in_one_way_shows_that_alone_with_the_key_to_change(name: str) -> None:
+    (finding,) = examined(SICK[name]).findings
     assert finding.startswith(f"{name}: ")
     assert SICK[name].key in finding
     assert any(letter.isdigit() for letter in finding)
 
 
 @pytest.mark.parametrize("name", WELL)
-def test_a_healthy_run_hears_that_nothing_was_found(
-    name: str, tmp_path: Path, capsys: Capture
-) -> None:
-    folder = make_run(tmp_path, WELL[name])
-    capsys.readouterr()
-    assert main(["doctor", str(folder)]) == 0
-    assert capsys.readouterr().out.splitlines() == ["examined 12 iterations", "no problem found"]
+def test_a_healthy_run_hears_that_nothing_was_found(name: str) -> None:
+    text = str(examined(WELL[name]))
+    assert text.splitlines() == ["examined 12 iterations", "no problem found"]
 
 
 @pytest.mark.parametrize(
@@ -213,31 +218,23 @@ def test_a_healthy_run_hears_that_nothing_was_found(
         ("learner/policy_entropy", 0.39, 0.41),  # a fifth of the first, 2.0
     ],
 )
-def test_each_threshold_is_where_it_says(
-    name: str, worst: float, limit: float, tmp_path: Path
-) -> None:
-    courses = {**HEALTHY, "learner/seen_value_loss": constant(0.4)}
+def test_each_threshold_is_where_it_says(name: str, worst: float, limit: float) -> None:
+    losses = dict.fromkeys(("learner/seen_value_loss", "learner/unseen_value_loss"), constant(0.4))
     for value, found in ((worst, 1), (limit, 0)):
-        courses[name] = lambda i, value=value: 2.0 if i == 1 and name.endswith("entropy") else value
-        curves = {
-            each: {i: course(i) for i in range(1, ITERATIONS + 1)}
-            for each, course in courses.items()
-        }
-        curves["learner/unseen_value_loss"] |= (
-            {}
-            if name == "learner/unseen_value_loss"
-            else dict.fromkeys(range(1, ITERATIONS + 1), 0.4)
-        )
-        diagnosis = diagnose(RunData(tiny_config(tmp_path), curves))
+
+        def course(i: int, value: float = value) -> float:
+            return 2.0 if i == 1 and name.endswith("entropy") else value
+
+        diagnosis = examined(Case({**losses, name: course}))
         assert len(diagnosis.findings) == found, diagnosis.findings
 
 
-def test_a_young_run_and_one_without_curves_say_what_was_skipped(tmp_path: Path) -> None:
-    young = examine(make_run(tmp_path / "young", Case(), iterations=2))
+def test_a_young_run_and_one_without_curves_say_what_was_skipped() -> None:
+    young = examined(Case(), iterations=2)
     assert young.findings == []
     assert "learning rate too high" in young.skipped
     assert "gate games repeat" not in young.skipped
-    empty = diagnose(RunData(tiny_config(tmp_path), {}))
+    empty = diagnose(RunData(tiny_config(Path()), {}))
     assert empty.findings == []
     assert "no problem found" not in str(empty)
     assert "nothing was learned yet: no optimizer step is done" in str(empty).splitlines()
@@ -248,28 +245,24 @@ def test_a_young_run_and_one_without_curves_say_what_was_skipped(tmp_path: Path)
     ("iterations", "steps", "is_reported"), [(8, 50, False), (12, 20, False), (10, 30, True)]
 )
 def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run_is_long_enough(
-    iterations: int, steps: int, is_reported: bool, tmp_path: Path
+    iterations: int, steps: int, is_reported: bool
 ) -> None:
     """Connect Four has seven moves. At least 10 iterations and 300 steps are needed."""
-    courses = {
-        **HEALTHY,
-        "loss/policy": constant(math.log(7)),
-        "learner/steps": lambda i: steps * i,
-        "selfplay/positions": lambda i: 8 * steps * i,
-    }
-    curves = {
-        name: {i: course(i) for i in range(1, iterations + 1)} for name, course in courses.items()
-    }
-    config = tiny_config(tmp_path, "game.name=connect_four", "selfplay.parallel_games=6")
-    diagnosis = diagnose(RunData(config, curves))
+    case = Case(
+        {
+            "loss/policy": constant(math.log(7)),
+            "learner/steps": lambda i: steps * i,
+            "selfplay/positions": lambda i: 8 * steps * i,
+        },
+        ("game.name=connect_four", "selfplay.parallel_games=6"),
+    )
+    diagnosis = examined(case, iterations)
     text = str(diagnosis)
     assert "no problem found" not in text
     if is_reported:
         (finding,) = diagnosis.findings
-        assert (
-            "loss/policy is 1.95 after 300 steps; a uniform policy over 7 moves has ln 7 = 1.95"
-            in finding
-        )
+        expected = "is 1.95 after 300 steps; a uniform policy over 7 moves has ln 7 = 1.95"
+        assert expected in finding
         assert "too short" not in text
     else:
         assert diagnosis.findings == []
@@ -280,46 +273,35 @@ def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run
         assert "policy learns nothing" in diagnosis.skipped
 
 
-def test_a_search_that_prefers_no_move_teaches_none(tmp_path: Path) -> None:
-    courses = {**HEALTHY, "loss/policy": constant(2.19), "selfplay/search_entropy": constant(2.18)}
-    curves = {
-        name: {i: course(i) for i in range(1, ITERATIONS + 1)} for name, course in courses.items()
-    }
-    (finding,) = diagnose(RunData(tiny_config(tmp_path), curves)).findings
+def test_a_search_that_prefers_no_move_teaches_none() -> None:
+    curves = {"loss/policy": constant(2.19), "selfplay/search_entropy": constant(2.18)}
+    (finding,) = examined(Case(curves)).findings
     assert finding.endswith("its entropy is 2.18: raise search.simulations, now 4")
 
 
-@pytest.mark.parametrize(("successes", "expected"), [(0, 1.0), (1, 0.271), (3, 0.001)])
-def test_the_chance_of_at_least_that_number_of_successes_is_the_binomials_tail(
-    successes: int, expected: float
-) -> None:
+def test_the_chance_of_at_least_that_number_of_successes_is_the_binomials_tail() -> None:
     """Of three trials with probability 0.1: 1 - 0.9³ = 0.271, and 0.1³ = 0.001."""
-    assert chance_of(successes, 3, 0.1) == pytest.approx(expected)
-    assert chance_of(successes, 3, 1.0) == 1
+    assert [chance_of(k, 3, 0.1) for k in (0, 1, 3)] == pytest.approx([1, 0.271, 0.001])
 
 
 def test_a_training_made_sick_shows_how(tmp_path: Path) -> None:
     """No opening moves and no noise in the gate: all its games are one pair's, played again."""
-    folder = train(
-        tiny_config(
-            tmp_path,
-            "gate.opening_moves=0",
-            "gate.games=20",
-            "gate.interval=1",
-            "replay.ratio=40",
-            "learner.learning_rate=5.0",
-        )
-    )
+    gate = "gate.opening_moves=0", "gate.games=20", "gate.interval=1"
+    folder = train(tiny_config(tmp_path, *gate, "replay.ratio=40", "learner.learning_rate=5.0"))
     found = {finding.split(":")[0] for finding in examine(folder).findings}
     assert found >= {"gate games repeat", "samples reused too often", "learning rate too high"}
 
 
-def test_looking_at_a_run_changes_nothing_and_a_damaged_one_is_one_line(
-    tmp_path: Path, only_line: OnlyLine
+def test_a_run_is_read_unchanged_and_a_damaged_one_is_one_line(
+    tmp_path: Path, only_line: OnlyLine, capsys: Capture
 ) -> None:
     folder = make_run(tmp_path, SICK["resignation too often wrong"])
     files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    examine(folder)
+    capsys.readouterr()
+    assert main(["doctor", str(folder)]) == 0
+    head, finding = capsys.readouterr().out.splitlines()
+    assert head == f"examined {ITERATIONS} iterations"
+    assert finding.startswith("resignation too often wrong: ")
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == files
     shard = folder / f"replay/games-{manifest_of(folder)['shards'][-1]:06d}.npz"
     shard.write_bytes(shard.read_bytes()[:-1])

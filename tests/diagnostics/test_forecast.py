@@ -5,11 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.commands import OnlyLine
 from helpers.runs.records import random_records
-from helpers.runs.tiny_run import ITERATIONS, YAML, manifest_of, tiny_config
+from helpers.runs.tiny_run import ITERATIONS, manifest_of, tiny_config
 
-from alphazero.cli.main import main
 from alphazero.config import schema
 from alphazero.config.loader import load_config
 from alphazero.config.schema import Config
@@ -82,12 +80,6 @@ def test_a_forecast_has_the_figures_computed_by_hand() -> None:
     assert plan.memory == pytest.approx(500 + 192 / 100)
     # Two checkpoints are kept beside the best player twice.
     assert plan.disk == pytest.approx(192 / 1000 + 4 + 3 + 4 * CURVES_BYTES / MEBI)
-
-
-def test_a_plan_ends_though_the_cache_knew_every_position_while_it_measured() -> None:
-    measured = dataclasses.replace(MEASURED, self_play=dataclasses.replace(BENCH, evaluations=0.0))
-    plan = forecast(config_of("budget.iterations=null", "budget.evaluations=12"), measured, 8.0)
-    assert (plan.iterations, plan.evaluations) == (12, 0)
 
 
 def test_moves_of_an_opening_are_neither_searched_nor_learned() -> None:
@@ -221,15 +213,3 @@ def test_a_plan_counts_what_a_run_does(finished_run: Path) -> None:
     assert plan.seconds["gate"] == pytest.approx(2 * 4 * (length - 2) * 4 / 80)
     assert "seconds/measure" not in curves
     assert plan.seconds["measure"] == 0
-
-
-def test_a_plan_names_what_was_asked_for(tmp_path: Path, capsys: Capture) -> None:
-    (tmp_path / "tiny.yaml").write_text(YAML)
-    assert main(["plan", str(tmp_path / "tiny.yaml"), "--seconds", "0.2"]) == 0
-    output = capsys.readouterr().out
-    for word in ("evaluations/h", "games/h", "iterations/h", "minutes", "memory", "disk"):
-        assert word in output
-
-
-def test_a_measurement_is_short(only_line: OnlyLine) -> None:
-    assert "at most 60" in only_line("plan", "some.yaml", "--seconds", "61")

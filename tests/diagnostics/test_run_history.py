@@ -1,5 +1,7 @@
 """A run seen afterwards: when, by which checkpoints, and above whom."""
 
+import dataclasses
+import math
 from pathlib import Path
 
 import pytest
@@ -106,14 +108,16 @@ def test_the_anchor_is_the_one_named_or_random_or_the_first(tmp_path: Path) -> N
 def test_a_plot_shows_ratings_over_the_minutes_and_needs_a_run() -> None:
     ratings = {"random": 0.0, "runs/a/step-2": 310.0, "runs/a/step-1": -20.0, "uct": 4.0}
     rows = [Standing(name, elo, elo - 80, elo + 90, 4, 2, 1, 1) for name, elo in ratings.items()]
+    rows[1] = dataclasses.replace(rows[1], elo_low=-math.inf)
     minutes = {"runs/a/step-2": 12.0, "runs/a/step-1": 3.0}
     (axes,) = draw_progress(rows, minutes).axes
-    assert axes.get_title(loc="left") == "a"
-    (curve,) = (line for line in axes.get_lines() if line.get_marker() == "o")
+    assert axes.get_title() == "a"
+    curve, *_ = axes.get_lines()
     assert curve.get_xydata().tolist() == [[3, -20], [12, 310]]
     bars = [segment.tolist() for segment in axes.collections[0].get_segments()]
-    assert bars == [[[3, -100], [3, 70]], [[12, 230], [12, 400]]]
-    assert [text.get_text() for text in axes.texts] == ["uct", "random"]
+    assert bars == [[[3, -100], [3, 70]], [[12, 310], [12, 400]]], "an open end is not drawn"
+    (legend,) = axes.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["random +0", "uct +4"]
     assert axes.get_xlim()[0] == 0
     with pytest.raises(RunError, match="name a run's folder"):
         draw_progress(rows[:1], {})

@@ -139,28 +139,34 @@ def test_games_that_are_well_hashed_and_against_the_rules_are_named(
     assert manifest_of(run)["unfinished"] in line
 
 
-def test_a_manifest_without_the_hash_of_a_file_that_it_names_is_reported(
-    run: Path, capsys: Capture
-) -> None:
-    learner = manifest_of(run)["learner"]
-    rehash(run, lambda content: content["hashes"].pop(learner))
-    assert f"has no hash of {learner!r}" in faults_of(run, capsys)[0]
+def forget_learner(run: Path) -> None:
+    rehash(run, lambda content: content["hashes"].pop(content["learner"]))
 
 
-def test_a_player_of_another_network_is_named(run: Path, capsys: Capture) -> None:
-    stranger = load_checkpoint(SHIPPED[-1])
-    save_checkpoint(run / "step-99999999.safetensors", stranger)
-    (line,) = faults_of(run, capsys)
-    assert "step-99999999.safetensors has another game or network than config.yaml" in line
+def add_stranger(run: Path) -> None:
+    save_checkpoint(run / "step-99999999.safetensors", load_checkpoint(SHIPPED[-1]))
 
 
-def test_a_stale_copy_of_the_best_player_is_named(run: Path, capsys: Capture) -> None:
-    other = next(
-        path for path in sorted(run.glob("step-*")) if path.name != manifest_of(run)["best"]
+def replace_best(run: Path) -> None:
+    older = next(
+        each for each in sorted(run.glob("step-*")) if each.name != manifest_of(run)["best"]
     )
-    shutil.copy(other, run / "best.safetensors")
-    (line,) = faults_of(run, capsys)
-    assert "best.safetensors is not the best player" in line
+    shutil.copy(older, run / "best.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (forget_learner, "has no hash of 'state/learner"),
+        (add_stranger, "step-99999999.safetensors has another game or network than config.yaml"),
+        (replace_best, "best.safetensors is not the best player"),
+    ],
+)
+def test_files_that_do_not_fit_together_are_named(
+    run: Path, capsys: Capture, change: Callable[[Path], None], message: str
+) -> None:
+    change(run)
+    assert message in faults_of(run, capsys)[0]
 
 
 def test_sample_games_as_json_lines_are_replayed(run: Path, capsys: Capture) -> None:
@@ -240,11 +246,6 @@ def test_a_lock_that_may_only_be_read_is_honoured(run: Path, capsys: Capture) ->
         assert "is in use by another process" in faults_of(run, capsys)[0]
 
 
-def test_a_run_at_work_is_not_judged(run: Path, capsys: Capture) -> None:
-    with FileLock(run / "run.lock"):
-        assert "is in use by another process" in faults_of(run, capsys)[0]
-
-
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_a_single_checkpoint_is_verified_too(path: Path, tmp_path: Path, capsys: Capture) -> None:
     assert main(["check", str(path)]) == 0
@@ -255,9 +256,3 @@ def test_a_single_checkpoint_is_verified_too(path: Path, tmp_path: Path, capsys:
     flip_bit(damaged)
     (line,) = faults_of(damaged, capsys)
     assert str(damaged) in line
-
-
-def test_a_path_without_a_run_is_one_line(tmp_path: Path, capsys: Capture) -> None:
-    assert "no such file" in faults_of(tmp_path / "nothing", capsys)[0]
-    assert "holds no run" in faults_of(tmp_path, capsys)[0]
-    assert list(tmp_path.iterdir()) == []

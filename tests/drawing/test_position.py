@@ -1,6 +1,5 @@
 """Pictures show what is so: stones, shares and values at their places, the same every time."""
 
-import io
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,21 +127,6 @@ def test_the_share_of_a_column_is_where_its_stone_would_land() -> None:
     assert changed == {2 * 7 + 3, 5 * 7 + 0}
 
 
-def test_a_whole_share_has_the_full_colour_and_a_quarter_half_of_it() -> None:
-    """The tint is the root of the share, between the board's colour and the policy's."""
-    game = Mnk()
-    state = game.initial_state()
-    picture = draw(game, state, {0: 1.0})
-    for place in (0, 1):
-        pixel = picture.getpixel(above_number(board_at(game, place), 0))
-        assert pixel == POLICY_COLOURS[place].colour
-    quarter = draw(game, state, {8: 0.25}).getpixel(above_number(board_at(game, 0), 8))
-    for part, field, colour in zip(
-        quarter, palette_of(game).field.colour, POLICY_COLOURS[0].colour, strict=True
-    ):
-        assert abs(part - (field + colour) / 2) <= 1
-
-
 def test_a_share_below_half_a_percent_is_a_dot_and_no_number() -> None:
     game = Mnk()
     state, board = game.initial_state(), board_at(Mnk(), 0)
@@ -186,30 +170,6 @@ def test_a_value_is_a_bar_from_the_middle(value: float, coloured: tuple[float, f
             assert found == (begin < x < end), x
 
 
-@every_position
-def test_pictures_are_as_large_as_they_need_and_the_same_every_time(
-    game: Game, diagram: str
-) -> None:
-    state = game.parse(diagram)
-    notes = ["a note", "and one that is much longer than the picture is wide " * 3]
-    narrow = draw(game, state, {0: 0.5})
-    again, wide = draw(game, state, {0: 0.5}), draw(game, state, {0: 0.5}, notes=notes)
-    assert narrow.mode == "RGB"
-    assert again.tobytes() == narrow.tobytes()
-    board = board_at(game, 1)
-    right, bottom = board_at(game, 2).left + 190, board.top + board.height
-    assert narrow.width >= right + 16
-    assert narrow.height >= bottom + 16
-    assert wide.width > narrow.width
-    assert wide.height > narrow.height
-    edge = np.asarray(wide).astype(int)
-    assert (edge[:, -10:] == 255).all()
-    assert (edge[-6:] == 255).all()
-    file = io.BytesIO()
-    narrow.save(file, "PNG")
-    assert Image.open(file).tobytes() == narrow.tobytes()
-
-
 @dataclass(frozen=True)
 class Placeless(Mnk):
     """Tic-tac-toe that does not say where its moves are marked."""
@@ -242,11 +202,3 @@ def test_every_registered_game_has_its_picture(name: str) -> None:
         assert picture.width > board_at(game, 2).left
         if last is not None:
             assert picture.getpixel(centre_of(board_at(game, 1), last)) in colours_of(game)
-
-
-@pytest.mark.parametrize(("rows", "columns"), [(1, 4), (19, 19), (26, 26), (5, 26)])
-def test_every_size_of_board_has_its_picture(rows: int, columns: int) -> None:
-    game = Mnk(rows=rows, columns=columns, length=4)
-    state = game.play(game.initial_state(), rows * columns - 1)
-    picture = draw(game, state, {0: 1.0}, last_cell=rows * columns - 1, played=0)
-    assert picture.getpixel(centre_of(board_at(game, 1), rows * columns - 1)) in colours_of(game)

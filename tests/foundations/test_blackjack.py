@@ -3,12 +3,12 @@
 import functools
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
-from helpers import gymnasium_baseline
 
 from alphazero.foundations import blackjack
-from alphazero.foundations.blackjack import HIT, LONGEST, SHAPE, STICK, Policy
+from alphazero.foundations.blackjack import HIT, LONGEST, LOWEST_SUM, SHAPE, STICK, Policy
 from alphazero.foundations.dynamic_programming import Solution, evaluate, optimum
 from alphazero.utils.arrays import Float64Array
 
@@ -33,16 +33,37 @@ class RiggedDeck:
         return options[int(self.rng.random() * len(options))] if options == DECK else options[0]
 
 
+Visit = tuple[int, tuple[int, int, int]]
+"""An action, and its state as an index into tables."""
+
+
+def play_in_gymnasium(
+    environment: "gymnasium.Env[Any, Any]", policy: Policy
+) -> tuple[list[Visit], float]:
+    """Play one episode, with hits below 12; return the choices, in order, and the final reward."""
+    (total, shown, usable), _ = environment.reset()
+    visits = []
+    while True:
+        action = HIT
+        if total >= LOWEST_SUM:
+            state = (int(usable), total - LOWEST_SUM, shown - 1)
+            action = int(policy[state])
+            visits.append((action, state))
+        (total, shown, usable), reward, ended, _, _ = environment.step(action)
+        if ended:
+            return visits, float(reward)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_card_by_card_the_rules_are_those_of_gymnasium(seed: int) -> None:
     policy = some_policy(seed)
-    environment = gymnasium_baseline.make_environment()
+    environment = gymnasium.make("Blackjack-v1", sab=True)
     environment.unwrapped.np_random = RiggedDeck(seed)  # type: ignore[assignment]
     rng = np.random.default_rng(seed)
     states, actions = np.zeros(LONGEST, np.int64), np.zeros(LONGEST, np.int64)
     seen: set[Any] = set()
     for _ in range(2_000):
-        visits, reward = gymnasium_baseline.play_episode(environment, policy, 0.0, rng)
+        visits, reward = play_in_gymnasium(environment, policy)
         played = blackjack.play_episode(policy.ravel(), 0.0, False, rng, states, actions)
         assert played == (len(visits), reward)
         places = zip(*np.unravel_index(states[: len(visits)], SHAPE), strict=True)

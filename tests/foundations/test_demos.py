@@ -1,6 +1,5 @@
 """The boarding pass and the queens against plain counts, and every demo as a command."""
 
-import io
 import itertools
 import math
 import sys
@@ -14,12 +13,8 @@ from PIL import Image
 
 from alphazero.foundations import boarding_pass, plots
 from alphazero.foundations.__main__ import main
-from alphazero.foundations.blackjack import sticks_on
 from alphazero.foundations.boarding_pass import SIMULATIONS
-from alphazero.foundations.common import FoundationsError
 from alphazero.foundations.demos import DEMOS, make_demo
-from alphazero.foundations.dynamic_programming import optimum
-from alphazero.foundations.monte_carlo import Control
 from alphazero.foundations.queens import search, widths
 
 Capture = pytest.CaptureFixture[str]
@@ -63,19 +58,6 @@ def test_simulations_agree_with_the_exact_answers(
     assert boarding_pass.recurrence(passengers) == pytest.approx(exact, abs=1e-9)
     error = (exact * (1 - exact) / flights) ** 0.5
     assert abs(share - exact) <= 3.5 * error
-
-
-def test_a_comparison_holds_every_method_for_every_size_and_shows_every_flight() -> None:
-    shown: list[int] = []
-    answers = boarding_pass.compare([1, 5], 1_000, seed=0, show=shown.append)
-    assert sum(shown) == len(SIMULATIONS) * 2 * 1_000
-    methods = [*SIMULATIONS, "recurrence", "closed form"]
-    assert [(answer.passengers, answer.method) for answer in answers] == [
-        *itertools.product([1, 5], methods)
-    ]
-    assert all(answer.seconds > 0 for answer in answers)
-    again = boarding_pass.compare([1, 5], 1_000, seed=0)
-    assert [a.probability for a in again] == [a.probability for a in answers]
 
 
 # --- queens --------------------------------------------------------------------------------------
@@ -166,28 +148,6 @@ def test_a_single_episode_flight_or_queen_is_enough_and_fills_the_bar(
     assert sum(shown) == demo.total
 
 
-def test_a_state_where_the_policies_differ_is_marked() -> None:
-    exact = optimum()
-    policy = exact.policy.copy()
-    pictures = []
-    for action in (0, 1):
-        policy[0, 19 - 12, 4] = action
-        learned = Control(policy, exact.action_values, np.ones((2, 2, 10, 10), np.int64))
-        data = plots.draw_control(learned, exact, "a title")
-        with Image.open(io.BytesIO(data)) as picture:
-            pictures.append(np.asarray(picture.convert("RGB")).astype(int))
-    rows, columns = np.nonzero(np.abs(pictures[0] - pictures[1]).sum(axis=2))
-    height, width = pictures[0].shape[:2]
-    # One square of the lower left map turned from blue to orange, with a black cross on it.
-    assert height / 2 < rows.min()
-    assert columns.max() < width / 2
-    assert np.ptp(rows) < height / 20
-    assert np.ptp(columns) < width / 20
-    square = pictures[1][rows, columns]
-    assert (square == (230, 159, 0)).all(axis=1).mean() > 0.3
-    assert (square.sum(axis=1) < 60).any()
-
-
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -219,13 +179,3 @@ def test_without_matplotlib_its_extra_is_named(monkeypatch: Patch, capsys: Captu
     with pytest.raises(SystemExit, match="2"):
         main(["blackjack-prediction", "--episodes=100000000"])
     assert "matplotlib; install it with: pip install 'alphazero[plot]'" in error_line(capsys)
-
-
-def test_from_python_wrong_arguments_are_refused_too() -> None:
-    with pytest.raises(FoundationsError, match="passengers must be"):
-        boarding_pass.closed_form(0)
-    with pytest.raises(FoundationsError, match="flights must be"):
-        boarding_pass.simulate("brute force", 3, 0, np.random.default_rng(0))
-    with pytest.raises(FoundationsError, match="seed must be"):
-        make_demo("boarding-pass", {"passengers": 3, "flights": 1, "seed": -1})
-    assert sticks_on(12).sum() == 0

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers import gymnasium_baseline
 
 from alphazero.foundations import monte_carlo
 from alphazero.foundations.blackjack import HIT, SHAPE, STICK, Policy, state_name, sticks_on
-from alphazero.foundations.common import FoundationsError
 from alphazero.foundations.dynamic_programming import Solution, evaluate, optimum
 from alphazero.utils.arrays import Float64Array, Int64Array
 
@@ -67,23 +65,6 @@ def assert_met_as_often(found: monte_carlo.Prediction, exact: Solution, episodes
     expected = episodes * exact.chances * [*[1 / 13] * 9, 4 / 13]
     surprise = (found.visits - expected) ** 2 / expected
     assert surprise.sum() == pytest.approx(200, abs=4 * np.sqrt(2 * 200))
-
-
-def test_gymnasium_returns_what_is_exact_and_meets_the_states_as_often() -> None:
-    exact = evaluate(TWENTY)
-    found = gymnasium_baseline.predict(TWENTY, 10_000, seed=3)
-    away = deviations(found.values, found.visits, exact.values)
-    assert np.abs(away).max() < 4
-    assert np.mean(away**2) == pytest.approx(0.95, abs=0.25)
-    assert_met_as_often(found, exact, 10_000)
-
-
-def test_learning_in_gymnasium_finds_what_exploring_is_worth() -> None:
-    exact = optimum(1.0)
-    learned = gymnasium_baseline.learn_by_soft_policies(8_000, 1.0, seed=1)
-    away = deviations(learned.action_values, learned.visits, exact.action_values)
-    assert np.mean(away**2) == pytest.approx(0.95, abs=0.25)
-    assert ((learned.action_values[HIT] > learned.action_values[STICK]) == learned.policy).all()
 
 
 def names_of_differences(policy: Policy, exact: Policy) -> set[str]:
@@ -147,31 +128,3 @@ def test_without_exploring_nothing_but_the_first_policy_is_tried_where_it_seems_
     learned = monte_carlo.learn_by_soft_policies(50_000, 0.0, new_rng())
     assert (learned.visits[HIT, :, -1] == 0).all()
     assert (learned.visits[STICK, 0, -1] > 0).all()
-
-
-def test_the_same_seed_learns_the_same_and_another_one_not() -> None:
-    once, again, other = (
-        monte_carlo.learn_by_exploring_starts(150_000, new_rng(seed)) for seed in (5, 5, 6)
-    )
-    assert (once.action_values == again.action_values).all()
-    assert (once.action_values != other.action_values).any()
-
-
-def test_the_progress_bar_counts_every_episode() -> None:
-    shown: list[int] = []
-    monte_carlo.predict(TWENTY, 250_001, new_rng(), show=shown.append)
-    assert sum(shown) == 250_001
-    assert len(shown) > 1
-
-
-def test_wrong_numbers_are_refused_in_one_line() -> None:
-    for episodes in (0, -1, 10**10):
-        with pytest.raises(FoundationsError, match=r"^episodes must be .* from 1 .*, got -?\d+$"):
-            monte_carlo.predict(TWENTY, episodes, new_rng())
-        with pytest.raises(FoundationsError, match="episodes must be"):
-            monte_carlo.learn_by_exploring_starts(episodes, new_rng())
-    for epsilon in (-0.01, 1.01, float("nan")):
-        with pytest.raises(FoundationsError, match=r"^epsilon must lie from 0 to 1, got \S+$"):
-            monte_carlo.learn_by_soft_policies(10, epsilon, new_rng())
-        with pytest.raises(FoundationsError, match="epsilon must lie from 0 to 1"):
-            optimum(epsilon)

@@ -2,8 +2,6 @@
 
 import argparse
 import math
-import threading
-import time
 from pathlib import Path
 
 import benchmark_trees
@@ -13,12 +11,10 @@ from benchmark_trees import (
     PREPARED_ROWS,
     PacedDevice,
     PreparedEvaluator,
-    Rate,
     benchmark_host,
     describe,
     devices,
     profile,
-    table,
 )
 from helpers.runs.tiny_run import tiny_config
 
@@ -56,13 +52,6 @@ def test_prepared_answers_differ_from_row_to_row_and_begin_again_at_the_end() ->
     assert np.array_equal(evaluator.evaluate(planes)[0], logits)
 
 
-def test_a_batch_may_be_larger_than_the_prepared_rows() -> None:
-    rows = PREPARED_ROWS + 1
-    evaluator = PreparedEvaluator(2, rows, np.random.default_rng(0), PacedDevice())
-    for _ in range(2):
-        assert len(evaluator.evaluate(np.zeros((rows, 2, 3, 3), np.float32))[1]) == rows
-
-
 def test_a_device_answers_after_its_latency_and_one_batch_after_the_other(clock: Clock) -> None:
     device = PacedDevice(1000, 0.3)
     device.wait_for(100)
@@ -72,32 +61,6 @@ def test_a_device_answers_after_its_latency_and_one_batch_after_the_other(clock:
     clock.now = 0.0  # as another thread, which handed its batch over at the start
     device.wait_for(200)
     assert clock.now == pytest.approx(1.0, abs=1e-4)
-
-
-def test_no_device_answers_at_once(clock: Clock) -> None:
-    PacedDevice().wait_for(10**9)
-    assert clock.now < 1e-4
-
-
-def test_threads_share_a_device_and_sleep_while_it_works() -> None:
-    device, cpu = PacedDevice(10_000), []
-    planes = np.zeros((100, 2, 3, 3), np.float32)
-
-    def work() -> None:
-        evaluator = PreparedEvaluator(9, 100, np.random.default_rng(0), device)
-        before = time.thread_time()
-        for _ in range(10):
-            evaluator.evaluate(planes)
-        cpu.append(time.thread_time() - before)
-
-    begin = time.perf_counter()
-    threads = [threading.Thread(target=work) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert time.perf_counter() - begin >= 2 * 10 * 100 / 10_000
-    assert sum(cpu) < 0.1
 
 
 def test_the_benchmark_measures_each_number_of_workers_with_each_device(tmp_path: Path) -> None:
@@ -116,17 +79,6 @@ def test_the_benchmark_measures_each_number_of_workers_with_each_device(tmp_path
         assert 0.3 < rate.evaluations / rate.simulations < 1.25
     assert 0.3 < measured[1].evaluations / 2000 < 1.001
     assert measured[2].evaluations > 2 * measured[0].evaluations
-
-
-def test_the_table_shows_shares_of_a_device_and_speedups_without_one() -> None:
-    rates = [Rate(1, 4e5, 9e4, 1.8e5, 1), Rate(1, math.inf, 1e5, 2e5, 1)]
-    rates.append(Rate(2, math.inf, 1.6e5, 3.2e5, 2))
-    rows = [line.split() for line in table(rates).splitlines()[1:]]
-    assert rows == [
-        ["1", "400,000", "90,000", "22.5%", "180,000", "1.00", "1.00", "5.56"],
-        ["1", "none", "100,000", "200,000", "1.00", "1.00", "5.00"],
-        ["2", "none", "160,000", "320,000", "1.60", "2.00", "6.25"],
-    ]
 
 
 def test_devices_are_read_or_refused() -> None:

@@ -8,7 +8,7 @@ import compare_rivals
 import numpy as np
 import pytest
 import torch
-from compare_rivals import jax_network, mctx_selfplay, openspiel_selfplay, table
+from compare_rivals import jax_network, mctx_selfplay, table
 
 from alphazero.config.loader import load_config
 from alphazero.config.schema import Config
@@ -77,15 +77,6 @@ def test_openspiel_is_measured_in_a_process_of_its_own(
     assert all(float(rows[name][2].split(" ")[0]) > 0 for name in compare_rivals.OURS)
 
 
-def test_openspiel_searches_each_move_and_evaluates_no_position_twice(config: Config) -> None:
-    pytest.importorskip("open_spiel")
-    steps = list(itertools.islice(openspiel_selfplay(config, 0), 60))
-    assert {simulations for simulations, _ in steps} == {8}
-    evaluations = [each for _, each in steps]
-    assert max(evaluations) == 8  # the first search of a game
-    assert 0 < np.mean(evaluations) < 7
-
-
 def test_mctx_plays_and_counts_the_root_too(config: Config) -> None:
     for package in compare_rivals.PACKAGES["mctx + pgx"]:
         pytest.importorskip(package)
@@ -118,13 +109,3 @@ def test_the_table_has_medians_and_the_range_of_our_ratios() -> None:
         "| ours, as configured | 2,000 | 200 | 3.0 (1.0 to 4.0) |",
         "| OpenSpiel | 1,000 | 400 |  |",
     ]
-
-
-def test_no_rounds_are_refused_in_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["compare_rivals.py", "--repeats", "0"])
-    with pytest.raises(SystemExit, match="2"):
-        compare_rivals.main()
-    line = capsys.readouterr().err.splitlines()[-1]
-    assert line.endswith("argument --repeats: expected a whole number from 1 on, got 0")

@@ -1,15 +1,11 @@
 """The searches of the method's history, compared: players, options and the table of results."""
 
-import math
-
-import pytest
 from helpers.paths import ROOT
 from search_lineage import (
     SECONDS,
     SIMULATIONS,
     Row,
     compare,
-    draw,
     games_to_play,
     historical_methods,
     player_name,
@@ -65,34 +61,6 @@ def test_the_table_has_a_column_for_each_budget_and_gaps_where_none_applies() ->
         "| a | s | e | +0 |  |",
         "| b | t | f | +120 (-7 to +300) |  |",
     ]
-
-
-def test_an_open_interval_is_written_as_such() -> None:
-    results = {"one": {"a": standing(120.4, -7, math.inf)}}
-    rows = [Row("a", "s", "e", "random", ())]
-    assert table(rows, results).splitlines()[2] == "| a | s | e | +120 (-7 to +inf) |"
-
-
-def test_ratings_stand_side_by_side_at_their_heights() -> None:
-    rows = [Row(name, "s", "e", "random", ()) for name in ("left", "right")]
-    one = {"left": standing(100, 50, 200), "right": standing(300, 250, 400)}
-    figure = draw(rows, {"one": one, "two": {"right": one["left"]}}, "a title")
-    (axes,) = figure.axes
-    assert axes.get_title(loc="left") == "a title"
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["left", "right"]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
-    series = {line.get_label(): line for line in axes.get_lines() if line.get_label()[0] != "_"}
-    assert series["one"].get_xydata().ravel() == pytest.approx([-1 / 6, 100, 5 / 6, 300])
-    assert series["two"].get_xydata().ravel() == pytest.approx([7 / 6, 100])
-    bars = [
-        segment.ravel().tolist() for each in axes.collections for segment in each.get_segments()
-    ]
-    assert bars == [
-        pytest.approx([-1 / 6, 50, -1 / 6, 200]),
-        pytest.approx([5 / 6, 250, 5 / 6, 400]),
-        pytest.approx([7 / 6, 50, 7 / 6, 200]),
-    ]
-    assert axes.collections[0].get_color().tolist() != axes.collections[1].get_color().tolist()
 
 
 def test_the_readme_shows_the_methods_of_the_code() -> None:
