@@ -59,20 +59,16 @@ class ConvNorm(nn.Module):
             self.normalisation = nn.Identity()
 
 
-def scale_of_board(height: int, width: int) -> float:
-    """Return (b - 14) / 10 for a board of H x W cells, where b = sqrt(H W) is its width."""
-    return (math.sqrt(height * width) - REFERENCE_WIDTH) / WIDTH_SCALE
-
-
 def pool_board(features: Tensor) -> Tensor:
     """Map features [B, F, H, W] to [B, 3 F]: means, scaled means, maxima.
 
-    The scaled mean is the mean times `scale_of_board`. KataGo's value head has a mean scaled by the
-    square of the width in place of the maxima; here both heads have its general pooling layer,
-    because one line on the board decides most of the games.
+    The scale is (b - 14) / 10 for a board of width b = sqrt(H W). KataGo's value head has a mean
+    scaled by the square of the width in place of the maxima; here both heads have its general
+    pooling layer, because one line on the board decides most of the games.
     """
     means = features.mean((2, 3))
-    scale = scale_of_board(features.shape[2], features.shape[3])
+    width = math.sqrt(features.shape[2] * features.shape[3])
+    scale = (width - REFERENCE_WIDTH) / WIDTH_SCALE
     return torch.cat([means, scale * means, features.amax((2, 3))], 1)
 
 

@@ -1,142 +1,79 @@
-"""The network as a graph of another library, layer by layer: the twin of `ResNet.forward`.
+"""The network's forward pass as a graph of another library, such as OpenVINO or ONNX.
 
-`GraphOps` are the operations of a library. OpenVINO and ONNX have one each, and a test compares
-the outputs of each graph with those of torch.
+`ResNet.forward` runs once, for the shapes alone, and each torch function that it calls adds its
+twin to the graph. So the architecture stands in one place. (Tensors without numbers, on "meta",
+have shapes too, but load 800 modules of torch, in one second.)
 
-It is written by hand because every iteration of training builds it anew, for a new network, and
-because ONNX files hold int8 weights. Measured with torch 2.13 and OpenVINO 2026.4, for the players
-of Connect Four and Go 9 x 9: this takes 0.01 s. `openvino.convert_model` gives the same bits at the
-same speed (1.00 and 0.99 times as many evaluations a second at batch 128), but takes 0.3 to 1 s by
-`torch.jit.trace`, which is deprecated, and 3 s by `torch.export`, the first time 9 s.
-`torch.onnx.export` takes 5 s and keeps rounded weights in float32. OpenVINO can read our ONNX model
-too, but then rounds otherwise in int8.
-
-Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
+Every iteration of training builds the graph anew, for a new network. Measured with torch 2.13 and
+OpenVINO 2026.4, for the players of Connect Four and Go 9 x 9: this takes 0.005 s.
+`openvino.convert_model` gives the same bits at the same speed (1.00 and 0.99 times as many
+evaluations a second at batch 128), but takes 0.3 to 1 s by `torch.jit.trace`, which is deprecated,
+and 3 s by `torch.export`, the first time 9 s. `torch.onnx.export` takes 5 s and keeps rounded
+weights in float32; its older form, which is deprecated, takes 0.05 to 0.1 s, in float32. OpenVINO
+can read our ONNX model too, but then rounds otherwise in int8.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, cast
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
-from torch import Tensor, nn
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
-from alphazero.network.heads import ConvNorm, ConvolutionalPolicy, scale_of_board
 from alphazero.network.inference.quantization import Ranges
-from alphazero.network.resnet import GlobalPooling, ResidualBlock, ResNet
+from alphazero.network.resnet import ResNet
+
+UNCHANGED: Final = ("float", "to", "permute", "squeeze")
+"""Functions that add nothing: graphs have one type and one layout, and values [B, 1]."""
 
 
-class GraphOps(Protocol):
-    """The operations of one library; each returns a part of its graph."""
+class GraphBuilder(TorchFunctionMode):
+    """Adds a folded network to a graph; parts of the graph stand for tensors.
 
-    def convolve(
-        self, features: Any, weight: Tensor, bias: Tensor, greatest: Tensor | None = None
-    ) -> Any:
-        """Convolve [B, ., H, W] by `weight` [F, ., k, k], keeping H and W, and add `bias` [F].
-
-        With `greatest`, the greatest input [1, 1, 1, 1], inputs and weights are rounded to int8.
-        """
-
-    def dense(self, features: Any, weight: Tensor, bias: Tensor) -> Any:
-        """Multiply [B, inputs] by `weight` [outputs, inputs] and add `bias` [outputs]."""
-
-    def relu(self, numbers: Any) -> Any: ...
-
-    def tanh(self, numbers: Any) -> Any: ...
-
-    def add(self, one: Any, other: Any) -> Any: ...
-
-    def scale(self, numbers: Any, factor: float) -> Any: ...
-
-    def means(self, features: Any) -> Any:
-        """Map [B, F, H, W] to [B, F]."""
-
-    def maxima(self, features: Any) -> Any:
-        """Map [B, F, H, W] to [B, F]."""
-
-    def join(self, parts: Sequence[Any]) -> Any:
-        """Concatenate along axis 1."""
-
-    def split(self, features: Any, lengths: tuple[int, int]) -> tuple[Any, Any]:
-        """Split along axis 1."""
-
-    def flat(self, features: Any) -> Any:
-        """Reshape [B, F, H, W] to [B, F H W]."""
-
-    def of_each_filter(self, numbers: Any) -> Any:
-        """Reshape [B, F] to [B, F, 1, 1]."""
-
-
-def build_graph(
-    network: ResNet, ops: GraphOps, observations: Any, ranges: Ranges
-) -> tuple[Any, Any]:
-    """Add a folded network to a graph; return its logits [B, A] and values [B, 1].
-
-    `observations` [B, C, H, W] is the graph's input. Convolutions in `ranges` round their inputs
-    and weights to int8.
+    A subclass has a method for each torch function that `ResNet.forward` calls, of the same name
+    and arguments, which returns a part. Weights come as tensors. Convolutions whose weights are in
+    `ranges` round their inputs and weights to int8.
     """
-    return _Builder(network, ops, ranges).outputs(observations)
 
+    def __init__(self, ranges: Ranges) -> None:
+        super().__init__()
+        self.ranges = ranges
+        self._parts: dict[Tensor, Any] = {}
 
-class _Builder(NamedTuple):
-    network: ResNet
-    ops: GraphOps
-    ranges: Ranges
+    def build(self, network: ResNet, observations: Any) -> tuple[Any, Any]:
+        """Return the logits [B, A] and values [B, 1] of `observations` [B, C, H, W], all parts."""
+        planes = torch.zeros(1, *network.observation_shape)
+        self._parts[planes] = observations
+        with self:
+            logits, values = network(planes)
+        return self._parts[logits], self._parts[values]
 
-    def outputs(self, observations: Any) -> tuple[Any, Any]:
-        network, relu = self.network, self.ops.relu
-        trunk = relu(self._convolve(observations, network.stem))
-        for block in network.tower:
-            trunk = self._residual(trunk, cast(ResidualBlock, block))
-        logits = self._policy(self._convolve(trunk, network.policy_features))
-        return logits, self._value(relu(self._convolve(trunk, network.value_features)))
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Compute the shape of a function's outputs, and add its twin to the graph."""
+        name, options = function.__name__.strip("_"), kwargs or {}
+        if name == "conv2d":  # the numbers do not count
+            outputs: Any = args[0].new_empty(1, len(args[1]), *args[0].shape[2:])
+        else:
+            outputs = function(*args, **options)
+        if name == "get":  # a property, such as `shape`
+            return outputs
+        features, *rest = map(self._part, args)
+        if name == "linear" and args[0].ndim == 4:  # a dense layer at each cell
+            name, rest[0] = "conv2d", rest[0][:, :, None, None]
+        part = features if name in UNCHANGED else getattr(self, name)(features, *rest, **options)
+        if isinstance(outputs, Tensor):
+            self._parts[outputs] = part
+        else:
+            self._parts.update(zip(outputs, part, strict=True))
+        return outputs
 
-    def _convolve(self, features: Any, layer: ConvNorm) -> Any:
-        # The skip around a block uses the unrounded features: rounding them too is no faster and
-        # doubles the distance to the exact outputs, because the errors add up.
-        convolution = layer.convolution
-        bias = cast(Tensor, convolution.bias)
-        return self.ops.convolve(features, convolution.weight, bias, self.ranges.get(layer))
-
-    def _dense(self, features: Any, layer: nn.Linear) -> Any:
-        return self.ops.dense(features, layer.weight, layer.bias)
-
-    def _residual(self, features: Any, block: ResidualBlock) -> Any:
-        inner = self._convolve(features, block.first)
-        if block.pooling is not None:
-            inner = self._pool(inner, block.pooling)
-        change = self._convolve(self.ops.relu(inner), block.second)
-        return self.ops.relu(self.ops.add(change, features))
-
-    def _pool(self, features: Any, layer: GlobalPooling) -> Any:
-        ops, lengths = self.ops, (layer.dense.out_features, layer.pooled)
-        shifted, last = ops.split(features, lengths)
-        pooled = ops.relu(last)
-        shifts = self._dense(ops.join([ops.means(pooled), ops.maxima(pooled)]), layer.dense)
-        return ops.add(shifted, ops.of_each_filter(shifts))
-
-    def _pool_board(self, features: Any) -> Any:
-        """The twin of `heads.pool_board`."""
-        means = self.ops.means(features)
-        scaled = self.ops.scale(means, scale_of_board(*self.network.observation_shape[1:]))
-        return self.ops.join([means, scaled, self.ops.maxima(features)])
-
-    def _policy(self, features: Any) -> Any:
-        """The logits of the normalised features of the policy head."""
-        ops, head = self.ops, self.network.policy_output
-        if not isinstance(head, ConvolutionalPolicy):
-            return self._dense(ops.flat(ops.relu(features)), cast(nn.Linear, head))
-        local, pooled = ops.split(features, (head.filters, head.filters))
-        summary = self._pool_board(ops.relu(pooled))
-        local = ops.relu(ops.add(local, ops.of_each_filter(self._dense(summary, head.bias))))
-        kernel = head.planes.weight[:, :, None, None]
-        logits = ops.flat(ops.convolve(local, kernel, head.planes.bias))
-        return (
-            logits if head.others is None else ops.join([logits, self._dense(summary, head.others)])
-        )
-
-    def _value(self, features: Any) -> Any:
-        """The values [B, 1] of the features of the value head."""
-        ops, network = self.ops, self.network
-        pools = network.settings.heads == "convolutional"
-        inputs = self._pool_board(features) if pools else ops.flat(features)
-        hidden = ops.relu(self._dense(inputs, network.value_hidden))
-        return ops.tanh(self._dense(hidden, network.value_output))
+    def _part(self, item: Any) -> Any:
+        if isinstance(item, list):
+            return [self._part(element) for element in item]
+        return self._parts.get(item, item) if isinstance(item, Tensor) else item

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from torch import Tensor
 
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
-from alphazero.network.inference.graph import build_graph
+from alphazero.network.inference.graph import GraphBuilder
 from alphazero.network.inference.quantization import (
     SIGNED_LEVELS,
     UNSIGNED_LEVELS,
@@ -31,25 +31,22 @@ BATCH: Final = "batch"
 """Name of the free dimension B."""
 
 
-class OnnxOps:
-    """The operations of ONNX, for `build_graph`; parts of the graph are names."""
+class OnnxGraph(GraphBuilder):
+    """Builds a graph of ONNX, whose parts are names."""
 
-    def __init__(self) -> None:
+    def __init__(self, ranges: Ranges) -> None:
         from onnx import helper
 
+        super().__init__(ranges)
         self._make_node = helper.make_node
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
-    def _node(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> list[str]:
+    def add_node(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> Any:
+        """Add an operation; return the name of its output, or a list of the names of several."""
         names = [f"{kind}_{len(self.nodes)}_{index}" for index in range(outputs)]
         self.nodes.append(self._make_node(kind, inputs, names, **attributes))
-        return names
-
-    def one(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        """Add an operation with one output; return its name."""
-        (name,) = self._node(kind, *inputs, **attributes)
-        return name
+        return names if outputs > 1 else names[0]
 
     def constant(self, numbers: npt.NDArray[Any] | np.generic) -> str:
         """Add a constant; return its name."""
@@ -62,66 +59,65 @@ class OnnxOps:
     def _weight(self, tensor: Tensor) -> str:
         return self.constant(tensor.detach().float().numpy())
 
-    def _shape(self, *lengths: int) -> str:
+    def _lengths(self, *lengths: int) -> str:
         return self.constant(np.array(lengths, np.int64))
 
-    def _rounded_input(self, features: str, greatest: Tensor) -> str:
-        scale = self._weight(greatest.reshape(()) / (UNSIGNED_LEVELS - 1))
+    def _rounded(self, features: str, largest: Tensor) -> Any:
+        scale = self._weight(largest.reshape(()) / (UNSIGNED_LEVELS - 1))
         levels = scale, self.constant(np.uint8(0))
-        return self.one("DequantizeLinear", self.one("QuantizeLinear", features, *levels), *levels)
+        quantized = self.add_node("QuantizeLinear", features, *levels)
+        return self.add_node("DequantizeLinear", quantized, *levels)
 
-    def _rounded_weight(self, weight: Tensor) -> str:
+    def _rounded_weight(self, weight: Tensor) -> Any:
         scales = weight_ranges(weight) / (SIGNED_LEVELS // 2)
         rounded = self.constant((weight / scales).round().to("cpu").numpy().astype(np.int8))
-        zeros = self.constant(np.zeros(len(weight), np.int8))
-        return self.one("DequantizeLinear", rounded, self._weight(scales.flatten()), zeros, axis=0)
+        levels = self._weight(scales.flatten()), self.constant(np.zeros(len(weight), np.int8))
+        return self.add_node("DequantizeLinear", rounded, *levels, axis=0)
 
-    def convolve(
-        self, features: str, weight: Tensor, bias: Tensor, greatest: Tensor | None = None
-    ) -> str:
-        kernel = self._weight(weight) if greatest is None else self._rounded_weight(weight)
-        if greatest is not None:
-            features = self._rounded_input(features, greatest)
+    def conv2d(self, features: str, weight: Tensor, bias: Tensor, *_: Any) -> Any:
+        if (largest := self.ranges.get(weight)) is None:
+            kernel = self._weight(weight)
+        else:
+            features, kernel = self._rounded(features, largest), self._rounded_weight(weight)
         size = weight.shape[2]
-        return self.one(
-            *("Conv", features, kernel, self._weight(bias)),
-            kernel_shape=[size, size],
-            pads=[size // 2] * 4,
-        )
+        pads = [size // 2] * 4
+        inputs = features, kernel, self._weight(bias)
+        return self.add_node("Conv", *inputs, kernel_shape=[size, size], pads=pads)
 
-    def dense(self, features: str, weight: Tensor, bias: Tensor) -> str:
-        return self.one("Gemm", features, self._weight(weight), self._weight(bias), transB=1)
+    def linear(self, features: str, weight: Tensor, bias: Tensor) -> Any:
+        return self.add_node("Gemm", features, self._weight(weight), self._weight(bias), transB=1)
 
-    def relu(self, numbers: str) -> str:
-        return self.one("Relu", numbers)
+    def relu(self, numbers: str, **_: bool) -> Any:
+        return self.add_node("Relu", numbers)
 
-    def tanh(self, numbers: str) -> str:
-        return self.one("Tanh", numbers)
+    def tanh(self, numbers: str) -> Any:
+        return self.add_node("Tanh", numbers)
 
-    def add(self, one: str, other: str) -> str:
-        return self.one("Add", one, other)
+    def add(self, numbers: str, others: str) -> Any:
+        return self.add_node("Add", numbers, others)
 
-    def scale(self, numbers: str, factor: float) -> str:
-        return self.one("Mul", numbers, self.constant(np.float32(factor)))
+    def mul(self, numbers: str, factor: float) -> Any:
+        return self.add_node("Mul", numbers, self.constant(np.float32(factor)))
 
-    def means(self, features: str) -> str:
-        return self.flat(self.one("GlobalAveragePool", features))
+    def mean(self, features: str, _: Any) -> Any:
+        return self.flatten(self.add_node("GlobalAveragePool", features))
 
-    def maxima(self, features: str) -> str:
-        return self.flat(self.one("GlobalMaxPool", features))
+    def amax(self, features: str, _: Any) -> Any:
+        return self.flatten(self.add_node("GlobalMaxPool", features))
 
-    def join(self, parts: Sequence[str]) -> str:
-        return self.one("Concat", *parts, axis=1)
+    def cat(self, parts: Sequence[str], axis: int) -> Any:
+        return self.add_node("Concat", *parts, axis=axis)
 
-    def split(self, features: str, lengths: tuple[int, int]) -> tuple[str, str]:
-        first, second = self._node("Split", features, self._shape(*lengths), outputs=2, axis=1)
-        return first, second
+    def split(self, features: str, lengths: Sequence[int], dim: int) -> Any:
+        outputs = len(lengths)
+        return self.add_node("Split", features, self._lengths(*lengths), outputs=outputs, axis=dim)
 
-    def flat(self, features: str) -> str:
-        return self.one("Flatten", features)
+    def flatten(self, features: str, axis: int = 1) -> Any:
+        return self.add_node("Flatten", features, axis=axis)
 
-    def of_each_filter(self, numbers: str) -> str:
-        return self.one("Reshape", numbers, self._shape(0, -1, 1, 1))
+    def getitem(self, numbers: str, _: Any) -> Any:
+        """Map [B, F] to [B, F, 1, 1]."""
+        return self.add_node("Reshape", numbers, self._lengths(0, -1, 1, 1))
 
 
 def onnx_bytes(
@@ -136,26 +132,21 @@ def onnx_bytes(
     import onnx
     from onnx import TensorProto, helper
 
-    def described(name: str, shape: Sequence[int], meaning: str) -> Any:
+    def tensor_info(name: str, shape: Sequence[int], meaning: str) -> Any:
         dimensions = [BATCH, *shape]
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, dimensions, meaning)
 
-    ops = OnnxOps()
-    logits, values = build_graph(network, ops, INPUT, ranges or {})
-    ops.nodes.append(helper.make_node("Identity", [logits], [LOGITS]))
-    ops.nodes.append(helper.make_node("Reshape", [values, ops._shape(-1)], [VALUES]))
-    graph = helper.make_graph(
-        ops.nodes,
-        "alphazero",
-        [described(INPUT, network.observation_shape, "planes seen by the player to move")],
-        [
-            described(LOGITS, [network.num_actions], "before softmax, illegal moves included"),
-            described(VALUES, [], "expected outcome from -1 to 1, for the player to move"),
-        ],
-        ops.constants,
-    )
+    graph = OnnxGraph(ranges or {})
+    logits, values = graph.build(network, INPUT)
+    outputs = [
+        tensor_info(LOGITS, [network.num_actions], "before softmax, illegal moves included"),
+        tensor_info(VALUES, [], "expected outcome from -1 to 1, for the player to move"),
+    ]
+    planes = tensor_info(INPUT, network.observation_shape, "planes seen by the player to move")
+    graph.nodes.append(helper.make_node("Identity", [logits], [LOGITS]))
+    graph.nodes.append(helper.make_node("Reshape", [values, graph._lengths(-1)], [VALUES]))
     model = helper.make_model(
-        graph,
+        helper.make_graph(graph.nodes, "alphazero", [planes], outputs, graph.constants),
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=IR_VERSION,
         producer_name="alphazero",

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.inference.devices import resolve_precision
-from alphazero.network.inference.graph import build_graph
+from alphazero.network.inference.graph import GraphBuilder
 from alphazero.network.inference.quantization import (
     SIGNED_LEVELS,
     UNSIGNED_LEVELS,
@@ -36,21 +36,21 @@ class OpenVINORunner:
     With one stream of one thread it computes in the calling thread and need not wake another.
     """
 
-    def __init__(self, graph: Any, hint: str) -> None:
+    def __init__(self, model: Any, hint: str) -> None:
         settings = {
             "INFERENCE_PRECISION_HINT": hint,
             "INFERENCE_NUM_THREADS": 1,
             "NUM_STREAMS": 1,
             "ENABLE_CPU_PINNING": False,
         }
-        self.request = _core().compile_model(graph, "CPU", settings).create_infer_request()
+        self.request = _core().compile_model(model, "CPU", settings).create_infer_request()
 
     def run(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         positions, request = len(observations), self.request
         request.get_input_tensor(0).data[:positions] = observations
         request.infer()
-        logits, values = (request.get_output_tensor(each).data[:positions] for each in (0, 1))
-        return logits, values if values.shape[1] > 1 else values[:, 0]
+        logits, values = (request.get_output_tensor(index).data[:positions] for index in (0, 1))
+        return logits, values[:, 0]
 
 
 class OpenVINOEvaluator(BatchedEvaluator):
@@ -81,8 +81,8 @@ class OpenVINOEvaluator(BatchedEvaluator):
         return twin
 
     def _make_runner(self, size: int) -> OpenVINORunner:
-        graph = _graph(self._network, size, self._ranges)
-        return OpenVINORunner(graph, self._hint)
+        model = _model_of(self._network, size, self._ranges)
+        return OpenVINORunner(model, self._hint)
 
 
 @functools.cache
@@ -104,73 +104,69 @@ def _core() -> Any:
     return _openvino().Core()
 
 
-_OVER_BOARD = np.array([2, 3])
+class OpenVINOGraph(GraphBuilder):
+    """Builds a graph of OpenVINO."""
 
-
-class OpenVINOOps:
-    """The operations of OpenVINO, for `build_graph`."""
-
-    def __init__(self) -> None:
+    def __init__(self, ranges: Ranges) -> None:
+        super().__init__(ranges)
         self._ops: Any = _openvino().opset13
 
     def _constant(self, tensor: Tensor) -> Any:
         return self._ops.constant(tensor.detach().float().numpy())
 
-    def _quantize(self, numbers: Any, greatest: Tensor, signed: bool) -> Any:
-        high = self._constant(greatest)
-        low = self._constant(-greatest if signed else torch.zeros_like(greatest))
-        levels = SIGNED_LEVELS if signed else UNSIGNED_LEVELS
-        return self._ops.fake_quantize(numbers, low, high, low, high, levels)
+    def _quantize(self, numbers: Any, low: Tensor, high: Tensor, levels: int) -> Any:
+        """Round numbers; OpenVINO compiles a convolution of rounded inputs to int8."""
+        ends = self._constant(low), self._constant(high)
+        return self._ops.fake_quantize(numbers, *ends, *ends, levels)
 
-    def convolve(
-        self, features: Any, weight: Tensor, bias: Tensor, greatest: Tensor | None = None
-    ) -> Any:
+    def conv2d(self, features: Any, weight: Tensor, bias: Tensor, *_: Any) -> Any:
         padding, kernel = [weight.shape[2] // 2] * 2, self._constant(weight)
-        if greatest is not None:  # OpenVINO compiles these to int8 kernels
-            features = self._quantize(features, greatest, signed=False)
-            kernel = self._quantize(kernel, weight_ranges(weight), signed=True)
+        if (largest := self.ranges.get(weight)) is not None:
+            zero, sizes = torch.zeros_like(largest), weight_ranges(weight)
+            features = self._quantize(features, zero, largest, UNSIGNED_LEVELS)
+            kernel = self._quantize(kernel, -sizes, sizes, SIGNED_LEVELS)
         convolved = self._ops.convolution(features, kernel, [1, 1], padding, padding, [1, 1])
         return self.add(convolved, self._constant(bias.reshape(1, -1, 1, 1)))
 
-    def dense(self, features: Any, weight: Tensor, bias: Tensor) -> Any:
+    def linear(self, features: Any, weight: Tensor, bias: Tensor) -> Any:
         product = self._ops.matmul(features, self._constant(weight), False, True)
         return self.add(product, self._constant(bias.reshape(1, -1)))
 
-    def relu(self, numbers: Any) -> Any:
+    def relu(self, numbers: Any, **_: bool) -> Any:
         return self._ops.relu(numbers)
 
     def tanh(self, numbers: Any) -> Any:
         return self._ops.tanh(numbers)
 
-    def add(self, one: Any, other: Any) -> Any:
-        return self._ops.add(one, other)
+    def add(self, numbers: Any, others: Any) -> Any:
+        return self._ops.add(numbers, others)
 
-    def scale(self, numbers: Any, factor: float) -> Any:
+    def mul(self, numbers: Any, factor: float) -> Any:
         return self._ops.multiply(numbers, self._ops.constant(np.float32(factor)))
 
-    def means(self, features: Any) -> Any:
-        return self._ops.reduce_mean(features, _OVER_BOARD, False)
+    def mean(self, features: Any, axes: tuple[int, ...]) -> Any:
+        return self._ops.reduce_mean(features, np.array(axes), False)
 
-    def maxima(self, features: Any) -> Any:
-        return self._ops.reduce_max(features, _OVER_BOARD, False)
+    def amax(self, features: Any, axes: tuple[int, ...]) -> Any:
+        return self._ops.reduce_max(features, np.array(axes), False)
 
-    def join(self, parts: Sequence[Any]) -> Any:
-        return self._ops.concat(list(parts), 1)
+    def cat(self, parts: Sequence[Any], axis: int) -> Any:
+        return self._ops.concat(list(parts), axis)
 
-    def split(self, features: Any, lengths: tuple[int, int]) -> tuple[Any, Any]:
-        first, second = self._ops.variadic_split(features, 1, np.array(lengths)).outputs()
-        return first, second
+    def split(self, features: Any, lengths: Sequence[int], dim: int) -> Any:
+        return self._ops.variadic_split(features, dim, np.array(lengths)).outputs()
 
-    def flat(self, features: Any) -> Any:
+    def flatten(self, features: Any, _: int) -> Any:
         return self._ops.reshape(features, np.array([0, -1]), True)
 
-    def of_each_filter(self, numbers: Any) -> Any:
+    def getitem(self, numbers: Any, _: Any) -> Any:
+        """Map [B, F] to [B, F, 1, 1]."""
         return self._ops.reshape(numbers, np.array([0, -1, 1, 1]), True)
 
 
-def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
+def _model_of(network: ResNet, size: int, ranges: Ranges) -> Any:
     """Return a folded network as an OpenVINO model of fixed batch size."""
     openvino = _openvino()
     observations = openvino.opset13.parameter([size, *network.observation_shape], np.float32)
-    outputs = build_graph(network, OpenVINOOps(), observations, ranges)
+    outputs = OpenVINOGraph(ranges).build(network, observations)
     return openvino.Model(list(outputs), [observations], "alphazero")

@@ -10,14 +10,13 @@ Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, Self, cast
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from alphazero.network.heads import ConvNorm
-from alphazero.network.resnet import ResidualBlock, ResNet
+from alphazero.network.resnet import ResNet
 from alphazero.utils.arrays import Float32Array
 
 UNSIGNED_LEVELS: Final = 256
@@ -40,32 +39,26 @@ _LEAST: Final = 1e-6
 Outputs = tuple[Float32Array, Float32Array]
 """Policy logits [B, A] and values [B]."""
 
-Ranges = Mapping[ConvNorm, Tensor]
-"""The greatest input of each convolution to round, [1, 1, 1, 1]."""
+Ranges = Mapping[Tensor, Tensor]
+"""The largest input [1, 1, 1, 1] of each convolution to round, by its weight."""
 
 
 def measure_ranges(network: ResNet, observations: Float32Array) -> Ranges:
-    """Return the greatest input of every convolution of the tower on `observations` [B, C, H, W].
+    """Return the largest input of every convolution of the tower on `observations` [B, C, H, W].
 
     The tower is nearly all of the work; stem and heads are not rounded. `network` is folded.
     """
-    ranges: dict[ConvNorm, Tensor] = {}
+    ranges: dict[Tensor, Tensor] = {}
 
     def note(layer: Any, inputs: tuple[Tensor]) -> None:
-        ranges[layer] = inputs[0].max().clamp_min(_LEAST).reshape(1, 1, 1, 1)
+        ranges[layer.weight] = inputs[0].max().clamp_min(_LEAST).reshape(1, 1, 1, 1)
 
-    layers = [
-        layer
-        for block in network.tower
-        for layer in (cast(ResidualBlock, block).first, cast(ResidualBlock, block).second)
-    ]
+    layers = [layer for layer in network.tower.modules() if isinstance(layer, nn.Conv2d)]
     hooks = [layer.register_forward_pre_hook(note) for layer in layers]
-    try:
-        with torch.inference_mode():
-            network(torch.from_numpy(observations))
-    finally:
-        for hook in hooks:
-            hook.remove()
+    with torch.inference_mode():
+        network(torch.from_numpy(observations))
+    for hook in hooks:
+        hook.remove()
     return ranges
 
 
