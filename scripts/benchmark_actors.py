@@ -1,13 +1,10 @@
-"""Measure how self-play scales with actors: on this machine's cores, and with actors that sleep.
+"""Measure how many actors one driver can serve, with actors that sleep.
 
-python scripts/benchmark_actors.py configs/connect_four.yaml [section.key=value ...] [--seconds 60]
 python scripts/benchmark_actors.py configs/connect_four.yaml --sleep 2,8,32,128,256 [--ray]
 
-The first compares one process with Ray actors, on one and on two cores: games a second, and the
-extra time of a game. The second measures how many actors one driver can serve: each actor sleeps
-while it would play, and then sends recorded games, so only the driver computes. The ideal is the
-rate of a driver without cost; below it, actors are idle. With --ray the games travel through Ray,
-else within this process.
+Each actor sleeps while it would play, and then sends recorded games, so only the driver computes.
+The ideal is the rate of a driver without cost; below it, actors are idle. With --ray the games
+travel through Ray, else within this process.
 """
 
 import argparse
@@ -18,10 +15,10 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from itertools import cycle, islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from alphazero.cli.argument_types import positive_numbers, seconds
 from alphazero.cli.main import run_and_report
@@ -29,13 +26,13 @@ from alphazero.config.loader import load_config
 from alphazero.config.schema import Config, RayConfig
 from alphazero.games import Game, make_game
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
-from alphazero.network.inference.backend import make_evaluator, num_selfplay_threads
+from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.distributed.actor_pool import ActorPool, NetworkSnapshot
-from alphazero.training.distributed.ray_cluster import LocalRay, open_actor_pool
-from alphazero.training.selfplay import SelfPlayResult, SelfPlayStats, play_games
+from alphazero.training.distributed.ray_cluster import LocalRay
+from alphazero.training.selfplay import SelfPlayStats, play_games
 from alphazero.utils.machine import peak_megabytes
 from alphazero.utils.progress import no_progress
 
@@ -61,61 +58,19 @@ def untrained_network(game: Game, config: Config) -> NetworkSnapshot:
     return NetworkSnapshot("first", evaluator, lambda: checkpoint_bytes(player, "first"))
 
 
-Play: TypeAlias = Callable[[NetworkSnapshot, int, Sequence[GameRecord]], SelfPlayResult]
-"""Plays an iteration's games by a network, with a seed, after unfinished ones."""
-
-
-def play_here(game: Game, config: Config, cores: int) -> Play:
-    """Return a function that plays in this process."""
-
-    def play(
-        network: NetworkSnapshot, seed: int, unfinished: Sequence[GameRecord]
-    ) -> SelfPlayResult:
-        workers = num_selfplay_threads(config, cores)
-        return play_games(game, config, network.evaluator, [seed], unfinished, workers)
-
-    return play
-
-
-def play_by(pool: ActorPool) -> Play:
-    """Return a function that lets actors play."""
-    return lambda network, *_: pool.play(network, no_progress, bool)
-
-
-def measure(play: Play, network: NetworkSnapshot, seconds: float) -> Rate:
+def measure(pool: ActorPool, network: NetworkSnapshot, seconds: float) -> Rate:
     """Receive games for about `seconds`, after a first iteration that warms up.
 
     The network gets a new name in each iteration, so that it is sent again.
     """
-    unfinished = play(network, 0, []).unfinished
+    pool.play(network, no_progress, bool)
     begin, cpu, games, iteration = time.perf_counter(), time.process_time(), 0, 1
-    while (spent := time.perf_counter() - begin) < seconds or iteration == 1:
+    while time.perf_counter() - begin < seconds or iteration == 1:
         renamed = network._replace(name=f"{network.name}-{iteration}")
-        played = play(renamed, iteration, unfinished)
-        games, unfinished = games + len(played.finished), played.unfinished
+        games += len(pool.play(renamed, no_progress, bool).finished)
         iteration += 1
     spent = time.perf_counter() - begin
     return Rate(games / spent, (time.process_time() - cpu) / spent)
-
-
-def compare_cores(game: Game, config: Config, seconds: float) -> None:
-    """Print the speed of one process, and of one actor per core."""
-    network = untrained_network(game, config)
-    print("cores  in process     actors    a game costs more   driver CPU")
-    for cores in (1, 2):
-        alone = measure(play_here(game, config, cores), network, seconds).games
-        workers = RayConfig(actors=cores)
-        selfplay = dataclasses.replace(config.selfplay, distributed=workers)
-        pool = open_actor_pool(game, dataclasses.replace(config, selfplay=selfplay), 0)
-        try:
-            rate = measure(play_by(pool), network, seconds)
-        finally:
-            pool.close()
-        more = (cores / rate.games - cores / alone) * 1000
-        print(
-            f"{cores:5}  {alone:8.2f}/s {rate.games:8.2f}/s  {more:12.1f} ms     {rate.cpu:8.1%}",
-            flush=True,
-        )
 
 
 class SleepingActors:
@@ -225,7 +180,7 @@ def compare_sleepers(
         assert selfplay.distributed is not None
         pool = ActorPool(game, run, selfplay.distributed, launcher)
         try:
-            rate = measure(play_by(pool), network, seconds)
+            rate = measure(pool, network, seconds)
         finally:
             pool.close()
         ideal = actors / nap
@@ -237,23 +192,20 @@ def compare_sleepers(
 
 
 def main() -> None:
-    """Run the selected measurement."""
+    """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("config", metavar="CONFIG", help="the YAML file of a run")
     parser.add_argument("overrides", nargs="*", metavar="section.key=value")
     parser.add_argument("--seconds", type=float, default=60.0, help="of each measurement")
     parser.add_argument(
-        "--sleep", type=positive_numbers, metavar="N,N", help="numbers of sleeping actors"
+        "--sleep", type=positive_numbers, default=[32, 128], metavar="N,N", help="numbers of actors"
     )
     parser.add_argument("--nap", type=seconds, default=0.03, help="seconds of sleep per game")
     parser.add_argument("--ray", action="store_true", help="send their games through Ray")
     options = parser.parse_intermixed_args()
     config = load_config(options.config, options.overrides)
     game = make_game(config.game.name, **config.game.options)
-    if options.sleep:
-        compare_sleepers(game, config, options.sleep, options.nap, options.seconds, options.ray)
-    else:
-        compare_cores(game, config, options.seconds)
+    compare_sleepers(game, config, options.sleep, options.nap, options.seconds, options.ray)
 
 
 if __name__ == "__main__":

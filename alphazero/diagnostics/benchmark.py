@@ -2,7 +2,7 @@
 
 import functools
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.training.selfplay import SelfPlayStats, make_selfplay_match
+from alphazero.utils.arrays import Float32Array
 from alphazero.utils.jobs import JobProgress, run_jobs, split_evenly
 from alphazero.utils.machine import peak_megabytes
 from alphazero.utils.progress import Progress, no_progress
@@ -185,48 +186,51 @@ class Played:
         return Played(*(mine + vars(other)[name] for name, mine in vars(self).items()))
 
 
+def repeat_in_threads(
+    steps: Sequence[Callable[[], int]], seconds: float
+) -> tuple[int, float, float, float]:
+    """Call each of `steps` for about `seconds`, at least once, in a thread of its own.
+
+    Returns the sum of their results; the mean seconds of a thread, the seconds from the begin of
+    the first to the end of the last, and the CPU time of all.
+    """
+    progress = JobProgress()
+
+    def repeat(step: Callable[[], int]) -> tuple[int, float, float, float]:
+        begin, cpu, total = time.perf_counter(), time.thread_time(), step()
+        while time.perf_counter() < begin + seconds:
+            total += step()
+            progress.advance(0)
+        return total, begin, time.perf_counter(), time.thread_time() - cpu
+
+    jobs = [functools.partial(repeat, step) for step in steps]
+    totals, begins, ends, cpu = zip(*run_jobs(jobs, progress), strict=True)
+    spent = (sum(ends) - sum(begins)) / len(jobs)
+    return sum(totals), spent, max(ends) - min(begins), sum(cpu)
+
+
 def time_matches(matches: Sequence[Match], seconds: float) -> Played:
     """Step the matches for about `seconds`, one thread each."""
-    progress = JobProgress()
-    jobs = [functools.partial(_play, match, seconds, progress) for match in matches]
-    games, moves, begins, ends, cpu = zip(*run_jobs(jobs, progress), strict=True)
-    spent = (sum(ends) - sum(begins)) / len(jobs)
-    return Played(sum(games), sum(moves), spent, max(ends) - min(begins), sum(cpu))
+
+    def step(match: Match) -> int:
+        return len(match.step())
+
+    before = sum(match.moves_made for match in matches)
+    steps = [functools.partial(step, match) for match in matches]
+    games, *times = repeat_in_threads(steps, seconds)
+    return Played(games, sum(match.moves_made for match in matches) - before, *times)
 
 
 def time_network(
     game: Game, evaluator: Evaluator, batches: Sequence[int], seconds: float
 ) -> tuple[int, float]:
     """Evaluate full batches, one thread per size; return positions and mean seconds."""
-    progress = JobProgress()
-    jobs = [
-        functools.partial(_evaluate, game, evaluator, size, seconds, progress) for size in batches
-    ]
-    positions, spent = zip(*run_jobs(jobs, progress), strict=True)
-    return sum(positions), sum(spent) / len(spent)
 
-
-def _evaluate(
-    game: Game, evaluator: Evaluator, size: int, seconds: float, progress: JobProgress
-) -> tuple[int, float]:
-    observations = np.zeros((size, *game.observation_shape), np.float32)
-    observations[:] = game.observe(game.initial_state())
-    begin, positions = time.perf_counter(), 0
-    while positions == 0 or time.perf_counter() < begin + seconds:
+    def step(observations: Float32Array) -> int:
         evaluator.evaluate(observations)
-        positions += size
-        progress.advance(0)
-    return positions, time.perf_counter() - begin
+        return len(observations)
 
-
-def _play(
-    match: Match, seconds: float, progress: JobProgress
-) -> tuple[int, int, float, float, float]:
-    """Return the games, the moves, the begin, the end and the thread's CPU time in seconds."""
-    begin, cpu, games = time.perf_counter(), time.thread_time(), 0
-    before = match.moves_made
-    while time.perf_counter() < begin + seconds:
-        games += len(match.step())
-        progress.advance(0)
-    moves, cpu = match.moves_made - before, time.thread_time() - cpu
-    return games, moves, begin, time.perf_counter(), cpu
+    first = game.observe(game.initial_state())[None]
+    steps = [functools.partial(step, np.repeat(first, size, axis=0)) for size in batches]
+    positions, spent, *_ = repeat_in_threads(steps, seconds)
+    return positions, spent

@@ -9,27 +9,33 @@ from typing import Final, NoReturn
 from tqdm import tqdm
 
 from alphazero.foundations.common import FoundationsError
-from alphazero.foundations.demos import make_demo
+from alphazero.foundations.demos import DEMOS
 
 EPISODES: Final = (10_000_000, "hands to play")
+SEED: Final = (0, "random seed")
 SETTINGS: Final[dict[str, tuple[str, dict[str, tuple[int | float, str]]]]] = {
     "blackjack-prediction": (
         "the value of a Blackjack policy, by Monte Carlo prediction and exactly",
-        {"episodes": (500_000, "hands to play")},
+        {"episodes": (500_000, "hands to play"), "seed": SEED},
     ),
     "blackjack-exploring-starts": (
         "Blackjack learned by Monte Carlo control with exploring starts",
-        {"episodes": EPISODES},
+        {"episodes": EPISODES, "seed": SEED},
     ),
     "blackjack-epsilon-soft": (
         "Blackjack learned by on-policy Monte Carlo control",
-        {"episodes": EPISODES, "epsilon": (0.1, "share of random actions, from 0 to 1")},
+        {
+            "episodes": EPISODES,
+            "epsilon": (0.1, "share of random actions, from 0 to 1"),
+            "seed": SEED,
+        },
     ),
     "boarding-pass": (
-        "the lost boarding pass, simulated in three ways and calculated in two",
+        "the lost boarding pass, simulated in two ways and calculated in two",
         {
             "passengers": (100_000, "maximum number of passengers"),
             "flights": (10_000, "flights to simulate for each number of passengers"),
+            "seed": SEED,
         },
     ),
     "queens": (
@@ -52,7 +58,7 @@ def main(words: Sequence[str] | None = None) -> None:
     names = parser.add_subparsers(metavar="NAME", dest="name", required=True)
     for name, (text, settings) in SETTINGS.items():
         demo_parser = names.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-        for setting, (default, meaning) in {**settings, "seed": (0, "random seed")}.items():
+        for setting, (default, meaning) in settings.items():
             help_text = f"{meaning} (default: {default:,})"
             demo_parser.add_argument(
                 f"--{setting}", type=type(default), default=default, help=help_text
@@ -63,7 +69,8 @@ def main(words: Sequence[str] | None = None) -> None:
     if plot.suffix.lower() != ".png":
         parser.error(f"--plot {plot}: expected a name that ends in .png")
     try:
-        demo = make_demo(options.name, vars(options))
+        settings = SETTINGS[options.name][1]
+        demo = DEMOS[options.name](**{name: getattr(options, name) for name in settings})
         with tqdm(total=demo.total, unit=demo.unit, unit_scale=True, disable=None) as bar:
             result = demo.run(bar.update)
         plot.write_bytes(result.picture)

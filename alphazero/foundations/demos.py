@@ -1,9 +1,8 @@
 """Demos of the foundations: each has a name, a progress bar, a text and a picture."""
 
-import inspect
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -103,7 +102,7 @@ def blackjack_epsilon_soft(episodes: int, seed: int, epsilon: float) -> Demo:
 
 
 def boarding_pass(passengers: int, flights: int, seed: int) -> Demo:
-    """The lost boarding pass, by five methods, for 1, 2, powers of ten and all `passengers`."""
+    """The lost boarding pass, by four methods, for 1, 2, powers of ten and all `passengers`."""
     check_number("passengers", passengers, 1, MOST_PASSENGERS)
     check_number("flights", flights, 1, MOST_FLIGHTS)
     check_number("seed", seed, 0, 2**63)
@@ -146,13 +145,6 @@ DEMOS: Final[dict[str, Callable[..., Demo]]] = {
     "boarding-pass": boarding_pass,
     "queens": queens,
 }
-
-
-def make_demo(name: str, settings: dict[str, Any]) -> Demo:
-    """Check the settings of the demo `name`; others are ignored. Raises FoundationsError."""
-    demo = DEMOS[name]
-    fields = inspect.signature(demo).parameters
-    return demo(**{key: value for key, value in settings.items() if key in fields})
 
 
 def _check_blackjack(episodes: int, seed: int) -> None:

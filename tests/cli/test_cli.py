@@ -115,14 +115,6 @@ def test_train_makes_a_run_under_the_name_of_its_file_and_overrides_win(
     assert "  batch_size: 8\n" in Path("runs/small/config.yaml").read_text()
 
 
-def test_play_goes_through_a_game_typed_into_it(
-    player: Path, monkeypatch: Patch, capsys: Capture
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("a1\na2\nb1\nb2\nc1\nn\n"))
-    assert exit_code("play", player, "--side", "both") == 0
-    assert "X (you) wins." in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("budget", [["--simulations", "0"], ["--seconds", "0.01"], []])
 def test_play_searches_as_long_as_its_options_say(
     player: Path, monkeypatch: Patch, capsys: Capture, budget: list[str]
@@ -335,22 +327,6 @@ def test_existing_files_of_another_kind_are_kept(
         command = ["match", "random", "random", "--game", "nim", *games, "--seed", seed]
         assert exit_code(*command, "--save", tmp_path / "games") == 0
     assert (tmp_path / "games").read_text().count("\n") == 2, "only the last match"
-
-
-def test_match_says_how_its_games_begin(capsys: Capture) -> None:
-    command = ["match", "random", "random", "--game", "nim", "--games", 2]
-    for more, opening in (([], "openings of 4 random moves"), ([0], "the initial position")):
-        assert exit_code(*command, *(["--opening-moves", *more] if more else [])) == 0
-        assert capsys.readouterr().out.endswith(f" of 2 games distinct, from {opening}\n")
-
-
-def test_match_ends_when_its_sequential_test_has_an_answer(player: Path, capsys: Capture) -> None:
-    test = ["--games", 400, "--sprt=-900,-800,0.2,0.2", "--simulations", 20]
-    assert exit_code("match", player, "random", *test) == 0
-    first, second = capsys.readouterr().out.splitlines()
-    assert f"{player}:simulations=20 against random" in first
-    assert "of 50 games distinct" in first
-    assert second.startswith("sequential test of Elo -900 against -800: elo1 accepted; ")
 
 
 def test_rate_rates_the_checkpoints_of_a_run_and_anchors(

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from alphazero.drawing.board import BoardDrawing
-from alphazero.drawing.palette import LETTER, LETTERS, palette_of
+from alphazero.drawing.palette import LETTER, palette_of
 from alphazero.drawing.position import POLICY_COLOURS, board_at, draw_position
 from alphazero.games import game_names, make_game
 from alphazero.games.connect_four import ConnectFour
@@ -80,24 +80,6 @@ def above_number(board: BoardDrawing, cell: int) -> tuple[int, int]:
 def differs_in(one: Image.Image, other: Image.Image, board: BoardDrawing, cell: int) -> bool:
     box = box_of(board, cell)
     return one.crop(box).tobytes() != other.crop(box).tobytes()
-
-
-@every_position
-def test_stones_lie_where_the_diagram_has_them(game: Game, diagram: str) -> None:
-    """The colour belongs to the player, whoever is to move."""
-    state, palette = game.parse(diagram), palette_of(game)
-    picture = draw(game, state, {})
-    for place in (0, 1):
-        board = board_at(game, place)
-        for cell, sign in enumerate(signs_of(diagram)):
-            x, y = centre_of(board, cell)
-            pixel = picture.getpixel((x, y))
-            if palette.looks == LETTERS:
-                in_ring = picture.getpixel((x, round(y - 0.7 * board.radius)))
-                found = (pixel == LETTER.colour, in_ring == LETTER.colour)
-            else:
-                found = (pixel == palette.stones[0].colour, pixel == palette.stones[1].colour)
-            assert found == (sign == "X", sign == "O"), cell
 
 
 @every_position

@@ -14,7 +14,7 @@ from PIL import Image
 from alphazero.foundations import boarding_pass, plots
 from alphazero.foundations.__main__ import main
 from alphazero.foundations.boarding_pass import SIMULATIONS
-from alphazero.foundations.demos import DEMOS, make_demo
+from alphazero.foundations.demos import DEMOS
 from alphazero.foundations.queens import search, widths
 
 Capture = pytest.CaptureFixture[str]
@@ -67,12 +67,6 @@ def peaceful(columns: tuple[int, ...]) -> bool:
     """Whether no two queens share a diagonal."""
     pairs = itertools.combinations(enumerate(columns), 2)
     return all(abs(a - b) != other - row for (row, a), (other, b) in pairs)
-
-
-@pytest.mark.parametrize(("queens", "count"), [*enumerate([1, 0, 0, 2, 10, 4, 40, 92, 352], 1)])
-def test_the_solutions_are_as_many_as_published(queens: int, count: int) -> None:
-    # Sequence A000170 of the On-Line Encyclopedia of Integer Sequences.
-    assert len(search(queens).solutions) == count
 
 
 @pytest.mark.parametrize("queens", range(1, 9))
@@ -132,20 +126,6 @@ def test_every_demo_prints_what_it_found_and_draws_it(
     with Image.open(tmp_path / f"{name}.png") as picture:
         assert picture.format == "PNG"
         assert len(picture.getcolors(picture.width * picture.height) or []) > 50
-
-
-@pytest.mark.parametrize("name", DEMOS)
-def test_a_single_episode_flight_or_queen_is_enough_and_fills_the_bar(
-    name: str, monkeypatch: Patch
-) -> None:
-    if name.startswith("blackjack"):  # these pictures take a second each
-        monkeypatch.setattr(plots, "draw_prediction", lambda *_: b"")
-        monkeypatch.setattr(plots, "draw_control", lambda *_: b"")
-    shown: list[int] = []
-    ones = dict.fromkeys(["episodes", "epsilon", "passengers", "flights", "queens", "seed"], 1)
-    demo = make_demo(name, ones)
-    assert demo.run(shown.append).text
-    assert sum(shown) == demo.total
 
 
 @pytest.mark.parametrize(

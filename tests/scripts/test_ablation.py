@@ -65,18 +65,6 @@ def test_variants_are_trained_once_and_compared_with_the_base(tmp_path: Path) ->
         assert 0 <= points <= 0.5, "the perfect player never loses"
 
 
-@pytest.mark.usefixtures("in_this_process")
-def test_a_run_that_goes_on_keeps_its_variant(tmp_path: Path) -> None:
-    ablation = tiny_ablation(tmp_path, "learner.search_value_weight=0.4")
-    ablation = replace(ablation, shared=["learner.search_value_weight=0.1", *ablation.shared])
-    ablation.train(1)
-    replace(ablation, shared=[*ablation.shared[:-1], "budget.iterations=2"]).train(1)
-    for variant, weight in ((BASE, 0.1), ("another one", 0.4)):
-        config = load_config(ablation.run_of(variant, 3) / "config.yaml")
-        assert config.budget.iterations == 2
-        assert config.learner.search_value_weight == weight
-
-
 def test_each_variant_of_a_study_differs_from_its_base() -> None:
     for study in STUDIES.values():
         small = [*study.small, "budget.evaluations=1"]

@@ -61,13 +61,6 @@ def test_the_steps_grow_until_the_first_level_loses_to_the_anchor() -> None:
     assert known.score(levels[0], ANCHOR, 0) < 0.3
 
 
-def test_the_steps_shrink_where_the_scale_ends_too_early() -> None:
-    known = Known(elo=230, anchor=400)  # 690 points in all, 77 a step
-    levels = find_levels(known, OPTIONS, 100)  # type: ignore[arg-type]
-    assert len(levels) == 10
-    assert all(0.5 < score < 0.68 for score in scores_of(known, levels))
-
-
 def test_a_scale_without_room_for_ten_levels_is_refused() -> None:
     with pytest.raises(RunError, match="no room for ten levels"):
         find_levels(Known(elo=1, anchor=0), OPTIONS, 100)  # type: ignore[arg-type]

@@ -4,15 +4,12 @@ from helpers.paths import ROOT
 from search_lineage import (
     SECONDS,
     SIMULATIONS,
-    Row,
     compare,
     games_to_play,
     historical_methods,
     player_name,
-    table,
 )
 
-from alphazero.arena.tournament import Standing
 from alphazero.players.registry import parse_player
 
 SHIPPED = ROOT / "checkpoints/tic_tac_toe.safetensors"
@@ -46,21 +43,6 @@ def test_all_meet_and_the_one_with_a_network_and_a_search_stands_first() -> None
     for best in ("AlphaGo Zero", "Gumbel AlphaZero"):
         assert found[best].wins >= found[best].losses
         assert found[best].elo_low > found["random play"].elo
-
-
-def standing(elo: float, low: float, high: float) -> Standing:
-    return Standing("x", elo, low, high, 2, 1, 0, 1)
-
-
-def test_the_table_has_a_column_for_each_budget_and_gaps_where_none_applies() -> None:
-    rows = [Row("a", "s", "e", "random", ()), Row("b", "t", "f", "uct")]
-    results = {"one": {"a": standing(0, 0, 0), "b": standing(120.4, -7, 300)}, "two": {}}
-    assert table(rows, results).splitlines() == [
-        "| method | selection | leaf evaluation | one | two |",
-        "| --- | --- | --- | --- | --- |",
-        "| a | s | e | +0 |  |",
-        "| b | t | f | +120 (-7 to +300) |  |",
-    ]
 
 
 def test_the_readme_shows_the_methods_of_the_code() -> None:
