@@ -11,7 +11,7 @@ from pathlib import Path
 from alphazero.errors import GameError
 from alphazero.games.compiled_rules import RuleFunctions, Signature
 from alphazero.games.contract.other_requirements import OTHER_REQUIREMENTS
-from alphazero.games.contract.random_games import FULL, SHORT, Effort, RandomGames
+from alphazero.games.contract.random_games import FULL, SHORT, RandomGames
 from alphazero.games.contract.rule_requirements import RULE_REQUIREMENTS, Requirement
 from alphazero.games.contract.watched_rules import Fault, place_of
 from alphazero.games.game import Game
@@ -36,7 +36,7 @@ class Report:
             seen = f"{self.games:,} random games, {self.positions:,} positions"
             lines = [f"{self.game}: every requirement met ({seen})"]
         for fault in self.faults:
-            lines.append(_headline(fault, fault.text))
+            lines.append(fault.headline)
             if fault.moves is not None:
                 lines.append(f"after the moves: {fault.moves}" if fault.moves else "at the start:")
             if fault.drawing:
@@ -44,11 +44,7 @@ class Report:
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
 
-def _headline(fault: Fault, text: str) -> str:
-    return f"'{fault.requirement.replace('_', ' ')}' is violated: {text}"
-
-
-def check_game(game: Game | str, effort: Effort = FULL) -> Report:
+def check_game(game: Game | str, effort: int = FULL) -> Report:
     """Check a game, or a text for `read_game`, against the contract.
 
     The check cannot know whether the rules are those of the intended game. Raises GameError for an
@@ -97,9 +93,8 @@ def refuse_unsound(game: Game) -> None:
         return
     report = check_game(game, SHORT)
     if report.faults:
-        fault = report.faults[0]
         raise GameError(
-            f"{report.game} cannot be trained: {_headline(fault, fault.text.splitlines()[0])}; "
+            f"{report.game} cannot be trained: {report.faults[0].headline.splitlines()[0]}; "
             f"`alphazero check {report.game}` shows where"
         )
     with suppress(OSError):  # then the game is checked again next time

@@ -9,29 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alphazero.games.contract.watched_rules import WatchedRules
+from alphazero.games.contract.watched_rules import Fault, WatchedRules
 from alphazero.games.game import ONGOING, OUTCOME, Game, Mask, State
 
-MAX_MOVES_SHOWN = 60
+FULL, SHORT = 4000, 240
+"""Efforts of a check: the total number of moves of its random games."""
 
+GAMES = 6
+"""Random games; every second one avoids moves that end it."""
 
-class Effort(NamedTuple):
-    """The amount of checking."""
-
-    games: int
-    """random games; every second one avoids moves that end it"""
-    plies: int
-    """total number of moves of these games"""
-    work: int
-    """estimated number of array entries that each rule may access in Python"""
-    positions: int
-    """positions per requirement whose cost grows with the number of moves"""
-    endings: int
-    """further games, whose ends alone are checked"""
-
-
-FULL = Effort(games=6, plies=4000, work=200_000, positions=200, endings=64)
-SHORT = Effort(games=6, plies=240, work=15_000, positions=8, endings=32)
+ENDINGS = 32
+"""Further games, whose ends alone are checked."""
 
 
 class PlayedPosition(NamedTuple):
@@ -42,15 +30,11 @@ class PlayedPosition(NamedTuple):
     num_legal: int = 0
     """the number of legal actions that the rule returns"""
     action: int = -1
-    """the action played here; -1 at the end of the game or record"""
+    """the action played here; -1 at the end of the game"""
 
     @property
     def outcome(self) -> int:
         return int(self.state[OUTCOME])
-
-    @property
-    def is_over(self) -> bool:
-        return self.outcome != ONGOING or not self.mask.any()
 
 
 class RandomGames:
@@ -59,27 +43,25 @@ class RandomGames:
     The random seed is the state's size, so every check has the same games.
     """
 
-    def __init__(self, game: Game, effort: Effort) -> None:
+    def __init__(self, game: Game, effort: int) -> None:
         self.game = game
         self.effort = effort
         self.current: State | None = None
         """the position under test"""
         self.records: list[list[PlayedPosition]] = []
         """the positions of random games, at most `max_moves` + 1 each"""
-        self._endings: list[State] = []
 
     @cached_property
     def rules(self) -> WatchedRules:
-        return WatchedRules(self.game, self.effort.work)
+        return WatchedRules(self.game, work=50 * self.effort)
 
     def play(self) -> None:
         """Play the random games; a Fault of the rules ends them."""
-        dice, plies = random.Random(self.game.state_size), 0
-        while len(self.records) < self.effort.games and plies < self.effort.plies:
-            prolong = len(self.records) % 2 == 1
+        dice, plies = random.Random(self.game.state_size), self.effort
+        while len(self.records) < GAMES and plies > 0:
             self.records.append([])
-            self._play_one(dice, prolong, self.effort.plies - plies)
-            plies += len(self.records[-1])
+            self._play_one(dice, prolong=len(self.records) % 2 == 0, most=plies)
+            plies -= len(self.records[-1])
 
     def _play_one(self, dice: random.Random, prolong: bool, most: int) -> None:
         """Play a random game; with `prolong`, avoid moves that end it."""
@@ -87,51 +69,47 @@ class RandomGames:
         for _ in range(min(self.game.max_moves + 1, most)):
             record.append(PlayedPosition(state))
             mask, num_legal = rules.legal(state)
-            rules.write("observe", state)
-            position = record[-1] = PlayedPosition(state, mask, num_legal)
-            if position.is_over:
-                rules.write("owners", state)
-                rules.ask("margin", state)
+            rules.read("observe", state)
+            record[-1] = PlayedPosition(state, mask, num_legal)
+            if state[OUTCOME] != ONGOING or not mask.any():
+                for name in ("owners", "margin"):
+                    rules.read(name, state)
                 return
-            rules.ask("heuristic", state)
-            rules.ask("wins_at_once", state)
+            for name in ("heuristic", "wins_at_once"):
+                rules.read(name, state)
             actions = np.flatnonzero(mask).tolist()
             dice.shuffle(actions)
             for action in actions if prolong else actions[:1]:
                 after = rules.play(state, action)
                 if after[OUTCOME] == ONGOING:
                     break
-            record[-1] = position._replace(action=action)
+            record[-1] = record[-1]._replace(action=action)
             state = after
 
     def positions(self, most: int | None = None) -> Iterator[PlayedPosition]:
-        """Yield every position of the random games, or at most `most` of them, evenly spread."""
+        """Yield every position of the random games, or at most `most` of them, evenly spread.
+
+        Raises Fault if a position is changed while it is looked at.
+        """
         every = list(itertools.chain.from_iterable(self.records))
-        step = 1 if most is None else -(-len(every) // most)
-        for position in every[:: max(1, step)]:
-            self.current = position.state
+        for position in every[:: -(-len(every) // (most or len(every) or 1)) or 1]:
+            self.current, before = position.state, position.state.copy()
             yield position
+            if not np.array_equal(position.state, before):
+                raise Fault(
+                    "a method changes the state", position.state, "does_not_change_given_states"
+                )
 
     def sample(self) -> Iterator[PlayedPosition]:
-        return self.positions(self.effort.positions)
+        """Yield positions for a requirement whose cost grows with the number of moves."""
+        return self.positions(self.effort // 20)
 
-    def last_positions(self) -> Iterator[PlayedPosition]:
-        """Yield the last positions of the games that the budget of plies did not cut short."""
-        for record in self.records:
-            if record[-1].is_over or len(record) == self.game.max_moves + 1:
-                self.current = record[-1].state
-                yield record[-1]
-
-    def endings(self) -> Iterator[State]:
-        """Yield the ends of further random games, which are played on demand."""
-        for number in range(self.effort.endings):
-            if number == len(self._endings):
-                self._endings.append(self._play_to_the_end(random.Random(number)))
-            self.current = self._endings[number]
-            yield self.current
+    @cached_property
+    def endings(self) -> list[State]:
+        """The ends of further random games."""
+        return [self._play_to_the_end(random.Random(seed)) for seed in range(ENDINGS)]
 
     def _play_to_the_end(self, dice: random.Random) -> State:
-        """Play a random game without observations."""
         state = self.game.initial_state()
         for _ in range(self.game.max_moves):
             actions = np.flatnonzero(self.rules.legal(state)[0]).tolist()
@@ -145,11 +123,7 @@ class RandomGames:
         for record in self.records:
             for ply, position in enumerate(record):
                 if position.state is state:
-                    names = [self.name_of(each) for each in record[:ply]]
-                    omitted = ply - MAX_MOVES_SHOWN
-                    return " ".join(
-                        names if omitted <= 0 else [f"({omitted} moves)", *names[omitted:]]
-                    )
+                    return " ".join(self.name_of(each) for each in record[:ply])
         return None
 
     def name_of(self, position: PlayedPosition) -> str:

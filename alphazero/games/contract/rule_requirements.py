@@ -3,7 +3,6 @@
 A requirement is a function of random games that raises Fault if it is violated.
 """
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,57 +15,14 @@ from alphazero.games.compiled_rules import (
     Signature,
     no_heuristic,
 )
-from alphazero.games.contract.random_games import RandomGames
+from alphazero.games.contract.random_games import PlayedPosition, RandomGames
 from alphazero.games.contract.watched_rules import Fault
-from alphazero.games.game import HEADER, LAST, ONGOING, OUTCOME, PLY, to_play, value_of
+from alphazero.games.game import HEADER, LAST, ONGOING, OUTCOME, PLY, State, to_play, value_of
 
 Requirement = Callable[[RandomGames], None]
 
 ENOUGH = 24
 """Number of won games, or of compared positions, that suffices for a conclusion."""
-
-
-def has_valid_sizes(games: RandomGames) -> None:
-    """`num_actions`, `max_moves` and `observation_shape` are positive integers."""
-    for name in ("num_actions", "max_moves"):
-        number = getattr(games.game, name)
-        if type(number) is not int or number < 1:
-            raise Fault(f"{name} is {number!r}; expected an int of at least 1")
-    shape = games.game.observation_shape
-    whole = isinstance(shape, tuple) and all(type(each) is int and each > 0 for each in shape)
-    if not whole or len(shape) != 3 or shape[0] < 2:
-        raise Fault(
-            f"observation_shape is {shape!r}; expected (C, H, W), ints of at least 1, with C at "
-            "least 2: own stones and the opponent's"
-        )
-
-
-def has_rules_compiled_for_their_signatures(games: RandomGames) -> None:
-    """`rule_functions` has the rules, each compiled for its signature."""
-    rules = getattr(games.game, "rule_functions", None)
-    if not isinstance(rules, RuleFunctions):
-        raise Fault(
-            f"rule_functions is of type {type(rules).__name__}; expected RuleFunctions(legal, "
-            "play, observe)"
-        )
-    for name, rule in rules._asdict().items():
-        if getattr(Signature, name) not in getattr(rule, "nopython_signatures", ()):
-            raise Fault(
-                f"`{name}` is not compiled for its signature; expected @kernel(Signature.{name})"
-            )
-
-
-def has_a_valid_initial_state(games: RandomGames) -> None:
-    """The initial state is a new row of int64 with its header."""
-    first, second = games.game.initial_state(), games.game.initial_state()
-    expect_state(first, "initial_state()")
-    games.current = first
-    reason = ": no moves played, ongoing, no last action"
-    expect("the header of initial_state()", first[:HEADER].tolist(), [0, ONGOING, -1], reason)
-    if first is second or np.shares_memory(first, second):
-        raise Fault("initial_state() returns the same array each time; expected a new array")
-    if not np.array_equal(first, second):
-        raise Fault("initial_state() returns different positions; expected the same each time")
 
 
 def expect(what: str, actual: object, expected: object, reason: str = "") -> None:
@@ -80,12 +36,50 @@ def expect_state(state: Any, origin: str) -> None:
     if not isinstance(state, np.ndarray):
         raise Fault(f"{origin} is of type {type(state).__name__}; expected a numpy array, int64")
     if state.dtype != np.int64 or state.ndim != 1 or len(state) < HEADER:
-        raise Fault(
-            f"{origin} is {state.dtype} {list(state.shape)}; expected int64 [S] with at least "
-            f"{HEADER} entries"
-        )
+        form = f"{state.dtype} {list(state.shape)}"
+        raise Fault(f"{origin} is {form}; expected int64 [S] with at least {HEADER} entries")
     if not state.flags.c_contiguous or not state.flags.owndata:
         raise Fault(f"{origin} is a view of another array; expected an array of its own")
+
+
+def has_valid_sizes_and_rules(games: RandomGames) -> None:
+    """The sizes are positive integers; `rule_functions` has rules compiled for their signatures."""
+    for name in ("num_actions", "max_moves"):
+        number = getattr(games.game, name)
+        if type(number) is not int or number < 1:
+            raise Fault(f"{name} is {number!r}; expected an int of at least 1")
+    shape = games.game.observation_shape
+    whole = isinstance(shape, tuple) and all(type(each) is int and each > 0 for each in shape)
+    if not whole or len(shape) != 3 or shape[0] < 2:
+        raise Fault(
+            f"observation_shape is {shape!r}; expected (C, H, W), ints of at least 1, with C at "
+            "least 2: own stones and the opponent's"
+        )
+    rules = getattr(games.game, "rule_functions", None)
+    if not isinstance(rules, RuleFunctions):
+        kind = type(rules).__name__
+        raise Fault(f"rule_functions is of type {kind}; expected RuleFunctions(legal, play, ...)")
+    for name, rule in rules._asdict().items():
+        if getattr(Signature, name) not in getattr(rule, "nopython_signatures", ()):
+            raise Fault(
+                f"`{name}` is not compiled for its signature; expected @kernel(Signature.{name})"
+            )
+
+
+def has_a_valid_initial_state(games: RandomGames) -> None:
+    """The initial state is a new row of int64 with its header, which the options follow."""
+    first, second = games.game.initial_state(), games.game.initial_state()
+    expect_state(first, "initial_state()")
+    games.current = first
+    reason = ": no moves played, ongoing, no last action"
+    expect("the header of initial_state()", first[:HEADER].tolist(), [0, ONGOING, -1], reason)
+    options = games.game.state_options
+    stored, reason = first[HEADER : HEADER + len(options)].tolist(), f": {', '.join(options)}"
+    expect(f"the start of state[{HEADER}:]", stored, [*options.values()], reason)
+    if first is second or np.shares_memory(first, second):
+        raise Fault("initial_state() returns the same array each time; expected a new array")
+    if not np.array_equal(first, second):
+        raise Fault("initial_state() returns different positions; expected the same each time")
 
 
 def stays_within_its_arrays(games: RandomGames) -> None:
@@ -93,70 +87,53 @@ def stays_within_its_arrays(games: RandomGames) -> None:
     games.play()
 
 
-def counts_every_move(games: RandomGames) -> None:
-    """The ply is the number of moves played."""
+def keeps_its_header(games: RandomGames) -> None:
+    """The header has the number of moves, an outcome, and the last action."""
     for record in games.records:
+        last = -1
         for ply, position in enumerate(record):
-            games.current = position.state
+            games.current = state = position.state
             reason = ", the number of moves played: `play` adds 1"
-            expect(f"the ply, state[{PLY}],", position.state[PLY], ply, reason)
-
-
-def stores_the_last_action(games: RandomGames) -> None:
-    """The header holds the last action."""
-    for record in games.records:
-        for before, position in itertools.pairwise(record):
-            games.current = position.state
-            expect(f"the last action, state[{LAST}],", position.state[LAST], before.action)
-
-
-def has_an_outcome_only_at_the_end(games: RandomGames) -> None:
-    """The header's outcome is a result when the game is over, else ONGOING."""
-    for position in games.positions():
-        if position.outcome not in (1, 0, -1, ONGOING):
-            raise Fault(
-                f"the outcome is {position.outcome}; expected 1, 0 or -1 for player 0 when the "
-                f"game is over, else ONGOING, {ONGOING}"
-            )
+            expect(f"the ply, state[{PLY}],", state[PLY], ply, reason)
+            expect(f"the last action, state[{LAST}],", state[LAST], last)
+            if position.outcome not in (1, 0, -1, ONGOING):
+                raise Fault(
+                    f"the outcome is {position.outcome}; expected 1, 0 or -1 for player 0 when the "
+                    f"game is over, else ONGOING, {ONGOING}"
+                )
+            last = position.action
 
 
 def has_legal_moves_until_the_end(games: RandomGames) -> None:
-    """There are legal actions exactly until the game is over; `legal` returns their number."""
+    """There are legal actions until the game is over, at `max_moves` at the latest."""
     for position in games.positions():
-        marked = int(position.mask.sum())
+        marked, ply = int(position.mask.sum()), int(position.state[PLY])
         if position.num_legal != marked:
             raise Fault(
                 f"`legal` returns {position.num_legal} and marks {marked} actions; expected the "
                 "number of marked actions"
             )
-        if position.outcome == ONGOING and not marked:
-            raise Fault("the game is not over and no action is legal; expected at least a pass")
         if position.outcome != ONGOING and marked:
             raise Fault(f"the game is over and {marked} actions are legal; expected none")
-
-
-def ends_within_max_moves(games: RandomGames) -> None:
-    """No game exceeds `max_moves`."""
-    for position in games.last_positions():
-        if position.outcome == ONGOING:
-            raise Fault(
-                f"the game is not over after {position.state[PLY]} moves and max_moves is "
-                f"{games.game.max_moves}; expected a max_moves that no game exceeds"
-            )
-        if not position.state[PLY]:
+        if position.outcome != ONGOING and not ply:
             raise Fault("the game is over before its first move")
+        if position.outcome == ONGOING and not marked:
+            raise Fault("the game is not over and no action is legal; expected at least a pass")
+        if position.outcome == ONGOING and ply == games.game.max_moves:
+            raise Fault(
+                f"the game is not over after {ply} moves and max_moves is {ply}; expected a "
+                "max_moves that no game exceeds"
+            )
 
 
 def keeps_estimates_below_a_certain_win(games: RandomGames) -> None:
     """An unfinished position's heuristic is strictly between -/+ HEURISTIC_SCALE."""
     for position in games.positions():
-        if position.action >= 0:
-            estimate = games.rules.ask("heuristic", position.state)
+        if position.outcome == ONGOING:
+            estimate = games.rules.read("heuristic", position.state).result
             if not -HEURISTIC_SCALE < estimate < HEURISTIC_SCALE:
-                raise Fault(
-                    f"the heuristic is {estimate}; expected a number between {-HEURISTIC_SCALE} "
-                    f"and {HEURISTIC_SCALE}"
-                )
+                most = f"between {-HEURISTIC_SCALE} and {HEURISTIC_SCALE}"
+                raise Fault(f"the heuristic is {estimate}; expected a number {most}")
 
 
 def gives_the_outcome_for_player_0(games: RandomGames) -> None:
@@ -165,115 +142,86 @@ def gives_the_outcome_for_player_0(games: RandomGames) -> None:
     Two signs of a fault: one player wins every game, whoever makes its last move; or in final
     positions the game's heuristic favours the loser.
     """
-    if not games.game.one_sided:
-        _expect_wins_of_both(games)
+    won = [state for state in games.endings if state[OUTCOME] in (1, -1)]
+    if not games.game.one_sided and len({int(state[OUTCOME]) for state in won}) < 2:
+        _expect_the_last_mover_to_win(games, won)
     if games.game.rule_functions.heuristic is not no_heuristic:
-        _expect_the_favourite_to_win(games)
+        _expect_the_favourite_to_win(games, won[:ENOUGH])
 
 
-def _expect_wins_of_both(games: RandomGames) -> None:
-    won = []
-    for state in games.endings():
-        if state[OUTCOME] in (1, -1):
-            won.append(state)
-        if len({int(each[OUTCOME]) for each in won}) == 2:
-            return
+def _expect_the_last_mover_to_win(games: RandomGames, won: list[State]) -> None:
+    """Raise Fault if too many of the games, all won by one player, end with the other's move."""
     winner = 1 if won and won[0][OUTCOME] == -1 else 0
     lost_by_last_mover = [state for state in won if to_play(state) == winner]
-    if len(won) < ENOUGH or not ENOUGH // 4 <= len(lost_by_last_mover) < len(won):
-        games.rules.notes.append(
-            f"of the random games {len(won)} were won, none by player {1 - winner}; this does not "
-            "show whether the outcome is that of player 0"
+    if len(won) >= ENOUGH and ENOUGH // 4 <= len(lost_by_last_mover) < len(won):
+        raise Fault(
+            f"player {winner} wins all {len(won)} random games that are not drawn, but the other "
+            f"player makes the last move in {len(lost_by_last_mover)} of them, as here; expected "
+            "the outcome for player 0: +1 if player 0 wins, -1 if player 1 wins, whoever moves (if "
+            "one player can hardly win, set one_sided)",
+            lost_by_last_mover[0],
         )
-        return
-    raise Fault(
-        f"player {winner} wins all {len(won)} random games that are not drawn, but the other "
-        f"player makes the last move in {len(lost_by_last_mover)} of them, as here; expected the "
-        "outcome for player 0: +1 if player 0 wins, -1 if player 1 wins, whoever moves (if one "
-        "player can hardly win, set one_sided)",
-        lost_by_last_mover[0],
+    games.rules.notes.append(
+        f"of the random games {len(won)} were won, none by player {1 - winner}; this does not "
+        "show whether the outcome is that of player 0"
     )
 
 
-def _expect_the_favourite_to_win(games: RandomGames) -> None:
-    right, wrong = 0, []
-    for state in itertools.islice(games.endings(), ENOUGH):
-        try:
-            estimate = games.rules.ask("heuristic", state)
-        except Fault:  # a heuristic need not accept finished positions
-            return
-        outcome = int(state[OUTCOME])
-        product = estimate * value_of(outcome, to_play(state)) if outcome != ONGOING else 0
-        right += product > 0
-        if product < 0:
-            wrong.append(state)
-    if len(wrong) >= ENOUGH // 2 and len(wrong) > 2 * right:
+def _expect_the_favourite_to_win(games: RandomGames, won: list[State]) -> None:
+    try:
+        estimates = [games.rules.read("heuristic", state).result for state in won]
+    except Fault:  # a heuristic need not accept finished positions
+        return
+    signs = [
+        np.sign(estimate) * value_of(int(state[OUTCOME]), to_play(state))
+        for estimate, state in zip(estimates, won, strict=True)
+    ]
+    wrong = signs.count(-1)
+    if wrong >= ENOUGH // 2 and wrong > 2 * signs.count(1):
+        state = won[signs.index(-1)]
         raise Fault(
-            f"at the end of {len(wrong)} of {len(wrong) + right} random games the heuristic "
-            f"favours the loser, as here with outcome {wrong[0][OUTCOME]}: the outcome or the "
-            "heuristic has the wrong sign",
-            wrong[0],
+            f"at the end of {wrong} of {len(won)} random games the heuristic favours the loser, as "
+            f"here with outcome {state[OUTCOME]}: the outcome or the heuristic has the wrong sign",
+            state,
         )
 
 
-def knows_its_wins_at_once(games: RandomGames) -> None:
-    """`wins_at_once` of an unfinished position agrees with playing every legal move."""
+def has_right_optional_rules(games: RandomGames) -> None:
+    """`wins_at_once` is what playing shows; `owners` and `margin` of the end suit the outcome."""
     for position in games.positions():
-        if position.outcome != ONGOING:
+        if position.outcome == ONGOING:
+            _expect_known_wins(games, position)
             continue
-        answer = games.rules.ask("wins_at_once", position.state)
-        if answer not in (0, 1, UNKNOWN):
-            raise Fault(f"`wins_at_once` returns {answer}; expected 0, 1, or {UNKNOWN} for unknown")
-        if answer == UNKNOWN:
-            continue
-        win = value_of(1, to_play(position.state))
-        wins = any(
-            games.game.play(position.state, action)[OUTCOME] == win
-            for action in np.flatnonzero(position.mask).tolist()
-        )
-        if wins != answer:
-            raise Fault(
-                f"`wins_at_once` returns {answer}; expected {int(wins)}, as playing every legal "
-                "move says"
-            )
-
-
-def gives_each_cell_to_a_player_or_nobody(games: RandomGames) -> None:
-    """`owners` of a finished position writes 1, -1 or 0 for each cell."""
-    for position in games.last_positions():
-        owners = games.rules.write("owners", position.state)
+        owners = games.rules.read("owners", position.state).written
         if (wrong := ~np.isin(owners, (-1, 0, 1))).any():
             raise Fault(
                 f"`owners` writes {owners[wrong][0]} for cell {wrong.argmax()}; expected 1 for "
                 "player 0, -1 for player 1 or 0 for nobody"
             )
+        margin = games.rules.read("margin", position.state).result
+        if games.game.has_margin and np.sign(margin) != position.outcome:
+            signs = f"{margin} and the outcome is {position.outcome}; expected equal signs"
+            raise Fault(f"`margin` returns {signs}")
 
 
-def has_a_margin_with_the_sign_of_the_outcome(games: RandomGames) -> None:
-    """`margin` of a finished position is by how much player 0 won."""
-    for position in games.last_positions():
-        margin = games.rules.ask("margin", position.state)
-        if games.game.has_margin and not np.sign(margin) == position.outcome:
-            raise Fault(
-                f"`margin` returns {margin} and the outcome is {position.outcome}; expected equal "
-                "signs"
-            )
+def _expect_known_wins(games: RandomGames, position: PlayedPosition) -> None:
+    answer = games.rules.read("wins_at_once", position.state).result
+    if answer not in (0, 1, UNKNOWN):
+        raise Fault(f"`wins_at_once` returns {answer}; expected 0, 1, or {UNKNOWN} for unknown")
+    if answer != UNKNOWN:
+        win, actions = value_of(1, to_play(position.state)), np.flatnonzero(position.mask).tolist()
+        wins = any(games.game.play(position.state, each)[OUTCOME] == win for each in actions)
+        expect("the answer of `wins_at_once`", answer, int(wins), ", as playing every move says")
 
 
 RULE_REQUIREMENTS: tuple[Requirement, ...] = (
-    has_valid_sizes,
-    has_rules_compiled_for_their_signatures,
+    has_valid_sizes_and_rules,
     has_a_valid_initial_state,
     stays_within_its_arrays,
-    counts_every_move,
-    stores_the_last_action,
-    has_an_outcome_only_at_the_end,
+    keeps_its_header,
     has_legal_moves_until_the_end,
-    ends_within_max_moves,
     keeps_estimates_below_a_certain_win,
     gives_the_outcome_for_player_0,
-    knows_its_wins_at_once,
-    gives_each_cell_to_a_player_or_nobody,
-    has_a_margin_with_the_sign_of_the_outcome,
+    has_right_optional_rules,
 )
 """The check stops at the first of these that is violated."""

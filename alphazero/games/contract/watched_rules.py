@@ -34,6 +34,11 @@ _ARRAY_NAMES = {"legal": "mask", "observe": "planes", "owners": "cells"}
 class Fault(Exception):
     """Raised when a game violates a requirement of the contract."""
 
+    moves: str | None = None
+    """the moves to the position; None if it is in no random game"""
+    drawing = ""
+    """the position as text"""
+
     def __init__(self, text: str, state: State | None = None, requirement: str = "") -> None:
         """`text` says what is wrong and what was expected; by default of the checked state."""
         super().__init__(text)
@@ -41,19 +46,20 @@ class Fault(Exception):
         self.state = state
         self.requirement = requirement
         """name of its function, or of what `WatchedRules` requires"""
-        self.moves: str | None = None
-        """the moves to the position; None if it is in no random game"""
-        self.drawing = ""
-        """the position as text"""
+
+    @property
+    def headline(self) -> str:
+        return f"'{self.requirement.replace('_', ' ')}' is violated: {self.text}"
 
 
-class _Run(NamedTuple):
-    """What a rule returned, 0 for None, and its arrays afterwards."""
+class Run(NamedTuple):
+    """What a rule left in its arrays, and returned."""
 
-    result: float
     state: State
     written: Array
     """empty for a rule that writes none"""
+    result: float
+    """0 for None"""
 
 
 class WatchedRules:
@@ -61,13 +67,12 @@ class WatchedRules:
 
     def __init__(self, game: Game, work: int) -> None:
         _, height, width = game.observation_shape
-        area = math.prod(game.observation_shape)
         self._compiled: dict[str, Callable[..., Any]] = game.rule_functions._asdict()
-        self._python = {name: python_source(rule) for name, rule in self._compiled.items()}
-        self._cost = dict.fromkeys(self._python, area) | dict.fromkeys(
-            ("legal", "play"), game.num_actions
-        )
-        self._work = dict.fromkeys(self._python, work)
+        self._python = {name: _in_python(rule, {}) for name, rule in self._compiled.items()}
+        area = math.prod(game.observation_shape)
+        costs = {"legal": game.num_actions, "play": game.num_actions}
+        self._runs_left = {name: -(-work // costs.get(name, area)) for name in self._compiled}
+        """in Python"""
         self._blanks: dict[str, Array] = {
             "legal": np.zeros(game.num_actions, np.bool_),
             "observe": np.zeros(game.observation_shape, np.float32),
@@ -81,18 +86,10 @@ class WatchedRules:
 
     def legal(self, state: State) -> tuple[Mask, int]:
         """Return the legal actions [A] and the rule's number of them."""
-        run = self._read("legal", state)
+        run = self.read("legal", state)
         return run.written, int(run.result)
 
-    def write(self, name: str, state: State) -> Array:
-        """Return what `observe` or `owners` writes."""
-        return self._read(name, state).written
-
-    def ask(self, name: str, state: State) -> float:
-        """Return the answer of `heuristic`, `wins_at_once` or `margin`."""
-        return self._read(name, state).result
-
-    def _read(self, name: str, state: State) -> _Run:
+    def read(self, name: str, state: State) -> Run:
         """Call a rule that must not change the state, and must write every entry of its array.
 
         So the result must be the same for an array that was filled with something else.
@@ -117,23 +114,27 @@ class WatchedRules:
                 )
         return run
 
-    def _run(self, name: str, state: State, *arguments: Any) -> _Run:
+    def _run(self, name: str, state: State, *arguments: Any) -> Run:
         """Run a rule in Python, within the budget, then compiled, and compare the results."""
         slow = self._run_in_python(name, state, *arguments)
         fast = self._run_compiled(name, state, *arguments)
-        if slow is not None and (difference := _compare(name, fast, slow)):
-            raise Fault(
-                f"`{name}` has different results compiled and in Python: {difference}; does it "
-                "read uninitialised memory or use random numbers?",
-                state,
-                "does_the_same_every_time",
-            )
+        for what, *results in zip(Run._fields, fast, slow or fast, strict=True):
+            one, other = map(np.atleast_1d, results)
+            if place := _difference(one, other):
+                array = _ARRAY_NAMES[name] if what == "written" else what
+                raise Fault(
+                    f"`{name}` has different results compiled and in Python: {array}{list(place)} "
+                    f"is {one[place]} and {other[place]}; does it read uninitialised memory or use "
+                    "random numbers?",
+                    state,
+                    "does_the_same_every_time",
+                )
         return fast
 
-    def _run_in_python(self, name: str, state: State, *arguments: Any) -> _Run | None:
-        if self._work[name] <= 0:
+    def _run_in_python(self, name: str, state: State, *arguments: Any) -> Run | None:
+        if self._runs_left[name] <= 0:
             return None
-        self._work[name] -= self._cost[name]
+        self._runs_left[name] -= 1
         own, *others = (
             each.copy().view(_WatchedArray) if isinstance(each, np.ndarray) else each
             for each in (state, *arguments)
@@ -142,13 +143,10 @@ class WatchedRules:
             with np.errstate(all="ignore"):
                 result = self._python[name](own, *others)
         except IndexError as error:
-            raise _outside(
-                f"{_call(name, *arguments)} uses an index outside its array: {error}, "
-                f"{place_of(error)}",
-                state,
-            ) from error
+            reason = f"uses an index outside its array: {error}, {place_of(error)}"
+            raise _outside(name, arguments, reason, state) from error
         except Exception as error:  # numba supports what Python does not
-            self._work[name] = 0
+            self._runs_left[name] = 0
             self.notes.append(
                 f"`{name}` could only be run compiled ({type(error).__name__}: {error}), so a "
                 f"write more than {MARGIN} entries past an array would not be detected"
@@ -156,64 +154,45 @@ class WatchedRules:
             return None
         return _run_of(result, own, others)
 
-    def _run_compiled(self, name: str, state: State, *arguments: Any) -> _Run:
-        frames = [_frame(each) for each in (state, *arguments) if isinstance(each, np.ndarray)]
-        own, *others = (inner for inner, _ in frames)
-        others = [*others, *(each for each in arguments if not isinstance(each, np.ndarray))]
+    def _run_compiled(self, name: str, state: State, *arguments: Any) -> Run:
+        memory = [_between_margins(each) for each in (state, *arguments)]
+        own, *others = (inner for inner, _ in memory)
         try:
             result = self._compiled[name](own, *others)
         except Exception as error:
-            raise _outside(
-                f"{_call(name, *arguments)} raises {type(error).__name__}: {error}; expected no "
-                "exception",
-                state,
-            ) from error
-        if any((margin != _MARK).any() for _, margins in frames for margin in margins):
-            raise _outside(f"{_call(name, *arguments)} writes outside its arrays", state)
+            reason = f"raises {type(error).__name__}: {error}; expected no exception"
+            raise _outside(name, arguments, reason, state) from error
+        if any((margin != _MARK).any() for _, margins in memory for margin in margins):
+            raise _outside(name, arguments, "writes outside its arrays", state)
         return _run_of(result, own, others)
 
 
-def _frame(array: Array) -> tuple[Array, tuple[Array, Array]]:
-    """Return a copy of an array, and the margins in memory before and after it."""
-    size = MARGIN * array.itemsize
-    memory = np.full(array.nbytes + 2 * size, _MARK, np.uint8)
-    inner = memory.view(array.dtype)[MARGIN:-MARGIN].reshape(array.shape)
-    inner[:] = array
+def _between_margins(argument: Any) -> tuple[Any, tuple[Array, ...]]:
+    """Return a copy of an argument, and the margins in memory before and after an array."""
+    if not isinstance(argument, np.ndarray):
+        return argument, ()
+    size = MARGIN * argument.itemsize
+    memory = np.full(argument.nbytes + 2 * size, _MARK, np.uint8)
+    inner = memory.view(argument.dtype)[MARGIN:-MARGIN].reshape(argument.shape)
+    inner[:] = argument
     return inner, (memory[:size], memory[-size:])
 
 
-def _run_of(result: float | None, state: Array, others: list[Any]) -> _Run:
+def _run_of(result: float | None, state: State, others: list[Any]) -> Run:
     arrays = [np.asarray(each) for each in others if isinstance(each, np.ndarray)]
-    return _Run(result or 0, np.asarray(state), arrays[0] if arrays else np.zeros(0))
+    return Run(np.asarray(state), arrays[0] if arrays else np.zeros(0), result or 0)
 
 
-def _outside(text: str, state: State) -> Fault:
-    return Fault(text, state, "stays_within_its_arrays")
-
-
-def _call(name: str, *arguments: Any) -> str:
-    """Return a call of a rule as text; the array that it writes is not shown."""
+def _outside(name: str, arguments: tuple[Any, ...], reason: str, state: State) -> Fault:
+    """Return the fault of a call; the array that it writes is not shown."""
     shown = ["state", *(str(each) for each in arguments if not isinstance(each, np.ndarray))]
-    return f"`{name}({', '.join(shown)})`"
+    return Fault(f"`{name}({', '.join(shown)})` {reason}", state, "stays_within_its_arrays")
 
 
 def _difference(one: Array, other: Array) -> tuple[int, ...]:
     """Return the first index where two arrays differ (NaN equals NaN); () for none."""
-    both_nan = (one != one) & (other != other)  # noqa: PLR0124
-    places = np.argwhere((one != other) & ~both_nan)
+    places = np.argwhere((one != other) & ((one == one) | (other == other)))  # noqa: PLR0124
     return tuple(places[0].tolist()) if len(places) else ()
-
-
-def _compare(name: str, fast: _Run, slow: _Run) -> str:
-    """Return how two runs of a rule differ; empty if they do not."""
-    for array, one, other in (
-        ("state", fast.state, slow.state),
-        (_ARRAY_NAMES.get(name), fast.written, slow.written),
-    ):
-        if place := _difference(one, other):
-            return f"{array}{list(place)} is {one[place]} and {other[place]}"
-    same = fast.result == slow.result
-    return "" if same else f"the result is {fast.result} and {slow.result}"
 
 
 def place_of(error: Exception) -> str:
@@ -248,11 +227,6 @@ class _PythonModule:
 
     def __getattr__(self, name: str) -> Any:
         return _in_python(getattr(self._module, name), self._sources)
-
-
-def python_source(rule: Any) -> Callable[..., Any]:
-    """Return the Python source of a compiled function, with its callees replaced likewise."""
-    return _in_python(rule, {})  # type: ignore[no-any-return]
 
 
 def _in_python(thing: Any, sources: dict[int, Any]) -> Any:
