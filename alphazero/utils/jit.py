@@ -4,7 +4,7 @@ numba's own file cache misses changes in a callee of another file, fails at ever
 truncated file, and runs machine code with a flipped bit. Here the name of a kernel's file contains
 a hash of all that the kernel compiles: its code, the kernels, constants and types that it uses, in
 whatever file or package. So an edit compiles just the kernels that it changes. Each file ends with
-its SHA-256; a damaged cache is deleted with a warning, and compiled again. The folder is private.
+its SHA-256; a damaged kernel is compiled again, with a warning. The folder is private.
 """
 
 import atexit
@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from tqdm import tqdm
 
 from alphazero.utils.progress import shows_bars
@@ -197,13 +197,13 @@ class _HashedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
     @staticmethod
     def _verify(path: Path) -> None:
-        with suppress(OSError):
-            if time.time() - path.stat().st_mtime > _DAY:
-                os.utime(path)  # still in use
         with suppress(FileNotFoundError):
             data = path.read_bytes()
             if hashlib.sha256(data[:-_DIGEST_BYTES]).digest() != data[-_DIGEST_BYTES:]:
-                raise ValueError(f"the SHA-256 of {path.name} does not match")
+                raise ValueError("a SHA-256 does not match")
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > _DAY:
+                os.utime(path)  # still in use
 
 
 class _Kernels(CompileResultCacheImpl):  # type: ignore[misc]
@@ -218,58 +218,49 @@ class _Kernels(CompileResultCacheImpl):  # type: ignore[misc]
 class _KernelCache(FunctionCache):  # type: ignore[misc]
     """numba's cache of one function, in files that are verified before they are unpickled.
 
-    While a missing kernel is compiled, a terminal shows a line, `bar`.
+    While missing kernels are compiled, a terminal shows a line with their number.
     """
 
     bar: "tqdm[Any] | None" = None
     compiled = 0
     """kernels that this process has compiled"""
-    seconds = 0.0
-    """of compiling them"""
+    warned = False
 
     def __init__(self, function: Callable[..., Any], signature: Any) -> None:
         # In place of numba's constructor, which names files after the place of the source.
-        folder, stamp = cache_folder(), kernel_hash(function, signature)
+        stamp = kernel_hash(function, signature)
         self._name, self._py_func, self._impl = repr(function), function, _Kernels()
-        self._cache_path = str(folder)
+        self._cache_path = str(cache_folder())
         name = f"{function.__module__}.{function.__qualname__}"[-80:]
         self._cache_file = _HashedFiles(self._cache_path, f"{name}-{stamp}", stamp)
         self.enable()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = super().load_overload(sig, target_context)
-        if found is None and shows_bars():
-            self.bar = tqdm(
-                desc=f"first start: compiling kernel {_KernelCache.compiled + 1} for later starts "
-                f"too, {self._py_func.__name__}",
-                bar_format="{desc} [{elapsed}]",
-                leave=False,
-                delay=1e-9,  # else it is drawn before its start is set
-            )
-            self.bar.start_t -= _KernelCache.seconds
-            self.bar.refresh()
+        found = None
+        try:
+            found = super().load_overload(sig, target_context)
+        except Exception as error:
+            if not _KernelCache.warned:
+                _KernelCache.warned = True
+                warnings.warn(
+                    f"compiled kernels in {self._cache_path} could not be read "
+                    f"({type(error).__name__}: {error}); compiling them again",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+            with suppress(OSError):
+                Path(self._cache_file._index_path).unlink()
+        if found is None:
+            _KernelCache.compiled += 1
+            if shows_bars():
+                number, name = _KernelCache.compiled, self._py_func.__name__
+                text = f"first start: compiling kernel {number} for later starts too, {name}"
+                self.bar = tqdm(desc=text, bar_format="{desc}", leave=False)
         return found
 
-    def finish(self) -> None:
-        if self.bar is not None:
-            _KernelCache.seconds = self.bar.format_dict["elapsed"]
-            _KernelCache.compiled += 1
-            self.bar.close()
-
-
-def _drop_cache(error: Exception) -> None:
-    folder = cache_folder()
-    warnings.warn(
-        f"the compiled kernels in {folder} could not be read "
-        f"({type(error).__name__}: {error}); compiling them again",
-        RuntimeWarning,
-        stacklevel=4,
-    )
-    for path in folder.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(OSError):  # a full disk, for example: then the next start compiles it too
+            super().save_overload(sig, data)
 
 
 _deferred: list[Callable[[], None]] = []
@@ -305,33 +296,21 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
     """Compile a function for exactly `signature`, cached on disk; it runs without the GIL."""
 
     def compiled(function: Function) -> Function:
-        dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+        dispatcher: Any = _njit(function)
 
-        def compile_now(cache: bool = True) -> None:
-            dispatcher._cache = _KernelCache(function, signature) if cache else NullCache()
+        def compile_now() -> None:
+            cache = dispatcher._cache = _KernelCache(function, signature)
             try:
                 dispatcher.compile(signature)
             finally:
-                if cache:
-                    dispatcher._cache.finish()
+                if cache.bar is not None:
+                    cache.bar.close()
             dispatcher.disable_compile()
 
-        def compile_or_drop_cache() -> None:
-            try:
-                return compile_now()
-            except numba.errors.NumbaError:
-                raise
-            except Exception as error:
-                _drop_cache(error)
-            try:
-                compile_now()
-            except OSError:  # nothing can be written: a full disk, for example
-                compile_now(cache=False)
-
         if getattr(_deferring, "now", False):
-            _deferred.append(compile_or_drop_cache)
+            _deferred.append(compile_now)
         else:
-            compile_or_drop_cache()
+            compile_now()
         return dispatcher  # type: ignore[no-any-return]
 
     return compiled
@@ -343,16 +322,17 @@ def inline_kernel(function: Function) -> Function:
     Python calls its `py_func`; without numba's wrapper compilation takes a tenth less time.
     Reference counting is off, because numba spends two locked instructions per call on each of the
     trees' arrays, half the time of a search. So the function must not allocate or return arrays,
-    and must call a game's rules by the functions of `games/compiled_rules.py`.
+    and must call a game's rules by `call_rule`.
     """
-    return _compiled_into_kernels(function, forceinline=True, no_cpython_wrapper=True, _nrt=False)
+    return _njit(
+        function, no_cfunc_wrapper=True, forceinline=True, no_cpython_wrapper=True, _nrt=False
+    )
 
 
 def shared_kernel(function: Function) -> Function:
     """Mark a function that both kernels and Python call."""
-    return _compiled_into_kernels(function, no_cpython_wrapper=False)
+    return _njit(function, no_cfunc_wrapper=True, no_cpython_wrapper=False)
 
 
-def _compiled_into_kernels(function: Function, **options: bool) -> Function:
-    decorate = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
-    return decorate(function)  # type: ignore[no-any-return]
+def _njit(function: Function, **options: bool) -> Function:
+    return numba.njit(nogil=True, error_model="numpy", **options)(function)  # type: ignore[no-any-return]

@@ -130,7 +130,7 @@ def divide_by_zero_and_write_behind(state: State, action: int) -> None:
     state[len(state) + 1 // (len(state) - len(state))] = 0
 
 
-@faulty("play", "keeps_its_header", "the outcome is 5; expected 1, 0 or -1")
+@faulty("play", "keeps_its_header", "the outcome is 5; expected one of 1, 0, -1, 2")
 def give_another_outcome(state: State, action: int) -> None:
     place_stone(state, action, action)
     if state[OUTCOME] == 0:
@@ -187,7 +187,7 @@ def show_the_last_move_from_the_end(state: State, planes: Planes) -> None:
     planes[2] = planes[2, ::-1, ::-1].copy()
 
 
-@faulty("legal", "has_legal_moves_until_the_end", "`legal` returns 10 and marks 9 actions")
+@faulty("legal", "has_legal_moves_until_the_end", "the answer of `legal` is 10; expected 9")
 def miscount_the_mask(state: State, mask: Mask) -> int:
     return LEGAL(state, mask) + 1
 
@@ -297,15 +297,15 @@ def never_win(state: State) -> int:
 
 
 @faulty(
-    "wins_at_once", "has_right_optional_rules", "`wins_at_once` returns 2; expected 0, 1, or -1"
+    "wins_at_once",
+    "has_right_optional_rules",
+    "the answer of `wins_at_once` is 2; expected one of 0, 1, -1",
 )
 def answer_two(state: State) -> int:
     return 2
 
 
-@faulty(
-    "owners", "has_right_optional_rules", "`owners` writes 2 for cell 4; expected 1 for player 0"
-)
+@faulty("owners", "has_right_optional_rules", "the owner of cell 4 is 2; expected one of 1, -1, 0")
 def give_a_cell_to_player_2(state: State, cells: Owners) -> None:
     cells[:] = 0
     cells[4] = 2
@@ -334,7 +334,7 @@ def own_one_cell_more(state: State, cells: Owners) -> None:
     cells[len(cells)] = 1
 
 
-@faulty("margin", "has_right_optional_rules", "`margin` returns ")
+@faulty("margin", "has_right_optional_rules", "the sign of `margin` is ")
 def win_by_the_opposite(state: State) -> float:
     return -0.5 * state[OUTCOME]
 
@@ -376,7 +376,7 @@ def render_nothing(self: Mnk, state: State) -> str:
 TOO_SHORT = with_attributes(max_moves=8)
 
 BROKEN += [
-    ("has_legal_moves_until_the_end", TOO_SHORT, "is not over after 8 moves and max_moves is 8"),
+    ("has_legal_moves_until_the_end", TOO_SHORT, "is not over after max_moves, 8"),
     (
         "has_valid_sizes_and_rules",
         with_rules(legal=LEGAL.py_func),
@@ -436,12 +436,12 @@ BROKEN += [
             ),
             action_cell=lambda self, state, action: 8 - action,
         ),
-        ", the cell of its stone, as policy_planes is 1",
+        ", on the one plane",
     ),
     (
         "reads_its_own_action_names",
         with_attributes(parse_action=one_cell_further),
-        "action 0 is named 'a3', and `parse_action` reads 'a3' as 1; expected 0",
+        "`parse_action` reads 'a3' as 1; expected 0",
     ),
     (
         "reads_its_own_action_names",
@@ -476,7 +476,7 @@ BROKEN += [
     (
         "moves_stones_as_its_actions_say",
         with_attributes(action_source=lambda self, state, action: action),
-        "takes no stone of the player to move",
+        "takes no stone of its player from its source",
     ),
     (
         "marks_what_has_won",
@@ -555,7 +555,7 @@ def test_a_game_in_which_one_player_cannot_win_says_so() -> None:
 def test_a_check_says_where_too_little_was_won_to_judge_the_outcome() -> None:
     report = check_game("nim:heap=1,most=1")
     assert not report.faults
-    assert "32 were won, none by player 1; this does not show" in str(report)
+    assert "none of 32 random games was won by player 1" in str(report)
     assert "note" not in str(check_game("nim"))
 
 
@@ -580,7 +580,7 @@ def broken_names(temporary_games: None) -> None:
     ("name", "words"),
     [
         ("uncounted", "uncounted cannot be trained: 'keeps its header' is violated: "),
-        ("too_short", "expected a max_moves that no game exceeds; `alphazero check "),
+        ("too_short", "expected a larger max_moves; `alphazero check "),
         ("far_writing", "'stays within its arrays' is violated: `play(state, "),
     ],
 )

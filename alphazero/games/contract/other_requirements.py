@@ -28,10 +28,7 @@ def observes_for_the_player_to_move(games: RandomGames) -> None:
             games.rules.read("observe", each).written for each in (position.state, other_side)
         )
         if not np.array_equal(planes[:2], others[1::-1], equal_nan=True):
-            raise Fault(
-                "planes 0 and 1 are not exchanged when the other player is to move; expected own "
-                "stones on plane 0 and the opponent's on plane 1"
-            )
+            raise Fault("planes 0 and 1 are not exchanged when the other player is to move")
         if (wrong := ~(np.abs(planes) <= 1)).any():  # also for NaN
             raise Fault(f"`observe` writes {planes[wrong][0]}; expected -1 to 1")
 
@@ -55,15 +52,10 @@ def moves_stones_as_its_actions_say(games: RandomGames) -> None:
             ends = f"{source} to {cell}" if source is not None else cell
             raise Fault(f"{move} has the cell {ends}; expected 0 to {len(before) - 1}")
         if before[cell] or after[cell] != 1:
-            raise Fault(
-                f"{move} puts no stone of its player on its cell {cell}; expected none on plane 0 "
-                "before the move, and one on plane 1 after it, when the other player is to move"
-            )
+            planes = "plane 0 without it before, plane 1 with it after"
+            raise Fault(f"{move} puts no stone of its player on its cell {cell}; expected {planes}")
         if source is not None and (not before[source] or after[source]):
-            raise Fault(
-                f"{move} takes no stone of the player to move from cell {source}; expected one "
-                "there before the move and none after it"
-            )
+            raise Fault(f"{move} takes no stone of its player from its source, cell {source}")
 
 
 def marks_what_has_won(games: RandomGames) -> None:
@@ -91,10 +83,8 @@ def has_a_group_of_symmetries(games: RandomGames) -> None:
     ):
         kind, shape = getattr(images, "dtype", type(images).__name__), np.shape(images)
         if kind != np.int64 or shape != (len(cells), size) or not len(cells):
-            raise Fault(
-                f"the symmetries' {name} are {kind} {list(shape)}; expected int64 [K, {size}], K "
-                "the same for actions and cells"
-            )
+            row = f"[{len(cells) or 1}, {size}]"
+            raise Fault(f"the symmetries' {name} are {kind} {list(shape)}; expected int64 {row}")
         expected = list(range(size))
         expect(f"symmetry 0 of the {name}", images[0].tolist(), expected, ", the identity")
         for number, image in enumerate(images):
@@ -161,22 +151,19 @@ def lays_its_actions_on_cells(games: RandomGames) -> None:
     area = height * width
     on_cells = planes * area if type(planes) is int else -1
     if not 0 <= on_cells <= game.num_actions:
-        raise Fault(
-            f"policy_planes is {planes!r}; expected an int from 0 to {game.num_actions // area}, "
-            "the number of actions divided by the number of cells"
-        )
+        most = game.num_actions // area
+        raise Fault(f"policy_planes is {planes!r}; expected an int from 0 to {most}")
     for number, (actions, cells) in enumerate(zip(*game.symmetries(), strict=True)):
         images, expected = actions[:on_cells], cells[np.arange(on_cells) % area]
         if (images >= on_cells).any() or (images % area != expected).any():
+            order = "plane by plane, each cell by cell, and then those without a cell"
             raise Fault(
-                f"symmetry {number} moves actions otherwise than their cells; expected actions "
-                "plane by plane, in each cell by cell, and then those without a cell"
+                f"symmetry {number} moves actions and cells apart; expected actions {order}"
             )
-    for position in games.positions() if planes == 1 else ():
-        cell = game.action_cell(position.state, position.action) if position.action >= 0 else None
-        if cell is not None:
-            reason = ", the cell of its stone, as policy_planes is 1"
-            expect(f"the move {games.name_of(position)}", position.action, cell, reason)
+    for state, _, _, action in games.positions() if planes == 1 else ():
+        cell = game.action_cell(state, action) if action >= 0 else None
+        if cell not in (None, action):
+            raise Fault(f"action {action} has the cell {cell}; expected {action}, on the one plane")
 
 
 def reads_its_own_drawings(games: RandomGames) -> None:
@@ -212,17 +199,13 @@ def reads_its_own_action_names(games: RandomGames) -> None:
         for action in np.flatnonzero(position.mask).tolist():
             name = game.action_name(position.state, action)
             if name in names:
-                both = f"actions {names[name]} and {action} are both named {name!r}"
-                raise Fault(f"{both}; expected a name for each")
+                raise Fault(f"actions {names[name]} and {action} are both named {name!r}")
             names[name] = action
         for name, action in names.items():
             for text in (name, f" {name}\n"):
                 read = _read("parse_action", repr(text), game.parse_action, position.state, text)
                 if read != action:
-                    raise Fault(
-                        f"action {action} is named {name!r}, and `parse_action` reads {text!r} as "
-                        f"{read}; expected {action}"
-                    )
+                    raise Fault(f"`parse_action` reads {text!r} as {read}; expected {action}")
 
 
 def varies_only_the_initial_state(games: RandomGames) -> None:
@@ -252,10 +235,8 @@ def can_be_copied_to_another_process(games: RandomGames) -> None:
     expect("a copy of the game", (twin, hash(twin)), (game, hash(game)))
     assert twin.rules is not None
     if getattr(sys.modules[kind.__module__], kind.__qualname__, None) is not kind:
-        raise Fault(
-            f"another process cannot import the class {kind.__qualname__} from the module "
-            f"{kind.__module__}; expected a class at the top level of a module"
-        )
+        place = f"the class {kind.__qualname__} from the module {kind.__module__}"
+        raise Fault(f"another process cannot import {place}; expected it at the module's top level")
 
 
 OTHER_REQUIREMENTS: tuple[Requirement, ...] = (
