@@ -39,7 +39,6 @@ from alphazero.notebook import Position
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.training.monitoring.metrics import CHARTS, METRICS
 from alphazero.utils.files import check_writable, printable
-from alphazero.utils.printing import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -338,6 +337,12 @@ def _write_title(figure: "Figure", run: Path, curves: Mapping[str, Curve]) -> No
     figure.text(left, below, " · ".join(facts), fontsize=SMALL + 1, va="center")
 
 
+def _rounded(value: float) -> str:
+    """Return a number with three significant digits, or all of its whole part."""
+    digits = 2 - math.floor(math.log10(abs(value))) if value else 0
+    return f"{value:,.{max(0, digits)}f}"
+
+
 def _draw_chart(axes: Any, drawing: Drawing) -> None:
     axes.set_title(drawing.title)
     axes.set_ylabel(drawing.unit)
@@ -360,7 +365,7 @@ def _draw_chart(axes: Any, drawing: Drawing) -> None:
         )
         last = curve[max(curve)]
         words = textwrap.fill(label.replace("_", " ").strip(), 18)
-        entries.append((last, line, f"{words} {rounded(last)}"))
+        entries.append((last, line, f"{words} {_rounded(last)}"))
     values = [value for curve in drawing.curves.values() for value in curve.values()]
     if not drawing.intervals:
         fit_from_zero(axes, values, drawing.unit)

@@ -84,9 +84,9 @@ def grade(options: argparse.Namespace) -> int:
 
     from alphazero.arena.grade import grade
     from alphazero.arena.solved_positions import position_files, read_positions, solved_positions
+    from alphazero.cli.json_output import plain
     from alphazero.players.budget import Budget
     from alphazero.players.checkpoint_player import save_grades
-    from alphazero.utils.json_output import plain
 
     saved = named.saved
     game = saved.game
@@ -169,10 +169,10 @@ def match(options: argparse.Namespace) -> None:
     asked = named_game(options)
 
     from alphazero.arena.contests import play_contest
+    from alphazero.cli.json_output import plain
     from alphazero.games.registry import write_game
     from alphazero.players.checkpoint_player import grades_of, save_grades
     from alphazero.records.game_files import check_savable, save_match
-    from alphazero.utils.json_output import plain
 
     players, game = agree_on_game(players, asked)
     saved = players[0].options.saved
@@ -300,6 +300,7 @@ def rate(options: argparse.Namespace) -> int:
     asked = named_game(options)
 
     from alphazero.arena.tournament import Tournament, save_standings, standings, table
+    from alphazero.cli.json_output import plain
     from alphazero.diagnostics.run_history import (
         anchor_index,
         check_minutes,
@@ -307,7 +308,6 @@ def rate(options: argparse.Namespace) -> int:
         expand_players,
     )
     from alphazero.games.registry import write_game
-    from alphazero.utils.json_output import plain
 
     specs, minutes = expand_players(
         options.players, options.checkpoints, options.simulations, options.seconds

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from alphazero.cli import configuration, evaluation, export, play, review, training
 from alphazero.cli.argument_types import Parser
+from alphazero.cli.printing import make_stdout_lossless
 from alphazero.cli.shared import EXIT_INTERRUPTED
 from alphazero.errors import AlphaZeroError, did_you_mean
-from alphazero.utils.printing import make_stdout_lossless
 
 EXIT_BROKEN_PIPE = 141
 """Exit code after a closed output pipe, as with `| head`; shells use the same."""

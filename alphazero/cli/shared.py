@@ -62,7 +62,7 @@ def json_argument(parser: argparse.ArgumentParser) -> None:
 def print_result(options: argparse.Namespace, text: object, **fields: Any) -> None:
     """Print a result: as text, or with `--json` its fields, as by `plain`, in one line."""
     if options.json:
-        from alphazero.utils.json_output import to_json
+        from alphazero.cli.json_output import to_json
 
         print(to_json(fields))
     else:

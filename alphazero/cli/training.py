@@ -83,7 +83,7 @@ def _output_of(options: argparse.Namespace) -> Iterator[Observer]:
     With `--json` events go to standard output and all text to standard error, with `--quiet` the
     text is dropped.
     """
-    from alphazero.utils.json_output import to_json
+    from alphazero.cli.json_output import to_json
 
     stdout = sys.stdout
 
@@ -113,8 +113,8 @@ def bench_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def bench(options: argparse.Namespace) -> None:
+    from alphazero.cli.json_output import plain
     from alphazero.config.loader import load_config
-    from alphazero.utils.json_output import plain
 
     config = load_config(options.config, options.overrides)
 

@@ -23,10 +23,8 @@ TEMPORARY_SUFFIX: Final = ".temporary"
 
 # Advice for users by error number.
 _ADVICE: Final = {
-    errno.ENOSPC: "free some space and resume",
-    errno.EDQUOT: "free some space and resume",
-    errno.EACCES: "check who may use this file and its folder",
-    errno.EPERM: "check who may use this file and its folder",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space and resume"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "check who may use this file and its folder"),
     errno.EROFS: "choose a folder on a disk that can be written",
     errno.ENOENT: "check the path",
     errno.EISDIR: "give the path of a file, not of a folder",
@@ -43,12 +41,23 @@ _FOLDER_SYNC_UNSUPPORTED: Final = (errno.EINVAL, errno.ENOTSUP)
 def write_atomic(path: Path | str, data: bytes) -> None:
     """Write `data` to `path` so that at any instant the whole old or the whole new file is there.
 
-    Raises:
-        RunError: if the system refuses; then no temporary file is left, and the old file is
-            unchanged unless only the last sync of the folder failed.
+    Raises RunError if the system refuses; then no temporary file is left, and the old file is
+    unchanged unless only the last sync of the folder failed.
     """
     with path_errors("write", path):
-        _write_beside_and_rename(Path(path), data)
+        target, temporary = Path(path), _temporary_beside(Path(path))
+        # Not tempfile.mkstemp, whose files are private: the umask decides who may read.
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)  # noqa: PTH105  (the tests make it fail by this name)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_folder(target.parent)
 
 
 def check_writable(path: Path | str) -> None:
@@ -63,12 +72,9 @@ def check_writable(path: Path | str) -> None:
 
 
 def check_replaceable(path: Path, content: str, holds_content: Callable[[], bool]) -> None:
-    """Check that a file can be written, and that one that exists is empty or of the same kind.
+    """Raise RunError unless a file can be written, and one that exists is empty or of its kind.
 
     `content` names the kind; `holds_content` says whether the file at `path` is of it.
-
-    Raises:
-        RunError: if no file can be written, or the one at `path` is of another kind.
     """
     check_writable(path)
     if path.exists() and path.stat().st_size and not holds_content():
@@ -122,22 +128,6 @@ def _temporary_beside(target: Path) -> Path:
     return target.with_name(f".{target.name}.{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")
 
 
-def _write_beside_and_rename(target: Path, data: bytes) -> None:
-    temporary = _temporary_beside(target)
-    # Not tempfile.mkstemp, whose files are private: the umask decides who may read.
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)  # noqa: PTH105  (the tests make it fail by this name)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_folder(target.parent)
-
-
 def _sync_folder(folder: Path) -> None:
     if os.name != "posix":
         return
@@ -167,12 +157,9 @@ def read_limited(path: Path | str, limit: int) -> bytes:
 def check_regular(path: Path | str) -> os.stat_result:
     """Return the status of the regular file at `path`.
 
-    Call it before opening, because opening a pipe waits for its other end.
-
-    Raises:
-        RunError: for another kind of file.
-        OSError: for a folder, or if the system refuses.
-        ValueError: for an invalid path.
+    Call it before opening, because opening a pipe waits for its other end. Raises RunError for
+    another kind of file, OSError for a folder or if the system refuses, ValueError for an invalid
+    path.
     """
     status = Path(path).stat()
     if stat.S_ISDIR(status.st_mode):

@@ -116,23 +116,15 @@ def kernel_hash(function: Callable[..., Any], signature: Any) -> str:
     return digest.hexdigest()[:32]
 
 
-def _is_private(folder: Path) -> bool:
-    """Whether only this user may write into `folder`, whose files are pickles."""
-    status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode):
-        return False
-    if not hasattr(os, "getuid"):
+def _others_may_fill(folder: Path) -> bool:
+    """Whether another user could write into `folder`, whose files are pickles, or replace it."""
+    status, parent = folder.lstat(), folder.parent.stat()
+    if not stat.S_ISDIR(status.st_mode) or not hasattr(os, "getuid"):
+        return not stat.S_ISDIR(status.st_mode)
+    open_to_all = parent.st_mode & stat.S_IWOTH and not parent.st_mode & stat.S_ISVTX
+    if open_to_all or parent.st_uid not in (0, os.getuid()):
         return True
-    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-
-
-def _lets_others_replace(parent: Path) -> bool:
-    """Whether another user could replace a folder of ours in `parent`."""
-    if not hasattr(os, "getuid"):
-        return False
-    status = parent.stat()
-    open_to_all = status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX
-    return bool(open_to_all) or status.st_uid not in (0, os.getuid())
+    return status.st_uid != os.getuid() or bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
 def _forget_unused(folder: Path, current: Path) -> None:
@@ -156,7 +148,7 @@ def cache_folder() -> Path:
         folder = parent / f"kernels-{hashlib.sha256(VERSIONS).hexdigest()[:16]}"
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
-        if not _is_private(folder) or _lets_others_replace(parent):
+        if _others_may_fill(folder):
             raise PermissionError("others may write there")
         tempfile.TemporaryFile(dir=folder).close()
         os.utime(folder)

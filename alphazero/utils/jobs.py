@@ -1,26 +1,64 @@
-"""Parallel jobs, one thread and core each.
+"""Parallel jobs, one thread and core each, and Ctrl-C while they run.
 
 Each job evaluates its own batches on one torch thread. Such jobs never wait for each other, unlike
 two threads inside one evaluation, which wait at every layer.
 """
 
+import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import FrameType
 from typing import TypeVar
 
 import torch
 
-from alphazero.utils.interrupts import defer_interrupts
-from alphazero.utils.progress import Progress, no_progress
+from alphazero.utils.progress import Progress, do_nothing, no_progress
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 POLL_SECONDS = 0.5
 """Seconds between two checks for signals while jobs run."""
+
+STOPS = (signal.SIGINT, signal.SIGTERM)
+"""Signals that stop a program: Ctrl-C and `kill`."""
+
+
+@contextmanager
+def defer_interrupts(act: Callable[[], object] = do_nothing) -> Iterator[None]:
+    """Defer Ctrl-C to the end of the block; `act` is called at once and may end the block early.
+
+    For a block that holds a lock: Python raises `KeyboardInterrupt` even between acquiring the lock
+    and the `try` that would release it, and other threads would wait for ever. A second Ctrl-C is
+    raised at once. Only signals whose handler raises `KeyboardInterrupt` are deferred, and only in
+    the main thread.
+    """
+    received: list[int] = []
+
+    def receive(number: int, frame: FrameType | None) -> None:
+        if received:
+            signal.default_int_handler(number, frame)
+        received.append(number)
+        act()
+
+    ours = [
+        number
+        for number in STOPS
+        if threading.current_thread() is threading.main_thread()
+        and signal.getsignal(number) is signal.default_int_handler
+    ]
+    for number in ours:
+        signal.signal(number, receive)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.default_int_handler)
+    if received:
+        raise KeyboardInterrupt
 
 
 class JobsStopped(Exception):
@@ -116,6 +154,4 @@ def threads_per_evaluation(threads: int) -> Iterator[None]:
 
 def at_most_threads(threads: int) -> AbstractContextManager[None]:
     """Lower torch's number of threads per operation to `threads`, if it is higher."""
-    if torch.get_num_threads() <= threads:
-        return nullcontext()
-    return threads_per_evaluation(threads)
+    return threads_per_evaluation(threads) if threads < torch.get_num_threads() else nullcontext()

@@ -31,12 +31,10 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def check_csv(path: Path, first_column: str) -> None:
     """Check, before long work, that a table with this first column can be written.
 
-    Raises:
-        RunError: if no file can be written, or `path` holds anything but such a table.
+    Raises RunError if no file can be written, or `path` holds anything but such a table.
     """
-    check_replaceable(
-        path, "such table", lambda: read_start(path).startswith(f"{first_column},".encode())
-    )
+    start = f"{first_column},".encode()
+    check_replaceable(path, "such table", lambda: read_start(path).startswith(start))
 
 
 def save_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -1,17 +1,33 @@
-"""Jobs side by side: their order, their failures, and a person who stops them."""
+"""Jobs side by side: their order, their failures, and Ctrl-C, which waits for a block's end."""
 
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
 
-from alphazero.utils.jobs import JobProgress, JobsStopped, map_ahead, run_jobs, split_evenly
+from alphazero.utils.jobs import (
+    STOPS,
+    JobProgress,
+    JobsStopped,
+    defer_interrupts,
+    map_ahead,
+    run_jobs,
+    split_evenly,
+)
 
 PATIENCE = 20.0
 """Seconds after which a job that nobody stops fails, so that a bug ends the test."""
+
+
+@pytest.fixture(autouse=True)
+def stops_as_the_program_has_them() -> Iterator[None]:
+    before = [signal.signal(number, signal.default_int_handler) for number in STOPS]
+    yield
+    for number, handler in zip(STOPS, before, strict=True):
+        assert signal.signal(number, handler) is signal.default_int_handler
 
 
 def work_until_stopped(progress: JobProgress, started: threading.Event | None = None) -> None:
@@ -87,7 +103,6 @@ def test_ctrl_c_stops_every_job_and_reaches_the_caller(jobs: int, at_once: bool)
     ready = threading.Barrier(jobs)
     main = threading.main_thread().ident
     assert main is not None
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def job() -> None:
         started.append(1)
@@ -103,11 +118,8 @@ def test_ctrl_c_stops_every_job_and_reaches_the_caller(jobs: int, at_once: bool)
             ended.append(1)
             raise
 
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            run_jobs([job] * jobs, progress)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs([job] * jobs, progress)
     assert len(ended) == len(started) == jobs
 
 
@@ -115,21 +127,17 @@ def test_ctrl_c_stops_every_job_and_reaches_the_caller(jobs: int, at_once: bool)
 def test_a_signal_that_did_not_wake_the_waiting_thread_is_handled_all_the_same():
     """A signal just before a wait is such a one; another thread's shows it without the luck."""
     progress = JobProgress()
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def job() -> None:
         time.sleep(0.05)  # the main thread waits by now
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
         work_until_stopped(progress)
 
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            run_jobs([job], progress)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs([job], progress)
 
 
-def test_progress_adds_up_the_advances_of_all_jobs_and_shows_no_zero():
+def test_progress_adds_up_the_advances_of_all_jobs_until_it_is_stopped():
     shown: list[int] = []
     progress = JobProgress(shown.append)
 
@@ -139,11 +147,6 @@ def test_progress_adds_up_the_advances_of_all_jobs_and_shows_no_zero():
 
     run_jobs([job] * 8, progress)
     assert sorted(shown) == [1] * 8 + [2] * 8
-
-
-def test_after_stop_a_job_ends_at_its_next_word():
-    progress = JobProgress()
-    progress.advance(1)
     progress.stop()
     with pytest.raises(JobsStopped):
         progress.advance(0)
@@ -170,9 +173,6 @@ def test_shares_are_fair_whole_and_never_empty():
             assert min(parts) >= 1
             assert max(parts) - min(parts) <= 1
             assert parts == sorted(parts, reverse=True)
-
-
-def test_nothing_to_share_is_one_share_of_nothing():
     assert split_evenly(0, 4) == [0]
 
 
@@ -193,12 +193,7 @@ def test_results_computed_ahead_come_in_order_and_only_a_few_are_ahead():
 
 def test_results_are_computed_side_by_side():
     meeting = threading.Barrier(2)
-
-    def meet(item: int) -> int:
-        meeting.wait(PATIENCE)
-        return item
-
-    assert list(map_ahead(meet, range(4), 2)) == [0, 1, 2, 3]
+    assert len(list(map_ahead(lambda _: meeting.wait(PATIENCE), range(4), 2))) == 4
 
 
 @pytest.mark.parametrize("threads", [0, 2])
@@ -207,3 +202,70 @@ def test_a_failure_ahead_is_raised_in_its_turn(threads: int):
     assert [next(results), next(results)] == [2, 3]
     with pytest.raises(ZeroDivisionError):
         next(results)
+
+
+# Ctrl-C, deferred
+
+
+@pytest.mark.parametrize("number", STOPS)
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_block_goes_on_to_its_end_unless_it_is_stopped_twice(
+    number: signal.Signals, times: int
+) -> None:
+    done: list[str] = []
+
+    @defer_interrupts(lambda: done.append("announced"))
+    def work() -> None:
+        for _ in range(times):
+            signal.raise_signal(number)
+        done.append("went on")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == ["announced", "went on"][: 3 - times]
+
+
+def test_an_error_of_the_block_comes_before_it() -> None:
+    @defer_interrupts()
+    def work() -> None:
+        signal.raise_signal(signal.SIGINT)
+        raise ValueError("the disk is full")
+
+    with pytest.raises(ValueError, match="full"):
+        work()
+
+
+def test_a_block_inside_another_leaves_it_to_the_outer_one() -> None:
+    done: list[str] = []
+
+    @defer_interrupts(lambda: done.append("outer"))
+    def work() -> None:
+        with defer_interrupts(lambda: done.append("inner")):
+            signal.raise_signal(signal.SIGINT)
+        done.append("went on")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == ["outer", "went on"]
+
+
+def test_a_signal_that_raises_nothing_is_left_as_it_is() -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    with defer_interrupts():
+        signal.raise_signal(signal.SIGINT)
+    signal.signal(signal.SIGINT, before)
+    assert heard == [signal.SIGINT]
+
+
+def test_another_thread_changes_nothing() -> None:
+    found: list[object] = []
+
+    def work() -> None:
+        with defer_interrupts():
+            found.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [signal.default_int_handler]

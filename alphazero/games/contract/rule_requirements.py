@@ -32,6 +32,7 @@ def expect(what: str, actual: object, expected: object, reason: str = "") -> Non
 
 
 def expect_one_of(what: str, actual: object, *allowed: object) -> None:
+    """Raise Fault unless `actual` is one of those allowed."""
     if actual not in allowed:
         raise Fault(f"{what} is {actual}; expected one of {', '.join(map(str, allowed))}")
 
@@ -146,8 +147,8 @@ def _expect_the_last_mover_to_win(games: RandomGames, won: list[State]) -> None:
     lost_by_last_mover = [state for state in won if to_play(state) == winner]
     if len(won) >= ENOUGH and ENOUGH // 4 <= len(lost_by_last_mover) < len(won):
         raise Fault(
-            f"player {winner} wins all {len(won)} random games that are not drawn, also those whose "
-            "last move is the opponent's, as here; expected +1 if player 0 wins, -1 if player 1 "
+            f"player {winner} wins all {len(won)} random games that are not drawn, also those that "
+            "the opponent's move ends, as here; expected +1 if player 0 wins, -1 if player 1 "
             "wins, whoever moves (if one player can hardly win, set one_sided)",
             lost_by_last_mover[0],
         )

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from alphazero.errors import RunError
 from alphazero.training.monitoring.metrics import Layout, kind_of
 from alphazero.utils.files import path_errors
-from alphazero.utils.interrupts import defer_interrupts
+from alphazero.utils.jobs import defer_interrupts
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alphazero.utils.json_output import plain, to_json
+from alphazero.cli.json_output import plain, to_json
 
 
 class Pair(NamedTuple):

@@ -1,8 +1,7 @@
-"""Output for people: numbers, and characters that an encoding lacks as similar ASCII ones."""
+"""Output for people: characters that an encoding lacks as similar ASCII ones."""
 
 import codecs
 import io
-import math
 import sys
 import unicodedata
 from typing import Final
@@ -43,13 +42,3 @@ def make_stdout_lossless() -> None:
     codecs.register_error(SPELL, _spell)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors=SPELL)
-
-
-def rounded(value: float | None) -> str:
-    """Return a number with three significant digits, or all of its whole part; `-` for None."""
-    if value is None:
-        return "-"
-    if not value:
-        return "0"
-    digits = 2 - math.floor(math.log10(abs(value)))
-    return f"{value:,.{max(0, digits)}f}"
