@@ -31,7 +31,8 @@ from alphazero.games import make_game
 from alphazero.players.base import Player
 from alphazero.players.budget import Budget
 from alphazero.players.checkpoint_player import CheckpointPlayer, load_checkpoint_player
-from alphazero.players.registry import PlayerSpec, parse_player
+from alphazero.players.registry import parse_player
+from alphazero.players.specs import PlayerSpec
 from alphazero.solvers.exhaustive import SolvedPositions
 from alphazero.training.manifest import holds_run
 from alphazero.utils.machine import usable_cores

@@ -16,11 +16,12 @@ import numpy as np
 from alphazero.arena.solved_positions import LABELS, STAGES
 from alphazero.cli.argument_types import positive_number, whole_number
 from alphazero.cli.main import run_and_report
+from alphazero.config.schema import SelfplayConfig
 from alphazero.games.game import ONGOING, Game, State
 from alphazero.games.registry import read_game
 from alphazero.mcts.rollout_methods import RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
-from alphazero.players.search_player import SearchPlayer, TemperatureSchedule
+from alphazero.players.search_player import SearchPlayer
 from alphazero.solvers.exact import action_values, solver_for
 from alphazero.solvers.exhaustive import ILLEGAL
 from alphazero.utils.files import check_writable, write_atomic
@@ -37,7 +38,7 @@ def make_positions(
     """
     solver, rng = solver_for(game), np.random.default_rng(seed)
     search = RolloutSearch(game, RolloutConfig("uct", simulations=200), rng=rng)
-    player = SearchPlayer(search, temperature=TemperatureSchedule(1.0, game.max_moves, 1.0))
+    player = SearchPlayer(search, selfplay=SelfplayConfig(temperature_moves=game.max_moves))
     bounds = [stage * game.max_moves // len(STAGES) for stage in range(len(STAGES) + 1)]
     lines: dict[str, bytes] = {}
     for low, high in itertools.pairwise(bounds):

@@ -23,7 +23,8 @@ from alphazero.games.game import Game
 from alphazero.games.registry import read_game
 from alphazero.players.base import Player
 from alphazero.players.budget import budget_of
-from alphazero.players.registry import PlayerSpec, agree_on_game, name_checkpoint, parse_player
+from alphazero.players.registry import agree_on_game, parse_checkpoint, parse_player
+from alphazero.players.specs import PlayerSpec
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, no_progress
@@ -130,7 +131,7 @@ def grade(checkpoint: Path | str, *, simulations: int | None = None) -> Grade:
         CheckpointError: in one line, for a file that is no checkpoint.
         GameError: for a game without solved positions that is too large to solve.
     """
-    saved = name_checkpoint(str(checkpoint)).saved
+    saved = parse_checkpoint(str(checkpoint)).saved
     return grade_player(
         saved.game,
         lambda num_games: saved.create(num_games, budget_of(simulations)),

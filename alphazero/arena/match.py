@@ -26,7 +26,7 @@ from alphazero.utils.jobs import JobProgress, run_jobs
 from alphazero.utils.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from alphazero.players.registry import PlayerSpec
+    from alphazero.players.specs import PlayerSpec
 
 DEFAULT_PARALLEL_GAMES = 256
 """Default number of parallel games: two players fill batches of 48 on each of two cores."""

@@ -19,7 +19,7 @@ from alphazero.arena.match import parallel_games_for, player_factory
 from alphazero.arena.openings import random_opening
 from alphazero.errors import PlayerError, RunError
 from alphazero.games.game import ONGOING, Game
-from alphazero.players.registry import PlayerSpec
+from alphazero.players.specs import PlayerSpec
 from alphazero.records.game_record import Pairing
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame

@@ -68,13 +68,13 @@ def grade_arguments(parser: argparse.ArgumentParser) -> None:
 
 def grade(options: argparse.Namespace) -> int:
     from alphazero.errors import PlayerError
-    from alphazero.players.registry import name_checkpoint
+    from alphazero.players.registry import parse_checkpoint
     from alphazero.utils.files import check_readable, is_folder
 
-    named = name_checkpoint(options.checkpoint)
-    if options.save and named.changes:
+    spec = parse_checkpoint(options.checkpoint)
+    if options.save and spec.changes:
         raise PlayerError(
-            f"--save keeps the figures of the player as trained, without {', '.join(named.changes)}"
+            f"--save keeps the figures of the player as trained, without {', '.join(spec.changes)}"
         )
     for path in options.positions:
         if not is_folder(path):
@@ -88,7 +88,7 @@ def grade(options: argparse.Namespace) -> int:
     from alphazero.players.budget import Budget
     from alphazero.players.checkpoint_player import save_grades
 
-    saved = named.saved
+    saved = spec.saved
     game = saved.game
     if options.positions:
         files = position_files(options.positions)
@@ -155,11 +155,11 @@ def match_arguments(parser: argparse.ArgumentParser) -> None:
 
 def match(options: argparse.Namespace) -> None:
     from alphazero.errors import PlayerError
-    from alphazero.players.registry import agree_on_game, name_player
+    from alphazero.players.registry import agree_on_game, parse_player
     from alphazero.utils.files import check_writable
 
     players = [
-        name_player(text, move_timeout=options.move_timeout, **given_budget(options))
+        parse_player(text, move_timeout=options.move_timeout, **given_budget(options))
         for text in (options.first, options.second)
     ]
     if options.save:
@@ -175,7 +175,7 @@ def match(options: argparse.Namespace) -> None:
     from alphazero.records.game_files import check_savable, save_match
 
     players, game = agree_on_game(players, asked)
-    saved = players[0].options.saved
+    saved = players[0].saved
     if options.annotate and saved is None:
         raise PlayerError(f"--annotate copies a checkpoint, and {players[0].name} is none")
     if options.save:
@@ -214,11 +214,11 @@ def match(options: argparse.Namespace) -> None:
         forfeits=forfeits,
     )
     if options.save:
-        searched = players[0].options.has_search, players[1].options.has_search
+        searched = players[0].has_search, players[1].has_search
         save_match(options.save, game, records, names, searched)
     if saved is not None and options.annotate:
-        given = names[0].removeprefix(players[0].options.path).strip(":")
-        changes = "network" if players[0].kind.whole else given or "as trained"
+        own_options = names[0].removeprefix(players[0].subject).strip(":")
+        changes = "network" if players[0].prefix else own_options or "as trained"
         line = f"{changes}, {summary}"
         if game != saved.trained_game:
             line += f", on {write_game(game)}"
@@ -286,13 +286,13 @@ def rate_arguments(parser: argparse.ArgumentParser) -> None:
 
 def rate(options: argparse.Namespace) -> int:
     from alphazero.drawing.figures import check_figure, save_figure
-    from alphazero.players.registry import agree_on_game, name_player
+    from alphazero.players.registry import agree_on_game, parse_player
     from alphazero.utils.files import is_folder
     from alphazero.utils.tables import check_csv
 
     for text in options.players:
         if not is_folder(Path(text)):  # a run may have no best player yet
-            name_player(text, **given_budget(options))
+            parse_player(text, **given_budget(options))
     if options.csv:
         check_csv(options.csv, "player")
     if options.plot:

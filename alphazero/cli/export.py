@@ -45,21 +45,21 @@ def export_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def export(options: argparse.Namespace) -> None:
-    from alphazero.players.registry import name_player
+    from alphazero.players.registry import parse_player
+    from alphazero.players.specs import CheckpointSpec
     from alphazero.utils.files import check_writable, printable, sha256_of, write_atomic
 
     if options.onnx is None and options.page is None:
         raise AlphaZeroError("name what to write: --onnx FILE, --page FOLDER or both")
     if options.runtime is not None and options.page is None:
         raise AlphaZeroError("--runtime belongs to --page FOLDER")
-    player = name_player(options.player)
-    named = player.options
-    if not named.path:
+    player = parse_player(options.player)
+    if not isinstance(player, CheckpointSpec):
         raise AlphaZeroError(f"{player.name} has no network; export a checkpoint, as connect_four")
-    others = [field for field in dataclasses.fields(named) if field.name != "path"]
-    if given := [each.name for each in others if getattr(named, each.name) != each.default]:
+    fields = [field for field in dataclasses.fields(player) if field.name != "subject"]
+    if changes := [field.name for field in fields if getattr(player, field.name) != field.default]:
         raise AlphaZeroError(
-            f"export writes the network, not its search: leave out {', '.join(given)}"
+            f"export writes the network, not its search: leave out {', '.join(changes)}"
         )
     if options.onnx:
         if options.onnx.suffix != ".onnx":
@@ -78,7 +78,7 @@ def export(options: argparse.Namespace) -> None:
     from alphazero.network.checkpoint import find_checkpoint, load_checkpoint
     from alphazero.network.onnx_export import export_model
 
-    path = find_checkpoint(Path(named.path))
+    path = find_checkpoint(Path(player.subject))
     checkpoint = load_checkpoint(path)
     if options.page:
         check_rules(checkpoint)

@@ -20,7 +20,7 @@ from alphazero.errors import AlphaZeroError, PlayerError
 
 if TYPE_CHECKING:
     from alphazero.games import Game
-    from alphazero.players.registry import PlayerSpec
+    from alphazero.players.specs import PlayerSpec
 
 
 def play_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,10 +54,10 @@ def play_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def play(options: argparse.Namespace) -> None:
-    from alphazero.players.registry import agree_on_game, name_player
+    from alphazero.players.registry import agree_on_game, parse_player
     from alphazero.utils.files import check_readable, check_writable
 
-    player = name_player(options.player, **given_budget(options))
+    player = parse_player(options.player, **given_budget(options))
     if options.after is not None and not options.begin:
         raise AlphaZeroError("--after counts the moves of a game that is given with --from")
     if options.begin:
@@ -110,10 +110,9 @@ def serve_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def serve(options: argparse.Namespace) -> None:
-    from alphazero.players.registry import name_player, parse_player
+    from alphazero.players.registry import parse_player
 
-    for name in options.players:
-        name_player(name)
+    specs = [parse_player(name) for name in options.players]
     asked = named_game(options)
 
     try:
@@ -127,12 +126,12 @@ def serve(options: argparse.Namespace) -> None:
     from alphazero.frontends.web.catalog import Catalog
     from alphazero.utils.shipped import shipped_players
 
-    specs = [parse_player(name) for name in options.players]
     if not specs:
-        found = sorted(Path("checkpoints").glob("*.safetensors")) or shipped_players()
-        for player in map(str, found):
+        checkpoints = sorted(Path("checkpoints").glob("*.safetensors")) or shipped_players()
+        for name in map(str, checkpoints):
             try:
-                specs.append(parse_player(player))
+                spec = parse_player(name)
+                specs += [spec] * (spec.saved is not None)  # a damaged file is left out
             except AlphaZeroError as error:
                 print(f"left out: {error}", file=sys.stderr)
     if asked:
@@ -163,9 +162,9 @@ def gtp_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def gtp(options: argparse.Namespace) -> None:
-    from alphazero.players.registry import agree_on_game, name_player
+    from alphazero.players.registry import agree_on_game, parse_player
 
-    player = name_player(options.player, **given_budget(options))
+    player = parse_player(options.player, **given_budget(options))
     asked = named_game(options)
 
     from alphazero.frontends.gtp.session import serve

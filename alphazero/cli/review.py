@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from alphazero.frontends.review.judgement import Evaluation
     from alphazero.frontends.review.review_file import ReviewFile
     from alphazero.games.game import Game
-    from alphazero.players.registry import PlayerSpec
+    from alphazero.players.specs import PlayerSpec
     from alphazero.records.played_game import PlayedGame
 
 
@@ -45,11 +45,11 @@ def review_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def review(options: argparse.Namespace) -> int:
-    from alphazero.players.registry import name_player
+    from alphazero.players.registry import parse_player
     from alphazero.utils.files import check_readable, check_writable, printable
 
     budget = given_budget(options)
-    player = name_player(options.player, **budget) if options.player else None
+    player = parse_player(options.player, **budget) if options.player else None
     check_readable(options.games)
     if options.save:
         if options.save.suffix.lower() != ".sgf":
@@ -75,7 +75,7 @@ def review(options: argparse.Namespace) -> int:
     kept = ReviewFile(review_file(options.games))
     check_writable(kept.path)
     specs = {
-        number: player.on(played.game) if player else _shipped_player(played.game, budget)
+        number: player.for_game(played.game) if player else _shipped_player(played.game, budget)
         for number, played in chosen.items()
     }
     for played in chosen.values():
@@ -102,10 +102,10 @@ def review(options: argparse.Namespace) -> int:
 def _shipped_player(game: "Game", budget: dict[str, Any]) -> "PlayerSpec":
     """Return the shipped player of a game; raise AlphaZeroError if there is none."""
     from alphazero.games.registry import write_game
-    from alphazero.players.registry import name_player
+    from alphazero.players.registry import parse_player
     from alphazero.utils.shipped import shipped_players
 
-    specs = (name_player(name, **budget) for name in shipped_players())
+    specs = (parse_player(name, **budget) for name in shipped_players())
     for spec in specs:
         if spec.plays(game):
             return spec

@@ -120,7 +120,7 @@ def thinking_arguments(parser: argparse.ArgumentParser, *, levels: bool = False)
 
 
 def given_budget(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the budget that `thinking_arguments` added, as `name_player` takes it."""
+    """Return the budget that `thinking_arguments` added, as `parse_player` takes it."""
     return {name: getattr(options, name, None) for name in ("simulations", "seconds", "level")}
 
 

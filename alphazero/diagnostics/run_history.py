@@ -8,7 +8,8 @@ import numpy as np
 
 from alphazero.arena.tournament import Standing
 from alphazero.errors import PlayerError, RunError
-from alphazero.players.registry import PlayerSpec, parse_player
+from alphazero.players.registry import parse_player
+from alphazero.players.specs import PlayerSpec
 from alphazero.utils.files import is_folder, printable
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def expand_players(
         for name in [str(path) for path in paths] or [text]:
             spec = parse_player(name, simulations=simulations, seconds=seconds)
             specs.append(spec)
-            if (saved := spec.options.saved) and times:
+            if (saved := spec.saved) and times:
                 iteration = saved.checkpoint.iteration
                 # The last iteration's curves may be lost in a power cut.
                 minutes[spec.name] = max(at for i, at in times.items() if i <= iteration)

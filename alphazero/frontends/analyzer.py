@@ -17,8 +17,8 @@ from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.end_prediction import EndPrediction, predict_end
 from alphazero.players.levels import Level
 from alphazero.players.position_search import ALL_LINES, SearchResult, read_result
-from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
+from alphazero.players.specs import PlayerSpec
 from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.progress import do_nothing
 
@@ -34,12 +34,12 @@ class Analyzer:
         Without it, a new player is created. A shared player is stepped by its owner, who
         distributes its decisions; then `choose`, `step` and `end` must not be used.
         """
-        self.budget = spec.options.budget
+        self.budget = spec.budget
         """Limits of a move without a clock"""
-        self.level: int | None = getattr(spec.options, "level", None)
+        self.level: int | None = getattr(spec, "level", None)
         """Level for people; None at full strength"""
         self.has_fixed_simulations = (
-            self.level is not None or getattr(spec.options, "simulations", None) is not None
+            self.level is not None or getattr(spec, "simulations", None) is not None
         )
         """Whether the user set `simulations` or a level, which then hold despite a clock."""
         self.player: Player = player or spec.create(game, budget=NO_LIMIT)

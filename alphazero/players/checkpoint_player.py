@@ -54,13 +54,12 @@ SEQUENTIAL_BELOW = 32
 
 def search_settings(checkpoint: Checkpoint) -> SearchConfig:
     """Return the checkpoint's training search settings; the defaults where they are unknown."""
-    known: dict[str, Any] = {}
-    stored = checkpoint.details.get("search")
-    if isinstance(stored, dict):
-        for field, kind, note in config_fields(SearchConfig):
-            with contextlib.suppress(WrongValueError, KeyError):
-                known[field.name] = check_value(kind, note, stored[field.name])
-    return SearchConfig(**known)
+    values: dict[str, Any] = {}
+    stored: Any = checkpoint.details.get("search")
+    for field, kind, note in config_fields(SearchConfig):
+        with contextlib.suppress(WrongValueError, KeyError, TypeError):
+            values[field.name] = check_value(kind, note, stored[field.name])
+    return SearchConfig(**values)
 
 
 @dataclass(frozen=True)
@@ -98,9 +97,8 @@ class CheckpointPlayer:
             leaves = 1
         else:
             leaves = leaves or (LEAVES_PER_BATCH if simulations > SEQUENTIAL_BELOW else 1)
-            views = 1  # of a leaf, all in one batch
-            if settings.leaf_symmetry == "average":
-                views = len(self.game.symmetries().actions)
+            averages = settings.leaf_symmetry == "average"  # all views of a leaf in one batch
+            views = len(self.game.symmetries().actions) if averages else 1
             evaluator = FixedBatches(evaluator, leaves * views)
         if budget.seconds is not None or budget.simulations is None:
             # Warm up, so that the first use of the evaluator does not count against the clock.
@@ -122,7 +120,7 @@ class CheckpointPlayer:
         player.level = level
         return player
 
-    def on(self, game: Game) -> "CheckpointPlayer":
+    def for_game(self, game: Game) -> "CheckpointPlayer":
         """Return the same player for other options of its game, such as another size of the board.
 
         Raises:
@@ -147,9 +145,7 @@ class CheckpointPlayer:
         Raises:
             PlayerError: for a file of levels that cannot be read.
         """
-        path, table = levels_file(self.path), None
-        if path.is_file():
-            table = load_levels(path, self.trained_game, self.player_hash)
+        table = load_levels(levels_file(self.path), self.trained_game, self.player_hash)
         if table is None:
             return default_levels(self.settings.simulations)
         return table if self.game == self.trained_game else table.unrated
@@ -163,10 +159,10 @@ def load_checkpoint_player(
     Raises:
         CheckpointError: in one line, for a file that is no checkpoint.
     """
-    found = find_checkpoint(Path(path))
-    checkpoint = load_checkpoint(found)
+    path = find_checkpoint(Path(path))
+    checkpoint = load_checkpoint(path)
     return CheckpointPlayer(
-        found,
+        path,
         checkpoint,
         make_game(checkpoint.game_name, **checkpoint.game_options),
         make_evaluator(checkpoint.network(), inference or InferenceConfig()),

@@ -33,9 +33,22 @@ class _Game:
     stale_replies: int = 0
     """Pending replies that belong to an earlier game."""
     requested: bool = False
-    found: int | None = None
+    move: int | None = None
     """The move it answered, which it has already played on its own board."""
     lost: bool = False
+
+    @property
+    def colour(self) -> str:
+        return COLOURS[int(self.state[PLY]) % 2]
+
+    def send(self, command: str) -> None:
+        if self.program:
+            self.program.send(command)
+
+    def end_program(self) -> None:
+        if self.program:
+            self.program.close()
+        self.program = None
 
 
 class GtpPlayer(Player):
@@ -79,10 +92,9 @@ class GtpPlayer(Player):
         """Send the moves to the programs, except the moves they made."""
         for slot, action in zip(slots.tolist(), actions.tolist(), strict=True):
             game = self._games[slot]
-            if game.found != action and not game.lost:
-                name = self.vertices.name(game.state, action)
-                self._send(game, f"play {self._colour(game)} {name}")
-            game.found = None
+            if game.move != action and not game.lost:
+                game.send(f"play {game.colour} {self.vertices.name(game.state, action)}")
+            game.move = None
             game.state = self.game.play(game.state, action)
 
     def begin_moves(self, slots: Int64Array) -> None:
@@ -90,25 +102,25 @@ class GtpPlayer(Player):
             game = self._games[slot]
             game.requested = True
             if not game.lost:
-                self._send(game, f"genmove {self._colour(game)}")
+                game.send(f"genmove {game.colour}")
 
     def step(self) -> None:
         """Read pending replies; sleep briefly if there are none."""
-        heard = [self._listen(slot) for slot in range(len(self._games))]
-        if not any(heard) and any(game.requested and not game.lost for game in self._games):
+        has_replied = [self._read_replies(slot) for slot in range(len(self._games))]
+        if not any(has_replied) and any(game.requested and not game.lost for game in self._games):
             time.sleep(PAUSE)
 
     def take_decisions(self) -> Decisions:
-        slots = [
-            slot
+        answers = {
+            slot: game.move
             for slot, game in enumerate(self._games)
-            if game.requested and game.found is not None
-        ]
-        for slot in slots:
+            if game.requested and game.move is not None
+        }
+        for slot in answers:
             self._games[slot].requested = False
-        actions = np.array([self._games[slot].found for slot in slots], np.int64)
-        nothing = np.zeros((len(slots), self.game.num_actions), np.float32)
-        return Decisions(np.array(slots, np.int64), actions, nothing, nothing[:, 0].copy())
+        slots, actions = np.array([*answers.items()], np.int64).reshape(-1, 2).T.copy()
+        zeros = np.zeros((len(slots), self.game.num_actions), np.float32)
+        return Decisions(slots, actions, zeros, zeros[:, 0].copy())
 
     def forfeits(self) -> list[Forfeit]:
         forfeits, self._forfeits = self._forfeits, []
@@ -116,19 +128,16 @@ class GtpPlayer(Player):
 
     def close(self) -> None:
         for game in self._games:
-            if game.program:
-                game.program.close()
-                game.program = None
+            game.end_program()
 
     def _begin(self, slot: int, state: State) -> None:
         """Clear the program's board, starting a new process if there is none."""
-        program = self._games[slot].program
-        if program and not program.is_running:
-            program.close()
-            program = None
-        game = self._games[slot] = _Game(state.copy(), program)
+        former = self._games[slot]
+        if former.program and not former.program.is_running:
+            former.end_program()
+        game = self._games[slot] = _Game(state.copy(), former.program)
         try:
-            game.program = program or self._launch()
+            game.program = game.program or self._launch()
         except (ProgramError, PlayerError) as error:
             self._forfeit(slot, f"it cannot be started again: {error}")
             return
@@ -146,19 +155,19 @@ class GtpPlayer(Player):
 
     def _set_up(self, program: GtpProcess) -> None:
         """Set the game, the board size and the komi."""
-        known = self._ask(program, "list_commands").text.split()
-        if "list_games" in known and "set_game" in known:
+        commands = self._ask(program, "list_commands").text.split()
+        if "list_games" in commands and "set_game" in commands:
             games = self._ask(program, "list_games").text.splitlines()
             own = normalize_name(name_of(self.game))
-            name = next((name for name in games if normalize_name(name) == own), None)
-            if name is None:
+            names = [name for name in games if normalize_name(name) == own]
+            if not names:
                 listed = ", ".join(games) or "nothing"
                 raise PlayerError(f"gtp:{self.command} plays {printable(listed)}, not {own}")
-            self._ask(program, f"set_game {name}")
+            self._ask(program, f"set_game {names[0]}")
         rows, columns = self.vertices.rows, self.vertices.columns
-        if rows == columns and "boardsize" in known:
+        if rows == columns and "boardsize" in commands:
             self._ask(program, f"boardsize {columns}")
-        elif "rectangular_boardsize" in known:
+        elif "rectangular_boardsize" in commands:
             self._ask(program, f"rectangular_boardsize {columns} {rows}")
         komi = getattr(self.game, "komi", None)
         if komi is not None:
@@ -174,7 +183,7 @@ class GtpPlayer(Player):
             )
         return reply
 
-    def _listen(self, slot: int) -> bool:
+    def _read_replies(self, slot: int) -> bool:
         """Handle the replies of a game's program; return whether there were any."""
         game = self._games[slot]
         if game.program is None:
@@ -190,35 +199,27 @@ class GtpPlayer(Player):
             if game.stale_replies:
                 game.stale_replies -= 1
             elif not game.lost:
-                self._take(slot, reply)
+                self._take_reply(slot, reply)
         return bool(replies)
 
-    def _take(self, slot: int, reply: GtpReply) -> None:
+    def _take_reply(self, slot: int, reply: GtpReply) -> None:
         game, word = self._games[slot], reply.text.lower()
         if not reply.succeeded:
             # gtp-rhino and similar programs skip a forced pass and do not know the move.
             if not reply.command.endswith(PASS):
                 self._forfeit(slot, f"refused '{reply.command}': {reply.text[:100]!r}")
         elif reply.command.startswith("genmove"):
-            game.found = self.vertices.action(game.state, word)
+            game.move = self.vertices.action(game.state, word)
             if word == RESIGN:
                 self._forfeit(slot)
-            elif game.found is None:
+            elif game.move is None:
                 self._forfeit(slot, f"illegal move {reply.text[:40]!r}")
 
-    def _send(self, game: _Game, command: str) -> None:
-        if game.program:
-            game.program.send(command)
-
     def _forfeit(self, slot: int, reason: str = "") -> None:
-        """With a reason the program is ended too."""
+        """Forfeit the game; with a reason the program is ended too."""
         game = self._games[slot]
         if not game.lost:
             self._forfeits.append(Forfeit(slot, reason))
         game.lost = True
-        if reason and game.program:
-            game.program.close()
-            game.program = None
-
-    def _colour(self, game: _Game) -> str:
-        return COLOURS[int(game.state[PLY]) % 2]
+        if reason:
+            game.end_program()

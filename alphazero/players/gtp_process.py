@@ -101,10 +101,10 @@ class GtpProcess:
         Raises:
             ProgramError: when the program exited or exceeded the output limits.
         """
-        found: list[GtpReply] = []
+        replies: list[GtpReply] = []
         while self._pending:
             try:
-                text = self._replies.get(timeout=0.0 if found else seconds)
+                text = self._replies.get(timeout=0.0 if replies else seconds)
             except queue.Empty:
                 break
             if text == _OVERFLOW:
@@ -112,9 +112,9 @@ class GtpProcess:
             if text is None:
                 raise ProgramError(self._exit_reason())
             rest = text[1:].lstrip("0123456789").strip()
-            found.append(GtpReply(self._pending.popleft(), text[0] == "=", rest))
+            replies.append(GtpReply(self._pending.popleft(), text[0] == "=", rest))
             self._since = time.monotonic()
-        return found
+        return replies
 
     @property
     def is_running(self) -> bool:

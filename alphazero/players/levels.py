@@ -8,12 +8,20 @@ without this file has default levels, the same for every game and not measured.
 import functools
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from alphazero.config.fields import (
+    REQUIRED,
+    Field,
+    WrongValueError,
+    check_value,
+    config_field,
+    config_fields,
+)
 from alphazero.errors import PlayerError
 from alphazero.games.game import PLY, Game, State
 from alphazero.games.registry import write_game
@@ -60,14 +68,16 @@ _SIZE_LIMIT: Final = 1 << 16
 class LevelSettings:
     """How a level plays."""
 
-    simulations: int
-    """simulations a move; 0 is the network alone"""
-    temperature: float = 0.0
-    """of moves drawn from the network's policy, in the first `sampled_moves` plies"""
-    sampled_moves: int | None = 0
-    """None: in the whole game"""
-    random_moves: float = 0.0
-    """share of moves that are any legal move, in [0, 1]"""
+    simulations: int = config_field(REQUIRED, "0: the network alone", at_least=0, at_most=10**6)
+    temperature: float = config_field(
+        0.0, "of moves drawn from the network's policy", at_least=0, at_most=100
+    )
+    sampled_moves: int | None = config_field(
+        0, "plies in which moves are drawn; null: all", at_least=0, at_most=10**6
+    )
+    random_moves: float = config_field(
+        0.0, "share of moves that are any legal one", at_least=0, at_most=1
+    )
 
     def choose(
         self, game: Game, state: State, action: int, priors: Float64Array, rng: np.random.Generator
@@ -108,13 +118,10 @@ class Level:
     number: int
     """from 1"""
     settings: LevelSettings
-    elo: float | None = None
-    """rating where the table's anchor has 0; None if not measured"""
-    elo_low: float | None = None
-    """lower end of its 95 % interval; None for an open end"""
-    elo_high: float | None = None
-    score: float | None = None
-    """measured score against the level below; None for the first"""
+    elo: float | None = config_field(None, "rating where the table's anchor has 0")
+    elo_low: float | None = config_field(None, "lower end of its 95 % interval, unless open")
+    elo_high: float | None = config_field(None, "upper end of its 95 % interval, unless open")
+    score: float | None = config_field(None, "measured score against the level below")
 
     @property
     def name(self) -> str:
@@ -128,6 +135,9 @@ class Level:
         low = "open" if self.elo_low is None else f"{self.elo_low:+z.0f}"
         high = "open" if self.elo_high is None else f"{self.elo_high:+z.0f}"
         return f"Elo {self.elo:+z.0f} ({low} to {high})"
+
+
+_SETTINGS, _RATINGS = config_fields(LevelSettings), config_fields(Level)
 
 
 @dataclass(frozen=True)
@@ -160,12 +170,8 @@ class LevelTable:
 def default_levels(trained_simulations: int) -> LevelTable:
     """Return the levels of a checkpoint whose levels were not measured."""
     most = STRONGEST_FACTOR * max(trained_simulations, 1)
-    return LevelTable(
-        tuple(
-            Level(number, settings_at(strength, most))
-            for number, strength in enumerate(UNMEASURED, 1)
-        )
-    )
+    settings = [settings_at(strength, most) for strength in UNMEASURED]
+    return LevelTable(tuple(Level(*level) for level in enumerate(settings, 1)))
 
 
 # --- the file ------------------------------------------------------------------------------------
@@ -182,7 +188,7 @@ def save_levels(path: Path, table: LevelTable, game: Game, player_hash: str, abo
     Raises:
         RunError: when it cannot be written.
     """
-    rows = [asdict(level.settings) | _ratings_of(level) for level in table.levels]
+    rows = [_row_of(level.settings) | _row_of(level) for level in table.levels]
     head = {
         "format": FORMAT,
         "about": about,
@@ -197,24 +203,27 @@ def save_levels(path: Path, table: LevelTable, game: Game, player_hash: str, abo
 
 
 def load_levels(path: Path, game: Game, player_hash: str) -> LevelTable | None:
-    """Read levels; None if they were measured for another file or another game.
+    """Read levels; None if there are none, or they are of another file or another game.
 
     Raises:
         PlayerError: for a file that holds no levels.
         RunError: when it cannot be read.
     """
-    content = read_limited(path, _SIZE_LIMIT)
+    if not path.is_file():
+        return None
+    data = read_limited(path, _SIZE_LIMIT)
     try:
-        found = parse_object(content)
-        if field(found, "format", str) != FORMAT:
+        content = parse_object(data)
+        if field(content, "format", str) != FORMAT:
             raise ValueError(f"format: expected {FORMAT}")
-        rows = field(found, "levels", list)
+        rows = field(content, "levels", list)
         if len(rows) != len(NAMES):
             raise ValueError(f"levels: expected {len(NAMES)}, got {len(rows)}")
         levels = tuple(_read_level(number, row) for number, row in enumerate(rows, 1))
-        table = LevelTable(levels, field(found, "anchor", str), field(found, "opening_moves", int))
-        is_of = field(found, "player", str) == player_hash
-        return table if is_of and field(found, "game", str) == write_game(game) else None
+        anchor, moves = field(content, "anchor", str), field(content, "opening_moves", int)
+        owner = field(content, "player", str), field(content, "game", str)
+        is_own = owner == (player_hash, write_game(game))
+        return LevelTable(levels, anchor, moves) if is_own else None
     except (KeyError, TypeError, ValueError) as error:
         raise PlayerError(
             f"{printable(path)}: no levels: {ascii(str(error))[1:-1][:200]}; remove the file, or "
@@ -222,45 +231,30 @@ def load_levels(path: Path, game: Game, player_hash: str) -> LevelTable | None:
         ) from None
 
 
-_RATINGS: Final = "elo", "elo_low", "elo_high", "score"
-"""The last fields of `Level`, in their order."""
-
-
-def _ratings_of(level: Level) -> dict[str, float | None]:
-    values = {name: getattr(level, name) for name in _RATINGS}
-    return {name: None if value is None else round(value, 3) for name, value in values.items()}
+def _row_of(section: LevelSettings | Level) -> dict[str, float | None]:
+    fields = config_fields(type(section))
+    values = {field.name: getattr(section, field.name) for field, _, _ in fields}
+    return {name: round(v, 3) if isinstance(v, float) else v for name, v in values.items()}
 
 
 def _read_level(number: int, row: Any) -> Level:
-    row = typed(row, dict)
-    known = {each.name for each in fields(LevelSettings)} | {*_RATINGS}
-    if row.keys() != known:
-        raise ValueError(f"level {number}: expected {', '.join(sorted(known))}")
-    sampled = row["sampled_moves"]
-    settings = LevelSettings(
-        typed(row["simulations"], int),
-        float(typed(row["temperature"], int, float)),
-        None if sampled is None else typed(sampled, int),
-        float(typed(row["random_moves"], int, float)),
-    )
-    is_valid = (
-        0 <= settings.simulations <= 10**6
-        and 0 <= settings.temperature <= 100
-        and 0 <= (settings.sampled_moves or 0) <= 10**6
-        and 0 <= settings.random_moves <= 1
-    )
-    if not is_valid:
-        raise ValueError(f"level {number}: a setting is out of its range")
-    ratings = (row[name] for name in _RATINGS)
-    return Level(
-        number,
-        settings,
-        *(None if each is None else float(typed(each, int, float)) for each in ratings),
-    )
+    names = {field.name for field, _, _ in (*_SETTINGS, *_RATINGS)}
+    if typed(row, dict).keys() != names:
+        raise ValueError(f"level {number}: expected {', '.join(sorted(names))}")
+
+    def values(fields: list[Field]) -> dict[str, Any]:
+        return {
+            field.name: check_value(kind, note, row[field.name]) for field, kind, note in fields
+        }
+
+    try:
+        return Level(number, LevelSettings(**values(_SETTINGS)), **values(_RATINGS))
+    except WrongValueError as error:
+        raise ValueError(f"level {number}: {error}") from None
 
 
 def describe_levels(table: LevelTable) -> Sequence[str]:
     """Return a line for each level: its name and its rating."""
     width = max(map(len, NAMES))
-    lines = [f"{each.number:2}  {each.name:{width}}  {each.strength}" for each in table.levels]
+    lines = [f"{level.number:2}  {level.name:{width}}  {level.strength}" for level in table.levels]
     return [*lines, f"Elo 0 is {table.anchor}"] if table.anchor else lines

@@ -39,7 +39,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What a search has found in a position; the values are for the player to move."""
+    """The result of a search in a position; the values are for the player to move."""
 
     game: Game
     state: State
@@ -61,16 +61,17 @@ class SearchResult:
     @property
     def visits(self) -> Int64Array:
         """The visits of each action [A]."""
-        return self._by_action([each.visits for each in self.candidates], np.int64)
+        return self._by_action("visits", np.int64)
 
     @property
     def prior(self) -> Float64Array:
         """The network's policy over legal actions [A]; uniform without a network."""
-        return self._by_action([each.prior for each in self.candidates], np.float64)
+        return self._by_action("prior", np.float64)
 
-    def _by_action(self, numbers: list[Any], kind: type[np.generic]) -> NDArray[Any]:
+    def _by_action(self, name: str, kind: type[np.generic]) -> NDArray[Any]:
         by_action = np.zeros(self.game.num_actions, kind)
-        by_action[[each.action for each in self.candidates]] = numbers
+        for candidate in self.candidates:
+            by_action[candidate.action] = getattr(candidate, name)
         return by_action
 
     def share(self, candidate: Candidate) -> float:
@@ -84,12 +85,12 @@ class SearchResult:
     def __str__(self) -> str:
         lines = [f"value {self.value:+.3f} after {self.simulations:,} simulations"]
         rows, replies = [("move", "visits", "value", "prior")], ["line"]
-        for each in self.candidates[:MOST_PRINTED]:
-            name, *rest = self.names(each.line)
-            rows.append((name, f"{each.visits:,}", f"{each.value:+.3f}", f"{each.prior:.3f}"))
+        for _, visits, value, prior, line in self.candidates[:MOST_PRINTED]:
+            name, *rest = self.names(line)
+            rows.append((name, f"{visits:,}", f"{value:+.3f}", f"{prior:.3f}"))
             replies.append(" ".join(rest))
-        for row, line in zip(align(rows).splitlines(), replies, strict=True):
-            lines.append(f"{row}  {line}".rstrip())
+        for row, reply in zip(align(rows).splitlines(), replies, strict=True):
+            lines.append(f"{row}  {reply}".rstrip())
         if len(self.candidates) > MOST_PRINTED:
             lines.append(f"and {len(self.candidates) - MOST_PRINTED} more")
         return "\n".join(lines)
@@ -106,7 +107,7 @@ def read_result(
     allowed: tuple[Int64Array, Float64Array] | None = None,
     lines: int = ALL_LINES,
 ) -> SearchResult:
-    """Return what the search of `slot`, whose root is evaluated, has found in `state`.
+    """Return the result of the search of `slot` in `state`; its root must be evaluated.
 
     The first `lines` candidates get a principal variation; others hold only their move. `allowed`
     are the moves of a restricted root, and the priors [A] of all moves.

@@ -1,11 +1,12 @@
 """A player that uses tree search."""
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import types
 
+from alphazero.config.schema import SelfplayConfig
 from alphazero.games.game import PLY, State
 from alphazero.mcts.move_selection import draw, temper
 from alphazero.mcts.search import RootStatistics, TreeSearch
@@ -16,26 +17,6 @@ from alphazero.utils.jit import kernel
 if TYPE_CHECKING:
     from alphazero.players.levels import LevelSettings
 
-
-class TemperatureSchedule(NamedTuple):
-    """Temperatures of move sampling: `early` for the first `moves` plies of a game, then `late`."""
-
-    early: float
-    moves: int
-    late: float
-
-
-class PlayoutCap(NamedTuple):
-    """Playout cap randomization: most searches are fast, to finish games; full ones yield targets.
-
-    Wu, *Accelerating Self-Play Learning in Go* (2019), section 3.1. Fast searches have no noise.
-    """
-
-    full_search_probability: float
-    fast_simulations: int
-
-
-ALWAYS_BEST = TemperatureSchedule(0.0, 0, 0.0)
 
 BATCHES_PER_STEP = 16
 """Most batches searched in one `step()`; returning to the match loop has a fixed cost."""
@@ -88,9 +69,13 @@ def _choose_moves(
 
 
 class SearchPlayer(Player):
-    """Searches the position of every game with any `TreeSearch` and samples moves by visits.
+    """Searches the position of every game with any `TreeSearch` and plays the most visited move.
 
-    Game i is slot i of `search`. A search ends after its simulations or after `seconds`.
+    Game i is slot i of `search`. A search ends after its simulations or after `seconds`. With
+    `selfplay`, moves are drawn at its temperatures, and searches have its playout cap.
+
+    Playout cap randomization: most searches are fast, to finish games; full ones yield targets. Wu,
+    *Accelerating Self-Play Learning in Go* (2019), section 3.1. Fast searches have no noise.
     """
 
     def __init__(
@@ -98,13 +83,11 @@ class SearchPlayer(Player):
         search: TreeSearch,
         *,
         seconds: float | None = None,
-        temperature: TemperatureSchedule = ALWAYS_BEST,
-        cap: PlayoutCap | None = None,
+        selfplay: SelfplayConfig | None = None,
     ) -> None:
         self.search = search
         self.seconds = seconds
-        self.temperature = temperature
-        self.cap = cap
+        self.selfplay = selfplay
         self.level: LevelSettings | None = None
         """Replaces the search's moves by those of a level for people; None: full strength."""
         self.rng = search.rng
@@ -123,14 +106,13 @@ class SearchPlayer(Player):
 
     def begin_moves(self, slots: Int64Array) -> None:
         """Start searches, fast or full if there is a playout cap."""
-        if self.cap is None:
+        if self.selfplay is None or self.selfplay.full_search_probability == 1:
             self.search.begin_search(slots)
         else:
-            full = self.rng.random(len(slots)) < self.cap.full_search_probability
+            full = self.rng.random(len(slots)) < self.selfplay.full_search_probability
             self._full[slots] = full
-            simulations = np.where(
-                full, self.search.settings.simulations, self.cap.fast_simulations
-            )
+            fast_simulations = self.selfplay.fast_simulations
+            simulations = np.where(full, self.search.settings.simulations, fast_simulations)
             self.search.begin_search(slots, simulations, full)
         if self.seconds is not None:
             self._deadlines[slots] = time.monotonic() + self.seconds
@@ -153,8 +135,11 @@ class SearchPlayer(Player):
         if not len(slots):
             return NOTHING
         roots = self.search.root_statistics(slots)
-        early = self._plies[slots] < self.temperature.moves
-        temperatures = np.where(early, self.temperature.early, self.temperature.late)
+        temperatures = np.zeros(len(slots))
+        if self.selfplay is not None:
+            early = self._plies[slots] < self.selfplay.temperature_moves
+            temperatures[:] = self.selfplay.final_temperature
+            temperatures[early] = self.selfplay.temperature
         targets = np.empty(roots.policy_targets.shape, np.float32)
         values, best_values = np.empty((2, len(slots)), np.float32)
         actions = np.empty(len(slots), np.int64)

@@ -20,7 +20,8 @@ from alphazero.errors import AlphaZeroError, ConfigError
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.players.base import Player
-from alphazero.players.registry import PlayerSpec, common_game, parse_player
+from alphazero.players.registry import common_game, parse_player
+from alphazero.players.specs import PlayerSpec
 from alphazero.training.gate import make_player
 from alphazero.utils.progress import Progress, no_progress
 

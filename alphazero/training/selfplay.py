@@ -20,7 +20,7 @@ from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.network_search import Exploration, NetworkSearch
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator, rows_in_selfplay
-from alphazero.players.search_player import PlayoutCap, SearchPlayer, TemperatureSchedule
+from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.jobs import JobProgress, run_jobs, split_evenly
@@ -235,15 +235,7 @@ def make_selfplay_match(
         exploration=Exploration(settings.dirichlet_fraction, settings.dirichlet_alpha),
         rng=rng,
     )
-    player = SearchPlayer(
-        search,
-        temperature=TemperatureSchedule(
-            settings.temperature, settings.temperature_moves, settings.final_temperature
-        ),
-        cap=PlayoutCap(settings.full_search_probability, settings.fast_simulations)
-        if settings.full_search_probability < 1
-        else None,
-    )
+    player = SearchPlayer(search, selfplay=settings)
     schedule = _pairings(game, settings, _random_openings(settings, search, rng), rng)
     return Match(game, [player], num_games, schedule, resign_below), search
 

@@ -23,16 +23,21 @@ from alphazero.games import State
 from alphazero.games.game import value_of
 from alphazero.players import registry
 from alphazero.players.base import Decisions, RandomPlayer
-from alphazero.players.options import Options
-from alphazero.players.registry import PlayerKind, PlayerSpec, parse_player
+from alphazero.players.registry import parse_player
+from alphazero.players.specs import PlayerSpec
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
 
 
 @dataclasses.dataclass(frozen=True)
-class Skill(Options):
+class SharpSpec(PlayerSpec):
     share: float = config_field(0.0, "share of moves that are the best at hand")
     player_hash: str = ""  # type: ignore[assignment]
+
+    def _create(self, game: object, num_games: int, rng: np.random.Generator, _: object) -> "Sharp":
+        player = Sharp(TIC_TAC_TOE, num_games, rng)
+        player.share = self.share
+        return player
 
 
 class Sharp(RandomPlayer):
@@ -57,19 +62,9 @@ def winning_move(state: State) -> int | None:
     return None
 
 
-def build(
-    game: object, options: Skill, _: object, num_games: int, rng: np.random.Generator
-) -> Sharp:
-    player = Sharp(TIC_TAC_TOE, num_games, rng)
-    player.share = options.share
-    return player
-
-
 @pytest.fixture(autouse=True)
 def sharp(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        registry, "PLAYER_KINDS", registry.PLAYER_KINDS | {"sharp": PlayerKind(Skill, build)}
-    )
+    monkeypatch.setitem(registry.PLAYER_KINDS, "sharp", SharpSpec)
 
 
 def specs(*texts: str) -> list[PlayerSpec]:
@@ -195,7 +190,7 @@ def test_games_of_another_tournament_are_refused(
 def test_games_of_a_player_that_has_changed_are_refused(tmp_path: Path) -> None:
     each = tournament(THREE[:2], games=2, folder=tmp_path)
     play(each)
-    changed = dataclasses.replace(each.specs[1], options=Skill(share=0.5, player_hash="other"))
+    changed = dataclasses.replace(each.specs[1], player_hash="other")
     with pytest.raises(PlayerError, match=r"holds games of an earlier sharp:share=0\.5"):
         Tournament(TIC_TAC_TOE, [each.specs[0], changed], 2, 2, folder=tmp_path)
 

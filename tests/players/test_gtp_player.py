@@ -19,7 +19,7 @@ from alphazero.players import gtp_process
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.gtp_player import GtpPlayer
 from alphazero.players.gtp_process import GtpProcess, ProgramError
-from alphazero.players.registry import name_player, parse_player
+from alphazero.players.registry import parse_player
 from alphazero.records.game_record import GameRecord
 from alphazero.records.jsonl import load_games
 from alphazero.records.played_game import PlayedGame
@@ -168,10 +168,10 @@ def test_a_position_without_its_moves_is_refused() -> None:
 
 
 def test_commands_are_named_like_players_and_mistyped_ones_are_refused() -> None:
-    spec = name_player(f"gtp:{fake('illegal', 3)}", move_timeout=7)
+    spec = parse_player(f"gtp:{fake('illegal', 3)}", move_timeout=7)
     assert spec.name == f"gtp:{fake('illegal', 3)}"
     assert spec.is_timed
-    assert spec.options.move_timeout == 7  # type: ignore[attr-defined]
+    assert spec.move_timeout == 7  # type: ignore[attr-defined]
     for text, message in {
         "gtp:": "gtp:COMMAND",
         "gtp: ": "needs a command",

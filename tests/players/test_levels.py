@@ -29,7 +29,7 @@ from alphazero.players.levels import (
     save_levels,
     settings_at,
 )
-from alphazero.players.registry import name_player, parse_player
+from alphazero.players.registry import parse_player
 from alphazero.utils.shipped import shipped_players
 
 LEVELS = tuple(
@@ -113,7 +113,7 @@ def test_another_size_of_the_game_has_the_settings_without_the_ratings(tmp_path:
     save_levels(levels_file(path), LEVELS_TABLE, saved.game, digest, "")
     saved = load_checkpoint_player(path)
     assert saved.levels == LEVELS_TABLE
-    other = saved.on(dataclasses.replace(saved.game, rows=6, columns=6))  # type: ignore[call-arg]
+    other = saved.for_game(dataclasses.replace(saved.game, rows=6, columns=6))  # type: ignore[call-arg]
     assert [each.settings for each in other.levels.levels] == [each.settings for each in LEVELS]
     assert {each.elo for each in other.levels.levels} == {None}
 
@@ -126,11 +126,11 @@ def test_another_size_of_the_game_has_the_settings_without_the_ratings(tmp_path:
         ("levels", [7] * 10, "unexpected int"),
         ("levels", [{}] * 10, "level 1: expected elo, elo_high"),
         ("anchor", 5, "anchor: expected str, got '5'"),
-        ("simulations", -1, "level 1: a setting is out of its range"),
-        ("simulations", True, "unexpected bool"),
-        ("random_moves", 1.5, "level 1: a setting is out of its range"),
-        ("sampled_moves", "all", "unexpected str"),
-        ("elo", "high", "unexpected str"),
+        ("simulations", -1, "level 1: must be at least 0 and at most"),
+        ("simulations", True, "level 1: expected a whole number, got true"),
+        ("random_moves", 1.5, "level 1: must be at least 0 and at most"),
+        ("sampled_moves", "all", "level 1: expected a whole number"),
+        ("elo", "high", "level 1: expected a number"),
     ],
 )
 def test_a_damaged_file_of_levels_is_refused_in_one_line(
@@ -177,7 +177,7 @@ def test_a_beginner_loses_to_uct_and_the_strongest_level_does_not() -> None:
     first, last, uct = map(
         parse_player, ("tic_tac_toe:level=1", "tic_tac_toe:level=10", "uct:simulations=100")
     )
-    assert first.options.budget.simulations == 0
+    assert first.budget.simulations == 0
     rng = np.random.default_rng(1)
     schedule = paired_openings(TIC_TAC_TOE, 20, 0, rng)
     for player, low, high in ((first, 0.0, 0.25), (last, 0.5, 1.0)):
@@ -204,7 +204,7 @@ def test_a_level_takes_no_budget(tmp_path: Path, text: str, message: str) -> Non
 
 def test_a_level_from_the_command_line_is_for_players_that_have_levels(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "some.safetensors")
-    assert name_player(str(path), level=4).name == f"{path}:level=4"
-    assert name_player(f"{path}:level=2", level=4).name == f"{path}:level=2"
+    assert parse_player(str(path), level=4).name == f"{path}:level=4"
+    assert parse_player(f"{path}:level=2", level=4).name == f"{path}:level=2"
     with pytest.raises(PlayerError, match="uct has no levels: only checkpoints have them"):
-        name_player("uct", level=4)
+        parse_player("uct", level=4)

@@ -20,15 +20,15 @@ from alphazero.players import registry
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.budget import Budget
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
-from alphazero.players.options import Options
-from alphazero.players.registry import PlayerKind, common_game, parse_player, usage
+from alphazero.players.registry import common_game, parse_player
 from alphazero.players.search_player import SearchPlayer
+from alphazero.players.specs import RandomSpec
 from alphazero.records.game_record import Pairing
 
 
 @dataclasses.dataclass(frozen=True)
-class SearcherOptions(Options):
-    """Options of every type."""
+class SearcherSpec(RandomSpec):
+    """A kind with options of every type."""
 
     depth: int = config_field(5, "moves ahead", at_least=1, at_most=99)
     seconds: float | None = config_field(None, "time", above=0)
@@ -40,19 +40,15 @@ class SearcherOptions(Options):
         return Budget(seconds=self.seconds)
 
 
-@dataclasses.dataclass(frozen=True)
-class CommandOptions(Options):
-    command: str = config_field("", "what to run")
+class CommandSpec(RandomSpec):
+    prefix = "command:"
 
 
 @pytest.fixture(autouse=True)
 def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two more kinds, as other packages would register them."""
-    more = {
-        "searcher": PlayerKind(SearcherOptions, registry._build_random),
-        "command": PlayerKind(CommandOptions, registry._build_random, whole=True),
-    }
-    monkeypatch.setattr(registry, "PLAYER_KINDS", registry.PLAYER_KINDS | more)
+    monkeypatch.setitem(registry.PLAYER_KINDS, "searcher", SearcherSpec)
+    monkeypatch.setitem(registry.PLAYER_KINDS, "command", CommandSpec)
 
 
 @pytest.mark.parametrize(
@@ -70,14 +66,14 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
             "searcher:depth=5,keep=false,style=bold",
         ),
         ("searcher:keep=true,style=plain", {"keep": True}, "searcher:depth=5"),
-        ("command:a b, c=d:e", {"command": "a b, c=d:e"}, "command:a b, c=d:e"),
+        ("command:a b, c=d:e", {"subject": "a b, c=d:e"}, "command:a b, c=d:e"),
     ],
 )
 def test_a_word_and_its_options_are_read_and_written_in_one_way(
     text: str, options: dict[str, object], written: str
 ) -> None:
     spec = parse_player(text)
-    assert {name: getattr(spec.options, name) for name in options} == options
+    assert {name: getattr(spec, name) for name in options} == options
     assert spec.name == written
     assert parse_player(written) == spec
     assert spec.game is None
@@ -143,7 +139,7 @@ def test_a_name_that_exists_as_a_path_is_read_as_that_path(
         for text, option in ((":simulations=3", 3), (":3", 3)):
             limited = parse_player(name + text)
             assert limited.name == f"{name}:simulations=3"
-            assert getattr(limited.options, "simulations", None) == option
+            assert getattr(limited, "simulations", None) == option
         assert parse_player(f"{name}:seconds=1").is_timed
     assert parse_player(f"network:{name}").name == f"network:{name}"
 
@@ -249,15 +245,15 @@ LARGER = make_game("mnk", rows=4, columns=5, length=3)
 def test_convolutional_heads_play_other_sizes_of_their_game(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "three.safetensors", network=ANY_SIZE)
     own = parse_player(str(path), simulations=20)
-    assert own.on(TIC_TAC_TOE) is own
+    assert own.for_game(TIC_TAC_TOE) is own
     assert own.transfer_note is None
-    spec = own.on(LARGER)
+    spec = own.for_game(LARGER)
     assert common_game([spec], LARGER) == spec.game == LARGER
     assert (spec.name, spec.player_hash) == (own.name, own.player_hash)
     assert spec.transfer_note == (
         f"{path}:simulations=20 was trained on tic_tac_toe, not on tic_tac_toe:rows=4,columns=5"
     )
-    saved = spec.options.saved
+    saved = spec.saved
     assert saved is not None
     observations = LARGER.observe(LARGER.from_text("a1 b2"))[None]
     logits, values = saved.evaluator.evaluate(observations)
@@ -267,17 +263,17 @@ def test_convolutional_heads_play_other_sizes_of_their_game(tmp_path: Path) -> N
     np.testing.assert_allclose(values, expected[1], atol=0.02)
     player = spec.create(LARGER)
     assert LARGER.legal_action_mask(LARGER.initial_state())[player.choose(LARGER.initial_state())]
-    assert spec.on(TIC_TAC_TOE).transfer_note is None
-    assert parse_player("random").on(LARGER).transfer_note is None
+    assert spec.for_game(TIC_TAC_TOE).transfer_note is None
+    assert parse_player("random").for_game(LARGER).transfer_note is None
 
 
 def test_dense_heads_and_other_games_are_refused_in_one_line(tmp_path: Path) -> None:
     dense = parse_player(str(saved_player(tmp_path / "dense.safetensors")))
     sized = parse_player(str(saved_player(tmp_path / "sized.safetensors", network=ANY_SIZE)))
     with pytest.raises(PlayerError, match=r"its weights fit no other; with network.heads: conv"):
-        dense.on(LARGER)
+        dense.for_game(LARGER)
     with pytest.raises(PlayerError, match=r"plays tic_tac_toe, but .* hex: players need one game"):
-        sized.on(make_game("hex"))
+        sized.for_game(make_game("hex"))
 
 
 def test_players_of_other_planes_and_other_komi_share_a_game(tmp_path: Path) -> None:
@@ -300,11 +296,8 @@ def test_players_of_other_planes_and_other_komi_share_a_game(tmp_path: Path) -> 
     player = komi.create(game)
     assert isinstance(player, SearchPlayer)
     player.choose(state)
-    network = network_statistics(
-        komi.game,
-        komi.options.saved.evaluator,
-        state[None],  # type: ignore[attr-defined]
-    )
+    assert komi.saved is not None
+    network = network_statistics(komi.saved.game, komi.saved.evaluator, state[None])
     roots = player.search.root_statistics(np.array([0]))
     assert np.allclose(roots.priors, network.priors, atol=1e-5)
 
@@ -336,9 +329,3 @@ def test_every_kind_that_needs_no_checkpoint_plays_any_game(name: str) -> None:
         state = game.initial_state()
         while game.outcome(state) == ONGOING:
             state = game.play(state, player.choose(state))
-
-
-def test_every_kind_says_how_it_is_used() -> None:
-    assert usage("random") == "random"
-    assert usage("searcher") == "searcher"
-    assert usage("command") == "command:COMMAND"

@@ -11,15 +11,14 @@ from helpers.searches import HashedEvaluator, random_position
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.match import Match, play_schedule
-from alphazero.config.schema import SearchConfig
+from alphazero.config.schema import SearchConfig, SelfplayConfig
 from alphazero.games import ONGOING, make_game
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.move_selection import sample_actions
 from alphazero.mcts.network_search import Exploration, NetworkSearch
 from alphazero.players import search_player as player_module
-from alphazero.players.search_player import PlayoutCap, SearchPlayer, TemperatureSchedule
+from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
-from alphazero.utils.arrays import Float32Array
 
 
 @pytest.mark.parametrize("moves", [(), (4,), (4, 0, 8), (4, 0, 8, 7, 1, 6, 2, 5)])
@@ -47,14 +46,13 @@ def test_players_limited_by_seconds_play_a_match_to_its_end():
 # Playout caps
 
 
-class CountingEvaluator(UniformEvaluator):
-    """Counts the positions that it was asked for."""
-
-    rows = 0
-
-    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        self.rows += len(observations)
-        return super().evaluate(observations)
+def playout_cap(share: float, fast_simulations: int, opening_moves: int = 0) -> SelfplayConfig:
+    """Return settings of self-play that draw moves in the opening alone."""
+    return SelfplayConfig(
+        temperature_moves=opening_moves,
+        full_search_probability=share,
+        fast_simulations=fast_simulations,
+    )
 
 
 def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
@@ -63,21 +61,15 @@ def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
 
     def make_players(num_games: int) -> list[SearchPlayer]:
         settings = SearchConfig(simulations=40, reuse_tree=False)
-        cap = PlayoutCap(share, 3)
-        rng = np.random.default_rng(4)
-        players.append(
-            SearchPlayer(
-                NetworkSearch(
-                    game,
-                    CountingEvaluator(5),
-                    settings,
-                    slots=num_games,
-                    exploration=Exploration(0.5, 1.0),
-                    rng=rng,
-                ),
-                cap=cap,
-            )
+        search = NetworkSearch(
+            game,
+            UniformEvaluator(5),
+            settings,
+            slots=num_games,
+            exploration=Exploration(0.5, 1.0),
+            rng=np.random.default_rng(4),
         )
+        players.append(SearchPlayer(search, selfplay=playout_cap(share, 3)))
         return players
 
     records = play_schedule(game, make_players, [Pairing()] * 60, 12)
@@ -106,7 +98,7 @@ def test_fast_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
         slots=200,
         exploration=Exploration(0.5, 1.0),
     )
-    player = SearchPlayer(search, cap=PlayoutCap(0.5, 5))
+    player = SearchPlayer(search, selfplay=playout_cap(0.5, 5))
     slots = np.arange(200)
     player.reset(slots, np.tile(game.initial_state(), (200, 1)))
     player.begin_moves(slots)
@@ -125,9 +117,7 @@ def test_decisions_are_what_the_functions_of_move_selection_say(selection: str) 
     settings = SearchConfig(simulations=24, selection=selection, mcts_solver=True)
     rng = np.random.default_rng(2)
     search = NetworkSearch(TIC_TAC_TOE, HashedEvaluator(TIC_TAC_TOE), settings, slots=40, rng=rng)
-    player = SearchPlayer(
-        search, temperature=TemperatureSchedule(1.0, 2, 0.0), cap=PlayoutCap(0.5, 4)
-    )
+    player = SearchPlayer(search, selfplay=playout_cap(0.5, 4, opening_moves=2))
     slots = np.arange(40)
     states = [random_position(TIC_TAC_TOE, slot % 5, rng) for slot in slots]
     player.reset(slots, np.stack(states))

@@ -19,7 +19,7 @@ ROWS = historical_methods(SHIPPED)
 def test_every_method_is_a_player_with_its_budget() -> None:
     for row in ROWS:
         for budget in row.budgets:
-            options = vars(parse_player(player_name(row, budget, 2)).options)
+            options = vars(parse_player(player_name(row, budget, 2)))
             assert options[budget] == 2
             assert [options.get(name) for name in {SIMULATIONS, SECONDS} - {budget}] in ([None], [])
     names = [player_name(row, SIMULATIONS, 50) for row in ROWS]

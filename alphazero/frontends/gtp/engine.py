@@ -12,7 +12,7 @@ from alphazero.frontends.gtp.position import GtpPosition
 from alphazero.frontends.gtp.protocol import GtpError
 from alphazero.games.game import Game
 from alphazero.games.registry import write_game
-from alphazero.players.registry import PlayerSpec
+from alphazero.players.specs import PlayerSpec
 from alphazero.records.gtp_notation import PASS, RESIGN
 from alphazero.utils.progress import do_nothing
 
@@ -157,7 +157,7 @@ def _player_of(spec: PlayerSpec, own: Game, game: Game) -> PlayerSpec:
     has_size = game.observation_shape[1:] == (rows, columns)
     if type(own) is type(game) and not has_size:
         try:
-            return spec.on(game)
+            return spec.for_game(game)
         except PlayerError:
             pass
     komi = getattr(own, "komi", None)

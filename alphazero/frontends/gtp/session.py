@@ -17,7 +17,7 @@ from alphazero.frontends.gtp.engine import Engine
 from alphazero.frontends.gtp.line_reader import LONGEST, Lines, lines_of
 from alphazero.frontends.gtp.protocol import GtpCommand, GtpError, answer, expect, read_command
 from alphazero.games.game import Game, State
-from alphazero.players.registry import PlayerSpec
+from alphazero.players.specs import PlayerSpec
 
 COMMANDS = commands.COMMANDS | go_commands.COMMANDS
 """Commands with an immediate reply, by name."""

@@ -15,7 +15,7 @@ from alphazero.errors import GameError, PlayerError
 from alphazero.frontends.review.judgement import Evaluation
 from alphazero.games.game import Game, State
 from alphazero.games.registry import write_game
-from alphazero.players.registry import PlayerSpec
+from alphazero.players.specs import PlayerSpec
 from alphazero.records.played_game import PlayedGame
 from alphazero.utils.checked_json import field, parse_object, typed
 from alphazero.utils.files import printable, read_limited, write_atomic

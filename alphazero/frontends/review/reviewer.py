@@ -9,7 +9,7 @@ from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.review.judgement import Evaluation
 from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
 from alphazero.players.position_search import LONGEST_LINE, SearchResult
-from alphazero.players.registry import PlayerSpec
+from alphazero.players.specs import PlayerSpec
 from alphazero.solvers.exact import ExactResult, solve_position, solver_for
 from alphazero.utils.progress import do_nothing
 
@@ -89,7 +89,7 @@ class Reviewer:
         Raises:
             PlayerError: when it does not search a tree.
         """
-        if not spec.options.has_search:
+        if not spec.has_search:
             raise PlayerError(
                 f"{spec.name} does not search, so it cannot review; name a checkpoint or uct"
             )

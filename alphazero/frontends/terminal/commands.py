@@ -241,7 +241,7 @@ def _save(context: CommandContext, text: str) -> None:
 def _level(context: CommandContext, text: str) -> None:
     """Set the level for people, or list the levels."""
     spec, opponent = context.session.spec, context.session.opponent
-    table = spec.options.levels
+    table = spec.levels
     if table is None:
         raise PlayerError("this player has no levels; set its budget, as in: budget 200")
     if not text:

@@ -12,7 +12,7 @@ from alphazero.frontends.game_tree import PERSON, GameTree
 from alphazero.games.game import Game, win_rate
 from alphazero.players.budget import Budget
 from alphazero.players.position_search import SearchResult
-from alphazero.players.registry import PlayerSpec
+from alphazero.players.specs import PlayerSpec
 from alphazero.records.played_game import PlayedGame
 
 
@@ -135,7 +135,7 @@ class TerminalSession:
 
     @property
     def has_network(self) -> bool:
-        return self.spec.options.saved is not None
+        return self.spec.saved is not None
 
     def hint_analyzer(self) -> Analyzer:
         """Return a second analyzer of the same player, at the current position.
@@ -161,7 +161,7 @@ class TerminalSession:
             PlayerError: as `hint_analyzer`.
         """
         known = self.hint_analyzer().result(self.game_tree.state)
-        budget, saved = self.opponent.budget, self.spec.options.saved
+        budget, saved = self.opponent.budget, self.spec.saved
         if self.opponent.level is not None and saved is not None:
             budget = Budget(saved.settings.simulations)
         if known is None:

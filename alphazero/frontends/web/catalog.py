@@ -16,8 +16,8 @@ from alphazero.games.registry import game_names, make_game, write_game
 from alphazero.games.results import title_of
 from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.levels import Level
-from alphazero.players.options import CheckpointOptions
-from alphazero.players.registry import PlayerSpec, parse_player
+from alphazero.players.registry import parse_player
+from alphazero.players.specs import CheckpointSpec, PlayerSpec
 
 BUILTIN_PLAYERS: Final = ("random", "uct", "minimax:depth=2", "minimax:depth=4")
 """Players without a file."""
@@ -35,32 +35,31 @@ class PlayerOption:
     @property
     def searches(self) -> bool:
         """Whether it has a search to show, and gives hints."""
-        return self.spec.options.has_search
+        return self.spec.has_search
 
     @property
     def levels(self) -> tuple[Level, ...]:
         """The levels for people, the weakest first; only checkpoints that search have any."""
-        table = self.spec.options.levels
+        table = self.spec.levels
         return table.levels if table else ()
 
     @property
     def own_level(self) -> int | None:
         """The level that its spec has set."""
-        return getattr(self.spec.options, "level", None)
+        return getattr(self.spec, "level", None)
 
     @property
     def has_own_budget(self) -> bool:
         """Whether its spec has set simulations or seconds."""
-        options = self.spec.options
-        return any(getattr(options, name, None) is not None for name in ("simulations", "seconds"))
+        names = "simulations", "seconds"
+        return any(getattr(self.spec, name, None) is not None for name in names)
 
     @property
     def default_budget(self) -> Budget:
         """Simulations or seconds per move when none are chosen; at a level, those of training."""
-        options = self.spec.options
-        if self.own_level is not None and options.saved:
-            return Budget(options.saved.settings.simulations)
-        budget = options.budget if self.searches else NO_LIMIT
+        if self.own_level is not None and self.spec.saved:
+            return Budget(self.spec.saved.settings.simulations)
+        budget = self.spec.budget if self.searches else NO_LIMIT
         return budget if budget.simulations is None else Budget(budget.simulations)
 
     def json(self) -> dict[str, Any]:
@@ -119,12 +118,10 @@ class Catalog:
         """
         player = self.players.get(player.name, player)
         before, stamp = player.spec, _stamp(player.spec)
-        options = before.options
-        if stamp == player.stamp or not isinstance(options, CheckpointOptions):
+        if stamp == player.stamp or not isinstance(before, CheckpointSpec):
             return player
-        spec = dataclasses.replace(before, options=dataclasses.replace(options, loaded=None))
         try:
-            spec = spec.on(before.game) if before.game else spec
+            spec = dataclasses.replace(before, loaded=None).for_game(before.saved.game)
         except AlphaZeroError:  # damaged or removed meanwhile: the old one plays on
             return player
         self.players[player.name] = PlayerOption(player.name, spec, stamp)
@@ -157,10 +154,10 @@ class Catalog:
 
 def _stamp(spec: PlayerSpec) -> Hashable:
     """Return a value that differs once a checkpoint's file was replaced; None without a file."""
-    if spec.options.saved is None:
+    if spec.saved is None:
         return None
     try:
-        status = spec.options.saved.path.stat()
+        status = spec.saved.path.stat()
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino
@@ -168,10 +165,9 @@ def _stamp(spec: PlayerSpec) -> Hashable:
 
 def _short_name(spec: PlayerSpec) -> str:
     """Return a short name: a checkpoint's file or folder, else the spec."""
-    options = spec.options
-    if not options.path:
+    if not isinstance(spec, CheckpointSpec):
         return spec.name
-    path = Path(options.path).resolve()
+    path = Path(spec.subject).resolve()
     if path.stem == "best":
         path = path.parent
     return path.name.removesuffix(".safetensors")

@@ -22,8 +22,8 @@ from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, SEQUENTIAL_BELOW
 from alphazero.players.levels import LevelSettings
 from alphazero.players.position_search import SearchResult
-from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
+from alphazero.players.specs import PlayerSpec
 
 SLOTS: Final = 16
 """Maximum number of parallel searches of a pool."""
@@ -172,7 +172,7 @@ class SearchPool:
 
     def _create_player(self) -> Player:
         """Create the player, and an analyzer per slot."""
-        saved = self.spec.options.saved
+        saved = self.spec.saved
         if saved is None:
             player = self.spec.create(self.game, SLOTS, budget=NO_LIMIT)
         elif self.is_sequential:

@@ -37,7 +37,7 @@ class SearchGoal:
     def is_sequential(self) -> bool:
         """Whether it is a short network search, for a sequential pool."""
         return (
-            self.player.spec.options.saved is not None
+            self.player.spec.saved is not None
             and self.simulations is not None
             and self.simulations <= SEQUENTIAL_BELOW
         )

@@ -93,7 +93,7 @@ def test_a_new_game_is_played_by_the_newest_network_and_a_damaged_one_is_left(
 def test_a_player_that_is_read_anew_keeps_the_size_that_was_asked_for(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "any.safetensors", "mnk:rows=3,columns=3,length=3", ANY_SIZE)
     game = make_game("mnk", rows=4, columns=4, length=3)
-    catalog = Catalog([parse_player(str(path)).on(game)])
+    catalog = Catalog([parse_player(str(path)).for_game(game)])
     before = catalog.players["any"]
     os.utime(path, (1, 1))
     again = catalog.newest(before)

@@ -8,7 +8,8 @@ from alphazero.frontends.web import search_pool
 from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse
 from alphazero.games import make_game
 from alphazero.games.game import Game
-from alphazero.players.registry import PlayerSpec, parse_player
+from alphazero.players.registry import parse_player
+from alphazero.players.specs import PlayerSpec
 
 
 class PoolClient:

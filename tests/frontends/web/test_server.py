@@ -42,7 +42,8 @@ from alphazero.games.registry import read_game
 from alphazero.games.results import describe_end, describe_margin
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
 from alphazero.players.end_prediction import predict_end
-from alphazero.players.registry import PlayerSpec, parse_player
+from alphazero.players.registry import parse_player
+from alphazero.players.specs import PlayerSpec
 from alphazero.records.jsonl import read_line
 from alphazero.records.sgf import read_sgf
 from alphazero.records.sgf_export import from_sgf, to_sgf
@@ -284,7 +285,7 @@ def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_o
 
 def test_a_player_that_fails_says_why_and_may_be_asked_again(served: Served) -> None:
     random_player = served.manager.catalog.players["random"]
-    broken = dataclasses.replace(random_player, name="broken", spec=_Broken(random_player.spec))
+    broken = dataclasses.replace(random_player, name="broken", spec=_Broken("broken"))
     served.manager.catalog.players["broken"] = broken
     try:
         with served.begin("tic_tac_toe", {"player": "broken"}, PERSON) as page:
@@ -297,16 +298,10 @@ def test_a_player_that_fails_says_why_and_may_be_asked_again(served: Served) -> 
         del served.manager.catalog.players["broken"]
 
 
-class _Broken:
+class _Broken(PlayerSpec):
     """A player spec whose player cannot be created."""
 
-    def __init__(self, spec: PlayerSpec) -> None:
-        self.options, self.game, self.name = spec.options, None, "broken"
-
-    def plays(self, _: Game) -> bool:
-        return True
-
-    def create(self, *_: Any, **__: Any) -> Any:
+    def _create(self, *_: Any) -> Any:
         raise AlphaZeroError("cannot be created")
 
 

@@ -18,9 +18,8 @@ from alphazero.games.registry import read_game
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Player
 from alphazero.players.budget import Budget
-from alphazero.players.options import Options
-from alphazero.players.registry import PlayerKind, PlayerSpec
 from alphazero.players.search_player import SearchPlayer
+from alphazero.players.specs import PlayerSpec
 from alphazero.records.played_game import PlayedGame
 from helpers.uniform_evaluator import UniformEvaluator
 
@@ -28,7 +27,7 @@ FIRST, SECOND, BOTH, NONE = (True, False), (False, True), (True, True), (False, 
 
 
 @dataclass(frozen=True)
-class Uniform(Options):
+class Uniform(PlayerSpec):
     """A search whose network finds every move and every position alike."""
 
     simulations: int | None = 200
@@ -39,10 +38,10 @@ class Uniform(Options):
     def budget(self) -> Budget:
         return Budget(self.simulations)
 
-    @staticmethod
-    def build(
-        game: Game, _: "Uniform", budget: Budget, num_games: int, _rng: np.random.Generator
+    def _create(
+        self, game: Game, num_games: int, rng: np.random.Generator, budget: Budget
     ) -> Player:
+        del rng
         simulations = 4_000 if budget.simulations is None else budget.simulations
         settings = SearchConfig(simulations=simulations)
         evaluator = UniformEvaluator(game.num_actions)
@@ -50,7 +49,7 @@ class Uniform(Options):
 
 
 def uniform(simulations: int = 200) -> PlayerSpec:
-    return PlayerSpec("uniform", PlayerKind(Uniform, Uniform.build), Uniform(simulations))
+    return Uniform("uniform", simulations)
 
 
 class Stream(io.StringIO):

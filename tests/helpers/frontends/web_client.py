@@ -17,8 +17,7 @@ from alphazero.frontends.web.server import Server, WebApp, listen, make_server
 from alphazero.frontends.web.session_manager import MAX_SESSIONS, SessionManager
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.players.options import CheckpointOptions
-from alphazero.players.registry import PlayerSpec, parse_player
+from alphazero.players.specs import CheckpointSpec, PlayerSpec
 from helpers.paths import CHECKPOINTS
 
 CHECKPOINT = CHECKPOINTS / "tic_tac_toe.safetensors"
@@ -166,16 +165,14 @@ def player_with(evaluator: Evaluator, game: Game | None = None, **search: str | 
 
     `search` changes the settings of its search.
     """
-    spec = parse_player(str(CHECKPOINT))
-    options = spec.options
-    assert isinstance(options, CheckpointOptions)
+    spec = CheckpointSpec(str(CHECKPOINT))
     saved = dataclasses.replace(
-        options.saved,
+        spec.saved,
         evaluator=evaluator,
-        game=game or options.saved.game,
-        settings=dataclasses.replace(options.saved.settings, **search),
+        game=game or spec.saved.game,
+        settings=dataclasses.replace(spec.saved.settings, **search),
     )
-    return dataclasses.replace(spec, options=dataclasses.replace(options, loaded=saved))
+    return dataclasses.replace(spec, loaded=saved)
 
 
 def eventually(holds: Callable[[], bool]) -> None:

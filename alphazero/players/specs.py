@@ -1,0 +1,365 @@
+"""The kinds of players: a class each, with its options and how its players are created.
+
+Importing this imports no torch and compiles no kernels; creating a player does.
+"""
+# ruff: noqa: ARG002  (each kind uses the arguments of `_create` that it needs)
+
+import dataclasses
+import functools
+import shutil
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from alphazero.config.fields import Field, config_field, config_fields
+from alphazero.config.schema import LEAF_SYMMETRIES, SELECTIONS
+from alphazero.errors import CheckpointError, PlayerError
+from alphazero.mcts.kernels.selection_rules import UNLIMITED
+from alphazero.mcts.rollout_methods import FINAL_MOVES, RolloutConfig
+from alphazero.network.checkpoint import check_checkpoint, find_checkpoint
+from alphazero.players.budget import NO_LIMIT, Budget, budget_of
+from alphazero.players.gtp_process import MOVE_TIMEOUT, split_command
+from alphazero.utils.files import printable
+
+if TYPE_CHECKING:
+    from alphazero.games.game import Game
+    from alphazero.players.base import Player
+    from alphazero.players.checkpoint_player import CheckpointPlayer
+    from alphazero.players.levels import LevelSettings, LevelTable
+
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True)
+class PlayerSpec(ABC):
+    """A parsed player spec, from which players are created.
+
+    The documented fields of a subclass are its options, in the order of the spec.
+    """
+
+    subject: str
+    """the name of the kind; or the path of a checkpoint, or the command of a program"""
+
+    prefix: ClassVar[str] = ""
+    """what precedes a subject that may hold any characters; the spec then has no options"""
+    has_search: ClassVar[bool] = False
+    """whether its values and policies come from a search or a network"""
+
+    @classmethod
+    def option_fields(cls) -> list[Field]:
+        """Return the field, type and `FieldInfo` of each option that a spec may hold."""
+        return [] if cls.prefix else config_fields(cls)
+
+    @property
+    def name(self) -> str:
+        """The canonical spec: two different names are two players.
+
+        It holds the first option, and others that differ from their defaults.
+        """
+        texts = []
+        for index, (option, _, _) in enumerate(self.option_fields()):
+            value = getattr(self, option.name)
+            if value is not None and (index == 0 or value != option.default):
+                text = str(value).lower() if isinstance(value, bool) else str(value)
+                texts.append(f"{option.name}={text.removesuffix('.0')}")
+        return f"{self.prefix}{self.subject}{':' * bool(texts)}{','.join(texts)}"
+
+    @property
+    def saved(self) -> "CheckpointPlayer | None":
+        """Its checkpoint, loaded on first use; None for other players."""
+        return None
+
+    @property
+    def game(self) -> "Game | None":
+        """The only game it plays; None for any."""
+        return self.saved.game if self.saved else None
+
+    @property
+    def player_hash(self) -> str:
+        """The first 16 hex digits of a checkpoint's SHA-256; empty for other players."""
+        return self.saved.player_hash if self.saved else ""
+
+    @property
+    def budget(self) -> Budget:
+        """Its limits of a move; none for players that do not search or whose depth is limited."""
+        return NO_LIMIT
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether a time limit ends its search, so that it needs a processor core of its own."""
+        return self.budget.seconds is not None
+
+    @property
+    def levels(self) -> "LevelTable | None":
+        """The levels for people; only checkpoints that search have any.
+
+        Raises:
+            PlayerError: for a file of levels that cannot be read.
+        """
+        return None
+
+    @property
+    def transfer_note(self) -> str | None:
+        """A sentence about a checkpoint that plays another game than it was trained on."""
+        return None
+
+    def check(self) -> None:  # noqa: B027  (most kinds need no check)
+        """Raise an error for mistakes that show before the player is loaded."""
+
+    def plays(self, game: "Game") -> bool:
+        """Whether it plays `game`: any game, or one that its network accepts."""
+        return self.game is None or self.game.accepts(game)
+
+    def for_game(self, game: "Game") -> "PlayerSpec":
+        """Return the player for `game`, which may be another size of its own one.
+
+        Raises:
+            PlayerError: when it does not play `game`.
+        """
+        del game
+        return self
+
+    def create(
+        self, game: "Game", num_games: int = 1, rng: Rng | None = None, budget: Budget | None = None
+    ) -> "Player":
+        """Return a player for `num_games` games of `game`, by default with its own budget."""
+        assert self.plays(game), "it plays another game"
+        return self._create(game, num_games, rng or np.random.default_rng(0), budget or self.budget)
+
+    @abstractmethod
+    def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
+        """Return a player, as `create` says."""
+
+
+def _seconds_option() -> Any:
+    return config_field(None, "time for a move", unit="seconds", above=0, below=10**6)
+
+
+class RandomSpec(PlayerSpec):
+    """Random legal moves."""
+
+    def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
+        from alphazero.players.base import RandomPlayer
+
+        return RandomPlayer(game, num_games, rng)
+
+
+@dataclass(frozen=True)
+class RolloutSpec(PlayerSpec):
+    """A search without a network, named by its method; defaults are those of `RolloutConfig`."""
+
+    simulations: int | None = config_field(
+        None, "rollouts a move; without limit if only `seconds` is given", at_least=1
+    )
+    seconds: float | None = _seconds_option()
+    exploration: float | None = config_field(None, "C_p of UCB1, for rewards in [0, 1]", at_least=0)
+    final_move: str | None = config_field(None, "how the move is chosen", choices=FINAL_MOVES)
+    threads: int | None = config_field(None, "trees side by side", at_least=1, at_most=256)
+
+    has_search = True
+
+    @property
+    def budget(self) -> Budget:
+        """Its own limits, or as in `RolloutConfig`."""
+        return budget_of(self.simulations, self.seconds) or Budget(RolloutConfig().simulations)
+
+    def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
+        from alphazero.mcts.rollout_search import RolloutSearch
+        from alphazero.players.search_player import SearchPlayer
+
+        config = RolloutConfig(
+            self.subject, UNLIMITED if budget.simulations is None else budget.simulations
+        )
+        names = "exploration", "final_move", "threads"
+        options = {name: value for name in names if (value := getattr(self, name)) is not None}
+        config = dataclasses.replace(config, **options)
+        search = RolloutSearch(game, config, slots=num_games, rng=rng)
+        return SearchPlayer(search, seconds=budget.seconds)
+
+
+@dataclass(frozen=True)
+class MinimaxSpec(PlayerSpec):
+    """An alpha-beta search to a depth or time limit."""
+
+    depth: int | None = config_field(None, "plies", at_least=1, at_most=1000)
+    seconds: float | None = _seconds_option()
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(seconds=self.seconds)
+
+    def check(self) -> None:
+        if self.depth is None and self.seconds is None:
+            raise PlayerError("minimax needs a depth in plies or seconds, as in minimax:depth=5")
+
+    def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
+        from alphazero.players.solver_players import MinimaxPlayer
+
+        return MinimaxPlayer(game, num_games, rng, depth=self.depth, seconds=budget.seconds)
+
+
+class SolverSpec(PlayerSpec):
+    """Exact play."""
+
+    def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
+        from alphazero.players.solver_players import SolverPlayer
+
+        return SolverPlayer(game, num_games, rng)
+
+
+@dataclass(frozen=True)
+class GtpSpec(PlayerSpec):
+    """An external program that speaks the Go Text Protocol; `subject` is its command line."""
+
+    move_timeout: float = MOVE_TIMEOUT
+    """seconds after which a program without an answer loses the game"""
+
+    prefix = "gtp:"
+
+    @property
+    def is_timed(self) -> bool:
+        """Always: the program searches on its own, and needs a core."""
+        return True
+
+    def check(self) -> None:
+        program = split_command(self.subject)[0]
+        if shutil.which(program) is None:
+            raise PlayerError(
+                f"gtp:{printable(self.subject[:80])}: there is no program "
+                f"{printable(program[:80])!r}; install it, or give its path"
+            )
+
+    def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
+        from alphazero.players.gtp_player import GtpPlayer
+
+        return GtpPlayer(game, num_games, self.subject, self.move_timeout)
+
+
+SEARCH_KEYS = ("selection", "transpositions", "mcts_solver", "leaf_symmetry")
+"""Search settings that a spec may override."""
+
+
+@dataclass(frozen=True)
+class CheckpointSpec(PlayerSpec):
+    """A checkpoint, or a run's folder for its best player; `subject` is its path.
+
+    The default budget and the default search settings are those of training.
+    """
+
+    simulations: int | None = config_field(
+        None, "simulations a move; 0 is the network alone", at_least=0, at_most=10**9
+    )
+    seconds: float | None = _seconds_option()
+    selection: str | None = config_field(None, "how the tree chooses", choices=SELECTIONS)
+    transpositions: bool | None = config_field(None, "whether a position has one node")
+    mcts_solver: bool | None = config_field(None, "whether wins and losses are proven")
+    leaf_symmetry: str | None = config_field(
+        None, "symmetries under which the network evaluates leaves", choices=LEAF_SYMMETRIES
+    )
+    level: int | None = config_field(
+        None, "a level for people, from the weakest to the strongest", at_least=1, at_most=10
+    )
+    loaded: Any = field(default=None, compare=False, repr=False)
+    """`saved`, if it is loaded already"""
+
+    has_search = True
+
+    @functools.cached_property
+    def saved(self) -> "CheckpointPlayer":
+        if self.loaded is not None:
+            return self.loaded  # type: ignore[no-any-return]
+        self.check()
+        from alphazero.players.checkpoint_player import load_checkpoint_player
+
+        saved = load_checkpoint_player(self.subject)
+        settings = dataclasses.replace(saved.settings, **self.changes)
+        return dataclasses.replace(saved, settings=settings)
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The search settings that differ from training."""
+        values = {name: getattr(self, name) for name in SEARCH_KEYS}
+        if self.transpositions is not None:
+            values["transpositions"] = "always" if self.transpositions else "never"
+        return {name: value for name, value in values.items() if value is not None}
+
+    @property
+    def levels(self) -> "LevelTable | None":
+        return self.saved.levels
+
+    @property
+    def level_settings(self) -> "LevelSettings | None":
+        """How its level plays; None at full strength.
+
+        Raises:
+            PlayerError: for a file of levels that cannot be read.
+        """
+        return None if self.level is None else self.saved.levels.level(self.level).settings
+
+    @property
+    def budget(self) -> Budget:
+        """Its own limits, or those of its level, or as in training."""
+        if level := self.level_settings:
+            return Budget(level.simulations)
+        own = budget_of(self.simulations, self.seconds)
+        return own or Budget(self.saved.settings.simulations)
+
+    @property
+    def transfer_note(self) -> str | None:
+        from alphazero.games.registry import write_game
+
+        game, trained = write_game(self.saved.game), write_game(self.saved.trained_game)
+        return None if game == trained else f"{self.name} was trained on {trained}, not on {game}"
+
+    def check(self) -> None:
+        path = Path(self.subject)
+        if path.suffix in (".yaml", ".yml"):
+            raise CheckpointError(
+                f"{printable(path)} is a configuration, not a player; train one with: alphazero "
+                f"train {printable(path)}"
+            )
+        if self.level is not None and (self.simulations is not None or self.seconds is not None):
+            raise PlayerError(
+                f"{printable(path)}: a level sets how long the player thinks; leave out level, or "
+                "simulations and seconds"
+            )
+        check_checkpoint(find_checkpoint(path))
+
+    def for_game(self, game: "Game") -> "CheckpointSpec":
+        from alphazero.games.registry import write_game
+
+        if self.plays(game):
+            return self
+        own, reason = self.saved.game, "players need one game"
+        if type(own) is type(game):
+            try:
+                return dataclasses.replace(self, loaded=self.saved.for_game(game))
+            except CheckpointError:
+                reason = "its weights fit no other; with network.heads: convolutional they would"
+        raise PlayerError(
+            f"{self.name} plays {write_game(own)}, but the game asked for is {write_game(game)}: "
+            f"{reason}"
+        )
+
+    def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
+        level = self.level_settings
+        if level is None:
+            return self.saved.create(num_games, budget)
+        # One leaf at a time, as the level was measured.
+        return self.saved.create(num_games, budget, leaves=1, level=level, rng=rng)
+
+
+@dataclass(frozen=True)
+class NetworkSpec(CheckpointSpec):
+    """The network of a checkpoint alone: plays the most probable move, without a search."""
+
+    simulations: int | None = 0
+
+    prefix = "network:"
+
+    @property
+    def levels(self) -> "LevelTable | None":
+        return None
