@@ -135,7 +135,9 @@ def check_entropy(data: RunData) -> str | None:
     go to one move. From 99 % of optimal moves on nothing is left to explore.
     """
     least = 0.2
-    solved = [data.points(name) for name in data.curves if name.startswith("solved/search_optimal")]
+    solved = [
+        data.points(name) for name in data.curves if name.startswith("solved/search_optimal/")
+    ]
     if solved and min(points[-1] for points in solved) >= 0.99:
         return None
     names = "learner/policy_entropy", "selfplay/search_entropy"

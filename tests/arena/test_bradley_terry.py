@@ -147,14 +147,6 @@ def test_an_interval_whose_end_lies_too_far_away_is_open() -> None:
     assert (loser.low[1], loser.high[1]) == (-math.inf, pytest.approx(-found.low[0], abs=0.5))
 
 
-def test_games_that_the_first_always_wins_are_its_advantage_and_not_strength() -> None:
-    counts = np.zeros((3, 3, 3), np.int64)
-    counts[:, :, 2] = 10 * (1 - np.eye(3, dtype=np.int64))
-    found = fit(counts)
-    assert found.elo == pytest.approx([0, 0, 0], abs=1e-6)
-    assert 300 < found.advantage < 2000
-
-
 def test_players_who_never_met_are_compared_over_a_third() -> None:
     counts = np.zeros((3, 3, 3), np.int64)
     counts[0, 1] = counts[1, 2] = (3, 0, 9)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.results import match, record, swapped
 
-from alphazero.arena.elo import MatchResult, elo_difference, match_result
+from alphazero.arena.elo import elo_difference, match_result
 from alphazero.records.game_record import GameRecord
 
 
@@ -48,16 +48,6 @@ def test_games_are_distinct_by_their_moves_and_by_who_began():
     other = [record(0, 1, 2, (1, 3)), record(1, -1, 2, (1,))]
     assert match_result(same).distinct == 2
     assert match_result([*same, *other]).distinct == 4
-
-
-def test_the_interval_shrinks_as_games_are_added():
-    def width(result: MatchResult) -> float:
-        return result.elo_high - result.elo_low
-
-    pattern = [(1, -1), (1, 1), (0, 1), (-1, -1)]
-    widths = [width(match_result(match(*pattern * times))) for times in (1, 4, 16, 64)]
-    assert widths == sorted(widths, reverse=True)
-    assert widths[2] / widths[3] == pytest.approx(2, rel=0.1)
 
 
 @pytest.mark.parametrize("pairs", [1, 2, 20, 500])

@@ -70,13 +70,6 @@ def test_the_players_of_a_pairing_say_who_moves_first():
     assert games[1, 1] == [8, 7, 6, 5, 4, 3, 2]
 
 
-def test_each_player_is_asked_only_for_the_moves_of_its_colour():
-    players = [ScriptedPlayer(TIC_TAC_TOE, 2, rule) for rule in (first_legal, last_legal)]
-    play_all(Match(TIC_TAC_TOE, players, 2, iter([Pairing((0, 1))] * 3)))
-    assert players[0].asked_to_play == [0] * 9
-    assert players[1].asked_to_play == [1] * 6
-
-
 def test_rows_of_the_opening_are_zero_and_the_others_belong_to_their_ply():
     opening = (4, 0, 8)
     players = [ScriptedPlayer(TIC_TAC_TOE, 1, rule) for rule in (first_legal, last_legal)]
@@ -88,26 +81,6 @@ def test_rows_of_the_opening_are_zero_and_the_others_belong_to_their_ply():
     assert not record.values[:3].any()
     assert np.array_equal(record.policies[3:].argmax(axis=1), record.actions[3:])
     assert record.values[3:].tolist() == pytest.approx([ply / 100 for ply in range(3, 9)])
-
-
-def test_every_slot_owes_a_move_at_every_step_while_the_schedule_lasts():
-    slots, games = 5, 23
-
-    def patience(state: State) -> int:
-        return 1 + int(state[3:].sum()) % 3
-
-    openings = [
-        random_opening(TIC_TAC_TOE, game % 4, np.random.default_rng(game)) for game in range(games)
-    ]
-    player = ScriptedPlayer(TIC_TAC_TOE, slots, first_legal, patience)
-    schedule = iter([Pairing((0, 0), opening) for opening in openings])
-    match = Match(TIC_TAC_TOE, [player], slots, schedule)
-    match.start_games()
-    ended = 0
-    while match.playing:
-        ended += len(match.step())
-        assert player.owed[-1] == len(match.playing) == min(slots, games - ended)
-    assert ended == games
 
 
 def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_games(
@@ -246,15 +219,6 @@ def test_a_schedule_gives_the_same_games_on_one_core_and_on_two_in_a_fixed_order
     assert play(1) == one
     assert play(2) == two
     assert sum(shown) == 4 * 30
-
-
-@pytest.mark.parametrize("games", [0, 1, 3])
-def test_a_schedule_may_be_shorter_than_the_workers_and_parallel_games_are_many(games: int):
-    schedule = [Pairing((0, 1), (), game) for game in range(games)]
-    records = play_schedule(
-        TIC_TAC_TOE, lambda num_games: searchers(TIC_TAC_TOE, num_games), schedule, 64, 8
-    )
-    assert sorted(record.pairing.pair_id for record in records) == list(range(games))
 
 
 # The gate

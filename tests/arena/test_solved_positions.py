@@ -14,14 +14,6 @@ from alphazero.games.game import PLY, to_play, value_of
 from alphazero.solvers.exhaustive import ILLEGAL, solve_all_positions
 
 
-def test_a_games_third_of_moves_is_a_stage():
-    state = CONNECT_FOUR.initial_state()
-    plies = np.arange(42)
-    states = np.tile(state, (42, 1))
-    states[:, PLY] = plies
-    assert stages_of(CONNECT_FOUR, states).tolist() == [0] * 14 + [1] * 14 + [2] * 14
-
-
 def test_as_many_positions_of_each_stage_are_drawn_as_there_are():
     every = solve_all_positions(TIC_TAC_TOE)
     early = int((every.states[:, PLY] < 3).sum())

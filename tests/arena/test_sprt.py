@@ -55,17 +55,6 @@ def test_the_ratio_is_that_of_the_likeliest_distributions_of_the_two_means(
     assert test.ratio(counts) == pytest.approx(under1 - under0, abs=1e-6)
 
 
-def test_the_ratio_is_near_its_normal_approximation_where_pairs_are_many() -> None:
-    # Van den Bergh: N (s1 - s0) (2 m - s0 - s1) / (2 variance).
-    counts = np.array([500, 1200, 4000, 1300, 550])
-    scores = np.array(PAIR_SCORES)
-    mean = counts @ scores / counts.sum()
-    variance = counts @ (scores - mean) ** 2 / counts.sum()
-    score0, score1 = expected_score(0), expected_score(5)
-    near = counts.sum() * (score1 - score0) * (2 * mean - score0 - score1) / (2 * variance)
-    assert Sprt(0, 5).ratio(counts.tolist()) == pytest.approx(near, rel=0.02)
-
-
 def test_only_whole_pairs_are_counted_by_the_sum_of_their_scores() -> None:
     records = match((1, 1), (1, 0), (0, 0), (1, -1), (-1, 0), (-1, -1), (0, 1))
     assert count_pairs(records) == [1, 1, 2, 2, 1]
@@ -132,10 +121,8 @@ def test_either_error_is_made_no_more_often_than_permitted(
     ("numbers", "message"),
     [
         ((5, 5), "elo0 below elo1"),
-        ((10, 5), "elo0 below elo1"),
         ((float("nan"), 5), "elo0 below elo1"),
         ((0, 5000), "elo0 below elo1"),
-        ((0, 5, 0), "above 0 and below 0.5"),
         ((0, 5, 0.05, 0.5), "above 0 and below 0.5"),
     ],
 )
@@ -162,16 +149,3 @@ def test_a_match_ends_with_the_part_of_its_schedule_that_answers() -> None:
         assert len(played) == max(MIN_GAMES_BETWEEN_CHECKS, 200 // 8 // 2 * 2) == sum(shown)
         few = records[: MIN_GAMES_BETWEEN_CHECKS // 4]
         assert certain.verdict(few) is None, "else this test would show nothing"
-
-
-def test_a_match_without_an_answer_plays_every_game() -> None:
-    game, player = make_game("tic_tac_toe"), parse_player("random")
-    schedule = paired_openings(game, 40, 2, np.random.default_rng(1))
-    result, records = play_match(
-        game,
-        player_factory(game, [player, player], np.random.default_rng(2)),
-        schedule,
-        sprt=Sprt(-1, 1),
-    )
-    assert result.verdict is None
-    assert [record.pairing for record in records] == schedule

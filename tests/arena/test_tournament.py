@@ -208,14 +208,6 @@ def test_players_that_are_too_few_or_named_twice_are_refused(tmp_path: Path) -> 
         tournament(folder=tmp_path)
 
 
-def test_the_same_seed_gives_the_same_games_and_another_does_not() -> None:
-    one, same, other = tournament(), tournament(), tournament(seed=3)
-    for each in (one, same, other):
-        play(each, workers=2)
-    assert one.played == same.played
-    assert one.played != other.played
-
-
 ROWS = [
     Standing("a:b=1,c", 312.34, 250.0, 399.9, 120, 80, 20, 20),
     Standing("random", -0.0, 0.0, 0.0, 1200, 0, 0, 1200),

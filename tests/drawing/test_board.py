@@ -1,7 +1,6 @@
 """The SVG of a board shows what the game's own text drawing shows, at places that make sense."""
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -198,18 +197,6 @@ def test_the_coloured_sides_of_a_rhombus_are_closed_all_around(size: int) -> Non
     for cell, angle in ((size - 1, 60), (last - size + 1, -120)):
         assert colour_at(cell, angle + 9, middle_of_side) == first
         assert colour_at(cell, angle - 9, middle_of_side) == second
-
-
-def test_hexagons_touch_the_six_that_the_rules_call_neighbours() -> None:
-    """Left, right, above, below, above to the right, below to the left."""
-    game = make_game("hex", size=4)
-    centres = np.array(geometry_of(game).centres).reshape(4, 4, 2)
-    step = centres[0, 1, 0] - centres[0, 0, 0]
-    for one, other in itertools.product(np.ndindex(4, 4), repeat=2):
-        down, right = other[0] - one[0], other[1] - one[1]
-        near = (down, right) in {(0, -1), (0, 1), (-1, 0), (1, 0), (-1, 1), (1, -1)}
-        distance = np.hypot(*(centres[other] - centres[one]))
-        assert near == (0 < distance < 1.01 * step)
 
 
 class Unnamed(Mnk):

@@ -74,26 +74,13 @@ def test_card_by_card_the_rules_are_those_of_gymnasium(seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("hand", "expected"),
-    [
-        ([1, 10], (21, 1)),
-        ([1, 1], (12, 1)),
-        ([1, 5, 10], (16, 0)),
-        ([10, 1, 10], (21, 0)),
-        ([5, 5, 1, 1], (12, 0)),
-        ([1, 1, 9], (21, 1)),
-        ([10, 10, 2], (22, 0)),
-    ],
+    [([1, 1], (12, 1)), ([1, 5, 10], (16, 0)), ([10, 1, 10], (21, 0)), ([1, 1, 9], (21, 1))],
 )
 def test_an_ace_counts_eleven_as_long_as_it_can(hand: list[int], expected: tuple[int, int]) -> None:
     held = 0, 0
     for card in hand:
         held = blackjack.add_card(*held, card)
     assert held == expected
-
-
-def test_states_are_named_as_at_the_table() -> None:
-    assert blackjack.state_name((1, 18 - 12, 9 - 1)) == "soft 18 against 9"
-    assert blackjack.state_name((0, 16 - 12, 0)) == "hard 16 against A"
 
 
 # --- the exact values beside a count of all hands ------------------------------------------------

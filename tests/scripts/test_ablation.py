@@ -5,11 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ablation import BASE, CONFIGS, STUDIES, Ablation, Conditions, Row, table
+from ablation import BASE, CONFIGS, STUDIES, Ablation, Conditions
 from helpers.commands import exit_code
 from helpers.runs.tiny_run import YAML, files_of
 
-from alphazero.arena.elo import MatchResult
 from alphazero.config.loader import load_config
 from alphazero.errors import RunError
 from alphazero.games import make_game
@@ -78,14 +77,3 @@ def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
     wrong = replace(ablation, variants={"a typo": ["search.selektion=gumbel"]})
     with pytest.raises(RunError, match=r"a-typo-3.*unknown key"):
         wrong.train(1)
-
-
-def test_the_table_has_a_line_for_each_variant() -> None:
-    match = MatchResult(6, 0, 4, 10, 70.4, -10.2, 150.7)
-    rows = [Row(BASE, [], [0.5, 0.61]), Row("more", [match, match], [0.525, 0.7])]
-    head, _, *lines = table(rows, ["one", "two"]).splitlines()
-    assert head == "| variant | Elo against the base, each seed | one | two |"
-    assert lines == [
-        "| base | 0 | 50.0% | 61.0% |",
-        "| more | +70 (-10 to +151), +70 (-10 to +151) | 52.5% | 70.0% |",
-    ]

@@ -5,17 +5,8 @@ import math
 from pathlib import Path
 
 import benchmark_trees
-import numpy as np
 import pytest
-from benchmark_trees import (
-    PREPARED_ROWS,
-    PacedDevice,
-    PreparedEvaluator,
-    benchmark_host,
-    describe,
-    devices,
-    profile,
-)
+from benchmark_trees import PacedDevice, benchmark_host, describe, devices, profile
 from helpers.runs.tiny_run import tiny_config
 
 
@@ -38,18 +29,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(benchmark_trees, "time", made)
     return made
-
-
-def test_prepared_answers_differ_from_row_to_row_and_begin_again_at_the_end() -> None:
-    evaluator = PreparedEvaluator(7, 100, np.random.default_rng(0), PacedDevice())
-    planes = np.zeros((PREPARED_ROWS // 2, 2, 6, 7), np.float32)
-    logits, values = evaluator.evaluate(planes)
-    assert logits.shape == (len(planes), 7)
-    assert logits.dtype == values.dtype == np.float32
-    assert len(np.unique(values)) > 0.99 * len(values)
-    assert np.abs(values).max() < 1
-    evaluator.evaluate(planes[:-1])
-    assert np.array_equal(evaluator.evaluate(planes)[0], logits)
 
 
 def test_a_device_answers_after_its_latency_and_one_batch_after_the_other(clock: Clock) -> None:

@@ -7,16 +7,14 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from helpers.paths import ROOT
 from helpers.runs.made_run import made_run
-from matplotlib.figure import Figure
 from PIL import Image
-from readme_images import PALE, draw_run, draw_series, figure_style, plot_intervals
+from readme_images import draw_run, draw_series, figure_style
 
 from alphazero.drawing.figures import save_figure
 from alphazero.drawing.position import DARK
@@ -69,38 +67,6 @@ def test_a_folder_without_networks_or_curves_is_refused(tmp_path: Path) -> None:
         draw_series(tmp_path, "")
     with pytest.raises(RunError, match="has no curves"):
         draw_run(made_run(tmp_path, {"replay/window": {1: 3.0}}))
-
-
-def new_axes() -> Any:
-    with figure_style():
-        return Figure(figsize=(5, 3), layout="constrained").add_subplot()
-
-
-def intervals_of(axes: Any) -> list[list[list[float]]]:
-    (lines,) = axes.collections
-    return [segment.tolist() for segment in lines.get_segments()]
-
-
-def caps_of(axes: Any) -> list[tuple[float, float, str]]:
-    return [(*line.get_xydata()[0].tolist(), line.get_marker()) for line in axes.get_lines()]
-
-
-def test_an_interval_lies_between_its_ends() -> None:
-    axes = new_axes()
-    plot_intervals(axes, [0, 10], [(-180, -100, -20), (100, 150, 230)], PALE)
-    assert intervals_of(axes) == [[[0, -180], [0, -20]], [[10, 100], [10, 230]]]
-    assert sorted(caps_of(axes)) == [(0, -180, "_"), (0, -20, "_"), (10, 100, "_"), (10, 230, "_")]
-
-
-def test_an_infinite_end_is_an_arrow_beyond_every_finite_number() -> None:
-    axes = new_axes()
-    points = [(-math.inf, -100, 50), (0, 300, math.inf), (-math.inf, 0, math.inf)]
-    plot_intervals(axes, [1, 2, 3], points, PALE)
-    arrows = {(x, mark): y for x, y, mark in caps_of(axes) if mark != "_"}
-    assert arrows.keys() == {(1, "v"), (2, "^"), (3, "v"), (3, "^")}
-    assert all(y < -100 if mark == "v" else y > 300 for (_, mark), y in arrows.items())
-    assert (1, 50, "_") in caps_of(axes)
-    assert (2, 0, "_") in caps_of(axes)
 
 
 def test_the_figure_of_a_run_shows_its_finite_curves_and_intervals(tmp_path: Path) -> None:
