@@ -13,7 +13,13 @@ import torch
 
 from alphazero.config.loader import load_config
 from alphazero.config.schema import InferenceConfig
-from alphazero.diagnostics.doctor_rules import ENOUGH_ITERATIONS, ENOUGH_STEPS, RULES, RunData
+from alphazero.diagnostics.doctor_rules import (
+    ENOUGH_ITERATIONS,
+    ENOUGH_STEPS,
+    RULES,
+    RunData,
+    TooLittleData,
+)
 from alphazero.diagnostics.run_history import read_curves
 from alphazero.errors import AlphaZeroError
 from alphazero.network.inference.backend import explain_backend, make_evaluator, passed_over
@@ -70,15 +76,15 @@ def examine(run: Path) -> Diagnosis:
 
 
 def diagnose(data: RunData) -> Diagnosis:
-    """Apply every rule that applies to the run."""
+    """Apply every rule to the run."""
     findings, skipped = [], []
-    for rule in RULES:
-        if not rule.applies(data.config):
-            continue
-        if not rule.has_data(data):
-            skipped.append(rule.name)
-        elif (message := rule.check(data)) is not None:
-            findings.append(f"{rule.name}: {message}")
+    for name, check in RULES.items():
+        try:
+            message = check(data)
+        except TooLittleData:
+            skipped.append(name)
+        else:
+            findings += [f"{name}: {message}"] if message else []
     return Diagnosis(data.iterations, data.steps, data.is_short, findings, skipped)
 
 

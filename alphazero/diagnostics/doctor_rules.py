@@ -1,13 +1,14 @@
 """Rules for common faults of a run, one small function each.
 
 A rule reads the configuration, curves and games. It returns the wrong figure and the YAML key to
-change, or None. Its docstring says why its limit is where it is.
+change, or None; it raises TooLittleData if a curve is too short for it. Its docstring says why its
+limit is where it is.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -35,6 +36,10 @@ UNLEARNED: Final = 0.03
 the noise of an iteration. Knowing the illegal moves alone already gives a lower loss."""
 
 
+class TooLittleData(Exception):
+    """Raised by a rule for a curve with too few points."""
+
+
 @dataclass(frozen=True)
 class RunData:
     """The input of the rules."""
@@ -45,18 +50,24 @@ class RunData:
     shards: Sequence[tuple[int, GameBatch]] = ()
     """the games of some iterations, oldest first"""
 
-    def points(self, name: str) -> list[float]:
-        """Return a curve's values, oldest first."""
+    def points(self, name: str, least: int = 3) -> list[float]:
+        """Return a curve's values, oldest first; raise TooLittleData for fewer than `least`."""
         curve = self.curves.get(name, {})
+        if len(curve) < least:
+            raise TooLittleData
         return [curve[iteration] for iteration in sorted(curve)]
+
+    def now(self, name: str, least: int = 3) -> float:
+        """Return the mean of a curve's newest points; raise TooLittleData as `points`."""
+        return float(np.mean(self.points(name, least)[-RECENT:]))
 
     @property
     def iterations(self) -> int:
-        return len(self.points("selfplay/positions"))
+        return len(self.points("selfplay/positions", 0))
 
     @property
     def steps(self) -> int:
-        return int(max(self.points("learner/steps"), default=0))
+        return int(max(self.points("learner/steps", 0), default=0))
 
     @property
     def is_short(self) -> bool:
@@ -66,58 +77,16 @@ class RunData:
     def num_actions(self) -> int:
         return make_game(self.config.game.name, **self.config.game.options).num_actions
 
-    def now(self, name: str) -> float:
-        """Return the mean of a curve's newest points; it has at least one."""
-        return float(np.mean(self.points(name)[-RECENT:]))
 
-
-class Rule(NamedTuple):
-    """A check for one fault."""
-
-    name: str
-    check: Callable[[RunData], str | None]
-    """returns the figure and the advice if the run has the fault"""
-    needs: tuple[str, ...]
-    """required curves"""
-    points: int
-    """required points of each curve"""
-    steps: int
-    """required optimizer steps of the run"""
-    applies: Callable[[Config], bool]
-    """whether a run of this configuration can have the fault"""
-
-    def has_data(self, data: RunData) -> bool:
-        enough = all(len(data.points(name)) >= self.points for name in self.needs)
-        return enough and data.steps >= self.steps
-
-
-RULES: Final[list[Rule]] = []
-
-
-def rule(
-    name: str,
-    *needs: str,
-    points: int = 3,
-    steps: int = 0,
-    applies: Callable[[Config], bool] = lambda _: True,
-) -> Callable[[Callable[[RunData], str | None]], Callable[[RunData], str | None]]:
-    """Add a function to `RULES`."""
-
-    def add(check: Callable[[RunData], str | None]) -> Callable[[RunData], str | None]:
-        RULES.append(Rule(name, check, needs, points, steps, applies))
-        return check
-
-    return add
-
-
-@rule("gate games repeat", "gate/distinct_games", points=1, applies=lambda c: c.gate.games > 0)
 def check_gate_games(data: RunData) -> str | None:
     """Check for duplicates among the gate's games.
 
     They add no information: with half of them, the 95 % interval, which assumes independent games,
     is too narrow by a factor of √2.
     """
-    least, share = 0.5, data.now("gate/distinct_games")
+    if not data.config.gate.games:
+        return None
+    least, share = 0.5, data.now("gate/distinct_games", 1)
     if share >= least:
         return None
     return (
@@ -126,7 +95,6 @@ def check_gate_games(data: RunData) -> str | None:
     )
 
 
-@rule("entropy collapsed", "learner/policy_entropy", "selfplay/search_entropy")
 def check_entropy(data: RunData) -> str | None:
     """Check for policies, of network or search, without alternatives in a game not yet solved.
 
@@ -134,15 +102,11 @@ def check_entropy(data: RunData) -> str | None:
     first entropy in Connect Four, gomoku and Nim, more in Go. With a fifth left, nearly all visits
     go to one move. From 99 % of optimal moves on nothing is left to explore.
     """
-    least = 0.2
-    solved = [
-        data.points(name) for name in data.curves if name.startswith("solved/search_optimal/")
-    ]
-    if solved and min(points[-1] for points in solved) >= 0.99:
-        return None
-    names = "learner/policy_entropy", "selfplay/search_entropy"
+    least, names = 0.2, ("learner/policy_entropy", "selfplay/search_entropy")
     kept, name = min((data.now(name) / max(data.points(name)[0], 1e-9), name) for name in names)
-    if kept >= least:
+    solved = [name for name in data.curves if name.startswith("solved/search_optimal/")]
+    is_solved = solved and min(data.points(name, 1)[-1] for name in solved) >= 0.99
+    if kept >= least or is_solved:
         return None
     settings = data.config.selfplay
     return (
@@ -152,7 +116,6 @@ def check_entropy(data: RunData) -> str | None:
     )
 
 
-@rule("value head overfits", "learner/seen_value_loss", "learner/unseen_value_loss")
 def check_overfitting(data: RunData) -> str | None:
     """Check for a value head that memorises its games.
 
@@ -182,7 +145,6 @@ def draws_of(data: RunData) -> float:
     return drawn / max(positions[-1] - positions[0], 1.0)
 
 
-@rule("samples reused too often", "learner/steps", "selfplay/positions")
 def check_many_draws(data: RunData) -> str | None:
     """Check for positions that are drawn too often.
 
@@ -197,7 +159,6 @@ def check_many_draws(data: RunData) -> str | None:
     )
 
 
-@rule("samples reused too little", "learner/steps", "selfplay/positions")
 def check_few_draws(data: RunData) -> str | None:
     """Check for positions that are searched but hardly used: at 0.5 draws e^-0.5, 3 of 5, never."""
     least, draws = 0.5, draws_of(data)
@@ -210,17 +171,14 @@ def check_few_draws(data: RunData) -> str | None:
     )
 
 
-@rule(
-    "noise drowned by the reused tree",
-    "selfplay/kept_visits",
-    applies=lambda c: c.search.reuse_tree and c.selfplay.dirichlet_fraction > 0,
-)
 def check_noise(data: RunData) -> str | None:
     """Check for root noise that comes too late: most visits of the root are kept ones.
 
     Noise affects only new visits: above four fifths kept, noise with a share of 0.25 in the priors
     steers at most a twentieth of all.
     """
+    if not (data.config.search.reuse_tree and data.config.selfplay.dirichlet_fraction):
+        return None
     most, share = 0.8, data.now("selfplay/kept_visits")
     if share <= most:
         return None
@@ -231,20 +189,17 @@ def check_noise(data: RunData) -> str | None:
     )
 
 
-@rule(
-    "resignation too often wrong",
-    "selfplay/resign_threshold",
-    points=1,
-    applies=lambda c: c.selfplay.resign_enabled_fraction > 0,
-)
 def check_resignation(data: RunData) -> str | None:
     """Check for resignations in games that were not lost.
 
     Only games played to the end count, with a threshold that was computed without them. More
     mistakes than permitted are a fault if their chance is below 1 %.
     """
-    thresholds = data.curves.get("selfplay/resign_threshold", {})
-    resigned = wrong = 0
+    fraction = data.config.selfplay.resign_enabled_fraction
+    if not fraction:
+        return None
+    data.points("selfplay/resign_threshold", 1)
+    thresholds, resigned, wrong = data.curves["selfplay/resign_threshold"], 0, 0
     for iteration, games in data.shards:
         if iteration in thresholds:
             verdict = check_threshold(non_resigned_games([games]), thresholds[iteration])
@@ -255,7 +210,7 @@ def check_resignation(data: RunData) -> str | None:
     return (
         f"{wrong} of {resigned} games that resignation would have ended were not lost "
         f"({wrong / resigned:.0%}, at most {permitted:.0%}); lower "
-        f"selfplay.resign_enabled_fraction, now {data.config.selfplay.resign_enabled_fraction:g}"
+        f"selfplay.resign_enabled_fraction, now {fraction:g}"
     )
 
 
@@ -272,11 +227,10 @@ def chance_of(successes: int, trials: int, share: float) -> float:
     return min(1.0, math.fsum(map(math.exp, logs)))
 
 
-@rule("evaluator starved", "speed/network_share", "speed/cache_hits")
 def check_evaluator(data: RunData) -> str | None:
     """Check for an evaluator that waits longer than it computes, although few are cache hits."""
-    least, share = 0.5, data.now("speed/network_share")
-    if share >= least or data.now("speed/cache_hits") >= least:
+    least, share, hits = 0.5, data.now("speed/network_share"), data.now("speed/cache_hits")
+    if share >= least or hits >= least:
         return None
     return (
         f"the evaluator computes for {share:.0%} of the playing time (at least {least:.0%}) "
@@ -285,7 +239,6 @@ def check_evaluator(data: RunData) -> str | None:
     )
 
 
-@rule("games starved")
 def check_game_length(data: RunData) -> str | None:
     """Check for games that outlive the networks that began them, by Little's law."""
     most, settings = 4.0, data.config.selfplay
@@ -299,15 +252,13 @@ def check_game_length(data: RunData) -> str | None:
     )
 
 
-@rule(
-    "policy learns nothing",
-    *("loss/policy", "selfplay/search_entropy", "learner/learning_rate"),
-    points=ENOUGH_ITERATIONS,
-    steps=ENOUGH_STEPS,
-)
 def check_policy(data: RunData) -> str | None:
     """Check for a policy that learns nothing: A equal actions have the cross-entropy ln A."""
-    loss, actions = data.now("loss/policy"), data.num_actions
+    names = "loss/policy", "selfplay/search_entropy", "learner/learning_rate"
+    loss, entropy, _ = (data.now(name, ENOUGH_ITERATIONS) for name in names)
+    if data.steps < ENOUGH_STEPS:
+        raise TooLittleData
+    actions, rate = data.num_actions, data.points("learner/learning_rate")[-1]
     uniform = math.log(actions)
     if abs(loss - uniform) > UNLEARNED * uniform:
         return None
@@ -315,21 +266,14 @@ def check_policy(data: RunData) -> str | None:
         f"loss/policy is {loss:.2f} after {data.steps:,} steps; a uniform policy over {actions} "
         f"moves has ln {actions} = {uniform:.2f}; "
     )
-    entropy = data.now("selfplay/search_entropy")
     if entropy > (1 - UNLEARNED) * uniform:
         return (
             f"{message}the search is uniform too, its entropy is {entropy:.2f}: raise "
             f"search.simulations, now {data.config.search.simulations}"
         )
-    rate = data.points("learner/learning_rate")[-1]
     return f"{message}change learner.learning_rate, now {rate:g}, by a factor of ten, up or down"
 
 
-@rule(
-    "learning rate too high",
-    *("loss/value", "loss/policy", "learner/gradient_norm"),
-    *("learner/learning_rate", "selfplay/draws"),
-)
 def check_learning_rate(data: RunData) -> str | None:
     """Check for steps so large that the network is worse than an uninformed one, or always clipped.
 
@@ -346,9 +290,25 @@ def check_learning_rate(data: RunData) -> str | None:
         if data.now(name) > worse * limit
     ]
     norm, clip = data.now("learner/gradient_norm"), data.config.learner.max_grad_norm
+    rate = data.points("learner/learning_rate")[-1]
     if clip and norm > clip:
         faults.append(f"the mean gradient, {norm:.1f}, is above learner.max_grad_norm, {clip:g}")
     if not faults:
         return None
-    rate = data.points("learner/learning_rate")[-1]
     return f"{'; '.join(faults)}; lower learner.learning_rate, now {rate:g}"
+
+
+RULES: Final[Mapping[str, Callable[[RunData], str | None]]] = {
+    "gate games repeat": check_gate_games,
+    "entropy collapsed": check_entropy,
+    "value head overfits": check_overfitting,
+    "samples reused too often": check_many_draws,
+    "samples reused too little": check_few_draws,
+    "noise drowned by the reused tree": check_noise,
+    "resignation too often wrong": check_resignation,
+    "evaluator starved": check_evaluator,
+    "games starved": check_game_length,
+    "policy learns nothing": check_policy,
+    "learning rate too high": check_learning_rate,
+}
+"""The rules by name, in the order of the report."""
