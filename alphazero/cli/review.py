@@ -64,16 +64,16 @@ def review(options: argparse.Namespace) -> int:
 
     from alphazero.frontends.review.annotation import annotated_sgf
     from alphazero.frontends.review.judgement import review_moves
+    from alphazero.frontends.review.report import report
     from alphazero.frontends.review.review_file import ReviewFile, review_file
     from alphazero.frontends.terminal.replay_viewer import chosen_games, headline
-    from alphazero.frontends.terminal.review_report import report
     from alphazero.frontends.terminal.screen import PlainConsole
     from alphazero.records.game_files import check_savable, load_played
     from alphazero.utils.files import write_atomic
 
     chosen = chosen_games(load_played(options.games), options.number)
-    kept = ReviewFile(review_file(options.games))
-    check_writable(kept.path)
+    file = ReviewFile(review_file(options.games))
+    check_writable(file.path)
     specs = {
         number: player.for_game(played.game) if player else _shipped_player(played.game, budget)
         for number, played in chosen.items()
@@ -81,18 +81,18 @@ def review(options: argparse.Namespace) -> int:
     for played in chosen.values():
         if options.save:
             check_savable(options.save, played.game)
-    console, written = PlainConsole(), list[str]()
+    console, texts = PlainConsole(), list[str]()
     for number, played in chosen.items():
         spec = specs[number]
         console.print(f"game {number:,}, {headline(played)}")
-        known, count = kept.load(played, spec), len(played.actions) + 1
-        is_complete = len(known) == count or _evaluate(played, spec, known, kept)
-        evaluations = [known.get(ply) for ply in range(count)]
-        reviewed = review_moves(played.actions, evaluations, played.opening)
-        console.print("\n".join(report(console, played, evaluations, reviewed)))
+        evaluations, count = file.load(played, spec), len(played.actions) + 1
+        is_complete = len(evaluations) == count or _evaluate(played, spec, evaluations, file)
+        by_ply = [evaluations.get(ply) for ply in range(count)]
+        result = review_moves(played.actions, by_ply, played.opening)
+        console.print("\n".join(report(played, by_ply, result, console.sparkline)))
         if options.save:
-            written.append(annotated_sgf(played, evaluations, reviewed))
-            write_atomic(options.save, "".join(written).encode("utf-8", "replace"))
+            texts.append(annotated_sgf(played, by_ply, result))
+            write_atomic(options.save, "".join(texts).encode("utf-8", "replace"))
         if not is_complete:
             print("stopped; the same command goes on from here", file=sys.stderr)
             return EXIT_INTERRUPTED
@@ -115,20 +115,23 @@ def _shipped_player(game: "Game", budget: dict[str, Any]) -> "PlayerSpec":
 
 
 def _evaluate(
-    played: "PlayedGame", spec: "PlayerSpec", known: "dict[int, Evaluation]", kept: "ReviewFile"
+    played: "PlayedGame",
+    spec: "PlayerSpec",
+    evaluations: "dict[int, Evaluation]",
+    file: "ReviewFile",
 ) -> bool:
-    """Evaluate the positions of a game that are not known, keeping each; return False on Ctrl-C."""
+    """Evaluate the other positions of a game, saving after each; return False on Ctrl-C."""
     from alphazero.frontends.review.reviewer import Reviewer, evaluate_game
 
     reviewer = Reviewer(spec, played.game)
-    with progress_bar(len(played.actions) + 1, "position", initial=len(known)) as bar:
+    with progress_bar(len(played.actions) + 1, "position", initial=len(evaluations)) as bar:
 
         def on_position() -> None:
-            kept.save(played, spec, known)
+            file.save(played, spec, evaluations)
             bar.update()
 
         try:
-            evaluate_game(reviewer, played.actions, known, on_position)
+            evaluate_game(reviewer, played.actions, evaluations, on_position)
         except KeyboardInterrupt:
             return False
     return True

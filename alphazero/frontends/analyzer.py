@@ -19,7 +19,6 @@ from alphazero.players.levels import Level
 from alphazero.players.position_search import ALL_LINES, SearchResult, read_result
 from alphazero.players.search_player import SearchPlayer
 from alphazero.players.specs import PlayerSpec
-from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.progress import do_nothing
 
 
@@ -47,18 +46,12 @@ class Analyzer:
         self.slot = np.array([slot])
         self.moves: list[int] | None = None
         """Moves of the player's current position; None if it has none."""
-        self._allowed: tuple[Int64Array, Float64Array] | None = None
-        """the moves of a restricted root, and its priors [A] over all moves"""
         self._end: tuple[bytes, EndPrediction] | None = None
         """The last predicted end, and its state."""
 
     @property
     def search(self) -> TreeSearch:
-        """The player's tree search.
-
-        Raises:
-            PlayerError: when it has none.
-        """
+        """The player's tree search; raise PlayerError when it has none."""
         if not isinstance(self.player, SearchPlayer):
             raise PlayerError("not supported: this player does not search a tree")
         return self.player.search
@@ -78,21 +71,12 @@ class Analyzer:
     def set_position(self, moves: list[int], state: State | None = None) -> None:
         """Set the position after `moves`, with an empty tree.
 
-        `state` is this position, if known. Searches need only the state, not the moves.
+        `state` is this position, if the caller has it. Searches need only the state, not the moves.
         """
         if state is None:
             state = self.game.play(self.game.initial_state(), *moves)
         self.player.load_games(self.slot, state[None], [np.array(moves, np.int64)])
-        self.moves, self._allowed = list(moves), None
-
-    def restrict(self, actions: list[int]) -> None:
-        """Search only `actions`, legal ones, until a position is set.
-
-        The position must be evaluated, and not searched: by `begin(0)` and `end`.
-        """
-        allowed, priors = np.array(actions, np.int64), self.search.root_statistics(self.slot).priors
-        self.search.restrict_root(int(self.slot[0]), allowed)
-        self.moves, self._allowed = None, (allowed, priors[0])
+        self.moves = list(moves)
 
     def sync(self, moves: list[int]) -> None:
         """Advance to the position after `moves`, keeping the subtree; else set it."""
@@ -106,10 +90,8 @@ class Analyzer:
     def choose(self, seconds: float | None, watch: Callable[[], object] = do_nothing) -> int | None:
         """Return a move, or None to resign; `watch` is called between steps.
 
-        `seconds` replaces the player's own budget, unless the user set `simulations`.
-
-        Raises:
-            PlayerError: when an external program fails.
+        `seconds` replaces the player's own budget, unless the user set `simulations`. Raise
+        PlayerError when an external program fails.
         """
         if self.searches:
             return self._search(seconds, watch)
@@ -180,5 +162,4 @@ class Analyzer:
         slot, player = int(self.slot[0]), self.player
         if not isinstance(player, SearchPlayer) or not self.search.root_is_evaluated(slot):
             return None
-        end, allowed = self.predict_end(state), self._allowed
-        return read_result(player, slot, self.game, state, end, allowed=allowed, lines=lines)
+        return read_result(player, slot, self.game, state, self.predict_end(state), lines=lines)

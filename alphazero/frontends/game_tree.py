@@ -83,9 +83,9 @@ class GameTree:
         """Number of positions."""
         self.root = self.current = GameNode(game.initial_state())
         self.resignation: Resignation | None = None
-        self._read: PlayedGame | None = None
+        self._file: PlayedGame | None = None
         """the game loaded from a file, if any"""
-        self._read_end = self.root
+        self._file_end = self.root
 
     @classmethod
     def of(cls, played: PlayedGame) -> "GameTree":
@@ -97,22 +97,22 @@ class GameTree:
             game_tree.current.is_opening = ply < played.opening
         if (played.resigned or played.forfeit_reason) and played.outcome != ONGOING:
             game_tree.resign(0 if value_of(played.outcome, 0) < 0 else 1, played.forfeit_reason)
-        game_tree._read, game_tree._read_end = played, game_tree.current
+        game_tree._file, game_tree._file_end = played, game_tree.current
         return game_tree
 
     @property
     def source(self) -> PlayedGame | None:
         """The loaded game, as long as `line` and its end are unchanged."""
-        read, end = self._read, self.line[-1]
-        if read is None or end is not self._read_end:
+        file, end = self._file, self.line[-1]
+        if file is None or end is not self._file_end:
             return None
-        gave_up = (read.resigned or bool(read.forfeit_reason)) and read.outcome != ONGOING
-        return read if gave_up == (self._resignation_at(end) is not None) else None
+        is_resigned = (file.resigned or bool(file.forfeit_reason)) and file.outcome != ONGOING
+        return file if is_resigned == (self._resignation_at(end) is not None) else None
 
     @property
     def loaded_players(self) -> tuple[str, str] | None:
         """The players of the loaded game, also when it has been continued; else None."""
-        return self._read.players if self._read else None
+        return self._file.players if self._file else None
 
     @property
     def state(self) -> State:
@@ -155,19 +155,16 @@ class GameTree:
     def make(self, action: int, comment: str = "") -> None:
         """Play a move: enter the child if it exists, else create it.
 
-        Raises:
-            GameError: when the move is illegal.
+        Raise GameError when the move is illegal.
         """
-        known = next((node for node in self.current.children if node.action == action), None)
-        if known is None:
-            known = GameNode(
-                self.game.play(self.state, action), action, self.current, comment=comment
-            )
-            self.current.children.append(known)
+        child = next((node for node in self.current.children if node.action == action), None)
+        if child is None:
+            child = GameNode(self.game.play(self.state, action), action, self.current)
+            self.current.children.append(child)
             self.size += 1
-        known.comment = comment or known.comment
-        self.current.last_child = known
-        self.current = known
+        child.comment = comment or child.comment
+        self.current.last_child = child
+        self.current = child
 
     @property
     def forfeit_reason(self) -> str:
@@ -212,9 +209,9 @@ class GameTree:
         return self.game.action_name(node.parent.state, node.action)
 
     def value(self, node: GameNode) -> float | None:
-        """Return the best known value of a position for player 0, in [-1, 1].
+        """Return the value of a position for player 0, in [-1, 1]; None without a source.
 
-        Order: the game's outcome, the search result, a comment's value, the parent's search result.
+        Sources: the outcome, the search result, a comment's value, the parent's search result.
         """
         outcome = self._outcome_at(node)
         if outcome != ONGOING:
@@ -222,14 +219,14 @@ class GameTree:
         if node.search_result:
             return value_of(1, to_play(node.state)) * node.search_result.value
         for child in node.children:
-            recorded = value_in(child.comment)
-            if recorded is not None:
-                return value_of(1, to_play(node.state)) * recorded
-        before = node.parent
-        if before and before.search_result:
-            for each in before.search_result.candidates:
-                if each.action == node.action and each.visits:
-                    return value_of(1, to_play(before.state)) * each.value
+            value = value_in(child.comment)
+            if value is not None:
+                return value_of(1, to_play(node.state)) * value
+        parent = node.parent
+        if parent and parent.search_result:
+            for candidate in parent.search_result.candidates:
+                if candidate.action == node.action and candidate.visits:
+                    return value_of(1, to_play(parent.state)) * candidate.value
         return None
 
     def played(self, players: tuple[str, str]) -> PlayedGame:

@@ -55,15 +55,6 @@ class RootStatistics(NamedTuple):
     under the improved policy; exact for solved roots"""
 
 
-class ChildStatistics(NamedTuple):
-    """Statistics of one move in a position of the tree."""
-
-    action: int
-    visits: int
-    value: float
-    """mean value, for the player who makes the move"""
-
-
 class TreeSearch(ABC):
     """Searches in slots; a finished slot can begin its next search before the next `step`."""
 
@@ -174,18 +165,6 @@ class TreeSearch(ABC):
         """Return the evaluator's value of an evaluated root (exact if solved), for its player."""
         return float(self.trees.nodes["value"][slot, 0])
 
-    def restrict_root(self, slot: int, actions: Int64Array) -> None:
-        """Search only `actions` [n], legal ones, at the evaluated, unvisited root of `slot`.
-
-        This holds until `reset`. A move of the slot must be followed by `reset`.
-        """
-        for trees in self._trees_per_thread:
-            block = _edges_of(trees, slot, 0)
-            kept = block[np.isin(block["action"], actions)]
-            kept["prior"] /= max(kept["prior"].sum(), np.finfo(np.float32).tiny)
-            block[: len(kept)] = kept
-            trees.nodes["edge_count"][slot, 0] = trees.nodes["created_count"][slot, 0] = len(kept)
-
     def principal_variation(self, slot: int, action: int, length: int = 8) -> list[int]:
         """Return the most visited line that starts with `action`, of at most `length` moves.
 
@@ -212,27 +191,6 @@ class TreeSearch(ABC):
             if root["lower"] == root["upper"]:
                 return Proof(int(root["lower"]), _solved_plies(trees, slot, 0, {}))
         return None
-
-    def children_of(self, slot: int, line: Sequence[int] = ()) -> list[ChildStatistics]:
-        """Return the visited moves after `line` from the root, the most visited first.
-
-        Visits are summed over the slot's trees. The root must be evaluated.
-        """
-        visits: dict[int, int] = {}
-        sums: dict[int, float] = {}
-        for trees in self._trees_per_thread:
-            node = 0
-            for action in line:
-                below = _edges_of(trees, slot, node) if node >= 0 else ()
-                node = next((int(edge["child"]) for edge in below if edge["action"] == action), -1)
-            if node < 0:
-                continue
-            for edge in _edges_of(trees, slot, node):
-                action = int(edge["action"])
-                visits[action] = visits.get(action, 0) + int(edge["visits"])
-                sums[action] = sums.get(action, 0.0) + float(edge["value_sum"])
-        seen = [ChildStatistics(a, count, sums[a] / count) for a, count in visits.items() if count]
-        return sorted(seen, key=lambda branch: -branch.visits)
 
     def _cancel(self, slots: Int64Array) -> None:
         self.stop(slots)

@@ -104,17 +104,15 @@ def read_result(
     end: EndPrediction,
     *,
     action: int | None = None,
-    allowed: tuple[Int64Array, Float64Array] | None = None,
     lines: int = ALL_LINES,
 ) -> SearchResult:
     """Return the result of the search of `slot` in `state`; its root must be evaluated.
 
-    The first `lines` candidates get a principal variation; others hold only their move. `allowed`
-    are the moves of a restricted root, and the priors [A] of all moves.
+    The first `lines` candidates get a principal variation; others hold only their move.
     """
     search = player.search
     roots = search.root_statistics(np.array([slot]))
-    legal, priors = allowed or (np.flatnonzero(game.legal_action_mask(state)), roots.priors[0])
+    legal, priors = np.flatnonzero(game.legal_action_mask(state)), roots.priors[0]
     visits = roots.visits[0]
     values = np.where(visits > 0, roots.action_values[0], roots.values[0])
     order = np.lexsort((-priors[legal], -visits[legal]))

@@ -22,9 +22,8 @@ SUFFIX: Final = ".sgf"
 def check_savable(path: Path, game: Game) -> None:
     """Check before games are played that they can be saved.
 
-    Raises:
-        GameError: if `path` is SGF and the game cannot be written as SGF.
-        RunError: if no file can be written, or `path` is a file that holds anything but games.
+    Raise GameError if `path` is SGF and the game cannot be written as SGF, RunError if no file can
+    be written, or `path` is a file that holds anything but games.
     """
     if _is_sgf(path):
         try:
@@ -67,9 +66,8 @@ def holds_played(path: Path) -> bool:
 def load_played(path: Path) -> list[PlayedGame]:
     """Read a file of one or more games.
 
-    Raises:
-        PlayerError: for an invalid game or line, with its number.
-        RunError: if the file cannot be read.
+    Raise PlayerError for an invalid game or line, with its number, RunError if the file cannot be
+    read.
     """
     if not _is_sgf(path):
         return load_games(path)
@@ -86,8 +84,7 @@ def load_played(path: Path) -> list[PlayedGame]:
 def load_start_position(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
     """Return a file's first game up to `moves` moves, to be continued as `game` or its own game.
 
-    Raises:
-        PlayerError: for another game, fewer moves, or a move that is illegal in `game`.
+    Raise PlayerError for another game, fewer moves, or a move that is illegal in `game`.
     """
     played = load_played(path)[0]
     count = len(played.actions)

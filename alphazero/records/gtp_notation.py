@@ -105,10 +105,8 @@ class GtpNotation:
 def pass_before(game: Game, state: State, player: int) -> tuple[int, ...]:
     """Return the actions before the player's turn: none, or the other side's pass.
 
-    Turns alternate strictly here, but not in GTP and SGF.
-
-    Raises:
-        GameError: if the game is over, has no pass, or the pass would end it.
+    Turns alternate strictly here, but not in GTP and SGF. Raise GameError if the game is over, has
+    no pass, or the pass would end it.
     """
     if game.outcome(state) != ONGOING:
         raise GameError("the game is over")

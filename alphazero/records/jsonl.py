@@ -48,9 +48,8 @@ def holds_games(path: Path) -> bool:
 def load_games(path: Path) -> list[PlayedGame]:
     """Read games and replay them.
 
-    Raises:
-        PlayerError: for an invalid line or an illegal move, with the line number.
-        RunError: if the file cannot be read.
+    Raise PlayerError for an invalid line or an illegal move, with the line number, RunError if the
+    file cannot be read.
     """
     games = []
     cached = functools.cache(read_game)

@@ -23,10 +23,8 @@ def game_of(record: SgfGame) -> Game:
     """Return the game of a record: the one named by AZ if we wrote it, else by GM and board size.
 
     Go gets the file's komi, and its rules if `RULES` has them; gomoku is won by five in a line; Hex
-    has the swap if one was played.
-
-    Raises:
-        GameError: for an unknown game, or a board that it cannot have.
+    has the swap if one was played. Raise GameError for an unknown game, or a board that it cannot
+    have.
     """
     sizes = {"rows": record.rows, "columns": record.columns}
     if record.spelling:
@@ -65,11 +63,8 @@ def steps_of(game: Game, record: SgfGame, last: int | None = None) -> list[tuple
     """Return the actions of a record in `game`, step by step.
 
     The first step sets up stones, if any; every other step is a move, after a pass if needed.
-    `last` limits the number of moves.
-
-    Raises:
-        GameError: for a record of another game, stones that cannot be set up, or an illegal move,
-            with its number.
+    `last` limits the number of moves. Raise GameError for a record of another game, stones that
+    cannot be set up, or an illegal move, with its number.
     """
     if number_of(game) != record.number:
         other = BOARDS.get(record.number, "another game")

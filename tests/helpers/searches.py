@@ -119,12 +119,6 @@ def assert_same_tree(search: NetworkSearch, slot: int, twin: PlainSearch) -> Non
             assert math.isnan(roots.action_values[0, action])
     assert roots.values[0] == pytest.approx(twin.root_value())
     assert search.root_network_value(slot) == pytest.approx(root.value)
-    children = {child.action: (child.visits, child.value) for child in search.children_of(slot)}
-    assert children == {
-        action: (visits, pytest.approx(root.value_sums[action] / visits))
-        for action, visits in root.visits.items()
-        if visits
-    }
 
 
 GUARD = 64

@@ -1,4 +1,4 @@
-"""Search results for GTP controllers: info lines.
+"""GTP commands that write the results of a running search, as info lines.
 
 `info move D4 visits 836 winrate 4656 prior 839 lcb 4640 order 0 pv D4 Q16 ...` is Leela Zero's
 line, in ten-thousandths; KataGo's has fractions (KataGo, docs/GTP_Extensions.md; Sabaki,
@@ -8,134 +8,127 @@ each move, and left out without such heads.
 """
 
 import math
-from dataclasses import dataclass
-from typing import Any, Final
-
-import numpy as np
+import time
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
 from alphazero.frontends.gtp.engine import Engine
 from alphazero.frontends.gtp.protocol import GtpError, read_colour, read_integer
 from alphazero.games.game import State, to_play, value_of, win_rate
 from alphazero.players.end_prediction import EndPrediction
 from alphazero.players.position_search import Candidate, SearchResult
-from alphazero.records.gtp_notation import PASS
-
-DEFAULT_INTERVAL: Final = 1.0
-"""Default seconds between info lines."""
 
 IGNORED_KEYS: Final = (
-    "ownershipStdev",
-    "movesOwnership",
-    "movesOwnershipStdev",
-    "pvEdgeVisits",
-    "noResultValue",
+    *("ownershipStdev", "movesOwnership", "movesOwnershipStdev"),
+    *("pvVisits", "pvEdgeVisits", "rootInfo", "noResultValue"),
 )
 """KataGo options that are accepted and ignored."""
 
-FLAGS: Final = ("ownership", "rootInfo", "pvVisits")
-"""KataGo's options for the ownership of each cell, the position itself and visits along lines."""
-
-LEELA_ZERO_KEYS: Final = ("winrate", "prior", "lcb")
-"""The shares in Leela Zero's line."""
+LEELA_ZERO_KEYS: Final = ("move", "visits", "winrate", "prior", "lcb", "order", "pv")
+"""The keys of Leela Zero's line."""
 
 CONFIDENCE: Final = 1.96
 """Standard deviations of the lower confidence bound."""
 
-STREAMING_COMMANDS: Final = {"analyze": False, "lz-analyze": False, "kata-analyze": True}
-"""Commands that analyze until the next line, and whether they write fractions."""
-
-STREAMING_MOVES: Final = {
-    "genmove_analyze": False,
-    "lz-genmove_analyze": False,
-    "kata-genmove_analyze": True,
-}
-"""Commands that play a move and stream the analysis, and whether they write fractions."""
+IDLE: Final = 0.05
+"""Seconds between polls for input when a search has nothing left to do."""
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """Options of an analysis."""
 
     player: int
-    interval: float = DEFAULT_INTERVAL
-    """seconds"""
-    least: int = 0
+    interval: float
+    """seconds between info lines"""
+    minimum: int
     """minimum number of reported moves, visited or not"""
-    most: int = 10**9
+    maximum: int
     """maximum number of reported moves"""
-    flags: frozenset[str] = frozenset()
-    """those of `FLAGS` that are on"""
-    allowed: frozenset[str] | None = None
-    """names of the only moves to search, in lower case"""
-    avoided: frozenset[str] = frozenset()
-    """names of moves not to search, in lower case"""
-
-    def actions(self, engine: Engine, state: State) -> list[int] | None:
-        """Return the legal actions to search in `state`; None for all.
-
-        Raises:
-            GtpError: for a name that is no move of the board, or when no legal move is left.
-        """
-        if self.allowed is None and not self.avoided:
-            return None
-        vertices = engine.position.vertices
-        for name in (self.allowed or frozenset()) | self.avoided:
-            if vertices.cell(name) is None and name != PASS:
-                raise GtpError(f"invalid vertex {name[:20]!r}")
-        actions = [
-            action
-            for action in np.flatnonzero(engine.game.legal_action_mask(state)).tolist()
-            if (name := vertices.name(state, action).lower()) not in self.avoided
-            and (self.allowed is None or name in self.allowed)
-        ]
-        if not actions:
-            raise GtpError("no legal move is left to search")
-        return actions
+    ownership: bool
+    """whether the line ends with the ownership of each cell"""
 
 
 def read_request(arguments: list[str], to_play: int) -> Request:
     """Parse `[color] [interval] [key value]...`; intervals are hundredths of a second.
 
-    Raises:
-        GtpError: for other arguments.
+    Raise GtpError for other arguments.
     """
-    rest, player = list(arguments), to_play
-    numbers = {"interval": 100, "minmoves": 0, "maxmoves": Request.most}
-    flags: set[str] = set()
-    lists: dict[str, frozenset[str]] = {}
-    if rest and rest[0].lower() in ("b", "w", "black", "white"):
-        player = read_colour(rest.pop(0))
-    if rest and rest[0].isdigit():
-        numbers["interval"] = read_integer(rest.pop(0), "an interval")
-    while rest:
-        name = rest.pop(0)
-        if name in ("allow", "avoid"):
-            if len(rest) < 3:
-                raise GtpError(f"{name} needs a color, vertices with commas, and a depth")
-            colour, names, depth = rest[:3]
-            del rest[:3]
-            read_integer(depth, "a depth", 1)  # only the position itself is restricted
-            if read_colour(colour) == player:
-                lists[name] = lists.get(name, frozenset()) | set(names.lower().split(","))
-            continue
-        if not rest:
+    words, player, ownership = list(arguments), to_play, False
+    numbers = {"interval": 100, "minmoves": 0, "maxmoves": 10**9}
+    if words and words[0].lower() in ("b", "w", "black", "white"):
+        player = read_colour(words.pop(0))
+    if words and words[0].isdigit():
+        words.insert(0, "interval")
+    while words:
+        name = words.pop(0)
+        if not words:
             raise GtpError(f"{name[:20]!r} needs a value")
-        value = rest.pop(0)
+        value = words.pop(0)
         if name in numbers:
             numbers[name] = read_integer(value, name)
-        elif name in FLAGS:
-            (flags.add if value.lower() == "true" else flags.discard)(name)
+        elif name == "ownership":
+            ownership = value.lower() == "true"
         elif name not in IGNORED_KEYS:
             raise GtpError(f"not supported: {name[:20]!r}")
-    return Request(
-        player,
-        max(numbers["interval"], 1) / 100,
-        numbers["minmoves"],
-        numbers["maxmoves"],
-        frozenset(flags),
-        lists.get("allow"),
-        lists.get("avoid", frozenset()),
-    )
+    interval = max(numbers["interval"], 1) / 100
+    return Request(player, interval, numbers["minmoves"], numbers["maxmoves"], ownership)
+
+
+# --- the commands --------------------------------------------------------------------------------
+
+
+def analyze(engine: Engine, arguments: list[str], fractions: bool) -> None:
+    """Search and write info lines until the next line arrives."""
+    request, state = _read_position(engine, arguments)
+    analyzer = engine.analyzer
+    engine.sync(engine.passes_before(request.player))
+    report = _begin_report(engine, request, state, fractions)
+    analyzer.begin()
+    while not engine.lines.is_waiting(IDLE if analyzer.search.has_finished else 0.0):
+        analyzer.step()
+        report()
+    analyzer.end()
+    report(last=True)
+    engine.say("\n")
+
+
+def generate(engine: Engine, arguments: list[str], fractions: bool) -> None:
+    """Search a move, write info lines meanwhile, and play it."""
+    request, state = _read_position(engine, arguments)
+    report = _begin_report(engine, request, state, fractions)
+    step = engine.choose(request.player, report)
+    if step:
+        report(last=True)
+    engine.say(f"play {engine.make_choice(step)}\n\n")
+
+
+def _read_position(engine: Engine, arguments: list[str]) -> tuple[Request, State]:
+    """Return the request, and the position in which its player is to move."""
+    request = read_request(arguments, engine.to_play)
+    passes = engine.passes_before(request.player)
+    _ = engine.analyzer.search  # raises when the player has no search
+    return request, engine.game.play(engine.state, *passes)
+
+
+def _begin_report(
+    engine: Engine, request: Request, state: State, fractions: bool
+) -> Callable[..., None]:
+    """Begin the reply; return a function that writes an info line if it is due, or `last`."""
+    engine.say(f"={engine.number}\n")
+    due = time.monotonic() + request.interval
+
+    def report(last: bool = False) -> None:
+        nonlocal due
+        if last or time.monotonic() >= due:
+            due = time.monotonic() + request.interval
+            line = info_line(engine, state, request, fractions)
+            if line:
+                engine.say(f"{line}\n")
+
+    return report
+
+
+# --- info lines ----------------------------------------------------------------------------------
 
 
 def info_line(engine: Engine, state: State, request: Request, fractions: bool) -> str:
@@ -144,18 +137,14 @@ def info_line(engine: Engine, state: State, request: Request, fractions: bool) -
     if result is None:
         return ""
     visited = sum(candidate.visits > 0 for candidate in result.candidates)
-    reported = result.candidates[: min(max(visited, request.least), request.most)]
-    if not reported:
+    candidates = result.candidates[: min(max(visited, request.minimum), request.maximum)]
+    if not candidates:
         return ""
     words = []
-    for order, candidate in enumerate(reported):
+    for order, candidate in enumerate(candidates):
         info = _move_info(engine, state, result, candidate, order)
-        if "pvVisits" in request.flags:
-            info |= _line_visits(engine, candidate.line)
         words.append("info " + (_fractions(info) if fractions else _ten_thousandths(info)))
-    if fractions and "rootInfo" in request.flags:
-        words.append("rootInfo " + _fractions(_root_info(state, result)))
-    if fractions and "ownership" in request.flags and result.end.ownership is not None:
+    if fractions and request.ownership and result.end.ownership is not None:
         shares = value_of(1, to_play(state)) * result.end.ownership
         words += ["ownership", *(f"{share:.6f}" for share in shares)]
     return " ".join(words)
@@ -165,11 +154,11 @@ def _move_info(
     engine: Engine, state: State, result: SearchResult, candidate: Candidate, order: int
 ) -> dict[str, Any]:
     """Return the result of one move in `state`, by KataGo's names."""
-    line, rate = engine.position.vertices.names(state, candidate.line), win_rate(candidate.value)
+    names, rate = engine.vertices.names(state, candidate.line), win_rate(candidate.value)
     # Rough: a simulation is weaker evidence than a game, but its values vary less.
     deviation = math.sqrt(rate * (1 - rate) / max(candidate.visits, 1))
     return {
-        "move": line[0],
+        "move": names[0],
         "visits": candidate.visits,
         "utility": 2 * rate - 1,
         "winrate": rate,
@@ -177,28 +166,7 @@ def _move_info(
         "lcb": max(0.0, rate - CONFIDENCE * deviation),
         **_score(result.end, to_play(state)),
         "order": order,
-        "pv": line,
-    }
-
-
-def _line_visits(engine: Engine, line: list[int]) -> dict[str, list[int]]:
-    """Return the visits of each move of a line from the position; empty without visits."""
-    visits = []
-    for ply, action in enumerate(line):
-        children = engine.analyzer.search.children_of(0, line[:ply])
-        visits += [child.visits for child in children if child.action == action]
-    return {"pvVisits": visits} if visits else {}
-
-
-def _root_info(state: State, result: SearchResult) -> dict[str, Any]:
-    """Return the result of the position itself, by KataGo's names."""
-    return {
-        "currentPlayer": "BW"[to_play(state)],
-        "visits": result.simulations,
-        "utility": result.value,
-        "winrate": win_rate(result.value),
-        "rawWinrate": win_rate(result.network_value),
-        **_score(result.end, to_play(state)),
+        "pv": " ".join(names),
     }
 
 
@@ -214,17 +182,14 @@ def _score(end: EndPrediction, player: int) -> dict[str, float]:
 
 def _fractions(info: dict[str, Any]) -> str:
     """Write KataGo's names and values."""
-    words = []
-    for name, value in info.items():
-        if isinstance(value, list):
-            words += [name, *map(str, value)]
-        else:
-            words += [name, f"{value:.6f}" if isinstance(value, float) else str(value)]
-    return " ".join(words)
+    return " ".join(
+        f"{name} {value:.6f}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in info.items()
+    )
 
 
 def _ten_thousandths(info: dict[str, Any]) -> str:
     """Write Leela Zero's line, with shares in ten-thousandths."""
-    shares = " ".join(f"{name} {round(10_000 * info[name])}" for name in LEELA_ZERO_KEYS)
-    line = " ".join(info["pv"])
-    return f"move {info['move']} visits {info['visits']} {shares} order {info['order']} pv {line}"
+    values = {key: info[key] for key in LEELA_ZERO_KEYS}
+    values |= {key: round(10_000 * info[key]) for key in ("winrate", "prior", "lcb")}
+    return _fractions(values)

@@ -1,12 +1,10 @@
 """Time management: GTP clocks, divided among the moves to come.
 
 Overtime is none, Canadian (`stones` moves per period) or byo-yomi (`periods` of one move each).
-Fischer's clock has none, but adds an increment after each move.
 *Specification of the Go Text Protocol, version 2, draft 2*, section 4.2; kgsGtp's documentation for
-`kgs-time_settings`; KataGo, docs/GTP_Extensions.md, for `kata-time_settings`.
+`kgs-time_settings`.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,22 +23,15 @@ MIN_SECONDS: Final = 0.01
 
 @dataclass(frozen=True)
 class TimeSettings:
-    """A time system. Without a period, there is only main time."""
+    """A time system, in seconds. Without a period, there is only main time."""
 
     main: float
-    """seconds"""
     period: float = 0.0
-    """seconds per overtime period"""
+    """duration of an overtime period"""
     stones: int = 0
     """moves per Canadian period"""
     periods: int = 0
     """number of byo-yomi periods, each renewed if its move is in time; 0 for Canadian"""
-    increment: float = 0.0
-    """seconds added after each move"""
-    main_limit: float = math.inf
-    """maximum main time, in seconds, after an increment"""
-    move_limit: float = math.inf
-    """maximum seconds per move"""
 
 
 class Clock:
@@ -71,7 +62,7 @@ class Clock:
             self.stones -= 1
             if self.stones == 0:
                 self._enter_overtime()
-        self.left = min(max(0.0, self.left + settings.increment), settings.main_limit)
+        self.left = max(0.0, self.left)
 
     def budget(self, moves_left: int) -> float:
         """Return the seconds for the next move, with `moves_left` own moves to come."""
@@ -79,12 +70,9 @@ class Clock:
         if not self.stones:
             # At least the time per move of overtime.
             seconds = max(self.left / moves, settings.period / max(1, settings.stones))
-            seconds = min(seconds + settings.increment, max(seconds, self.left))
-        elif settings.periods:
-            seconds = self.left
         else:
-            seconds = self.left / self.stones
-        return max(MIN_SECONDS, CAUTION * min(seconds, settings.move_limit) - MARGIN)
+            seconds = self.left / (1 if settings.periods else self.stones)
+        return max(MIN_SECONDS, CAUTION * seconds - MARGIN)
 
     def _enter_overtime(self) -> None:
         settings = self.settings

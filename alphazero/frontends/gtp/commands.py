@@ -1,45 +1,54 @@
-"""GTP commands for the game, its moves and its clocks.
+"""The table of GTP commands, and those for the game, its moves and its clocks.
 
 *Specification of the Go Text Protocol, version 2, draft 2*; kgsGtp's documentation for
-`kgs-time_settings`; KataGo, docs/GTP_Extensions.md, for `kata-time_settings`.
+`kgs-time_settings`.
 """
 
-import math
+from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
-from alphazero.errors import GameError
+from alphazero.errors import AlphaZeroError
+from alphazero.frontends.gtp import analysis, go_commands
 from alphazero.frontends.gtp.clock import TimeSettings
-from alphazero.frontends.gtp.engine import Engine, Handler, resized
-from alphazero.frontends.gtp.protocol import (
-    GtpError,
-    expect,
-    read_colour,
-    read_integer,
-    read_number,
-)
+from alphazero.frontends.gtp.engine import QUIT, Engine, resized
+from alphazero.frontends.gtp.protocol import GtpError, read_colour, read_integer, read_number
+from alphazero.games.grid import SIGNS, VERTEX_LETTERS, stones_by_cell
 from alphazero.games.registry import game_names, make_game, name_of
-from alphazero.records.gtp_notation import normalize_name
+from alphazero.records.gtp_notation import COLOURS, normalize_name
+
+MANY: Final = 1 << 16
+"""More arguments than a line can have."""
 
 
-class ImmediateCommand(NamedTuple):
-    """A command with an immediate reply, and the arguments that it takes."""
+class Command(NamedTuple):
+    """A command and the arguments that it takes."""
 
-    run: Handler
-    least: int = 0
-    """minimum number of arguments"""
-    what: str = ""
+    run: Callable[[Engine, list[str]], str | None]
+    """returns the reply, or None if it has written it"""
+    usage: str = "no arguments"
     """its arguments, for the error message"""
-    most: int | None = None
-    """maximum number of arguments; default: `least`"""
+    minimum: int = 0
+    """minimum number of arguments"""
+    maximum: int | None = None
+    """maximum number of arguments; default: `minimum`"""
 
-    def answer(self, engine: Engine, arguments: list[str]) -> str:
-        """Return the reply; raise GtpError or AlphaZeroError when the command fails."""
-        expect(arguments, self.least, self.most, self.what)
+    def answer(self, engine: Engine, arguments: list[str]) -> str | None:
+        """Return the result of `run`; raise AlphaZeroError when the command fails."""
+        maximum = self.minimum if self.maximum is None else self.maximum
+        if not self.minimum <= len(arguments) <= maximum:
+            raise GtpError(f"expected {self.usage}, got {len(arguments)} arguments")
         return self.run(engine, arguments)
 
 
-# --- the game ------------------------------------------------------------------------------------
+# --- the session and the game --------------------------------------------------------------------
+
+
+def _stop(engine: Engine, _: list[str]) -> str:
+    """End pondering, until the engine's next move."""
+    engine.own_move = -1
+    return ""
 
 
 def _boardsize(engine: Engine, arguments: list[str]) -> str:
@@ -47,7 +56,7 @@ def _boardsize(engine: Engine, arguments: list[str]) -> str:
     sizes = [read_integer(text, "a size", 1) for text in arguments]
     try:
         engine.begin(resized(engine.game, sizes[-1], sizes[0]))
-    except (GtpError, GameError) as error:
+    except AlphaZeroError as error:
         raise GtpError(f"unacceptable size: {error}") from None
     return ""
 
@@ -58,7 +67,7 @@ def _clear_board(engine: Engine, _: list[str]) -> str:
 
 
 def _komi(engine: Engine, arguments: list[str]) -> str:
-    engine.set_komi(read_number(arguments[0], "komi", least=-1000))
+    engine.set_komi(read_number(arguments[0], "komi", minimum=-1000))
     return ""
 
 
@@ -73,56 +82,68 @@ def _list_games(engine: Engine, _: list[str]) -> str:
 
 def _set_game(engine: Engine, arguments: list[str]) -> str:
     """Select a game, with default options unless it is the current one."""
-    wanted = normalize_name("".join(arguments))
-    name = next((name for name in _games(engine) if normalize_name(name) == wanted), None)
+    names = {normalize_name(name): name for name in _games(engine)}
+    name = names.get(normalize_name("".join(arguments)))
     if name is None:
         raise GtpError("unsupported game")
     engine.begin(engine.game if name == name_of(engine.game) else make_game(name))
     return ""
 
 
+def _showboard(engine: Engine, _: list[str]) -> str:
+    """Draw the board with coordinates and the player to move."""
+    vertices = engine.vertices
+    if not vertices.has_cells:
+        return "\n" + engine.game.render(engine.state)
+    columns, stones = vertices.columns, stones_by_cell(engine.game, engine.state)
+    letters = "   " + " ".join(VERTEX_LETTERS[:columns])
+    lines = [letters]
+    for row in range(vertices.rows):
+        signs = " ".join(SIGNS[stone] for stone in stones[row * columns : (row + 1) * columns])
+        label = vertices.row_label(row)
+        lines.append(f"{label:2} {signs} {label}")
+    turn = "the game is over" if engine.is_over else f"{COLOURS[engine.to_play]} to play"
+    return "\n" + "\n".join([*lines, letters, turn])
+
+
 # --- moves ---------------------------------------------------------------------------------------
 
 
 def _play(engine: Engine, arguments: list[str]) -> str:
-    engine.position.make(engine.position.read_move(read_colour(arguments[0]), arguments[1]))
+    engine.make(engine.read_move(read_colour(arguments[0]), arguments[1]))
     return ""
 
 
 def _genmove(engine: Engine, arguments: list[str]) -> str:
-    return engine.make(engine.choose(read_colour(arguments[0])))
+    return engine.make_choice(engine.choose(read_colour(arguments[0])))
 
 
 def _reg_genmove(engine: Engine, arguments: list[str]) -> str:
     """Search a move without playing it; the clocks do not run."""
     clocks, engine.clocks = engine.clocks, None
     try:
-        return engine.move_name(engine.choose(read_colour(arguments[0])))
+        return engine.name(engine.choose(read_colour(arguments[0])))
     finally:
         engine.clocks = clocks
 
 
 def _undo(engine: Engine, _: list[str]) -> str:
-    engine.position.undo()
-    engine.handicap = min(engine.handicap, len(engine.position.moves))
+    engine.undo()
     return ""
 
 
 # --- time ----------------------------------------------------------------------------------------
 
-KGS_SYSTEMS: Final = {"none": 0, "absolute": 1, "byoyomi": 3, "canadian": 3}
-"""Systems of `kgs-time_settings` and the number of their arguments."""
-
-SYSTEMS: Final = KGS_SYSTEMS | {"fischer": 2, "fischer-capped": 4}
-"""Those of `kata-time_settings`."""
+SYSTEMS: Final = {"none": 0, "absolute": 1, "byoyomi": 3, "canadian": 3}
+"""Time systems and the number of their arguments."""
 
 
 def _time_settings(engine: Engine, arguments: list[str]) -> str:
     """Set main time, and time and stones of Canadian overtime, in seconds."""
     main, period = (read_number(text, "a time") for text in arguments[:2])
     stones = read_integer(arguments[2], "stones")
-    endless = period > 0 and stones == 0
-    engine.set_clocks(None if endless else TimeSettings(main, period, stones))
+    is_endless = period > 0 and stones == 0
+    engine.set_clocks(None if is_endless else TimeSettings(main, period, stones))
     return ""
 
 
@@ -138,62 +159,66 @@ def _time_left(engine: Engine, arguments: list[str]) -> str:
     return ""
 
 
-def _set_system(engine: Engine, arguments: list[str], systems: dict[str, int]) -> str:
+def _set_system(engine: Engine, arguments: list[str]) -> str:
     system, numbers = (arguments or [""])[0], arguments[1:]
-    if system not in systems:
-        raise GtpError(f"expected one of {', '.join(systems)}, got {system[:20]!r}")
-    if len(numbers) != systems[system]:
-        raise GtpError(f"{system} takes {systems[system]} numbers, got {len(numbers)}")
-    engine.set_clocks(_read_settings(system, numbers))
+    if system not in SYSTEMS:
+        raise GtpError(f"expected one of {', '.join(SYSTEMS)}, got {system[:20]!r}")
+    if len(numbers) != SYSTEMS[system]:
+        raise GtpError(f"{system} takes {SYSTEMS[system]} numbers, got {len(numbers)}")
+    if system == "none":
+        engine.set_clocks(None)
+        return ""
+    main, *rest = (read_number(text, "a time") for text in numbers[:2])
+    period = rest[0] if rest else 0.0
+    count = read_integer(numbers[2], "stones or periods", 1) if rest else 0
+    if system == "byoyomi":
+        settings = TimeSettings(main, period, stones=1, periods=count)
+    else:
+        settings = TimeSettings(main, period, stones=count)
+    engine.set_clocks(settings)
     return ""
 
 
-def _read_settings(system: str, numbers: list[str]) -> TimeSettings | None:
-    """Return the settings of a time system; None for no limits."""
-    if system == "none":
-        return None
-    main, second = ([read_number(text, "a time") for text in numbers[:2]] + [0.0, 0.0])[:2]
-    if system.startswith("fischer"):
-        # A negative number stands for no limit.
-        main_limit, move_limit = (
-            limit if (limit := read_number(text, "a time", least=-1)) >= 0 else math.inf
-            for text in (numbers[2:] or ["-1", "-1"])
-        )
-        if main_limit < main:
-            raise GtpError("the limit of the main time is below the main time")
-        return TimeSettings(main, increment=second, main_limit=main_limit, move_limit=move_limit)
-    count = read_integer(numbers[2], "stones or periods", 1) if len(numbers) == 3 else 0
-    if system == "byoyomi":
-        return TimeSettings(main, second, stones=1, periods=count)
-    return TimeSettings(main, second, stones=count)
+# --- the table -----------------------------------------------------------------------------------
 
+_ANALYSIS: Final = "a color, an interval and options", 0, MANY
+_SIZE: Final = "the board's size", 1, 2
+_STONES: Final = "a number of stones", 1
 
-MANY: Final = 1 << 16
-"""More arguments than a line can have."""
-
-COMMANDS: Final = {
-    "protocol_version": ImmediateCommand(lambda *_: "2"),
-    "name": ImmediateCommand(lambda *_: "alphazero"),
-    "version": ImmediateCommand(lambda *_: version("alphazero")),
-    "boardsize": ImmediateCommand(_boardsize, 1, "the board's size", 2),
-    "rectangular_boardsize": ImmediateCommand(_boardsize, 1, "the board's size", 2),
-    "clear_board": ImmediateCommand(_clear_board),
-    "komi": ImmediateCommand(_komi, 1, "a number"),
-    "get_komi": ImmediateCommand(lambda engine, _: f"{getattr(engine.game, 'komi', 0):g}"),
-    "list_games": ImmediateCommand(_list_games),
-    "set_game": ImmediateCommand(_set_game, 0, "a game", MANY),
-    "play": ImmediateCommand(_play, 2, "a color and a vertex"),
-    "genmove": ImmediateCommand(_genmove, 1, "a color"),
-    "reg_genmove": ImmediateCommand(_reg_genmove, 1, "a color"),
-    "undo": ImmediateCommand(_undo),
-    "showboard": ImmediateCommand(lambda engine, _: engine.position.draw()),
-    "time_settings": ImmediateCommand(_time_settings, 3, "main time, overtime and stones"),
-    "time_left": ImmediateCommand(_time_left, 3, "a color, seconds and stones"),
-    "kgs-time_settings": ImmediateCommand(
-        lambda engine, arguments: _set_system(engine, arguments, KGS_SYSTEMS), most=MANY
-    ),
-    "kata-time_settings": ImmediateCommand(
-        lambda engine, arguments: _set_system(engine, arguments, SYSTEMS), most=MANY
-    ),
-    "kata-list_time_settings": ImmediateCommand(lambda *_: " ".join(SYSTEMS)),
+COMMANDS: Final[dict[str, Command]] = {
+    "protocol_version": Command(lambda *_: "2"),
+    "name": Command(lambda *_: "alphazero"),
+    "version": Command(lambda *_: version("alphazero")),
+    "list_commands": Command(lambda *_: "\n".join(COMMANDS)),
+    "known_command": Command(lambda _, words: str(words[0] in COMMANDS).lower(), "a command", 1),
+    "stop": Command(_stop),
+    QUIT: Command(lambda *_: ""),
+    "boardsize": Command(_boardsize, *_SIZE),
+    "rectangular_boardsize": Command(_boardsize, *_SIZE),
+    "clear_board": Command(_clear_board),
+    "komi": Command(_komi, "a number", 1),
+    "get_komi": Command(lambda engine, _: f"{getattr(engine.game, 'komi', 0):g}"),
+    "list_games": Command(_list_games),
+    "set_game": Command(_set_game, "a game", 0, MANY),
+    "showboard": Command(_showboard),
+    "play": Command(_play, "a color and a vertex", 2),
+    "genmove": Command(_genmove, "a color", 1),
+    "reg_genmove": Command(_reg_genmove, "a color", 1),
+    "undo": Command(_undo),
+    "analyze": Command(partial(analysis.analyze, fractions=False), *_ANALYSIS),
+    "lz-analyze": Command(partial(analysis.analyze, fractions=False), *_ANALYSIS),
+    "kata-analyze": Command(partial(analysis.analyze, fractions=True), *_ANALYSIS),
+    "genmove_analyze": Command(partial(analysis.generate, fractions=False), *_ANALYSIS),
+    "lz-genmove_analyze": Command(partial(analysis.generate, fractions=False), *_ANALYSIS),
+    "kata-genmove_analyze": Command(partial(analysis.generate, fractions=True), *_ANALYSIS),
+    "time_settings": Command(_time_settings, "main time, overtime and stones", 3),
+    "time_left": Command(_time_left, "a color, seconds and stones", 3),
+    "kgs-time_settings": Command(_set_system, "a time system", 0, MANY),
+    "final_score": Command(go_commands.final_score),
+    "final_status_list": Command(go_commands.final_status_list, "alive, dead or seki", 1),
+    "fixed_handicap": Command(go_commands.fixed_handicap, *_STONES),
+    "place_free_handicap": Command(go_commands.place_free_handicap, *_STONES),
+    "set_free_handicap": Command(go_commands.set_free_handicap, "at least two vertices", 2, MANY),
+    "loadsgf": Command(go_commands.loadsgf, "a file and optionally a move number", 1, 2),
+    "printsgf": Command(go_commands.printsgf),
 }

@@ -1,87 +1,155 @@
-"""The GTP engine: a player, a game with its clocks, and searches of moves."""
+"""The GTP engine: a player, a game with its clocks, and searches of moves.
+
+GTP allows moves of either colour at any time, but turns alternate here: a move out of turn is
+preceded by a pass of the other side, if the game has one and it does not end the game. This places
+handicap stones and supports programs that skip a forced pass, such as gtp-rhino.
+"""
 
 import dataclasses
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from alphazero.errors import GameError, PlayerError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.gtp.clock import Clock, TimeSettings, expected_moves
-from alphazero.frontends.gtp.position import GtpPosition
-from alphazero.frontends.gtp.protocol import GtpError
-from alphazero.games.game import Game
+from alphazero.frontends.gtp.line_reader import MAX_LENGTH, Lines
+from alphazero.frontends.gtp.protocol import GtpError, read_line
+from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.games.registry import write_game
 from alphazero.players.specs import PlayerSpec
-from alphazero.records.gtp_notation import PASS, RESIGN
+from alphazero.records.gtp_notation import PASS, RESIGN, GtpNotation, pass_before
 from alphazero.utils.progress import do_nothing
+
+QUIT = "quit"
 
 
 class Engine:
-    """The state of a GTP session: one player, one game and two clocks."""
+    """The state of a GTP session: input and output, one player, one game and two clocks.
 
-    def __init__(self, spec: PlayerSpec, game: Game) -> None:
+    Raise GameError for a board whose cells GTP cannot name.
+    """
+
+    def __init__(
+        self, spec: PlayerSpec, game: Game, lines: Iterable[str], say: Callable[[str], object]
+    ) -> None:
+        self.lines = Lines(lines, _is_quit)
+        self.say = say
+        self.number = ""
+        """the number of the current command"""
         self.spec = spec
-        self.position = GtpPosition(game)
+        self.vertices = GtpNotation(game)
         self.analyzer = Analyzer(spec, game)
         self.clocks: list[Clock] | None = None
         """clocks of player 0 and 1; None without time limits"""
-        self.handicap = 0
-        """Number of handicap moves at the start of the game."""
-        self.has_controller_left: Callable[[float], bool] = lambda _: False
-        """Whether the input ended during a search that started at this time."""
+        self.own_move = -1
+        """The number of moves right after the engine's last move."""
         self.begin(game)
-
-    @property
-    def game(self) -> Game:
-        return self.position.game
 
     def begin(self, game: Game) -> None:
         """Start a game and reset the clocks.
 
-        Raises:
-            GtpError: when the player does not play it, or GTP cannot name its cells.
+        Raise PlayerError when the player does not play it, GameError when GTP cannot name its
+        cells.
         """
         if game != self.game:
-            try:
-                spec = _player_of(self.spec, self.game, game)
-                position, analyzer = GtpPosition(game), Analyzer(spec, game)
-            except (GameError, PlayerError) as error:
-                raise GtpError(str(error)) from None
+            spec = _player_of(self.spec, self.game, game)
+            vertices, analyzer = GtpNotation(game), Analyzer(spec, game)
             if spec.transfer_note and spec is not self.spec:
                 print(spec.transfer_note, file=sys.stderr)
-            self.spec, self.position, self.analyzer = spec, position, analyzer
-        self.position = GtpPosition(game)
-        self.analyzer.set_position([])
+            self.spec, self.vertices, self.analyzer = spec, vertices, analyzer
+        self.steps: list[tuple[int, ...]] = []
+        """The actions of each step, which is undone as a whole."""
+        self._states = [game.initial_state()]
         self.handicap = 0
+        """Number of handicap moves at the start of the game."""
+        self.analyzer.set_position([])
         if self.clocks:
             self.clocks = [Clock(clock.settings) for clock in self.clocks]
+
+    # --- the game ---
+
+    @property
+    def game(self) -> Game:
+        return self.vertices.game
+
+    @property
+    def state(self) -> State:
+        return self._states[-1]
+
+    @property
+    def to_play(self) -> int:
+        return to_play(self.state)
+
+    @property
+    def is_over(self) -> bool:
+        return self.game.outcome(self.state) != ONGOING
+
+    @property
+    def moves(self) -> list[int]:
+        """All actions, including implied passes."""
+        return [action for step in self.steps for action in step]
+
+    def passes_before(self, player: int) -> tuple[int, ...]:
+        """Return the actions that give the player the turn: none, or a pass of the other.
+
+        Raise GtpError when the game is over, or the other cannot pass.
+        """
+        try:
+            return pass_before(self.game, self.state, player)
+        except GameError as error:
+            raise GtpError(f"illegal move: {error}") from None
+
+    def read_move(self, player: int, text: str) -> tuple[int, ...]:
+        """Parse a player's move; return its actions.
+
+        Raise GtpError for an illegal or invalid move.
+        """
+        passes = self.passes_before(player)
+        action = self.vertices.action(self.game.play(self.state, *passes), text)
+        if action is not None:
+            return *passes, action
+        is_vertex = self.vertices.cell(text) is not None or text.lower() == PASS
+        raise GtpError("illegal move" if is_vertex else f"invalid vertex {text[:20]!r}")
+
+    def make(self, step: tuple[int, ...]) -> None:
+        """Play legal actions as one step."""
+        self._states.append(self.game.play(self.state, *step))
+        self.steps.append(step)
+
+    def undo(self) -> None:
+        """Undo the last step; raise GtpError when there is none."""
+        if not self.steps:
+            raise GtpError("cannot undo")
+        del self.steps[-1], self._states[-1]
+        self.handicap = min(self.handicap, len(self.moves))
 
     def set_komi(self, points: float) -> None:
         """Go on with the moves so far and another komi; games without one stay as they are.
 
-        Raises:
-            GtpError: as `begin`, and when it is no multiple of a half.
-            GameError: when it is out of range.
+        Raise GtpError when it is no multiple of a half, GameError when it is out of range,
+        PlayerError when the player does not play it.
         """
         if points == getattr(self.game, "komi", points):
             return
         if 2 * points != int(2 * points):
             raise GtpError("komi must be a multiple of a half")
-        steps, handicap, clocks = self.position.steps, self.handicap, self.clocks
+        steps, handicap, clocks = self.steps, self.handicap, self.clocks
         options = self.game.options | {"komi_half_points": int(2 * points)}
         self.begin(type(self.game)(**options))
         for step in steps:
-            self.position.make(step)
+            self.make(step)
         self.handicap, self.clocks = handicap, clocks
 
     def set_clocks(self, settings: TimeSettings | None) -> None:
         """Give both players a new clock; None for no time limits."""
         self.clocks = None if settings is None else [Clock(settings), Clock(settings)]
 
+    # --- the player ---
+
     def sync(self, passes: tuple[int, ...] = ()) -> None:
         """Set the analyzer to the position, after `passes`."""
-        self.analyzer.sync([*self.position.moves, *passes])
+        self.analyzer.sync([*self.moves, *passes])
 
     def choose(
         self, player: int, watch: Callable[[], object] = do_nothing
@@ -89,48 +157,54 @@ class Engine:
         """Search the player's move; return its actions, or None to resign.
 
         `watch` is called between steps. When the game is over, a pass is answered, without actions.
-
-        Raises:
-            GtpError: when the controller has left, and the player cannot be stopped.
+        Raise GtpError when the controller has left, and the player cannot be stopped.
         """
-        if self.position.is_over and self.position.has_pass:
+        last = self.game.num_actions - 1
+        if self.is_over and self.game.action_name(self._states[0], last) == PASS:
             return ()
-        passes = self.position.passes_before(player)
+        passes = self.passes_before(player)
         self.sync(passes)
-        began, seconds = time.monotonic(), None
+        start, seconds = time.monotonic(), None
         if self.clocks:
-            cells = self.position.vertices.rows * self.position.vertices.columns
-            moves = expected_moves(cells, len(self.position.moves))
+            moves = expected_moves(self.vertices.rows * self.vertices.columns, len(self.moves))
             seconds = self.clocks[player].budget(moves)
 
         def watch_and_stop() -> None:
             watch()
-            if self.has_controller_left(began):
+            if self.lines.ended_since(start):
                 if not self.analyzer.searches:
                     raise GtpError("stopped: the input has ended")
                 self.analyzer.stop()
 
         action = self.analyzer.choose(seconds, watch_and_stop)
         if self.clocks:
-            self.clocks[player].spend(time.monotonic() - began)
+            self.clocks[player].spend(time.monotonic() - start)
         return None if action is None else (*passes, action)
 
-    def make(self, step: tuple[int, ...] | None) -> str:
-        """Play the result of `choose`; return its GTP name."""
-        name = self.move_name(step)
-        if step:
-            self.position.make(step)
-        return name
-
-    def move_name(self, step: tuple[int, ...] | None) -> str:
+    def name(self, step: tuple[int, ...] | None) -> str:
         """Return the GTP name of the result of `choose`."""
         if step is None:
             return RESIGN
-        return self.position.vertices.names(self.position.state, list(step))[-1] if step else PASS
+        return self.vertices.names(self.state, list(step))[-1] if step else PASS
 
+    def make_choice(self, step: tuple[int, ...] | None) -> str:
+        """Play the result of `choose`; return its GTP name."""
+        name = self.name(step)
+        if step:
+            self.make(step)
+        self.own_move = len(self.moves)
+        return name
 
-Handler = Callable[[Engine, list[str]], str]
-"""Returns the reply to a command; raises GtpError or AlphaZeroError."""
+    def ponder(self) -> None:
+        """Search until a line arrives, if the last move was the engine's."""
+        is_own_move = len(self.moves) == self.own_move and not self.is_over
+        if not is_own_move or not self.analyzer.searches:
+            return
+        self.sync()
+        self.analyzer.begin()
+        while not (self.analyzer.search.has_finished or self.lines.is_waiting()):
+            self.analyzer.step()
+        self.analyzer.end()
 
 
 def resized(game: Game, rows: int, columns: int) -> Game:
@@ -148,8 +222,7 @@ def resized(game: Game, rows: int, columns: int) -> Game:
 def _player_of(spec: PlayerSpec, own: Game, game: Game) -> PlayerSpec:
     """Return the player of the game `own` for `game`: a checkpoint may play other board sizes.
 
-    Raises:
-        PlayerError: when it does not play `game`.
+    Raise PlayerError when it does not play `game`.
     """
     if spec.plays(game):
         return spec
@@ -163,3 +236,8 @@ def _player_of(spec: PlayerSpec, own: Game, game: Game) -> PlayerSpec:
     komi = getattr(own, "komi", None)
     kind = write_game(own) if komi == getattr(game, "komi", None) else f"with komi {komi:g}"
     raise PlayerError(f"this player plays {kind if has_size else f'on {columns} x {rows}'} only")
+
+
+def _is_quit(text: str) -> bool:
+    line = read_line(text) if len(text) <= MAX_LENGTH else None
+    return line is not None and line.word == QUIT

@@ -9,14 +9,18 @@
 import re
 from typing import Final, NamedTuple
 
+from alphazero.errors import AlphaZeroError
 from alphazero.records.gtp_notation import COLOURS
 
+LARGEST: Final = 10**9
+"""Largest number accepted."""
 
-class GtpError(Exception):
-    """A failed command; the text is the reply. Never leaves the server."""
+
+class GtpError(AlphaZeroError):
+    """A failed command; the text is the reply."""
 
 
-class GtpCommand(NamedTuple):
+class GtpLine(NamedTuple):
     """A parsed command line."""
 
     number: str
@@ -25,27 +29,27 @@ class GtpCommand(NamedTuple):
     arguments: list[str]
 
 
-def read_command(line: str) -> GtpCommand | None:
+def read_line(line: str) -> GtpLine | None:
     """Parse a line; return None for a line without a command.
 
     Control characters are dropped, tabs are spaces, `#` starts a comment.
     """
     text = line.replace("\t", " ").partition("#")[0]
     text = "".join(letter for letter in text if letter.isprintable()).strip()
-    found = re.fullmatch(r"([0-9]{1,18}(?= |$))? *(.*)", text)
-    assert found, "anything matches"
-    word, *arguments = found[2].split() or [""]
-    return GtpCommand(found[1] or "", word, arguments) if text else None
+    match = re.fullmatch(r"([0-9]{1,18}(?= |$))? *(.*)", text)
+    assert match, "anything matches"
+    word, *arguments = match[2].split() or [""]
+    return GtpLine(match[1] or "", word, arguments) if text else None
 
 
-def answer(command: GtpCommand, text: str, succeeded: bool = True) -> str:
+def format_reply(number: str, text: str, succeeded: bool = True) -> str:
     """Format a reply, ended by an empty line; other empty lines are dropped.
 
     A text that starts with a newline, such as a drawing, starts below the status sign.
     """
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
     begin = "\n" if text.startswith("\n") else " " if lines else ""
-    return f"{'=' if succeeded else '?'}{command.number}{begin}" + "\n".join(lines) + "\n\n"
+    return f"{'=' if succeeded else '?'}{number}{begin}" + "\n".join(lines) + "\n\n"
 
 
 def read_colour(text: str) -> int:
@@ -56,27 +60,17 @@ def read_colour(text: str) -> int:
     raise GtpError(f"invalid color {text[:20]!r}: expected black or white")
 
 
-def read_integer(text: str, name: str, least: int = 0) -> int:
-    """Parse an integer of at least `least`."""
-    if not re.fullmatch(r"-?[0-9]{1,9}", text) or int(text) < least:
-        raise GtpError(f"{name} must be an integer of at least {least}, got {text[:20]!r}")
+def read_integer(text: str, name: str, minimum: int = 0) -> int:
+    """Parse an integer of at least `minimum`."""
+    if not re.fullmatch(r"-?[0-9]{1,9}", text) or int(text) < minimum:
+        raise GtpError(f"{name} must be an integer of at least {minimum}, got {text[:20]!r}")
     return int(text)
 
 
-def read_number(text: str, name: str, least: float = 0.0) -> float:
-    """Parse a decimal number of at least `least`."""
+def read_number(text: str, name: str, minimum: float = 0.0) -> float:
+    """Parse a decimal number from `minimum` to `LARGEST`."""
     if not re.fullmatch(r"-?([0-9]+\.?|[0-9]*\.[0-9]+)", text) or len(text) > 20:
         raise GtpError(f"{name} must be a number, got {text[:20]!r}")
-    if not least <= float(text) <= LARGEST:
-        raise GtpError(f"{name} must be {least:g} to {LARGEST:g}, got {text}")
+    if not minimum <= float(text) <= LARGEST:
+        raise GtpError(f"{name} must be {minimum:g} to {LARGEST:g}, got {text}")
     return float(text)
-
-
-def expect(arguments: list[str], least: int, most: int | None = None, what: str = "") -> None:
-    """Check the number of arguments; `most` defaults to `least`."""
-    if not least <= len(arguments) <= (least if most is None else most):
-        raise GtpError(f"expected {what or 'no arguments'}, got {len(arguments)} arguments")
-
-
-LARGEST: Final = 10**9
-"""Largest number accepted."""

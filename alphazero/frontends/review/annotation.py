@@ -50,7 +50,7 @@ def annotated_sgf(
         if move is None or before is None:
             continue
         state = states[index]
-        ours = value_comment(before.value) + _judged(played.game, state, before, move)
+        ours = value_comment(before.value) + _describe(played.game, state, before, move)
         comments[index] = SEPARATOR.join(filter(None, (ours, own_comment(comments[index]))))
         if move.judgement.is_bad:
             notes[index] = MoveNote(MARKS[move.judgement], before.line)
@@ -62,7 +62,7 @@ def own_comment(comment: str) -> str:
     return comment.partition(SEPARATOR)[2] if value_in(comment) is not None else comment
 
 
-def _judged(game: Game, state: State, before: Evaluation, move: MoveReview) -> str:
+def _describe(game: Game, state: State, before: Evaluation, move: MoveReview) -> str:
     if move.judgement is Judgement.BEST:
         return ", best"
     words = f", then {move.after:.0f}%"

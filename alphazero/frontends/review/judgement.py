@@ -21,16 +21,16 @@ from typing import Final
 from alphazero.games.game import win_rate
 
 INACCURACY_LOSS: Final = 5.0
-"""Least loss of an inaccuracy, in per cent of win chance."""
+"""Minimum loss of an inaccuracy, in per cent of win chance."""
 
 MISTAKE_LOSS: Final = 10.0
 BLUNDER_LOSS: Final = 15.0
 
 WINDOW: Final = 2, 8
-"""Least and most positions from which the weight of a move is computed."""
+"""Minimum and maximum number of positions from which the weight of a move is computed."""
 
 WEIGHT: Final = 0.5, 12.0
-"""Least and most weight of a move."""
+"""Minimum and maximum weight of a move."""
 
 
 class Judgement(Enum):
@@ -142,8 +142,8 @@ def review_moves(
         judgement = Judgement.BEST if is_best else judgement_of(loss)
         moves.append(MoveReview(ply, judgement, before.chance, chance, loss, before.choices == 1))
     chances = tuple(
-        None if each is None else each.chance if ply % 2 == 0 else 100 - each.chance
-        for ply, each in enumerate(evaluations)
+        None if item is None else item.chance if ply % 2 == 0 else 100 - item.chance
+        for ply, item in enumerate(evaluations)
     )
     return Review(tuple(moves), chances, _accuracies(moves, chances))
 
@@ -160,7 +160,7 @@ def side_accuracy(accuracies: Sequence[float], weights: Sequence[float]) -> floa
     """
     pairs = zip(accuracies, weights, strict=True)
     weighted = sum(accuracy * weight for accuracy, weight in pairs) / sum(weights)
-    harmonic = len(accuracies) / sum(1 / max(each, 1.0) for each in accuracies)
+    harmonic = len(accuracies) / sum(1 / max(accuracy, 1.0) for accuracy in accuracies)
     return (weighted + harmonic) / 2
 
 
@@ -183,17 +183,18 @@ def move_weights(chances: Sequence[float]) -> list[float]:
 def _accuracies(
     moves: Sequence[MoveReview | None], chances: Sequence[float | None]
 ) -> tuple[float | None, float | None]:
-    # Unknown chances count as the last known one.
-    known: list[float] = []
+    # A missing chance counts as the one before it.
+    filled: list[float] = []
     for chance in chances:
-        known.append(chance if chance is not None else known[-1] if known else 50.0)
-    weights = move_weights(known)
-    found: list[float | None] = []
-    for player in (0, 1):
+        filled.append(chance if chance is not None else filled[-1] if filled else 50.0)
+    weights = move_weights(filled)
+
+    def accuracy_of(player: int) -> float | None:
         own = [
             (move_accuracy(move.loss), weight)
             for move, weight in zip(moves, weights, strict=True)
             if move is not None and move.player == player and not move.is_forced
         ]
-        found.append(side_accuracy(*zip(*own, strict=True)) if own else None)
-    return found[0], found[1]
+        return side_accuracy(*zip(*own, strict=True)) if own else None
+
+    return accuracy_of(0), accuracy_of(1)

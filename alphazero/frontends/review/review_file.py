@@ -1,6 +1,6 @@
 """Evaluations of games, kept in a file of JSON lines, so that a review can go on.
 
-A line holds what one player said of one game:
+A line holds one player's evaluations of one game:
 
     {"format": "alphazero-review", "game": "tic_tac_toe", "moves": ["b2", ...], "player": "uct:...",
      "fingerprint": "...", "positions": [{"ply": 4, "value": 1.0, "exact": true, ...}, ...]}
@@ -25,7 +25,7 @@ SUFFIX: Final = ".review.jsonl"
 
 _SIZE_LIMIT: Final = 1 << 26
 _HEAD: Final = "game", "moves", "player", "fingerprint"
-"""The fields that say which game a line is about, and by whom."""
+"""The fields that identify the game and the player of a line."""
 
 
 def review_file(games: Path) -> Path:
@@ -39,9 +39,7 @@ class ReviewFile:
     def __init__(self, path: Path) -> None:
         """Read a file, which need not exist.
 
-        Raises:
-            PlayerError: for a file that holds no reviews.
-            RunError: when it cannot be read.
+        Raise PlayerError for a file that holds no reviews, RunError when it cannot be read.
         """
         self.path = path
         self._lines: dict[str, dict[str, Any]] = {}
@@ -58,10 +56,9 @@ class ReviewFile:
                 raise self._invalid(number, error) from None
 
     def load(self, played: PlayedGame, spec: PlayerSpec) -> dict[int, Evaluation]:
-        """Return what `spec` said of a game, by ply.
+        """Return the evaluations of a game by `spec`, by ply.
 
-        Raises:
-            PlayerError: for a line that does not fit the game.
+        Raise PlayerError for a line that does not fit the game.
         """
         head = _head_of(played, spec)
         content = self._lines.get(json.dumps(head))
@@ -76,13 +73,17 @@ class ReviewFile:
             number = list(self._lines).index(json.dumps(head)) + 1
             raise self._invalid(number, error) from None
 
-    def save(self, played: PlayedGame, spec: PlayerSpec, known: dict[int, Evaluation]) -> None:
-        """Write what `spec` says of a game; raise RunError if the file cannot be written."""
+    def save(
+        self, played: PlayedGame, spec: PlayerSpec, evaluations: dict[int, Evaluation]
+    ) -> None:
+        """Write the evaluations of a game by `spec`; raise RunError if it cannot be written."""
         head, states = _head_of(played, spec), played.states()
-        rows = [_write(played.game, states, ply, known[ply]) for ply in sorted(known)]
+        rows = [
+            _write(played.game, states[ply], ply, item) for ply, item in sorted(evaluations.items())
+        ]
         content = {"format": FORMAT, **dict(zip(_HEAD, head, strict=True)), "positions": rows}
         self._lines[json.dumps(head)] = content
-        text = "".join(json.dumps(each) + "\n" for each in self._lines.values())
+        text = "".join(json.dumps(line) + "\n" for line in self._lines.values())
         write_atomic(self.path, text.encode())
 
     def _invalid(self, number: int, error: Exception) -> PlayerError:
@@ -97,8 +98,7 @@ def _head_of(played: PlayedGame, spec: PlayerSpec) -> list[Any]:
     return [write_game(played.game), played.moves(), spec.name, spec.player_hash]
 
 
-def _write(game: Game, states: list[State], ply: int, evaluation: Evaluation) -> dict[str, Any]:
-    state = states[ply]
+def _write(game: Game, state: State, ply: int, evaluation: Evaluation) -> dict[str, Any]:
     return {
         "ply": ply,
         "value": evaluation.value,
@@ -118,11 +118,10 @@ def _read(game: Game, states: list[State], row: dict[str, Any]) -> tuple[int, Ev
         raise ValueError(f"value: expected a number from -1 to 1, got {value}")
     state, line = states[ply], []
     best = [game.parse_action(state, typed(name, str)) for name in field(row, "best", list)]
-    at = state
-    for name in field(row, "line", list):
-        line.append(game.parse_action(at, typed(name, str)))
-        at = game.play(at, line[-1])
     choices = int(game.legal_action_mask(state).sum())
+    for name in field(row, "line", list):
+        line.append(game.parse_action(state, typed(name, str)))
+        state = game.play(state, line[-1])
     if bool(best) != bool(choices) or line[:1] != best[:1]:
         raise ValueError(f"position {ply} needs a best move, with which its line begins")
     exact = field(row, "exact", bool)

@@ -34,14 +34,14 @@ class PositionSolver:
         ply = int(state[PLY])
         if ply <= self.unsolved:
             return None
-        found = self._solve(state, watch)
-        if found is None:
+        result = self._solve(state, watch)
+        if result is None:
             self.unsolved = ply
             return None
-        best = tuple(map(int, np.flatnonzero(found.best)))
+        best = tuple(map(int, np.flatnonzero(result.best)))
         line = self._line(state, best[0], watch)
         choices = int(self.game.legal_action_mask(state).sum())
-        return Evaluation(float(found.value), True, found.end, best, line, choices)
+        return Evaluation(float(result.value), True, result.end, best, line, choices)
 
     def _solve(self, state: State, watch: Callable[[], object]) -> ExactResult | None:
         limit = self._solver.default_node_limit // SOLVER_SHARE
@@ -57,10 +57,10 @@ class PositionSolver:
             state = self.game.play(state, line[-1])
             if self.game.outcome(state) != ONGOING:
                 break
-            found = self._solve(state, watch)
-            if found is None:
+            result = self._solve(state, watch)
+            if result is None:
                 break
-            line.append(int(np.argmax(found.best)))
+            line.append(int(np.argmax(result.best)))
         return tuple(line)
 
 
@@ -84,11 +84,7 @@ class Reviewer:
     """Evaluates positions of one game by a solver and a player's search."""
 
     def __init__(self, spec: PlayerSpec, game: Game) -> None:
-        """Create the player.
-
-        Raises:
-            PlayerError: when it does not search a tree.
-        """
+        """Create the player; raise PlayerError when it does not search a tree."""
         if not spec.has_search:
             raise PlayerError(
                 f"{spec.name} does not search, so it cannot review; name a checkpoint or uct"
@@ -120,14 +116,14 @@ class Reviewer:
 def evaluate_game(
     reviewer: Reviewer,
     actions: Sequence[int],
-    known: dict[int, Evaluation],
+    evaluations: dict[int, Evaluation],
     on_position: Callable[[], object] = do_nothing,
 ) -> None:
-    """Evaluate the positions of a game that are not in `known`, by ply, and add them.
+    """Evaluate the positions of a game that are not in `evaluations`, by ply, and add them.
 
     `on_position` is called after each.
     """
     for ply in range(len(actions), -1, -1):
-        if ply not in known:
-            known[ply] = reviewer.evaluate(actions[:ply])
+        if ply not in evaluations:
+            evaluations[ply] = reviewer.evaluate(actions[:ply])
             on_position()

@@ -48,8 +48,7 @@ def addresses(prefix: str) -> dict[str, dict[str, str]]:
 def read_runtime(folder: Path) -> dict[str, bytes]:
     """Return the files by name, from an npm folder of onnxruntime-web or its `dist`.
 
-    Raises:
-        RunError: when a file is missing or of another version.
+    Raise RunError when a file is missing or of another version.
     """
     inner = folder / "dist"
     home = inner if inner.is_dir() else folder

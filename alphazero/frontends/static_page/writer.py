@@ -60,11 +60,8 @@ def page_files(
     """Return the files of a player's page by path.
 
     `runtime` is a folder of onnxruntime-web to copy; without it the page loads the runtime from
-    `HOST`.
-
-    Raises:
-        GameError: when the game has no rules in JavaScript.
-        RunError: when `runtime` lacks a file, or has it in another version.
+    `HOST`. Raise GameError when the game has no rules in JavaScript, RunError when `runtime` lacks
+    a file, or has it in another version.
     """
     game = check_rules(checkpoint)
     sources = resources.files("alphazero.frontends")
@@ -118,8 +115,7 @@ def _page_facts(checkpoint: Checkpoint, game: Game, model: OnnxModel) -> dict[st
 def write_page(folder: Path, files: dict[str, bytes]) -> int:
     """Write the files of a page; return their bytes. Other files in the folder stay.
 
-    Raises:
-        RunError: when a file or folder cannot be written.
+    Raise RunError when a file or folder cannot be written.
     """
     for name, data in files.items():
         path = folder / name

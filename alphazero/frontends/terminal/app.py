@@ -60,19 +60,17 @@ class Terminal:
             if console.is_terminal:
                 with contextlib.suppress(ImportError):
                     import readline  # noqa: F401  (line editing and history)
-            console.print(
-                "  Type a move, or: hint, undo, level, analyze, tree, save; help lists all."
-            )
+            console.print("  Type a move, or: hint, undo, level, analyze, save; help lists all.")
         try:
-            going = True
-            while going:
+            is_running = True
+            while is_running:
                 if session.game_tree.is_over:
                     draw(self.context)
                     console.print(self._result())
-                    going = has_user and self._read_until_change(self._after_the_game)
+                    is_running = has_user and self._read_until_change(self._after_the_game)
                 elif session.is_users_turn:
                     draw(self.context)
-                    going = self._read_until_change(self._on_the_turn)
+                    is_running = self._read_until_change(self._on_the_turn)
                 else:
                     self._let_player_move()
         finally:
@@ -89,7 +87,7 @@ class Terminal:
 
     def _on_the_turn(self) -> CommandResult | None:
         game_tree = self.session.game_tree
-        text = self._ask(f"{side_of(game_tree.game, game_tree.to_play)} to move: ").strip()
+        text = self._ask(f"{side_of(game_tree.game, game_tree.to_play)} to move: ")
         try:
             game_tree.make(game_tree.game.parse_action(game_tree.state, text))
             return CommandResult.PLAY
@@ -98,35 +96,34 @@ class Terminal:
 
     def _after_the_game(self) -> CommandResult | None:
         try:
-            text = self._ask(ANOTHER).strip()
+            text = self._ask(ANOTHER)
         except AlphaZeroError:
             return CommandResult.LEAVE
-        word = text.lower()
-        if word in ("y", "yes"):
-            text = "new"
-        if word in ("", "n", "no"):
+        if text.lower() in ("", "n", "no"):
             return CommandResult.LEAVE
+        if text.lower() in ("y", "yes"):
+            text = "new"
         return self._command(text, "type y for another game, n to leave, or a command such as undo")
 
-    def _command(self, text: str, otherwise: str) -> CommandResult | None:
-        """Run a command; `otherwise` is the message for an unknown one."""
-        word, _, rest = (text or "help").partition(" ")
+    def _command(self, text: str, message: str) -> CommandResult | None:
+        """Run a command; `message` is printed for an unknown one."""
+        word, _, argument = (text or "help").partition(" ")
         word = word.lower()
         try:
             if word in COMMANDS:
-                return run(self.context, word, rest.strip())
-            self.console.print(f"{otherwise}{did_you_mean(word, COMMANDS)}")
+                return run(self.context, word, argument.strip())
+            self.console.print(f"{message}{did_you_mean(word, COMMANDS)}")
         except AlphaZeroError as error:
             self.console.print(f"{error}")
         return None
 
     def _let_player_move(self) -> None:
         console, player = self.console, self.session.game_tree.to_play
-        side, began, is_announced = side_of(self.session.game, player), time.monotonic(), False
+        side, start, is_announced = side_of(self.session.game, player), time.monotonic(), False
 
         def announce() -> None:
             nonlocal is_announced
-            if console.is_terminal and not is_announced and time.monotonic() - began > DELAY:
+            if console.is_terminal and not is_announced and time.monotonic() - start > DELAY:
                 console.print(f"{side} thinks ...", style="dim")
                 is_announced = True
 
@@ -157,12 +154,8 @@ class Terminal:
 
     def _ask(self, prompt: str) -> str:
         """Return a line of input; raise AlphaZeroError at the end of the input."""
-        typed, self.context.typed = self.context.typed, None
-        if typed is not None:
-            self.console.print(f"{prompt}{typed}")
-            return typed
         try:
-            return self.read(prompt)
+            return self.read(prompt).strip()
         except UnicodeDecodeError:
             return "\N{REPLACEMENT CHARACTER}"
         except (EOFError, RuntimeError):  # RuntimeError: no standard input

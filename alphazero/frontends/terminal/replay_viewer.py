@@ -20,10 +20,8 @@ def replay(
 ) -> None:
     """Print all games, or the one with the number `chosen`, from 1.
 
-    With `read`, each position waits for a line from it.
-
-    Raises:
-        PlayerError: when there is no such game.
+    With `read`, each position waits for a line from it. Raise PlayerError when there is no such
+    game.
     """
     for number, game in chosen_games(games, chosen).items():
         say(f"game {number:,} of {len(games):,}, {headline(game)}")
@@ -34,8 +32,7 @@ def replay(
 def chosen_games(games: Sequence[PlayedGame], chosen: int | None) -> dict[int, PlayedGame]:
     """Return all games by number, from 1, or the one with the number `chosen`.
 
-    Raises:
-        PlayerError: when there is no such game.
+    Raise PlayerError when there is no such game.
     """
     if chosen is None:
         return dict(enumerate(games, 1))

@@ -63,10 +63,6 @@ class PlainConsole(Console):
             redirect_stderr=False,
         )
 
-    def bar(self, share: float, width: int) -> str:
-        """Return `share`, in [0, 1], as a bar padded to `width`."""
-        return (("#" if self.options.ascii_only else "█") * round(share * width)).ljust(width)
-
     def sparkline(self, shares: Iterable[float | None]) -> str:
         """Return numbers in [0, 1] as a character each; a dot for unknown ones."""
         signs, unknown = (DIGITS, ".") if self.options.ascii_only else (BLOCKS, "·")

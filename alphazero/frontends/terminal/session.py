@@ -68,6 +68,11 @@ class TerminalSession:
         played = self.game_tree.played((first, second))
         return [*self.games, played] if played.actions else self.games
 
+    def rates(self) -> list[float | None]:
+        """Return the first player's win rate after each move, in [0, 1]; None if unknown."""
+        values = [self.game_tree.value(node) for node in self.game_tree.path]
+        return [None if value is None else win_rate(value) for value in values]
+
     # --- the player ---
 
     def make_opponents_move(
@@ -77,7 +82,7 @@ class TerminalSession:
 
         `watch` is called during the search. A resignation or an error loses the game.
         """
-        game_tree, here, analyzer = self.game_tree, self.game_tree.current, self.opponent
+        game_tree, node, analyzer = self.game_tree, self.game_tree.current, self.opponent
         analyzer.sync(game_tree.moves)
         forfeit_reason = ""
         try:
@@ -88,60 +93,18 @@ class TerminalSession:
             analyzer.moves = None  # an external program is in an unknown state
             game_tree.resign(game_tree.to_play, forfeit_reason)
             return None
-        result = analyzer.result(here.state)
-        here.search_result = result or here.search_result
-        name = self.game.action_name(here.state, action)
+        result = analyzer.result(node.state)
+        node.search_result = result or node.search_result
+        name = self.game.action_name(node.state, action)
         game_tree.make(action, game_tree.search_comment(action, result))
         return name, result
 
-    def describe_budget(self) -> str:
-        """Describe how long the player thinks; raise PlayerError when it has no budget."""
-        analyzer = self.opponent
-        if analyzer.searches:
-            return str(analyzer.budget)
-        depth, seconds = self._depth(), getattr(analyzer.player, "seconds", None)
-        return f"depth {depth}" if seconds is None else str(Budget(seconds=seconds))
-
-    def set_budget(self, text: str) -> None:
-        """Set the player's budget per move, at full strength.
-
-        Raises:
-            PlayerError: for an invalid budget, or a player without one.
-        """
-        analyzer = self.opponent
-        if analyzer.searches:
-            budget = Budget.read(text)
-            if budget.simulations == 0 and not self.has_network:
-                raise PlayerError("expected at least 1 simulation: this player has no network")
-            analyzer.think_for(budget)
-            return
-        self._depth()
-        budget = Budget.read(text, "plies")
-        if budget.simulations == 0:
-            raise PlayerError("expected a depth of at least 1 ply")
-        longest = self.game.max_moves
-        vars(analyzer.player).update(
-            depth=min(budget.simulations or longest, longest), seconds=budget.seconds
-        )
-
-    def _depth(self) -> int:
-        """Return the search depth of a player without a tree; raise PlayerError if it has none."""
-        depth = getattr(self.opponent.player, "depth", None)
-        if depth is None:
-            raise PlayerError("this player has no budget to set")
-        return int(depth)
-
     # --- the user's analysis ---
-
-    @property
-    def has_network(self) -> bool:
-        return self.spec.saved is not None
 
     def hint_analyzer(self) -> Analyzer:
         """Return a second analyzer of the same player, at the current position.
 
-        Raises:
-            PlayerError: when the player has no tree search, or the game is over.
+        Raise PlayerError when the player has no tree search, or the game is over.
         """
         if not self.opponent.searches:
             raise PlayerError("this player gives no hints: it does not search a tree")
@@ -151,36 +114,32 @@ class TerminalSession:
         self._hint_analyzer.sync(self.game_tree.moves)
         return self._hint_analyzer
 
-    def remaining_budget(self, *, again: bool = False) -> Budget | None:
-        """Return the budget still needed to match the opponent's search, or None if already met.
+    def hint_budget(self) -> Budget | None:
+        """Return the budget of a hint: what its tree lacks of the opponent's simulations.
 
-        For timed players any finished search counts, unless `again`. At a level for people, the
-        budget is that of training.
-
-        Raises:
-            PlayerError: as `hint_analyzer`.
+        None if it lacks nothing. At a level for people, the budget is that of training. Raise
+        PlayerError as `hint_analyzer`.
         """
-        known = self.hint_analyzer().result(self.game_tree.state)
+        result = self.hint_analyzer().result(self.game_tree.state)
         budget, saved = self.opponent.budget, self.spec.saved
         if self.opponent.level is not None and saved is not None:
             budget = Budget(saved.settings.simulations)
-        if known is None:
+        if result is None or budget.simulations is None:
             return budget
-        if budget.simulations is None:
-            return budget if again else None
-        rest = budget.simulations - known.simulations
+        rest = budget.simulations - result.simulations
         return budget._replace(simulations=rest) if rest > 0 else None
 
-    def search(self, budget: Budget, is_wanted: Callable[[], bool] = lambda: True) -> SearchResult:
-        """Continue the search while `is_wanted()`; return the result.
+    def search(
+        self, budget: Budget, should_continue: Callable[[], bool] = lambda: True
+    ) -> SearchResult:
+        """Search on within the budget, while `should_continue()`; return the result.
 
-        Raises:
-            PlayerError: as `hint_analyzer`.
+        Raise PlayerError as `hint_analyzer`.
         """
         analyzer = self.hint_analyzer()
         deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
         analyzer.begin(budget.simulations)
-        while not analyzer.search.has_finished and is_wanted():
+        while not analyzer.search.has_finished and should_continue():
             if deadline is not None and time.monotonic() > deadline:
                 break
             analyzer.step()
@@ -189,15 +148,7 @@ class TerminalSession:
 
     def current_result(self) -> SearchResult:
         """Return the search result of the current position, which must have been searched."""
-        here = self.game_tree.current
-        here.search_result = self.hint_analyzer().result(here.state)
-        assert here.search_result is not None, "it was not searched"
-        return here.search_result
-
-    def rates(self) -> list[float | None]:
-        """Return the first player's win rate after each move, in [0, 1]; None if unknown.
-
-        Draws count half. An unsearched position has its move's value in the search before it.
-        """
-        values = [self.game_tree.value(node) for node in self.game_tree.path]
-        return [None if value is None else win_rate(value) for value in values]
+        node = self.game_tree.current
+        node.search_result = self.hint_analyzer().result(node.state)
+        assert node.search_result is not None, "it was not searched"
+        return node.search_result

@@ -1,6 +1,5 @@
-"""The terminal's views: the board, candidates, the search tree, the game so far."""
+"""The terminal's views: the board, candidate moves, the game so far."""
 
-import heapq
 import itertools
 import re
 from collections.abc import Sequence
@@ -17,15 +16,13 @@ from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games.game import Game, State, to_play, win_rate
 from alphazero.games.grid import SIGNS
 from alphazero.games.results import describe_margin
-from alphazero.mcts.search import ChildStatistics
 from alphazero.players.position_search import SearchResult
 from alphazero.utils.arrays import Float32Array
 
-BAR = 16
-"""Maximum width of a bar, in columns."""
-
 TERRITORY = 0.5
-"""Least ownership of a cell that is marked as territory."""
+"""Minimum ownership of a cell that is marked as territory."""
+
+COLUMNS = ("move", "visits", "share", "wins", "prior", "line")
 
 
 def side_of(game: Game, player: int) -> str:
@@ -47,12 +44,12 @@ def board(
     """
     rows, columns = game.observation_shape[1:]
     lines = [f"  {line} " for line in game.render(state).split("\n")]
-    found = [_cells_in(line, columns) for line in lines]
-    has_cells = sum(map(bool, found)) == rows
-    drawn, cell = [], 0
-    for line, places in zip(lines, found, strict=True):
+    places = [_cells_in(line, columns) for line in lines]
+    has_cells = sum(map(bool, places)) == rows
+    texts, cell = [], 0
+    for line, row in zip(lines, places, strict=True):
         signs, styles = list(line), []
-        for place in places if has_cells else []:
+        for place in row if has_cells else []:
             sign = SIGNS.index(line[place])
             is_last = cell == last_cell
             if is_last:
@@ -68,41 +65,15 @@ def board(
                 style = PLAYERS[sign - 1] if sign else "dim"
                 styles.append((style, place - is_last, place + 1 + is_last))
             cell += 1
-        drawn.append(Text("".join(signs).rstrip()))
+        texts.append(Text("".join(signs).rstrip()))
         for style, start, end in styles:
-            drawn[-1].stylize(style, start, end)
-    return Text("\n").join(drawn)
+            texts[-1].stylize(style, start, end)
+    return Text("\n").join(texts)
 
 
 def _owner_of(share: float) -> int:
     """Return 1 for player 0's territory, 2 for player 1's, else 0."""
     return 0 if abs(share) < TERRITORY else 1 if share > 0 else 2
-
-
-def territory(session: TerminalSession) -> Text:
-    """Draw the board with the territory that the rules or the network give to each side.
-
-    Raises:
-        PlayerError: when neither do.
-    """
-    game, here = session.game, session.game_tree.current
-    end = session.opponent.predict_end(here.state)
-    if end.ownership is None:
-        raise PlayerError(
-            "this player does not predict territory: its network has no ownership head"
-        )
-    margin = "" if end.margin is None else f"  margin {describe_margin(game, end.margin)}\n"
-    first, second = game.side_names
-    words = f"  x, o: cells that {first} or {second} will own; (X), (O): stones of the other side"
-    drawing = board(game, here.state, last_cell_of(game, here), end.ownership)
-    return Text.assemble(drawing, "\n", margin, (words, "dim"))
-
-
-def last_cell_of(game: Game, node: GameNode) -> int | None:
-    """Return the cell of the move into a position; None without one."""
-    if node.parent is None or node.action is None:
-        return None
-    return game.action_cell(node.parent.state, node.action)
 
 
 def _cells_in(line: str, columns: int) -> list[int]:
@@ -114,50 +85,64 @@ def _cells_in(line: str, columns: int) -> list[int]:
     return cells if len(cells) == len(words) == columns else []
 
 
+def territory(session: TerminalSession) -> Text:
+    """Draw the board with the territory that the rules or the network give to each side.
+
+    Raise PlayerError when neither do.
+    """
+    game, node = session.game, session.game_tree.current
+    end = session.opponent.predict_end(node.state)
+    if end.ownership is None:
+        raise PlayerError(
+            "this player does not predict territory: its network has no ownership head"
+        )
+    margin = "" if end.margin is None else f"  margin {describe_margin(game, end.margin)}\n"
+    first, second = game.side_names
+    words = f"  x, o: cells that {first} or {second} will own; (X), (O): stones of the other side"
+    drawing = board(game, node.state, last_cell_of(game, node), end.ownership)
+    return Text.assemble(drawing, "\n", margin, (words, "dim"))
+
+
+def last_cell_of(game: Game, node: GameNode) -> int | None:
+    """Return the cell of the move into a position; None without one."""
+    if node.parent is None or node.action is None:
+        return None
+    return game.action_cell(node.parent.state, node.action)
+
+
 # --- a search ------------------------------------------------------------------------------------
 
 
-def _table(*headings: str, left: Sequence[str]) -> Table:
-    """Return a table without lines; columns in `left` are aligned left, the others right."""
-    table = Table(box=None, padding=(0, 0, 0, 2), header_style="dim")
-    for heading in headings:
-        table.add_column(
-            heading, justify="left" if heading in left else "right", no_wrap=heading != "line"
-        )
-    return table
-
-
-def _headline(console: PlainConsole, session: TerminalSession, result: SearchResult) -> str:
-    """Describe the position's value and the simulations in one line of the terminal."""
-    network = (
-        f" (network alone {win_rate(result.network_value):.0%})" if session.has_network else ""
-    )
-    margin = ""
-    if result.end.margin is not None:
-        margin = f", {describe_margin(session.game, result.end.margin)}"
-    side = side_of(session.game, session.game_tree.to_play)
-    line = (
-        f"  {side}: win rate {win_rate(result.value):.0%}{network}{margin}, "
-        f"{result.simulations:,} simulations"
-    )
-    return line[: console.width]
-
-
 def candidates(console: PlainConsole, session: TerminalSession, result: SearchResult) -> Group:
-    """Draw the best moves: visits, visit share, win rate of the player to move, prior, line."""
-    state, rows = session.game_tree.state, max(1, min(8, console.height - 4))
-    table = _table("move", "visits", "share", "wins", "prior", "line", left=["line"])
-    for place, each in enumerate(result.candidates[:rows]):
+    """Draw the value of the position and its best moves.
+
+    The columns are visits, visit share, win rate of the player to move, network prior, line.
+    """
+    game, state = session.game, session.game_tree.state
+    network = f" (network alone {win_rate(result.network_value):.0%})"
+    margin = result.end.margin
+    headline = (
+        f"  {side_of(game, session.game_tree.to_play)}: win rate {win_rate(result.value):.0%}"
+        + (network if session.spec.saved is not None else "")
+        + ("" if margin is None else f", {describe_margin(game, margin)}")
+        + f", {result.simulations:,} simulations"
+    )
+    table = Table(box=None, padding=(0, 0, 0, 2), header_style="dim")
+    for name in COLUMNS:
+        is_line = name == "line"
+        table.add_column(name, justify="left" if is_line else "right", no_wrap=not is_line)
+    rows = max(1, min(8, console.height - 4))
+    for place, move in enumerate(result.candidates[:rows]):
         table.add_row(
-            session.game.action_name(state, each.action),
-            f"{each.visits:,}",
-            f"{result.share(each):.1%}",
-            f"{win_rate(each.value):.1%}" if each.visits else "-",
-            f"{each.prior:.1%}",
-            _line(session.game, state, each.line),
+            game.action_name(state, move.action),
+            f"{move.visits:,}",
+            f"{result.share(move):.1%}",
+            f"{win_rate(move.value):.1%}" if move.visits else "-",
+            f"{move.prior:.1%}",
+            _line(game, state, move.line),
             style="bold" if place == 0 else None,
         )
-    return Group(_headline(console, session, result), table)
+    return Group(headline[: console.width], table)
 
 
 def _line(game: Game, state: State, actions: Sequence[int]) -> Text:
@@ -170,84 +155,35 @@ def _line(game: Game, state: State, actions: Sequence[int]) -> Text:
     return line
 
 
-def policy(console: PlainConsole, session: TerminalSession, result: SearchResult) -> Group:
-    """Draw the network's policy beside the visit shares."""
-    rows, width = max(1, console.height - 4), max(0, min(BAR, (console.width - 35) // 2))
-    table = _table("move", " prior", "visits", "wins", left=[" prior", "visits"])
-    for each in sorted(result.candidates, key=lambda each: -each.prior)[:rows]:
-        share = result.share(each)
-        table.add_row(
-            session.game.action_name(session.game_tree.state, each.action),
-            f"{each.prior:>6.1%} {console.bar(each.prior, width)}",
-            f"{share:>6.1%} {console.bar(share, width)}",
-            f"{win_rate(each.value):.1%}" if each.visits else "-",
-        )
-    return Group(_headline(console, session, result), table)
-
-
-def tree(console: PlainConsole, session: TerminalSession, depth: int) -> Table:
-    """Draw the most visited lines of the user's search as a tree."""
-    game, search, rows = session.game, session.hint_analyzer().search, max(1, console.height - 4)
-    kept: dict[tuple[int, ...], ChildStatistics] = {}
-    known: list[tuple[int, int, tuple[int, ...], ChildStatistics]] = []
-    order = itertools.count()  # ties: first found first
-
-    def add_children(line: tuple[int, ...]) -> None:
-        for each in search.children_of(0, line):
-            heapq.heappush(known, (-each.visits, next(order), (*line, each.action), each))
-
-    add_children(())
-    while known and len(kept) < rows:
-        _, _, line, child = heapq.heappop(known)
-        kept[line] = child
-        if len(line) < depth:
-            add_children(line)
-
-    table = _table("move", "visits", "wins", left=["move", "wins"])
-
-    def add_rows(line: tuple[int, ...], state: State) -> None:
-        for below, child in kept.items():  # most visited first
-            if below[:-1] == line:
-                player = to_play(state)
-                name = f"{'  ' * len(line)}{game.action_name(state, child.action)}"
-                value = f"{win_rate(child.value):.1%} for {SIGNS[player + 1]}"
-                table.add_row(Text(name, PLAYERS[player]), f"{child.visits:,}", value)
-                add_rows(below, game.play(state, child.action))
-
-    add_rows((), session.game_tree.state)
-    return table
-
-
 # --- the game so far -----------------------------------------------------------------------------
 
 
 def graph(
     console: PlainConsole, game: Game, rates: Sequence[float | None], player: int, is_user: bool
 ) -> Text | None:
-    """Draw a player's win rate, given player 0's `rates`; None with fewer than two known."""
-    own = [rate if rate is None or player == 0 else 1 - rate for rate in rates]
-    known = [rate for rate in own if rate is not None]
-    if len(known) < 2:
+    """Draw a player's win rate, given player 0's `rates`; None with fewer than two numbers."""
+    rates = [rate if rate is None or player == 0 else 1 - rate for rate in rates]
+    numbers = [rate for rate in rates if rate is not None]
+    if len(numbers) < 2:
         return None
     side = side_of(game, player)
     who = f"your win rate as {side}" if is_user else f"win rate of {side}"
-    now = f"{own[-1]:.0%}" if own[-1] is not None else f"{known[-1]:.0%} when last known"
+    now = f"{numbers[-1]:.0%}" + (" when last known" if rates[-1] is None else "")
     width = max(8, console.width - len(who) - len(now) - 9)
     return Text.assemble(
-        f"  {who}  ", (console.sparkline(own[-width:]), PLAYERS[player]), f"  {now}"
+        f"  {who}  ", (console.sparkline(rates[-width:]), PLAYERS[player]), f"  {now}"
     )
 
 
 def moves(game_tree: GameTree) -> RenderableType:
     """Write the moves of its line, the current one in brackets, and the variations."""
-    line = list(itertools.pairwise(game_tree.line))
     words, notes = [], []
-    for number, (before, node) in enumerate(line, 1):
+    for number, (before, node) in enumerate(itertools.pairwise(game_tree.line), 1):
         player = to_play(before.state)
         text = f"{number} {SIGNS[player + 1]} {game_tree.name(node)}"
         marks = "[]" if node is game_tree.current else "  "
         words.append(Text(f" {marks[0]}{text}{marks[1]}", PLAYERS[player]))
-        others = [game_tree.name(each) for each in before.children if each is not node]
+        others = [game_tree.name(child) for child in before.children if child is not node]
         if others:
             place = f"after move {number - 1}" if number > 1 else "at the beginning"
             notes.append(f"  {place} you also tried {' '.join(others)}")

@@ -86,7 +86,7 @@ class Trees(NamedTuple):
     """The arrays of all trees.
 
     Kernels write to them; Python writes the request fields, the seeds, and what
-    `TreeSearch.reset` and `restrict_root` change.
+    `TreeSearch.reset` changes.
     """
 
     slots: RecordArray

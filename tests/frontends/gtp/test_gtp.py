@@ -21,9 +21,9 @@ from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.cli import main as cli
 from alphazero.frontends import analyzer
-from alphazero.frontends.gtp import session
+from alphazero.frontends.gtp.commands import COMMANDS
 from alphazero.frontends.gtp.line_reader import Lines
-from alphazero.frontends.gtp.protocol import GtpCommand, answer, read_command
+from alphazero.frontends.gtp.protocol import GtpLine, format_reply, read_line
 from alphazero.games import ONGOING, game_names, make_game
 from alphazero.games.go.board import KOMI
 from alphazero.games.registry import read_game
@@ -172,26 +172,25 @@ def test_commands_of_the_specification_are_all_known_and_listed() -> None:
 @pytest.mark.parametrize(
     ("line", "read"),
     [
-        ("  12  play\tblack D4 # here", GtpCommand("12", "play", ["black", "D4"])),
-        ("quit\r", GtpCommand("", "quit", [])),
-        ("\x07na\x00me", GtpCommand("", "name", [])),
-        ("12", GtpCommand("12", "", [])),
-        ("12play", GtpCommand("", "12play", [])),
+        ("  12  play\tblack D4 # here", GtpLine("12", "play", ["black", "D4"])),
+        ("quit\r", GtpLine("", "quit", [])),
+        ("\x07na\x00me", GtpLine("", "name", [])),
+        ("12", GtpLine("12", "", [])),
+        ("12play", GtpLine("", "12play", [])),
         ("# only a comment", None),
         (" \t ", None),
         ("", None),
     ],
 )
-def test_a_line_is_read_as_the_specification_says(line: str, read: GtpCommand | None) -> None:
-    assert read_command(line) == read
+def test_a_line_is_read_as_the_specification_says(line: str, read: GtpLine | None) -> None:
+    assert read_line(line) == read
 
 
 def test_an_answer_holds_no_empty_line_but_its_end() -> None:
-    command = GtpCommand("3", "x", [])
-    assert answer(command, "a\n\n\nb ") == "=3 a\nb\n\n"
-    assert answer(command, "\na\nb") == "=3\na\nb\n\n"
-    assert answer(command, "") == "=3\n\n"
-    assert answer(command, "no", succeeded=False) == "?3 no\n\n"
+    assert format_reply("3", "a\n\n\nb ") == "=3 a\nb\n\n"
+    assert format_reply("3", "\na\nb") == "=3\na\nb\n\n"
+    assert format_reply("3", "") == "=3\n\n"
+    assert format_reply("3", "no", succeeded=False) == "?3 no\n\n"
 
 
 @pytest.mark.parametrize(
@@ -290,14 +289,14 @@ def test_a_go_player_that_sees_komi_plays_any_komi_and_handicap(tmp_path: Path) 
     path = saved_player(tmp_path / "go.safetensors", "go:rows=7,columns=7,features=1")
     talk = GtpTalk(str(path), "go:rows=7,columns=7,features=1")
     assert talk.ask("play b D4") == talk.ask("komi 5.5") == "=\n\n"
-    assert talk.engine.position.state[KOMI] == 11
+    assert talk.engine.state[KOMI] == 11
     assert talk.ask("final_score") == "= B+43.5\n\n"
     assert re.fullmatch(r"= ([A-G][1-7]|pass)\n\n", talk.ask("genmove w"))
     assert "KM[5.5]" in talk.ask("printsgf")
     assert talk.ask("boardsize 9") == ("? unacceptable size: this player plays on 7 x 7 only\n\n")
     assert talk.ask("clear_board") == talk.ask("komi 0.5") == "=\n\n"
     assert talk.ask("fixed_handicap 2") == "= C3 E5\n\n"
-    assert talk.engine.position.state[KOMI] == 1
+    assert talk.engine.state[KOMI] == 1
     assert re.fullmatch(r"= ([A-G][1-7]|pass)\n\n", talk.ask("genmove w"))
 
 
@@ -383,10 +382,6 @@ def test_analysis_reports_what_the_search_has_found() -> None:
     [
         ("b 10 minmoves", "'minmoves' needs a value"),
         ("b 10 fly b", "not supported: 'fly'"),
-        ("b 10 avoid b", "avoid needs a color, vertices with commas, and a depth"),
-        ("b 10 avoid b d9 1", "invalid vertex 'd9'"),
-        ("b 10 allow b pass 1", "no legal move is left to search"),
-        ("b 10 allow b a1 0", "a depth must be an integer of at least 1"),
         ("w 10", "illegal move: it is black's turn"),
         ("b interval x", "interval must be an integer"),
     ],
@@ -417,7 +412,7 @@ def test_kata_analyze_has_score_and_ownership_for_the_player_to_move(tmp_path: P
     talk = GtpTalk(go_player(tmp_path, "ownership", "margin"), GO_3X3)
     for line, player in (("play b a1", 1), ("play w b2", 0)):
         talk.ask(line)
-        end = talk.engine.analyzer.predict_end(talk.engine.position.state)
+        end = talk.engine.analyzer.predict_end(talk.engine.state)
         assert end.margin is not None
         assert end.ownership is not None
         sign = 1 if player == 0 else -1
@@ -451,7 +446,7 @@ def test_before_the_end_the_network_says_which_stones_are_dead(tmp_path: Path) -
     talk = GtpTalk(go_player(tmp_path, "ownership"), GO_3X3)
     for line in ("play b a1", "play w c3", "play b a2", "play w c1"):
         talk.ask(line)
-    end = talk.engine.analyzer.predict_end(talk.engine.position.state)
+    end = talk.engine.analyzer.predict_end(talk.engine.state)
     assert end.ownership is not None
     chains = {"A2 A1": [3, 6], "C3": [2], "C1": [8]}
     signs = {"A2 A1": 1, "C3": -1, "C1": -1}
@@ -476,7 +471,7 @@ def test_players_without_a_tree_say_that_they_have_none() -> None:
     assert re.fullmatch(r"= [ABC][123]\n\n", talk.ask("genmove b"))
 
 
-@pytest.mark.parametrize("word", session.STREAMING_MOVES)
+@pytest.mark.parametrize("word", ["genmove_analyze", "lz-genmove_analyze", "kata-genmove_analyze"])
 def test_a_move_found_before_the_first_interval_is_reported_once(word: str) -> None:
     talk = GtpTalk("uct:60", "tic_tac_toe")
     begin, info, move = talk.ask(f"3 {word} b 100000").rstrip("\n").split("\n")
@@ -509,10 +504,7 @@ def test_a_player_that_ponders_thinks_while_nothing_is_asked() -> None:
         ("kgs-time_settings byoyomi 0 2 3", 1.0, 2.0),
         ("kgs-time_settings canadian 0 100 50", 1.0, 2.0),
         ("kgs-time_settings absolute 30", 0.5, 5.0),
-        ("kata-time_settings fischer 0 3", 0.0, 0.15),
-        ("kata-time_settings fischer 30 3", 3.0, 8.0),
-        ("kata-time_settings fischer-capped 30 3 -1 1.5", 1.0, 1.5),
-        ("kata-time_settings byoyomi 0 2.5 3", 1.5, 2.5),
+        ("kgs-time_settings byoyomi 0 2.5 3", 1.5, 2.5),
         ("time_left b 3 2", 1.0, 1.5),
         ("time_left b 0 0", 0.0, 0.15),
     ],
@@ -554,6 +546,20 @@ def test_komi_and_size_of_go_are_options_of_players_that_play_any() -> None:
     assert talk.ask("undo") == "? cannot undo\n\n"
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("kgs-time_settings fischer 1 2", "expected one of none, absolute, byoyomi, canadian"),
+        ("kgs-time_settings absolute", "absolute takes 1 numbers, got 0"),
+        ("kgs-time_settings canadian 1 2 0", "stones or periods must be"),
+        ("time_settings -1 0 0", "a time must be 0 to 1e+09, got -1"),
+        ("time_left b x 0", "a time must be a number, got 'x'"),
+    ],
+)
+def test_a_wrong_clock_is_refused(line: str, message: str) -> None:
+    assert GtpTalk("random", "go").ask(line).startswith(f"? {message}"), line
+
+
 def test_another_komi_leaves_the_moves_the_clocks_and_the_handicap() -> None:
     talk = GtpTalk("random", "go:rows=7,columns=7")
     talk.ask("time_settings 60 0 0")
@@ -571,21 +577,7 @@ def test_another_komi_leaves_the_moves_the_clocks_and_the_handicap() -> None:
 def test_stop_ends_pondering() -> None:
     talk = GtpTalk("uct:30", "connect_four", ["genmove b", "stop"], ponder=True)
     talk.run()
-    assert talk.session._own_move == -1
-
-
-def test_time_systems_are_listed_and_checked() -> None:
-    talk = GtpTalk("random", "go")
-    listed = talk.ask("kata-list_time_settings")[2:].split()
-    assert listed == ["none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped"]
-    refused = {
-        "kgs-time_settings fischer 1 2": "expected one of none, absolute, byoyomi, canadian",
-        "kata-time_settings fischer 1": "fischer takes 2 numbers, got 1",
-        "kata-time_settings fischer-capped 60 1 30 -1": "the limit of the main time is below",
-        "kata-time_settings canadian 1 2 0": "stones or periods must be",
-    }
-    for line, message in refused.items():
-        assert talk.ask(line).startswith(f"? {message}"), line
+    assert talk.engine.own_move == -1
 
 
 @pytest.mark.parametrize(("player", "own"), [("minimax:depth=2", None), ("minimax:seconds=1", 1)])
@@ -596,22 +588,9 @@ def test_a_player_has_its_own_limits_again_without_a_clock(player: str, own: flo
     talk.ask("time_settings 0 5 1")
     talk.ask("genmove b")
     assert searching.seconds not in (None, own)
-    talk.ask("kata-time_settings none")
+    talk.ask("kgs-time_settings none")
     talk.ask("genmove w")
     assert searching.seconds == own
-
-
-def test_fischers_clock_adds_its_increment_up_to_its_limit() -> None:
-    talk = GtpTalk("random", "go")
-    assert talk.ask("kata-time_settings fischer-capped 20 5 22 -1") == "=\n\n"
-    assert talk.engine.clocks is not None
-    clock = talk.engine.clocks[0]
-    clock.spend(4)
-    assert clock.left == 21
-    clock.spend(1)
-    assert clock.left == 22
-    clock.spend(30)
-    assert clock.left == 0
 
 
 def test_games_are_loaded_from_sgf_and_printed(tmp_path: Path) -> None:
@@ -632,56 +611,8 @@ def test_games_are_loaded_from_sgf_and_printed(tmp_path: Path) -> None:
     assert ";W[cc];B[dd];W[]" in talk.ask("printsgf")
 
 
-def test_moves_to_search_can_be_allowed_and_avoided_for_one_analysis() -> None:
-    talk = GtpTalk("uct:300", "tic_tac_toe")
-    for line in ("play b a1", "play w b2", "play b a2", "play w c3"):
-        talk.ask(line)
-
-    def searched(options: str) -> set[str]:
-        lines = kept_talking(watched := GtpTalk("uct:300", "tic_tac_toe"), *steps(options))
-        watched.session.lines = Lines(lines)
-        return set(re.findall(r"info move (\S+) visits [1-9]", watched.run()))
-
-    def steps(options: str) -> list[tuple[str, str]]:
-        moves = ["play b a1", "play w b2", "play b a2", "play w c3"]
-        analysis = (f"kata-analyze b 1 {options}", r"=\n(info .*\n){3}")
-        return [*((move, "=") for move in moves), analysis, ("name", "=")]
-
-    assert searched("") == {"A3", "B1", "B3", "C1", "C2"}
-    assert searched("avoid b A3,b1 1") == {"B3", "C1", "C2"}
-    assert searched("avoid b a3 1 avoid b C2 50 avoid w b1 1") == {"B1", "B3", "C1"}
-    assert searched("allow b c1,c2 1") == {"C1", "C2"}
-    talk.ask("kata-analyze b allow b c1 1")
-    reply = talk.ask("kata-genmove_analyze b avoid b b1 1")
-    assert reply.startswith("? not supported: allow and avoid for a move")
-    assert talk.ask("genmove b") == "= A3\n\n"  # the restriction is over
-
-
-def test_an_analysis_reports_the_root_and_the_visits_of_each_line() -> None:
-    talk = GtpTalk("uct:300", "connect_four")
-    talk.ask("reg_genmove b")
-    roots = talk.engine.analyzer.roots
-    assert roots is not None
-    reply = talk.ask("kata-analyze b pvVisits true rootInfo true")
-    infos = reply.split("rootInfo")[0].split("info move ")[1:]
-    assert len(infos) == 7
-    for info in infos:
-        line, visits = info.split(" pv ")[1].split(" pvVisits ")
-        counted = list(map(int, visits.split()))
-        assert len(counted) == len(line.split())
-        assert counted == sorted(counted, reverse=True)
-        assert counted[0] == int(numbers_after("visits", info, 1)[0])
-    root = reply.split("rootInfo ")[1]
-    assert numbers_after("visits", root, 1) == [300]
-    assert numbers_after("winrate", root, 1)[0] == pytest.approx(
-        (1 + roots.values[0]) / 2, abs=1e-6
-    )
-    assert " currentPlayer B " in f" {root}"
-    assert "rootInfo" not in talk.ask("lz-analyze b rootInfo true")
-
-
 PLAUSIBLE = f"""
-    {" ".join(session.WORDS)}
+    {" ".join(COMMANDS)}
     b w black white a1 b2 c3 d4 j9 t19 pass resign 0 1 2 3 5 9 19 26 -1 6.5 1e3 x
     byoyomi canadian absolute none alive dead tic_tac_toe gomoku nim connect_four
     interval maxmoves ownership true é # 999999999999999999999 . '
@@ -746,7 +677,7 @@ def test_lines_that_nobody_takes_are_left_unread() -> None:
     assert waiting.is_waiting(10.0)
     time.sleep(0.2)
     first = read
-    assert 1 < first < 200, "ten million characters were to come"
+    assert 1 < first < 200, "a thousand lines were to come"
     for number in range(1000):
         assert (waiting.next() or "").startswith(f"{number} ")
         assert read <= number + 1 + first
@@ -775,7 +706,7 @@ def test_every_line_is_answered_once_whatever_it_is() -> None:
         if rng.random() < 0.2:
             line = f"{rng.randrange(10**6)} {line}"
         reply = talks[rng.random() < 0.5].ask(line)
-        command = read_command(line)
+        command = read_line(line)
         if command is None:
             assert reply == ""
         else:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.frontends.gtp_client import SlowClock
-from helpers.frontends.terminal_client import BOTH, FIRST, SECOND, Stream, TerminalTalk, tables_in
+from helpers.frontends.terminal_client import BOTH, FIRST, Stream, TerminalTalk, tables_in
 from helpers.paths import TESTS
 from helpers.players import TINY, saved_player
 from rich.console import RenderableType
@@ -105,15 +105,6 @@ def test_go_searches_for_the_given_time(monkeypatch: pytest.MonkeyPatch) -> None
     assert 8 * 18 <= second - first <= 8 * 20
 
 
-def test_where_seconds_decide_a_hint_looks_again_and_the_views_show_what_is_known(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(session, "time", SlowClock())
-    words = ["budget 1s", "policy", "tree", "policy", "hint", "hint", "quit"]
-    counts = simulations_in(TerminalTalk("tic_tac_toe", BOTH, words).run())
-    assert counts[0] == counts[1] < counts[2] < counts[3]
-
-
 def test_where_nobody_could_stop_it_an_analysis_ends_by_itself_and_shows_one_table() -> None:
     talk = TerminalTalk("tic_tac_toe", BOTH, ["analyze", "b2", "quit"]).run()
     assert simulations_in(talk) == [1000]
@@ -131,57 +122,10 @@ def test_looking_makes_the_opponent_no_stronger() -> None:
     assert len(answers(alone, plays)) == 2
 
 
-def test_policy_shows_the_priors_beside_the_shares_of_the_visits() -> None:
-    # X wins by c1, and the network knows nothing of it.
-    talk = TerminalTalk("tic_tac_toe", BOTH, ["a1", "a3", "b1", "b3", "policy", "quit"], 400).run()
-    (table,) = answers(talk, "prior .* visits")
-    rows = {line.split()[0]: line.split() for line in table.splitlines()[2:]}
-    assert set(rows) == {"a2", "b2", "c2", "c1", "c3"}
-    assert all(row[1] == "20.0%" for row in rows.values())
-    assert float(rows["c1"][3].rstrip("%")) > 60
-    assert rows["c1"][-1] == "100.0%"
-    assert rows["c1"][4].count("#") > rows["c1"][2].count("#") > 0
-
-
-def test_the_tree_shows_the_most_visited_lines_with_the_win_rate_of_who_moves(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("LINES", "24")
-    talk = TerminalTalk(
-        "tic_tac_toe", BOTH, ["a1", "a3", "b1", "tree 2", "hint", "quit"], 400
-    ).run()
-    (table,) = answers(talk, "move +visits +wins")
-    found = [
-        re.fullmatch(r"( +)(\w\d) +([\d,]+) +(\S+)% for (.) *", s) for s in table.splitlines()[1:]
-    ]
-    lines = [(len(m[1]) // 2, m[2], int(m[3]), float(m[4]) / 50 - 1, m[5]) for m in found if m]
-    assert len(lines) == len(found) <= 20
-    above = [0, 0, 0]
-    for depth, _, visits, value, sign in lines:
-        assert depth in (1, 2)
-        assert sign == " OX"[depth]
-        assert -1 <= value <= 1
-        assert visits <= (above[depth - 1] if depth > 1 else 400)
-        above[depth] = visits
-    tops = {name: (visits, value) for depth, name, visits, value, _ in lines if depth == 1}
-    (hint,) = tables_in(talk)
-    assert hint[0].move == lines[0][1] == "c1", "the only move that does not lose at once"
-    for row in hint:
-        if row.move in tops:
-            assert tops[row.move] == (row.visits, pytest.approx(row.value))
-
-
-def test_the_trees_of_several_threads_are_added_up() -> None:
-    player = parse_player("uct:simulations=300,threads=2")
-    talk = TerminalTalk("tic_tac_toe", BOTH, ["tree 1", "quit"], player=player).run()
-    (table,) = answers(talk, "move +visits +wins")
-    assert sum(int(line.split()[1]) for line in table.splitlines()[1:]) == 300
-
-
 def test_players_that_do_not_search_say_so() -> None:
-    words = ["hint", "go 5", "analyze", "policy", "tree", "budget", "level", "quit"]
+    words = ["hint", "go 5", "analyze", "budget", "level", "quit"]
     talk = TerminalTalk("tic_tac_toe", BOTH, words, player=parse_player("random")).run()
-    assert len(answers(talk, "this player gives no hints")) == 5
+    assert len(answers(talk, "this player gives no hints")) == 3
     assert "this player has no budget to set" in talk.output
     assert "this player has no levels; set its budget, as in: budget 200" in talk.output
 
@@ -234,22 +178,11 @@ def test_a_wrong_budget_is_refused_in_one_line() -> None:
     assert "expected simulations, as in 200, or seconds, as in 5s; got ''" in talk.output
 
 
-def test_the_budget_of_alpha_beta_is_a_depth_or_seconds() -> None:
-    words = ["budget", "budget 2", "budget 1s", "budget 0", "b2", "quit"]
-    talk = TerminalTalk("tic_tac_toe", FIRST, words, player=parse_player("minimax:depth=3")).run()
-    budgets = [text.partition(": ")[2] for text in answers(talk, "^  minimax")]
-    assert budgets == ["depth 3", "depth 2", "1 second a move"]
-    assert "expected a depth of at least 1 ply" in talk.output
-    assert len(talk.moves) == 2
-
-
-def test_swap_lets_the_player_make_the_move() -> None:
-    talk = TerminalTalk("tic_tac_toe", FIRST, ["swap", "sides", "quit"]).run()
+def test_the_player_moves_when_the_sides_change() -> None:
+    talk = TerminalTalk("tic_tac_toe", FIRST, ["sides second", "sides", "quit"]).run()
     assert len(talk.moves) == 1
     assert "  X, who moves first: uniform.  O: you." in talk.output
     assert talk.prompts[-1] == "O to move: "
-    talk = TerminalTalk("tic_tac_toe", BOTH, ["swap", "quit"]).run()
-    assert "one player has both sides; change that with: sides" in talk.output
 
 
 def test_sides_are_shown_and_changed() -> None:
@@ -260,12 +193,6 @@ def test_sides_are_shown_and_changed() -> None:
     assert talk.moves == ["a1", "b2"]
     talk = TerminalTalk("tic_tac_toe", FIRST, ["sides none", "n"], 400).run()
     assert talk.prompts[-1] == "Another game? [y/N] ", "who sat down once is asked"
-
-
-def test_a_legal_move_is_a_move_even_where_it_is_a_command_too() -> None:
-    talk = TerminalTalk("hex:size=3,swap=1", SECOND, ["swap", "swap", "quit"], 20).run()
-    assert talk.moves[1] == "swap"
-    assert talk.session.sides == FIRST, "at the second time it was the command"
 
 
 def test_an_unknown_word_is_answered_with_the_nearest_one() -> None:
@@ -421,7 +348,7 @@ def test_win_rates_are_those_of_the_searches_and_of_the_result() -> None:
 def test_tables_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setenv("LINES", "12")
-    words = ["hint", "policy", "tree 9", "line", "4", "hint", "quit"]
+    words = ["hint", "line", "4", "hint", "quit"]
     for stream in (Stream(), Stream(is_terminal=True)):
         talk = TerminalTalk("connect_four", BOTH, words, 300, stream=stream).run()
         tables = answers(talk, "visits")
@@ -453,14 +380,13 @@ def test_what_is_drawn_while_a_search_goes_on_is_drawn_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(commands, "INTERVAL", 0)
-    for word, heads in (("hint", ["line"]), ("policy", ["wins"]), ("tree", ["wins"])):
-        stream = Stream(is_terminal=True)
-        talk = TerminalTalk("connect_four", BOTH, [word, "quit"], 400, stream=stream).run()
-        assert len(answers(talk, "\x1b\\[2K")) > 5
-        shown = on_screen(stream.text)
-        assert [line.split()[-1] for line in shown if line.startswith("  move")] == heads
-        plain_talk = TerminalTalk("connect_four", BOTH, [word, "quit"], 400).run()
-        assert shown == on_screen(plain_talk.stream.text), "the same as where nothing is drawn over"
+    stream = Stream(is_terminal=True)
+    talk = TerminalTalk("connect_four", BOTH, ["hint", "quit"], 400, stream=stream).run()
+    assert len(answers(talk, "\x1b\\[2K")) > 5
+    shown = on_screen(stream.text)
+    assert [line.split()[-1] for line in shown if line.startswith("  move")] == ["line"]
+    plain_talk = TerminalTalk("connect_four", BOTH, ["hint", "quit"], 400).run()
+    assert shown == on_screen(plain_talk.stream.text), "the same as where nothing is drawn over"
 
 
 # --- territory -----------------------------------------------------------------------------------

@@ -1,11 +1,12 @@
 """GTP sessions inside the test's own process, and regression files in GNU Go's form."""
 
 import re
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from alphazero.frontends.gtp.engine import Engine
-from alphazero.frontends.gtp.session import GtpSession
+from alphazero.frontends.gtp.session import answer, run
 from alphazero.games.registry import read_game
 from alphazero.players.registry import parse_player
 
@@ -32,24 +33,29 @@ class GtpTalk:
         ponder: bool = False,
     ) -> None:
         self.output = ""
-        spec, made = parse_player(player), read_game(game)
-        self.engine = Engine(spec, made)
-        given = lines(self) if callable(lines) else lines
-        self.session = GtpSession(self.engine, given, self._say, ponder)
+        self.ponder = ponder
+        self._is_created = threading.Event()
+        script = self._lines(lines)
+        self.engine = Engine(parse_player(player), read_game(game), script, self._say)
+        self._is_created.set()
 
     def has_output(self, pattern: str, begin: int) -> bool:
         """Whether the output after the first `begin` characters holds a pattern."""
         return re.search(pattern, self.output[begin:]) is not None
 
     def run(self) -> str:
-        self.session.run()
+        run(self.engine, self.ponder)
         return self.output
 
     def ask(self, line: str) -> str:
         """Return the reply to one line."""
         before = len(self.output)
-        self.session.take(line)
+        answer(self.engine, line)
         return self.output[before:]
+
+    def _lines(self, lines: Iterable[str] | Callable[["GtpTalk"], Iterable[str]]) -> Iterator[str]:
+        self._is_created.wait()
+        yield from lines(self) if callable(lines) else lines
 
     def _say(self, text: str) -> None:
         self.output += text
@@ -61,18 +67,18 @@ def regress(path: Path, talk: GtpTalk) -> list[str]:
     A test is a command with a number; the pattern that its answer must match follows as
     `#? [pattern]`, with `!` in front for one that it must not match.
     """
-    failed, asked, answered, tests = [], "", "", 0
+    failures, command, reply, tests = [], "", "", 0
     for line in path.read_text(encoding="utf-8").splitlines():
-        wanted = re.fullmatch(r"#\? \[(!?)(.*)\]", line)
-        if wanted:
+        test = re.fullmatch(r"#\? \[(!?)(.*)\]", line)
+        if test:
             tests += 1
-            matches = re.fullmatch(wanted[2], answered) is not None
-            if matches == bool(wanted[1]):
-                failed.append(f"{path.name}: {asked}: correct {wanted[2]!r}, got {answered!r}")
+            matches = re.fullmatch(test[2], reply) is not None
+            if matches == bool(test[1]):
+                failures.append(f"{path.name}: {command}: correct {test[2]!r}, got {reply!r}")
         elif line and not line.startswith("#"):
-            asked, reply = line, talk.ask(line)
-            answered = re.sub(r"^[=?][0-9]* ?", "", reply).strip()
-            if not line[0].isdigit() and reply[0] != "=":
-                failed.append(f"{path.name}: {asked}: {reply.strip()}")
+            command, text = line, talk.ask(line)
+            reply = re.sub(r"^[=?][0-9]* ?", "", text).strip()
+            if not line[0].isdigit() and text[0] != "=":
+                failures.append(f"{path.name}: {command}: {text.strip()}")
     assert tests, f"{path.name} holds no tests"
-    return failed
+    return failures
