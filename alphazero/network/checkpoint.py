@@ -7,12 +7,11 @@ as zeros, because safetensors by itself loads a flipped bit silently. Nothing is
 A file's kind is known before torch is loaded, which is imported where tensors are needed.
 """
 
-import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from alphazero.config.fields import WrongValueError, check_value, config_fields
 from alphazero.config.schema import AUXILIARY_HEADS, Config, NetworkConfig, check_names
@@ -45,16 +44,8 @@ FILE_LIMIT: Final = 4 << 30
 LEARNING_COPIES: Final = 4
 """Copies of the weights in memory while learning, about: weights, gradient, momentum and EMA."""
 
-TYPES: Final = {
-    "float32": "F32",
-    "bfloat16": "BF16",
-    "float16": "F16",
-    "float64": "F64",
-    "int64": "I64",
-    "int32": "I32",
-    "uint8": "U8",
-    "bool": "BOOL",
-}
+_FLOATS: Final = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}
+TYPES: Final = _FLOATS | {"int64": "I64", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
 """Names in safetensors of torch's types."""
 
 _HASH: Final = b'"sha256":"'
@@ -65,21 +56,22 @@ _MESSAGE_LIMIT: Final = 400
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A player at one moment of its training; `source` names the file in messages.
-
-    `weights` is the network's `state_dict`; `step` counts optimizer updates; `rating` is in Elo,
-    None if unknown; `details` is for people.
-    """
+    """A player at one moment of its training."""
 
     game_name: str
     game_options: dict[str, Any]
     network_settings: NetworkConfig
     weights: "dict[str, Tensor]"
+    """the network's `state_dict`"""
     step: int
+    """optimizer updates"""
     iteration: int
     rating: float | None = None
+    """in Elo; None if unknown"""
     details: dict[str, JSON] = field(default_factory=dict)
+    """for people"""
     source: str = "this checkpoint"
+    """the file's name in messages"""
 
     def network(self, game: "Game | None" = None) -> "ResNet":
         """Return a new network with a copy of these weights, in evaluation mode.
@@ -142,11 +134,9 @@ def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
 def checkpoint_bytes(checkpoint: Checkpoint, name: str) -> bytes:
     """Return the bytes of a player's file; raise CheckpointError as `save_checkpoint`."""
     _check_numbers(name, checkpoint.weights)
-    shape = dataclasses.asdict(checkpoint.network_settings)
-    del shape["initial"]  # the run's, not the network's
     player = {
         "game": {"name": checkpoint.game_name, "options": checkpoint.game_options},
-        "network": shape,
+        "network": settings_dict(checkpoint.network_settings),
         "step": checkpoint.step,
         "iteration": checkpoint.iteration,
         "rating": checkpoint.rating,
@@ -156,37 +146,38 @@ def checkpoint_bytes(checkpoint: Checkpoint, name: str) -> bytes:
     return tensors_to_bytes(name, checkpoint.weights, {"format": PLAYER_FORMAT, "player": text})
 
 
+def settings_dict(settings: NetworkConfig) -> dict[str, Any]:
+    """Return the settings of a network by name, without `initial`, which is the run's."""
+    return {name: value for name, value in vars(settings).items() if name != "initial"}
+
+
 def load_checkpoint(path: Path | str) -> Checkpoint:
     """Read a player; raise CheckpointError for a wrong hash, format, game or weight."""
     return read_checkpoint(_read_file(path), printable(path))
 
 
 def read_checkpoint(data: bytes, name: str) -> Checkpoint:
-    """Do the same as `load_checkpoint` for the bytes of a file; `name` is for errors."""
-    tensors, metadata = parse_tensors(data, name, PLAYER_FORMAT)
+    """Read a player from the bytes of a file, as `load_checkpoint`; `name` is for errors."""
+    weights, metadata = parse_tensors(data, name, PLAYER_FORMAT)
     try:
-        checkpoint = _checkpoint_of(parse_object(metadata["player"]), tensors, name)
+        player = parse_object(metadata["player"])
+        game, rating = typed(player["game"], dict), player["rating"]
+        checkpoint = Checkpoint(
+            game_name=typed(game["name"], str),
+            game_options=typed(game["options"], dict),
+            network_settings=_settings_of(typed(player["network"], dict), name),
+            weights=weights,
+            step=typed(player["step"], int),
+            iteration=typed(player["iteration"], int),
+            rating=None if rating is None else float(typed(rating, int, float)),
+            details=typed(player["details"], dict),
+            source=name,
+        )
     except (KeyError, TypeError, ValueError) as error:
         refuse(name, f"its description of the player is unreadable ({error}); it is damaged")
-    _check_numbers(name, tensors)
+    _check_numbers(name, weights)
     checkpoint._validated_network()
     return checkpoint
-
-
-def _checkpoint_of(player: dict[str, Any], weights: "dict[str, Tensor]", source: str) -> Checkpoint:
-    """Return the checkpoint in a file; raise KeyError, TypeError or ValueError if malformed."""
-    game, rating = typed(player["game"], dict), player["rating"]
-    return Checkpoint(
-        game_name=typed(game["name"], str),
-        game_options=typed(game["options"], dict),
-        network_settings=_settings_of(typed(player["network"], dict), source),
-        weights=weights,
-        step=typed(player["step"], int),
-        iteration=typed(player["iteration"], int),
-        rating=None if rating is None else float(typed(rating, int, float)),
-        details=typed(player["details"], dict),
-        source=source,
-    )
 
 
 def _settings_of(values: dict[str, Any], source: str) -> NetworkConfig:
@@ -194,14 +185,14 @@ def _settings_of(values: dict[str, Any], source: str) -> NetworkConfig:
     if odd := sorted(values.keys() ^ NetworkConfig.__dataclass_fields__.keys() - {"initial"}):
         kind = "has the unknown" if odd[0] in values else "lacks the"
         refuse(source, f"its network {kind} setting {odd[0]!r}; it is of another version")
-    for each, kind, note in config_fields(NetworkConfig):
+    for key, kind, note in config_fields(NetworkConfig):
         try:
-            if each.name == "auxiliary":
+            if key.name == "auxiliary":
                 values["auxiliary"] = check_names(values["auxiliary"], "heads", AUXILIARY_HEADS)
-            elif each.name != "initial":
-                check_value(kind, note, values[each.name])
+            elif key.name != "initial":
+                check_value(kind, note, values[key.name])
         except WrongValueError as error:
-            raise ValueError(f"{each.name}: {error}") from None
+            raise ValueError(f"{key.name}: {error}") from None
     settings = NetworkConfig(**values)
     if settings.global_pooling >= settings.filters:
         raise ValueError(f"global_pooling: {settings.global_pooling} is not less than filters")
@@ -211,13 +202,13 @@ def _settings_of(values: dict[str, Any], source: str) -> NetworkConfig:
 def _check_numbers(name: str, weights: "dict[str, Tensor]") -> None:
     """Raise CheckpointError when a weight is NaN or infinite, or a variance is negative."""
     for key, tensor in sorted(weights.items()):
-        fault = ""
-        if not bool(tensor.isfinite().all()):
+        if not tensor.isfinite().all():
             fault = "NaN or infinity"
-        elif key.endswith("running_var") and bool((tensor < 0).any()):
+        elif key.endswith("running_var") and (tensor < 0).any():
             fault = "a negative variance"
-        if fault:
-            refuse(name, f"weight {key!r} holds {fault}; use an earlier checkpoint", "use")
+        else:
+            continue
+        refuse(name, f"weight {key!r} holds {fault}; use an earlier checkpoint", "use")
 
 
 def _describe(tensor: "Tensor") -> str:
@@ -248,13 +239,12 @@ def check_network_size(config: Config, game: "Game") -> None:
 
 
 def tensors_to_bytes(name: str, tensors: "dict[str, Tensor]", metadata: dict[str, str]) -> bytes:
-    """Return tensors and texts as the bytes of one verified file, which is called `name` in errors.
+    """Return the bytes of a verified file; raise CheckpointError if its header is too large.
 
-    `metadata` must have a "format"; "format_version" and "sha256" are added here.
-
-    Raises:
-        CheckpointError: when the header would be too large to read.
+    `metadata` must have a "format"; "format_version" and "sha256" are added. `name` is for errors.
     """
+    import torch
+
     texts = {**metadata, "format_version": str(FORMAT_VERSION), "sha256": _NO_HASH.decode()}
     # Written here, because the library orders its metadata at random: equal files would differ.
     header: dict[str, Any] = {"__metadata__": dict(sorted(texts.items()))}
@@ -262,7 +252,8 @@ def tensors_to_bytes(name: str, tensors: "dict[str, Tensor]", metadata: dict[str
     contents = []
     # Descending element sizes keep every tensor aligned.
     for key, tensor in sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0])):
-        contents.append(_bytes_of(tensor))
+        row_major = tensor.detach().cpu().contiguous().reshape(-1)
+        contents.append(row_major.view(torch.uint8).numpy().data)
         start, end = end, end + len(contents[-1])
         kind, shape = _type_of(tensor), list(tensor.shape)
         header[key] = {"dtype": kind, "shape": shape, "data_offsets": [start, end]}
@@ -283,15 +274,11 @@ def parse_tensors(
 ) -> "tuple[dict[str, Tensor], dict[str, str]]":
     """Verify the bytes of a file; return its tensors and its other texts.
 
-    The tensors take about as much memory again as `data`.
-
-    Raises:
-        CheckpointError: for any fault, with `name`.
+    The tensors take about as much memory again as `data`. Raises CheckpointError for any fault.
     """
     import safetensors.torch
 
-    header = _header_of(name, data)
-    texts = _metadata_of(name, header, expected_format)
+    header, texts = _parse_header(data, name, expected_format)
     if _digest(data) != texts.pop("sha256"):
         refuse(name, "its SHA-256 does not match: the file is damaged; use another copy of it")
     if foreign := {tensor.get("dtype", "") for tensor in header.values()} - set(TYPES.values()):
@@ -317,14 +304,6 @@ def _type_of(tensor: "Tensor") -> str:
     return TYPES[str(tensor.dtype).removeprefix("torch.")]
 
 
-def _bytes_of(tensor: "Tensor") -> memoryview:
-    """Return the tensor's bytes in row-major order, without a copy if possible."""
-    import torch
-
-    flat = tensor.detach().cpu().contiguous().reshape(-1)
-    return flat.view(torch.uint8).numpy().data
-
-
 # --- headers, without torch ----------------------------------------------------------------------
 
 
@@ -342,23 +321,19 @@ def find_checkpoint(path: Path) -> Path:
         if best.exists():
             return best
         if path.is_dir():
-            raise CheckpointError(
-                f"{printable(path)} holds no best.safetensors; give a .safetensors file or the "
-                "folder of a run"
-            )
+            expected = "a .safetensors file or the folder of a run"
+            raise CheckpointError(f"{printable(path)} holds no best.safetensors; give {expected}")
         if not path.exists() and (near := suggest_file(path, ".safetensors", "checkpoints")):
             raise CheckpointError(f"{printable(path)}: no such file{near}")
     except OSError as error:
-        raise CheckpointError(
-            f"cannot read {printable(path)}: {explain_os_error(error)}"
-        ) from error
+        reason = explain_os_error(error)
+        raise CheckpointError(f"cannot read {printable(path)}: {reason}") from error
     return path
 
 
 def check_checkpoint(path: Path | str) -> None:
     """Raise CheckpointError unless a file's header is a player's: a check before compilation."""
-    name = printable(path)
-    _metadata_of(name, _header_of(name, _read_file(path)), PLAYER_FORMAT)
+    _parse_header(_read_file(path), printable(path), PLAYER_FORMAT)
 
 
 def _read_file(path: Path | str) -> bytes:
@@ -369,47 +344,42 @@ def _read_file(path: Path | str) -> bytes:
         raise CheckpointError(str(error)) from error
 
 
-def _header_of(name: str, data: bytes) -> dict[str, Any]:
-    """Return the parsed header, an object of objects."""
+def _parse_header(
+    data: bytes, name: str, expected_format: str
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the tensors of a header by name, and its texts without format and version.
+
+    Raises:
+        CheckpointError: for another kind of file, another format or a damaged header.
+    """
     # A header's length may begin like a pickle; then its JSON follows.
     if data[:2] == b"PK" or (data[:1] == b"\x80" and data[8:9] != b"{"):
         refuse(
             name, "this is a pickled PyTorch file, which can run code; only .safetensors are read"
         )
     length = int.from_bytes(data[:8], "little")
-    if len(data) < 8 or (length <= HEADER_LIMIT and length > len(data) - 8):
+    foreign = "it is no .safetensors file, or its header is damaged"
+    if len(data) >= 8 and length > HEADER_LIMIT:
+        refuse(name, f"{foreign} (longer than 1 MiB)")
+    if len(data) < 8 + length:
         refuse(name, f"it ends too early, after {len(data):,} bytes; use another copy of it")
-    if length > HEADER_LIMIT:
-        refuse(name, "it is no .safetensors file, or its header is damaged (longer than 1 MiB)")
     try:
         header = parse_object(data[8 : 8 + length].decode())
         for tensor in header.values():
             typed(typed(tensor, dict).get("dtype", ""), str)
     except (TypeError, ValueError):
-        refuse(name, "it is no .safetensors file, or its header is damaged (no JSON of tensors)")
-    return header
-
-
-def _metadata_of(name: str, header: dict[str, Any], expected_format: str) -> dict[str, str]:
-    """Remove the metadata from the header and return its texts without format and version.
-
-    Raises:
-        CheckpointError: for a wrong one.
-    """
+        refuse(name, f"{foreign} (no JSON of tensors)")
     texts = header.pop("__metadata__", {})
     kind, version = texts.pop("format", None), texts.pop("format_version", None)
     if kind != expected_format:
-        what = f"of format {kind!r}" if kind else "of another program"
-        refuse(name, f"this .safetensors file is {what}; expected {expected_format!r}")
+        origin = f"of format {kind!r}" if kind else "of another program"
+        refuse(name, f"this .safetensors file is {origin}; expected {expected_format!r}")
     if version != str(FORMAT_VERSION):
-        refuse(
-            name,
-            f"its format is {str(version)[:9]}, and this version of alphazero reads "
-            f"{FORMAT_VERSION}; use the version that wrote it",
-        )
+        reader = f"this version of alphazero reads {FORMAT_VERSION}; use the version that wrote it"
+        refuse(name, f"its format is {str(version)[:9]}, and {reader}")
     if "sha256" not in texts or not all(isinstance(text, str) for text in texts.values()):
         refuse(name, "its header lacks the SHA-256 or holds no texts; it is damaged")
-    return cast(dict[str, str], texts)
+    return header, texts
 
 
 def refuse(name: str, why: str, verb: str = "read") -> NoReturn:

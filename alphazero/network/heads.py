@@ -1,16 +1,14 @@
 """The heads of the network: policy, value and auxiliary ones, and the layer that all parts have.
 
 Convolutional policy heads and the pooling of the board: KataGo, Wu 2019 (arXiv:1902.10565), section
-3.3 and appendix A. Auxiliary heads are what a network learns beside policy and value, for better
-features; self-play does not compute them: section 4.1; KataGo, docs/KataGoMethods.md, "Short-term
-Value and Score Targets".
+3.3 and appendix A. Auxiliary heads learn other targets for better features; self-play does not
+compute them: section 4.1; KataGo, docs/KataGoMethods.md, "Short-term Value and Score Targets".
 
 Shapes: B positions, H rows, W columns, F filters, K planes of actions, E other actions, A actions,
 T horizons.
 """
 
 import math
-from collections.abc import Callable
 from typing import Final, cast
 
 import torch
@@ -21,10 +19,8 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from alphazero.config.schema import NetworkConfig
 
 REFERENCE_WIDTH: Final = 14
-"""KataGo's middle width: of boards from 9 to 19."""
-
 WIDTH_SCALE: Final = 10
-"""KataGo's unit of the width's deviation from it."""
+"""KataGo's middle width, of boards from 9 to 19, and its unit of the deviation from it."""
 
 NUM_SUMMARIES: Final = 3
 """Numbers that `pool_board` computes of each filter."""
@@ -75,9 +71,9 @@ def pool_board(features: Tensor) -> Tensor:
 class ConvolutionalPolicy(nn.Module):
     """Policy logits: K planes over the cells, then E actions without a cell, such as a pass.
 
-    KataGo's policy head: F filters, plus a bias that depends on F pooled ones, give the logits of
-    each cell by a 1 x 1 convolution; the pooled ones alone give those of the other actions. A
-    normalisation after the bias is left out, because the input is normalised.
+    KataGo's policy head, without the normalisation after the bias, because the input is normalised:
+    F filters, plus a bias that depends on F pooled ones, give the logits of each cell by a 1 x 1
+    convolution; the pooled ones alone give those of the other actions.
     """
 
     def __init__(self, filters: int, planes: int, others: int) -> None:
@@ -120,7 +116,7 @@ def policy_logits(features: Tensor, output: nn.Module) -> Tensor:
 
 
 class PerCellHead(nn.Module):
-    """One logit for each cell; no weight depends on the size of the board."""
+    """One logit for each cell; fits any size of the board."""
 
     def __init__(self, filters: int) -> None:
         super().__init__()
@@ -135,7 +131,7 @@ class PerCellHead(nn.Module):
 
 
 class PooledHead(nn.Module):
-    """Outputs of the means and maxima over the board; no weight depends on its size."""
+    """Outputs of the means and maxima over the board; fits any size of it."""
 
     def __init__(self, filters: int, hidden: int, outputs: int) -> None:
         super().__init__()
@@ -154,9 +150,8 @@ class PooledHead(nn.Module):
 class MarginHead(PooledHead):
     """The mean and the standard deviation of the margin.
 
-    KataGo learns a distribution over all scores beside them, with a weight for every score; its
-    search uses only mean and standard deviation, and so do people. Two numbers fit any game and
-    size of board. The head counts in board widths, which keeps its outputs near 1.
+    KataGo learns a distribution over all scores beside them, which its search does not use. Two
+    numbers fit any game and board. Counting in board widths keeps the outputs near 1.
     """
 
     def __init__(self, filters: int, hidden: int) -> None:
@@ -172,9 +167,9 @@ class MarginHead(PooledHead):
 def make_auxiliary_heads(settings: NetworkConfig) -> nn.ModuleDict:
     """Return the heads in `settings.auxiliary` by name."""
     filters, hidden = settings.filters, settings.value_hidden
-    makers: dict[str, Callable[[], nn.Module]] = {
-        "ownership": lambda: PerCellHead(filters),
-        "margin": lambda: MarginHead(filters, hidden),
-        "short_term_value": lambda: PooledHead(filters, hidden, len(HORIZON_SHARES)),
+    heads = {
+        "ownership": PerCellHead(filters),
+        "margin": MarginHead(filters, hidden),
+        "short_term_value": PooledHead(filters, hidden, len(HORIZON_SHARES)),
     }
-    return nn.ModuleDict({name: makers[name]() for name in settings.auxiliary})
+    return nn.ModuleDict({name: heads[name] for name in settings.auxiliary})

@@ -3,7 +3,6 @@
 Shapes: B positions, C planes, H rows, W columns, A actions.
 """
 
-import dataclasses
 import inspect
 import json
 from importlib.metadata import version
@@ -15,7 +14,7 @@ import torch
 from alphazero.errors import ConfigError, RunError
 from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import make_game, write_game
-from alphazero.network.checkpoint import Checkpoint
+from alphazero.network.checkpoint import Checkpoint, settings_dict
 from alphazero.network.inference.backend import onnx_is_installed
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.inference.onnx_evaluator import (
@@ -43,13 +42,13 @@ TOLERANCE: Final = 1e-3
 """Largest difference of a float32 logit or value from torch. The shipped players have 0.000005."""
 
 _GAMES: Final = 16
-"""Games at once: so few that a thousand positions reach far into games of any length."""
+"""Games at once; few, so that a thousand positions reach far into games of any length."""
 
 _RANDOM_SHARE: Final = 0.5
 """Share of uniformly random moves, so that games differ; the others follow the policy."""
 
 _MAX_ROUNDS: Final = 2_000
-"""Moves of each game at most; small games do not have as many positions as asked for."""
+"""Moves of each game at most; a small game may have too few positions."""
 
 
 class Comparison(NamedTuple):
@@ -83,17 +82,18 @@ class OnnxModel(NamedTuple):
 
     data: bytes
     """the file's contents"""
-    inputs: dict[str, str]
-    """type and shape by name"""
-    outputs: dict[str, str]
     metadata: dict[str, str]
     comparison: Comparison
 
     def describe(self) -> str:
         """Return the names and shapes of inputs and outputs, and the comparison, in a few lines."""
-        tables = [("input ", self.inputs), ("output", self.outputs)]
-        lines = [f"{kind}  {name:14} {shape}" for kind, t in tables for name, shape in t.items()]
-        return "\n".join([*lines, f"planes  {self.metadata['planes']}", str(self.comparison)])
+        shape, actions = self.metadata["observation_shape"][1:-1], self.metadata["num_actions"]
+        return (
+            f"input   {INPUT:14} float32 [{BATCH}, {shape}]\n"
+            f"output  {LOGITS:14} float32 [{BATCH}, {actions}]\n"
+            f"output  {VALUES:14} float32 [{BATCH}], from -1 to 1, for the player to move\n"
+            f"planes  {self.metadata['planes']}\n{self.comparison}"
+        )
 
 
 def export_model(
@@ -111,27 +111,16 @@ def export_model(
         raise ConfigError("ONNX is not installed; pip install 'alphazero[onnx]'")
     game = make_game(checkpoint.game_name, **checkpoint.game_options)
     network = fold_batch_norm(checkpoint.network())
-    rounds = precision == "int8"
-    evaluator = OnnxEvaluator(network)
-    played = played_positions(evaluator, game, positions + CALIBRATION * rounds)
-    border = len(played) * CALIBRATION // (positions + CALIBRATION) if rounds else 0
-    ranges = measure_ranges(network, played[: max(border, 1)]) if rounds else {}
+    calibration = CALIBRATION if precision == "int8" else 0
+    played = played_positions(OnnxEvaluator(network), game, positions + calibration)
+    border = len(played) * calibration // (positions + calibration)
+    ranges = measure_ranges(network, played[: max(border, 1)]) if calibration else {}
     metadata = _describe(checkpoint, game, sha256) | {"precision": precision}
     data = onnx_bytes(network, ranges, metadata)
-    comparison = compare_with_torch(data, network, played[border:], rounds)
+    comparison = compare_with_torch(data, network, played[border:], precision == "int8")
     if not comparison.good:
         raise RunError(f"the {precision} model was not written: {comparison}")
-    shape = ", ".join(map(str, game.observation_shape))
-    return OnnxModel(
-        data,
-        {INPUT: f"float32 [{BATCH}, {shape}]"},
-        {
-            LOGITS: f"float32 [{BATCH}, {game.num_actions}]",
-            VALUES: f"float32 [{BATCH}], from -1 to 1, for the player to move",
-        },
-        metadata,
-        comparison,
-    )
+    return OnnxModel(data, metadata, comparison)
 
 
 @torch.inference_mode()
@@ -142,18 +131,13 @@ def compare_with_torch(
 
     `observations` [B, C, H, W], B above 0.
     """
-    exact_logits, exact_values = (
-        answer.numpy() for answer in network(torch.from_numpy(observations))
+    exact = [output.numpy() for output in network(torch.from_numpy(observations))]
+    received: Any = open_session(data).run([LOGITS, VALUES], {INPUT: observations})
+    logit_error, value_error = (
+        float(np.abs(ours - theirs).max()) for ours, theirs in zip(received, exact, strict=True)
     )
-    logits, values = open_session(data).run([LOGITS, VALUES], {INPUT: observations})
-    return Comparison(
-        len(observations),
-        float(np.abs(logits - exact_logits).max()),
-        float(np.abs(values - exact_values).max()),
-        QuantizationError.between((logits, values), (exact_logits, exact_values))
-        if rounded
-        else None,
-    )
+    int8 = QuantizationError.between(received, exact) if rounded else None
+    return Comparison(len(observations), logit_error, value_error, int8)
 
 
 def _describe(checkpoint: Checkpoint, game: Game, sha256: str) -> dict[str, str]:
@@ -167,8 +151,7 @@ def _describe(checkpoint: Checkpoint, game: Game, sha256: str) -> dict[str, str]
         for action, legal in enumerate(game.legal_action_mask(start))
     ]
     shipped = any(sha256_of(path) == sha256 for path in shipped_players().values())
-    network = dataclasses.asdict(checkpoint.network_settings)
-    del network["initial"]  # the run's, not the network's
+    planes = inspect.getdoc(type(game).observation_shape) or "not described"
     facts: dict[str, Any] = {
         "format": ONNX_FORMAT,
         "format_version": FORMAT_VERSION,
@@ -177,11 +160,11 @@ def _describe(checkpoint: Checkpoint, game: Game, sha256: str) -> dict[str, str]
         "player_sha256": sha256,
         "game": write_game(game),
         "game_options": game.options,
-        "planes": plane_names(game),
+        "planes": " ".join(planes.split()).rstrip("."),
         "observation_shape": game.observation_shape,
         "num_actions": game.num_actions,
         "first_actions": names,
-        "network": network,
+        "network": settings_dict(checkpoint.network_settings),
         "step": checkpoint.step,
         "iteration": checkpoint.iteration,
     }
@@ -191,28 +174,21 @@ def _describe(checkpoint: Checkpoint, game: Game, sha256: str) -> dict[str, str]
     }
 
 
-def plane_names(game: Game) -> str:
-    """Return the planes of the observation in words, as the game's source has them."""
-    text = inspect.getdoc(type(game).observation_shape) or "not described"
-    return " ".join(text.split()).rstrip(".")
+def played_positions(evaluator: BatchedEvaluator, game: Game, count: int) -> Float32Array:
+    """Return `count` distinct observations [B, C, H, W] of games that a network plays with itself.
 
-
-def played_positions(evaluator: BatchedEvaluator, game: Game, wanted: int) -> Float32Array:
-    """Return `wanted` distinct observations [B, C, H, W] of games that a network plays with itself.
-
-    Their order is random, and always the same.
-    There are fewer if the game has no more, but at least one.
+    Their order is random, and always the same. A game with fewer positions gives at least one.
     """
     rng = np.random.default_rng(0)
     states = [game.initial_state() for _ in range(_GAMES)]
     seen: dict[bytes, Float32Array] = {}
     idle = 0  # rounds without a new position
     for _ in range(_MAX_ROUNDS):
-        if len(seen) >= wanted or idle > game.max_moves:
+        if len(seen) >= count or idle > game.max_moves:
             break
         observations = np.stack([game.observe(state) for state in states])
         before = len(seen)
-        seen |= {each.tobytes(): each for each in observations}
+        seen |= {position.tobytes(): position for position in observations}
         idle = idle + 1 if len(seen) == before else 0
         logits, _ = evaluator.evaluate(observations)
         for index, (state, scores) in enumerate(zip(states, logits, strict=True)):
@@ -224,4 +200,4 @@ def played_positions(evaluator: BatchedEvaluator, game: Game, wanted: int) -> Fl
             over = game.outcome(after) != ONGOING
             states[index] = game.initial_state() if over else after
     positions = np.stack(list(seen.values()))
-    return positions[rng.permutation(len(positions))[:wanted]]
+    return positions[rng.permutation(len(positions))[:count]]

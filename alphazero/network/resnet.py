@@ -19,15 +19,8 @@ from torch.nn.functional import relu
 
 from alphazero.config.schema import NetworkConfig
 from alphazero.games.game import Game
-from alphazero.network.heads import (
-    NUM_SUMMARIES,
-    ConvNorm,
-    PooledHead,
-    make_auxiliary_heads,
-    make_policy_head,
-    policy_logits,
-    pool_board,
-)
+from alphazero.network import heads
+from alphazero.network.heads import ConvNorm, pool_board
 from alphazero.utils.arrays import Float32Array
 
 HEAD_INIT_STD = 0.1
@@ -55,8 +48,8 @@ def check_observations(observations: Tensor | Float32Array, shape: tuple[int, in
 class GlobalPooling(nn.Module):
     """Adds to each filter a bias that depends on the means and maxima of the last G filters.
 
-    KataGo's global pooling bias: Wu 2019 (arXiv:1902.10565), section 3.3. It has no mean scaled by
-    the board's width, and no normalisation of its own, because the input is normalised.
+    KataGo's global pooling bias (arXiv:1902.10565, section 3.3), without the scaled mean and
+    without a normalisation of its own, because the input is normalised.
     """
 
     def __init__(self, filters: int, pooled: int) -> None:
@@ -113,20 +106,17 @@ class ResNet(nn.Module):
     """The AlphaGo Zero network for one observation shape and one number of actions.
 
     With convolutional heads it also computes other sizes of the board, in training; an evaluator
-    has a network of each size, with the same weights.
+    has a network of each size, with the same weights. `policy_planes` is that of the game: with 0
+    the policy head is dense, whatever `settings.heads` is. `seed` draws the weights, without the
+    global generator; with None they stay on torch's "meta" device, to be assigned.
 
-    `seed` draws the weights; the global generator is never used. With None they stay on torch's
-    "meta" device, to be assigned. `policy_planes` is that of the game: with 0 the policy head is
-    dense, whatever `settings.heads` is.
-
-    Convolutions start by He's rule (arXiv:1502.01852). Two departures from plain He give an
-    untrained network nearly uniform policies and values near 0, which the first self-play needs:
-    random policies would decide which moves the search never tries, and a saturated tanh would
-    give false values and hardly any gradient. So the last layer of each head starts small, and the
-    last normalisation of each block starts with scale 0 (arXiv:1706.02677, section 5.1): each
-    block is then the identity, and the signal does not double with each block before the running
-    statistics are learnt. The layers that compute biases within a block start small too, so that
-    they hardly shift the filters.
+    Convolutions start by He's rule (arXiv:1502.01852), with two changes that make an untrained
+    network's policies nearly uniform and its values nearly 0. Otherwise the first self-play would
+    follow random policies, and a saturated tanh would give false values and hardly any gradient.
+    The last layer of each head starts small, and the last normalisation of each block starts with
+    scale 0 (arXiv:1706.02677, section 5.1): each block is then the identity, and the signal does
+    not double with each block before the running statistics are learnt. Layers that compute biases
+    within a block start small too.
     """
 
     def __init__(
@@ -146,24 +136,23 @@ class ResNet(nn.Module):
         # Built on "meta", because torch's own initialisation draws from the global generator.
         with torch.device("meta"):
             self.stem = ConvNorm(planes, settings.filters, 3)
-            self.tower = nn.Sequential(
-                *(
-                    ResidualBlock(
-                        settings.filters,
-                        settings.global_pooling if index % POOLING_INTERVAL == 1 else 0,
-                    )
-                    for index in range(settings.blocks)
+            blocks = (
+                ResidualBlock(
+                    settings.filters,
+                    settings.global_pooling if index % POOLING_INTERVAL == 1 else 0,
                 )
+                for index in range(settings.blocks)
             )
+            self.tower = nn.Sequential(*blocks)
             pools = settings.heads == "convolutional"
-            self.policy_features, self.policy_output = make_policy_head(
+            self.policy_features, self.policy_output = heads.make_policy_head(
                 settings, cells, num_actions, policy_planes if pools else 0
             )
             self.value_features = ConvNorm(settings.filters, settings.value_filters, 1)
-            inputs = settings.value_filters * (NUM_SUMMARIES if pools else cells)
+            inputs = settings.value_filters * (heads.NUM_SUMMARIES if pools else cells)
             self.value_hidden = nn.Linear(inputs, settings.value_hidden)
             self.value_output = nn.Linear(settings.value_hidden, 1)
-            self.auxiliary = make_auxiliary_heads(settings)  # last: drawn last
+            self.auxiliary = heads.make_auxiliary_heads(settings)  # last: drawn last
         if seed is not None:
             self.to_empty(device="cpu")
             self._initialise(torch.Generator().manual_seed(seed))
@@ -171,11 +160,10 @@ class ResNet(nn.Module):
     def useful_threads(self, positions: int, passes: int = 1) -> int:
         """Return the most cores that make `passes` over `positions` faster: 1, or `ALL_CORES`.
 
-        Threads wait for each other at every layer. With small layers, beside other programs, that
-        costs far more than it saves.
+        Threads wait for each other at every layer, which costs more than it saves in small ones.
         """
         _, height, width = self.observation_shape
-        weights = sum(each.numel() for each in self.parameters())
+        weights = sum(weight.numel() for weight in self.parameters())
         products = weights * height * width * positions * passes
         return 1 if products < FEW_PRODUCTS else ALL_CORES
 
@@ -212,7 +200,7 @@ class ResNet(nn.Module):
         pools = self.settings.heads == "convolutional"
         value = pool_board(value.float()) if pools else value.flatten(1).float()
         value = relu(self.value_hidden(value), inplace=True)
-        logits = policy_logits(self.policy_features(trunk), self.policy_output)
+        logits = heads.policy_logits(self.policy_features(trunk), self.policy_output)
         return logits, torch.tanh(self.value_output(value).float()).squeeze(1)
 
     @torch.no_grad()
@@ -220,7 +208,7 @@ class ResNet(nn.Module):
         """Fill every parameter and buffer, drawing from `generator` only, always in one order."""
         before_relu: list[nn.Module] = [self.value_hidden]
         for module in self.modules():
-            if isinstance(module, PooledHead):
+            if isinstance(module, heads.PooledHead):
                 before_relu.append(module.hidden)
             elif isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, nonlinearity="relu", generator=generator)
@@ -237,11 +225,10 @@ class ResNet(nn.Module):
 
 
 def fold_batch_norm(network: ResNet) -> ResNet:
-    """Return a copy for inference, in evaluation mode, with folded normalisations.
+    """Return a copy in evaluation mode with folded normalisations, which cannot be trained.
 
-    The given network is unchanged. The copy computes the same in evaluation mode, up to rounding,
-    and cannot be trained further. Its weights have torch's default memory format: a learner keeps
-    them channels-last, a file does not, and the kernels for these formats round differently.
+    It computes the same, up to rounding. Its weights have torch's default memory format: a learner
+    keeps them channels-last, a file does not, and the kernels for these formats round differently.
     """
     duplicate = copy.deepcopy(network).eval().requires_grad_(False)
     duplicate.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]

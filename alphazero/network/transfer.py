@@ -42,79 +42,64 @@ class Transfer:
     unused: list[str] = field(default_factory=list)
     """parts that only the checkpoint has"""
     widened: str = ""
-    """what the checkpoint's filters became, in words, if this network has more"""
+    """the change of the number of filters, in words, if this network has more"""
 
     def __str__(self) -> str:
         parts_of = defaultdict(list)
         for part, reason in self.refused.items():
             parts_of[reason].append(part)
-        refused = [f"{_listed(parts)} ({reason})" for reason, parts in parts_of.items()]
-        return "; ".join(
-            [
-                *([self.widened] if self.widened else []),
-                f"taken: {_listed(self.taken)}",
-                *([f"not taken: {', '.join(refused)}"] if refused else []),
-                *([f"not in this network: {_listed(self.unused)}"] if self.unused else []),
-            ]
-        )
+        refused = ", ".join(f"{_listed(parts)} ({reason})" for reason, parts in parts_of.items())
+        texts = [self.widened, f"taken: {_listed(self.taken)}"]
+        texts += [f"not taken: {refused}"] if refused else []
+        texts += [f"not in this network: {_listed(self.unused)}"] if self.unused else []
+        return "; ".join(filter(None, texts))
 
 
-def load_initial(
-    path: str, network: ResNet, rng: np.random.Generator
-) -> tuple[dict[str, Tensor], Transfer]:
-    """Read the weights of `network.initial`, and compare them with a network's.
+@torch.no_grad()
+def start_from(path: str, network: ResNet, rng: np.random.Generator) -> Transfer:
+    """Copy what fits of the checkpoint at `path`, a file or a run's folder, into a network.
 
-    Weights of fewer filters are widened to the network's number, with `rng`. `network` is not
-    changed, and may be on the "meta" device. `path` may be a run's folder.
+    Weights of fewer filters are widened to the network's number, with `rng`. Each part is taken as
+    a whole or keeps its untrained weights. A new block of a longer tower is the identity then, so a
+    network with more blocks, filters or both begins with the checkpoint's answers. A network on the
+    "meta" device only learns whether it could start so.
 
     Raises:
         CheckpointError: for a file that is no checkpoint.
         ConfigError: when no part of it fits.
     """
     checkpoint = load_checkpoint(find_checkpoint(Path(path)))
-    weights, widened = checkpoint.weights, ""
+    weights, ours = checkpoint.weights, network.state_dict()
     before, after = checkpoint.network_settings.filters, network.settings.filters
+    widened = ""
     if after > before:
         weights = widen(weights, after - before, rng)
         widened = f"{before} filters widened to {after}"
-    transfer = compare_parts(weights, network.state_dict())
+    transfer = compare_parts(weights, ours)
     transfer.widened = widened
     if not transfer.taken:
         raise ConfigError(f"network.initial: nothing of {printable(path)} fits: {transfer}")
-    return weights, transfer
-
-
-@torch.no_grad()
-def start_from(path: str, network: ResNet, rng: np.random.Generator) -> Transfer:
-    """Copy what fits of the checkpoint at `path` into a network; raise as `load_initial`.
-
-    Each part is taken as a whole or keeps its untrained weights. A new block of a longer tower is
-    the identity then, so a network with more blocks, filters or both begins with the checkpoint's
-    answers.
-    """
-    weights, transfer = load_initial(path, network, rng)
-    for name, weight in network.state_dict().items():
+    for name, weight in ours.items():
         if part_of(name) in transfer.taken:
             weight.copy_(weights[name])
     return transfer
 
 
-def compare_parts(given: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> Transfer:
+def compare_parts(theirs: Mapping[str, Tensor], ours: Mapping[str, Tensor]) -> Transfer:
     """Compare two networks' weights by name; a part fits if all its weights have equal shapes."""
-    theirs, transfer = _by_part(given), Transfer()
-    ours = _by_part(wanted)
-    for part, names in ours.items():
-        if part not in theirs:
+    parts, transfer = _by_part(theirs), Transfer()
+    for part, names in _by_part(ours).items():
+        if part not in parts:
             transfer.refused[part] = "not there"
-        elif names != theirs[part]:
+        elif names != parts[part]:
             transfer.refused[part] = "of another kind there"
-        elif odd := [name for name in names if given[name].shape != wanted[name].shape]:
-            name = min(odd, key=lambda each: (-given[each].ndim, each))  # no bias, if possible
-            shapes = f"{list(given[name].shape)} there, {list(wanted[name].shape)} here"
+        elif odd := [name for name in names if theirs[name].shape != ours[name].shape]:
+            name = min(odd, key=lambda name: (-theirs[name].ndim, name))  # no bias, if possible
+            shapes = f"{list(theirs[name].shape)} there, {list(ours[name].shape)} here"
             transfer.refused[part] = f"{name} is {shapes}"
         else:
             transfer.taken.append(part)
-    unused = [part for part in theirs if part not in ours]
+    unused = parts.keys() - _by_part(ours).keys()
     transfer.unused = sorted(unused, key=lambda part: (len(part), part))  # block 9, block 10
     return transfer
 
@@ -156,40 +141,38 @@ def _listed(parts: Iterable[str]) -> str:
 
 @torch.no_grad()
 def widen(
-    given: Mapping[str, Tensor], more: int, rng: np.random.Generator, spread: float = SPREAD
+    weights: Mapping[str, Tensor], more: int, rng: np.random.Generator, spread: float = SPREAD
 ) -> dict[str, Tensor]:
-    """Return weights that compute what the weights `given` do, up to rounding, with `more` filters.
+    """Return weights with `more` filters that compute the same as `weights`, up to rounding.
 
     Both are `state_dict`s of a `ResNet`.
     """
-    filters, inner, wanted = len(given["stem.convolution.weight"]), {}, {}
+    filters, inner, wider = len(weights["stem.convolution.weight"]), {}, {}
     trunk = _sources(filters, more, rng)
-    for name, tensor in given.items():
-        if name.endswith("second.convolution.weight"):
-            read = tensor.shape[1]  # F; F - G with pooling
-            inner[name.split(".")[1]] = _sources(read, more, rng)
-    for name, tensor in given.items():
-        weight, words = tensor.cpu(), name.split(".")
+    for name, tensor in weights.items():
+        if name.endswith("second.convolution.weight"):  # reads F filters; F - G with pooling
+            inner[name.split(".")[1]] = _sources(tensor.shape[1], more, rng)
+    for name, tensor in weights.items():
+        weight = tensor.cpu()
         outputs = inputs = None
-        if words[0] == "stem":
-            outputs = trunk
-        elif words[0] == "tower":
-            between = inner[words[1]]
-            if words[2] == "first":
-                pooled = torch.arange(len(between) - more, filters)
-                outputs, inputs = torch.cat([between, pooled]), trunk
-            elif words[2] == "pooling":
-                outputs = between
-            else:
-                outputs, inputs = trunk, between
-        elif name.endswith("features.convolution.weight"):  # the first layer of a head
-            inputs = trunk
+        match name.split("."):
+            case ["stem", *_]:
+                outputs = trunk
+            case ["tower", block, "first", *_]:
+                pooled = torch.arange(len(inner[block]) - more, filters)
+                outputs, inputs = torch.cat([inner[block], pooled]), trunk
+            case ["tower", block, "pooling", *_]:
+                outputs = inner[block]
+            case ["tower", block, *_]:
+                outputs, inputs = trunk, inner[block]
+            case [*_, "policy_features" | "value_features" | "features", "convolution", "weight"]:
+                inputs = trunk  # the first layer of a head
         if outputs is not None and weight.ndim:
             weight = weight[outputs]
         if inputs is not None and weight.ndim > 1:
             weight = _divided(weight, inputs, rng, spread)
-        wanted[name] = weight
-    return wanted
+        wider[name] = weight
+    return wider
 
 
 def _sources(old: int, more: int, rng: np.random.Generator) -> Tensor:

@@ -45,10 +45,10 @@ def train(config: Config | Mapping[str, Any] | Path | str, observe: Observer = n
     game = make_game(config.game.name, **config.game.options)
     _check(config, game)
     if config.network.initial:
-        from alphazero.network.transfer import load_initial
+        from alphazero.network.transfer import start_from
 
         skeleton = ResNet.of(game, config.network, None)
-        load_initial(config.network.initial, skeleton, np.random.default_rng(0))
+        start_from(config.network.initial, skeleton, np.random.default_rng(0))
     return _train(run_folder(config), lambda: RunDirectory.create(config), observe)
 
 

@@ -1,6 +1,7 @@
 """Networks with weights that are not the initial ones."""
 
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -27,20 +28,21 @@ OPTIONS: list[dict[str, str | int]] = [
 """Options of the network that its twins in other libraries compute too."""
 
 
-def scrambled(policy_planes: int = 0, **options: str | int | tuple[str, ...]) -> ResNet:
-    """Return a network with weights and statistics that a trained one might have.
-
-    It has 7 actions, or with `policy_planes` one without a cell.
-    """
-    actions = 42 * policy_planes + 1 if policy_planes else 7
-    network = ResNet((3, 6, 7), actions, replace(SETTINGS, **options), 1, policy_planes)
+def moved(network: ResNet, spread: float = 0.1) -> ResNet:
+    """Move every weight and statistic of a network, as training might; return it, to evaluate."""
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
         for name, tensor in network.state_dict().items():
             if tensor.is_floating_point():
-                noise = torch.randn(tensor.shape, generator=generator) * 0.1
+                noise = torch.randn(tensor.shape, generator=generator) * spread
                 tensor.add_(noise.abs() if name.endswith("running_var") else noise)
     return network.eval()
+
+
+def scrambled(policy_planes: int = 0, **options: str | int | tuple[str, ...]) -> ResNet:
+    """Return a moved network with 7 actions, or with `policy_planes` one without a cell."""
+    actions = 42 * policy_planes + 1 if policy_planes else 7
+    return moved(ResNet((3, 6, 7), actions, replace(SETTINGS, **options), 1, policy_planes))
 
 
 def boards(count: int) -> np.ndarray:
@@ -55,31 +57,73 @@ def rounded_to(numbers: torch.Tensor, low: torch.Tensor, high: torch.Tensor, ste
     return torch.round((numbers.clamp(low, high) - low) / width) * width + low
 
 
-def plain_int8(network: ResNet, calibration: np.ndarray, observations: np.ndarray):
+def int8_twin(
+    network: ResNet, calibration: np.ndarray, observations: np.ndarray
+) -> list[np.ndarray]:
     """The slow twin: the network in torch, each convolution of its tower rounded in words."""
     network = fold_batch_norm(network)
-    greatest: dict[nn.Module, torch.Tensor] = {}
-    towers = [layer for block in network.tower for layer in (block.first, block.second)]
+    largest: dict[nn.Module, torch.Tensor] = {}
+    layers = [layer for block in network.tower for layer in (block.first, block.second)]
 
     def note(layer: nn.Module, inputs: tuple[torch.Tensor]) -> None:
-        greatest[layer] = inputs[0].max()
+        largest[layer] = inputs[0].max()
 
     def rounding(layer: nn.Module, inputs: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
-        return (rounded_to(inputs[0], torch.tensor(0.0), greatest[layer], 255),)
+        return (rounded_to(inputs[0], torch.tensor(0.0), largest[layer], 255),)
 
     with torch.no_grad():
-        hooks = [layer.register_forward_pre_hook(note) for layer in towers]
+        hooks = [layer.register_forward_pre_hook(note) for layer in layers]
         network(torch.from_numpy(calibration))
         for hook in hooks:
             hook.remove()
-        for layer in towers:
+        for layer in layers:
             layer.register_forward_pre_hook(rounding)
-            weight = layer.convolution.weight
-            for channel in weight:
+            for channel in layer.convolution.weight:
                 size = channel.abs().max()
                 channel.copy_(rounded_to(channel, -size, size, 254))
-        logits, values = network(torch.from_numpy(observations))
-    return logits.numpy(), values.numpy()
+        return [output.numpy() for output in network(torch.from_numpy(observations))]
+
+
+Outputs = Sequence[np.ndarray]
+
+
+def check_close(ours: Outputs, theirs: Outputs, tolerance: float = 1e-4) -> None:
+    """Compare logits and values."""
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=tolerance)
+
+
+def exact(network: ResNet, observations: np.ndarray) -> list[np.ndarray]:
+    """Return the outputs of the unfolded network in evaluation mode, by torch alone."""
+    with torch.no_grad():
+        return [output.numpy() for output in network(torch.from_numpy(observations))]
+
+
+def strengthen_pooling(network: ResNet) -> None:
+    """Move the dense layers of a tower far from their start, so that their results count."""
+    with torch.no_grad():
+        for part in network.tower.modules():
+            if isinstance(part, nn.Linear):
+                part.weight.mul_(10)
+
+
+Quantize = Callable[[ResNet, np.ndarray], Callable[[np.ndarray], Outputs]]
+"""Returns a network rounded by positions, as a function of observations."""
+
+
+def check_int8(quantize: Quantize, options: dict[str, str | int]) -> None:
+    """Compare a rounded network with its slow twin, and a rounded untrained one with itself.
+
+    A number on the edge between two levels may fall to either side; other levels or ranges would be
+    as far away as the exact answers are.
+    """
+    network, calibration, observations = scrambled(**options), boards(200), boards(300)[200:]
+    twin = int8_twin(network, calibration, observations)
+    rounded, unrounded = quantize(network, calibration)(observations), exact(network, observations)
+    for ours, theirs, other in zip(rounded, twin, unrounded, strict=True):
+        assert np.abs(ours - theirs).mean() < 0.1 * np.abs(ours - other).mean()
+    untrained = ResNet((3, 6, 7), 7, SETTINGS, 1).eval()  # the weights of its blocks are all zeros
+    check_close(quantize(untrained, boards(8))(boards(8)), exact(untrained, boards(8)))
 
 
 def check_later_training_is_not_seen(

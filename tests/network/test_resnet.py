@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from alphazero.config.schema import Config, GameConfig, NetworkConfig, SelfplayConfig
 from alphazero.errors import RunError
-from alphazero.network.inference import backend, cuda_graph
+from alphazero.network.inference import backend, torch_evaluator
 from alphazero.network.inference.batched_evaluator import BATCH_SIZES, padded_size
 from alphazero.network.inference.torch_evaluator import EagerRunner, TorchEvaluator
 from alphazero.network.resnet import GlobalPooling, ResNet, fold_batch_norm
@@ -345,7 +345,7 @@ def test_where_nothing_can_be_recorded_the_network_is_run_all_the_same(
 ) -> None:
     expected = TorchEvaluator(trained_like(), "cpu", "float32").evaluate(positions(5))
     evaluator = TorchEvaluator(trained_like(), "cpu", "float32")
-    monkeypatch.setattr(cuda_graph, "CudaGraphRunner", Unrecordable)
+    monkeypatch.setattr(torch_evaluator, "CudaGraphRunner", Unrecordable)
     evaluator._records = True
     for _ in range(2):
         for mine, theirs in zip(evaluator.evaluate(positions(5)), expected, strict=True):
@@ -372,7 +372,7 @@ class Recorder(EagerRunner):
 def test_one_batch_at_a_time_is_recorded_and_used_again_by_any_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cuda_graph, "CudaGraphRunner", Recorder)
+    monkeypatch.setattr(torch_evaluator, "CudaGraphRunner", Recorder)
     monkeypatch.setattr(Recorder, "begun", [])
     evaluator = TorchEvaluator(trained_like(), "cpu", "float32")
     evaluator._records = True

@@ -16,7 +16,7 @@ from alphazero.errors import ConfigError, RunError
 from alphazero.games import make_game
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
-from alphazero.network.transfer import load_initial, start_from, widen
+from alphazero.network.transfer import start_from, widen
 from alphazero.players.checkpoint_player import describe
 from alphazero.training.loop import resume, train
 
@@ -158,20 +158,20 @@ def test_a_longer_tower_begins_with_the_answers_of_the_shorter_one(path: Path) -
 
 def test_a_block_of_another_kind_is_not_taken(path: Path) -> None:
     settings = dataclasses.replace(SETTINGS, global_pooling=0, blocks=1)
-    _, transfer = load_initial(str(path), ResNet.of(make_game("go"), settings, None), RNG)
+    transfer = start_from(str(path), ResNet.of(make_game("go"), settings, None), RNG)
     assert (
         str(transfer) == f"{EVERYTHING.replace('blocks 1 to 2', 'block 1')}; not in this "
         "network: block 2"
     )
     settings = dataclasses.replace(SETTINGS, global_pooling=0)
-    _, transfer = load_initial(str(path), ResNet.of(make_game("go"), settings, None), RNG)
+    transfer = start_from(str(path), ResNet.of(make_game("go"), settings, None), RNG)
     assert transfer.refused == {"block 2": "of another kind there"}
 
 
 def test_where_nothing_fits_one_line_says_why(path: Path) -> None:
     network = ResNet.of(make_game("connect_four"), NetworkConfig(filters=6), None)
     with pytest.raises(ConfigError, match=r"nothing of .* fits: taken: nothing; not taken: stem "):
-        load_initial(str(path), network, RNG)
+        start_from(str(path), network, RNG)
 
 
 # A run that starts from a checkpoint.

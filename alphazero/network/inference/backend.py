@@ -29,34 +29,34 @@ def onnx_is_installed() -> bool:
 
 
 def resolve_backend(settings: InferenceConfig) -> str:
-    """Return "openvino", "onnxruntime" or "torch": for "auto" the first of them that can be used.
+    """Return the name of a backend; for "auto" the first of `NAMES` that can be used.
 
     Raises:
         ConfigError: for one that cannot be used, or an unknown name in `BACKEND_VARIABLE`.
     """
-    asked, where = _asked(settings)
-    if asked == "auto":
+    backend, source = _requested(settings)
+    if backend == "auto":
         return next(name for name in NAMES if not _obstacle(name, settings))
-    if why := _obstacle(asked, settings):
-        raise ConfigError(f"{where}: {NAMES[asked]} {why}")
-    return asked
+    if obstacle := _obstacle(backend, settings):
+        raise ConfigError(f"{source}: {NAMES[backend]} {obstacle}")
+    return backend
 
 
-def _asked(settings: InferenceConfig) -> tuple[str, str]:
-    """Return the backend asked for, and the key or variable that asks for it."""
+def _requested(settings: InferenceConfig) -> tuple[str, str]:
+    """Return the backend in the environment, else in the settings, and the name of its source."""
     forced = os.environ.get(BACKEND_VARIABLE)
     if not forced:
         return settings.backend, "inference.backend"
     if forced not in BACKENDS:
+        names = ", ".join(BACKENDS)
         raise ConfigError(
-            f"{BACKEND_VARIABLE}: unknown backend {forced[:40]!r}; expected one of "
-            f"{', '.join(BACKENDS)}"
+            f"{BACKEND_VARIABLE}: unknown backend {forced[:40]!r}; expected one of {names}"
         )
     return forced, BACKEND_VARIABLE
 
 
 def _obstacle(backend: str, settings: InferenceConfig) -> str:
-    """Return why `backend` cannot be used and what to do; an empty text if it can."""
+    """Return a reason against `backend` and its remedy; an empty text if there is none."""
     if backend == "torch":
         return ""
     if resolve_device(settings.device) != "cpu":
@@ -71,11 +71,8 @@ def _obstacle(backend: str, settings: InferenceConfig) -> str:
 
 
 def passed_over(settings: InferenceConfig) -> list[str]:
-    """Return a line for each backend that "auto" would prefer and that cannot be used.
-
-    The list is empty if another backend is asked for.
-    """
-    if _asked(settings)[0] != "auto":
+    """Return a line for each backend that "auto" would prefer and that cannot be used."""
+    if _requested(settings)[0] != "auto":
         return []
     before = list(NAMES)[: list(NAMES).index(resolve_backend(settings))]
     return [f"{NAMES[name]} {_obstacle(name, settings)}" for name in before]
@@ -91,7 +88,7 @@ def explain_backend(settings: InferenceConfig) -> str:
         return line + ", in self-play in int8" * int8
     if int8:
         line += ", in self-play too: int8 is computed by OpenVINO alone"
-    if backend == "torch" and device == "cpu" and _asked(settings)[0] == "auto":
+    if backend == "torch" and device == "cpu" and _requested(settings)[0] == "auto":
         line += "; OpenVINO is not installed and would be faster: pip install 'alphazero[openvino]'"
         line += ", or 'alphazero[onnx]' where it has no wheel"
     return line
@@ -118,7 +115,6 @@ NUMBERS_PER_GPU_THREAD: Final = 1 << 16
 a fixed cost there, and all threads share one interpreter. On an H100 with 16 cores, 4,096 games of
 Connect Four (126 numbers) gave 1,016,000, 886,000 and 469,000 evaluations a second with 4, 8 and 16
 threads; of Go (1,377), with 10 blocks of 128 filters, 271,000 and 366,000 with 8 and 16."""
-
 
 GAMES_PER_THREAD: Final = 32
 """Games that a thread should have at least. On 16 cores with AMX 256 games of Connect Four gave

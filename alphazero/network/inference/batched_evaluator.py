@@ -5,7 +5,6 @@ Shapes: B positions, C planes, H rows, W columns, A actions, T horizons.
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, NamedTuple, Protocol
 
@@ -18,9 +17,6 @@ from alphazero.network.resnet import ResNet, check_observations, fold_batch_norm
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.jobs import at_most_threads
 
-Forward = Callable[[Tensor], tuple[Tensor, Tensor]]
-"""Maps observations [B, C, H, W] to logits [B, A] and values [B]."""
-
 # From 16 on, steps of a half or less keep padding cheap; few sizes need few compiled kernels.
 BATCH_SIZES: Final = (
     *(1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
@@ -30,9 +26,6 @@ BATCH_SIZES: Final = (
 
 MANY_GAMES: Final = 32
 """From this number of games on, a batch of three quarters is about as fast as one of all."""
-
-LINE: Final = 16
-"""Numbers of 32 bits in a cache line."""
 
 
 def padded_size(positions: int) -> int:
@@ -49,8 +42,8 @@ def rows_in_match(num_games: int, evaluator: object) -> int:
     """
     if isinstance(evaluator, BatchedEvaluator) and evaluator.device != "cpu":
         return num_games
-    wanted = max(num_games * 3 // 8, 1)
-    return max(size for size in BATCH_SIZES if size <= wanted)
+    limit = max(num_games * 3 // 8, 1)
+    return max(size for size in BATCH_SIZES if size <= limit)
 
 
 def rows_in_selfplay(num_games: int) -> int:
@@ -84,7 +77,7 @@ class BatchRunner(Protocol):
 
 
 class AuxiliaryPredictions(NamedTuple):
-    """What the auxiliary heads say of B positions, for `to_play` of each; None: no such head."""
+    """Outputs of the auxiliary heads for B positions, for `to_play` of each; None: no such head."""
 
     ownership: Float32Array | None
     """[B, H * W] in [-1, 1]: 1 for cells that will be the player's, -1 for the opponent's"""
@@ -127,19 +120,30 @@ class BatchedEvaluator(ABC):
         for start in range(0, len(observations), BATCH_SIZES[-1]):
             piece = slice(start, start + BATCH_SIZES[-1])
             size = padded_size(len(observations[piece]))
-            batch = self._checkout(size)
-            logits[piece], values[piece] = batch.run(observations[piece])
-            self._idle[size].append(batch)
+            runner = self._take_runner(size)
+            logits[piece], values[piece] = runner.run(observations[piece])
+            self._idle[size].append(runner)
         check_outputs(logits, values)
         return logits, values
 
+    @torch.inference_mode()
     def predict(self, observations: Float32Array) -> AuxiliaryPredictions:
-        """Return what the network's auxiliary heads say of `observations` [B, C, H, W].
+        """Return the outputs of the auxiliary heads for `observations` [B, C, H, W].
 
-        This is for people: it does not batch, and always computes with torch.
+        This is for people: it does not batch, and computes by torch, policy and value too.
         """
         check_observations(observations, self.observation_shape)
-        return predict(self._network, observations)
+        network, weight = self._network, self._network.stem.convolution.weight
+        planes = torch.from_numpy(np.ascontiguousarray(observations))
+        with at_most_threads(network.useful_threads(len(planes))):
+            outputs = network.forward_full(planes.to(weight.device, weight.dtype)).auxiliary
+        margins = outputs.get("margin")
+        return AuxiliaryPredictions(
+            _numpy(outputs.get("ownership"), logits=True),
+            None if margins is None else _numpy(margins[:, 0]),
+            None if margins is None else _numpy(margins[:, 1]),
+            _numpy(outputs.get("short_term_value"), logits=True),
+        )
 
     def quantized(self, observations: Float32Array) -> "BatchedEvaluator":
         """Return an evaluator of the same network that computes its tower in int8.
@@ -149,7 +153,7 @@ class BatchedEvaluator(ABC):
         """
         raise NotImplementedError
 
-    def _checkout(self, size: int) -> BatchRunner:
+    def _take_runner(self, size: int) -> BatchRunner:
         with suppress(IndexError):
             return self._idle[size].pop()
         return self._make_runner(size)
@@ -159,30 +163,8 @@ class BatchedEvaluator(ABC):
         """Return the network prepared for batches of `size`."""
 
 
-@torch.inference_mode()
-def predict(network: ResNet, observations: Float32Array) -> AuxiliaryPredictions:
-    """Return the auxiliary predictions for `observations` [B, C, H, W].
-
-    `network` is in evaluation mode, on any device and of any precision. This is for people: it
-    does not batch, and computes policy and value too.
-    """
-    weight = network.stem.convolution.weight
-    given = torch.from_numpy(np.ascontiguousarray(observations)).to(weight.device, weight.dtype)
-    with at_most_threads(network.useful_threads(len(given))):
-        found = network.forward_full(given).auxiliary
-    margins = found.get("margin")
-
-    def array(tensor: Tensor | None) -> Float32Array | None:
-        return None if tensor is None else tensor.float().cpu().numpy()
-
-    return AuxiliaryPredictions(
-        array(_value_of_logits(found.get("ownership"))),
-        array(None if margins is None else margins[:, 0]),
-        array(None if margins is None else margins[:, 1]),
-        array(_value_of_logits(found.get("short_term_value"))),
-    )
-
-
-def _value_of_logits(logits: Tensor | None) -> Tensor | None:
-    """Return 2 p - 1 for the probabilities p of the logits."""
-    return None if logits is None else torch.tanh(logits / 2)
+def _numpy(output: Tensor | None, logits: bool = False) -> Float32Array | None:
+    """Return an output of a head; that of logits is 2 p - 1 for their probabilities p."""
+    if output is None:
+        return None
+    return (torch.tanh(output / 2) if logits else output).float().cpu().numpy()

@@ -1,8 +1,8 @@
 """A check for faulty devices, before any of their outputs is kept.
 
-A device is compared with the CPU before it is used. At the start of a run its evaluator and a plain
-copy of the network, in float32 on the CPU, evaluate the same fixed positions. Otherwise a faulty
-driver, kernel or memory would write games and weights that look like any others.
+At the start of a run its evaluator and a copy of the network in float32 on the CPU evaluate the
+same fixed positions. Otherwise a faulty driver, kernel or memory would write games and weights that
+look like any others.
 
 Shapes: B positions, C planes, H rows, W columns, A actions.
 """
@@ -45,13 +45,12 @@ class DeviceCheck(NamedTuple):
     """shares of the spread of the CPU's numbers: of policies, values, gradients"""
     tolerance: float = TOLERANCES["float32"]
     failure: str = ""
-    """what torch said if it could not compute"""
+    """torch's error if it could not compute"""
 
     def __str__(self) -> str:
-        shown = ", ".join(f"{name} by {error:.3%}" for name, error in self.errors.items())
-        return self.failure or (
-            f"{shown} of their spread off float32 on the CPU (at most {self.tolerance:.0%})"
-        )
+        errors = ", ".join(f"{name} by {error:.3%}" for name, error in self.errors.items())
+        limit = f"at most {self.tolerance:.0%}"
+        return self.failure or f"{errors} of their spread off float32 on the CPU ({limit})"
 
     @property
     def fault(self) -> str:
@@ -80,15 +79,14 @@ def compare(
     evaluator: BatchedEvaluator, network: ResNet, observations: Float32Array
 ) -> DeviceCheck:
     """Return the errors of an evaluator's outputs for `observations` [B, C, H, W]."""
-    logits, values = evaluator.evaluate(observations)
-    plain = copy.deepcopy(network).to("cpu", torch.float32).eval()
+    exact_network = copy.deepcopy(network).to("cpu", torch.float32).eval()
     with torch.inference_mode():
-        exact_logits, exact_values = (
-            answer.numpy() for answer in plain(torch.from_numpy(observations))
-        )
+        exact = exact_network(torch.from_numpy(observations))
     errors = {
-        "policies": relative_error(logits, exact_logits),
-        "values": relative_error(values, exact_values),
+        name: relative_error(ours, theirs.numpy())
+        for name, ours, theirs in zip(
+            ("policies", "values"), evaluator.evaluate(observations), exact, strict=True
+        )
     }
     return DeviceCheck(errors, TOLERANCES[evaluator.precision])
 
@@ -97,12 +95,12 @@ def fixed_positions(game: Game) -> Float32Array:
     """Return observations [B, C, H, W] spread over one random game, the same at every start."""
     rng = np.random.default_rng(_SEED)
     state = game.initial_state()
-    seen: list[Float32Array] = []
-    while len(seen) < _PLIES and game.outcome(state) == ONGOING:
-        seen.append(game.observe(state))
+    positions: list[Float32Array] = []
+    while len(positions) < _PLIES and game.outcome(state) == ONGOING:
+        positions.append(game.observe(state))
         state = game.play(state, int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
-    chosen = np.linspace(0, len(seen) - 1, POSITIONS).astype(int)
-    return np.stack([seen[ply] for ply in np.unique(chosen)])
+    plies = np.linspace(0, len(positions) - 1, POSITIONS).astype(int)
+    return np.stack([positions[ply] for ply in np.unique(plies)])
 
 
 @functools.cache
@@ -111,24 +109,18 @@ def self_check(device: str) -> DeviceCheck:
 
     A run also compares its own network, in the precision of play, by `check_device`.
     """
-    _compute_convolutions_in_float32()
-    try:
-        answers = _compute(torch.device(device))
-    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
-        return DeviceCheck(
-            {}, failure=f"torch cannot compute there ({str(error).splitlines()[0][:120]})"
-        )
-    exact = _compute(torch.device("cpu"))
-    return DeviceCheck({name: relative_error(answers[name], exact[name]) for name in exact})
-
-
-def _compute_convolutions_in_float32() -> None:
-    """Let NVIDIA's GPUs keep all bits of float32; torch's default for convolutions is TF32."""
-    cudnn = torch.backends.cudnn
+    cudnn = torch.backends.cudnn  # torch's default for convolutions is TF32
     if hasattr(cudnn, "conv"):
         cudnn.conv.fp32_precision = "ieee"
     else:  # before torch 2.9
         cudnn.allow_tf32 = False
+    try:
+        answers = _compute(torch.device(device))
+    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
+        reason = str(error).splitlines()[0][:120]
+        return DeviceCheck({}, failure=f"torch cannot compute there ({reason})")
+    exact = _compute(torch.device("cpu"))
+    return DeviceCheck({name: relative_error(answers[name], exact[name]) for name in exact})
 
 
 def check_network() -> tuple[ResNet, Tensor]:
@@ -148,14 +140,16 @@ def _compute(device: torch.device) -> dict[str, Float32Array]:
     policies = torch.softmax(torch.randn(len(observations), 7, generator=draw), 1)
     outcomes = torch.randn(len(observations), generator=draw).sign()
     network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-    given = observations.to(device).contiguous(memory_format=torch.channels_last)
-    logits, values = network.train()(given)
+    planes = observations.to(device).contiguous(memory_format=torch.channels_last)
+    logits, values = network.train()(planes)
     loss: Tensor = cross_entropy(logits, policies.to(device))
     loss = loss + (outcomes.to(device) - values).square().mean()
     loss.backward()  # type: ignore[no-untyped-call]
-    slopes = [each.grad.flatten() for each in network.parameters() if each.grad is not None]
-    found = {"policies": logits, "values": values, "gradients": torch.cat(slopes)}
-    return {name: numbers.detach().cpu().numpy() for name, numbers in found.items()}
+    gradients = [
+        weight.grad.flatten() for weight in network.parameters() if weight.grad is not None
+    ]
+    outputs = {"policies": logits, "values": values, "gradients": torch.cat(gradients)}
+    return {name: numbers.detach().cpu().numpy() for name, numbers in outputs.items()}
 
 
 def relative_error(answers: Float32Array, exact: Float32Array) -> float:
@@ -164,10 +158,10 @@ def relative_error(answers: Float32Array, exact: Float32Array) -> float:
     Both [B] or [B, A]. The mean is over positions, so that a part common to all of them, like a
     new network's bias, does not hide the outputs of another position. NaN is infinitely far.
     """
-    spread = max(_root_mean_square(exact - exact.mean(axis=0)), _LEAST_SPREAD)
-    distance = _root_mean_square(answers - exact) / spread
-    return distance if np.isfinite(distance) else float("inf")
 
+    def root_mean_square(numbers: Float32Array) -> float:
+        return float(np.sqrt(np.mean(np.square(numbers, dtype=np.float64))))
 
-def _root_mean_square(numbers: Float32Array) -> float:
-    return float(np.sqrt(np.mean(np.square(numbers, dtype=np.float64))))
+    spread = max(root_mean_square(exact - exact.mean(axis=0)), _LEAST_SPREAD)
+    error = root_mean_square(answers - exact) / spread
+    return error if np.isfinite(error) else float("inf")

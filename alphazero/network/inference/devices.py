@@ -1,4 +1,4 @@
-"""The device that computes: found by torch, and admitted by a self-check."""
+"""The device that computes: one that torch has and that passes its self-check."""
 
 import functools
 import os
@@ -34,7 +34,9 @@ def resolve_device(device: str) -> str:
             f"device {device!r} is not usable by torch {torch.__version__}, which has here: "
             f"{', '.join(available_devices())}; use 'auto' or 'cpu'"
         )
-    if torch.device(device).type != "cpu" and (fault := _fault_of(device)):
+    from alphazero.network.inference.device_check import self_check
+
+    if torch.device(device).type != "cpu" and (fault := self_check(device).fault):
         raise ConfigError(f"device {device!r} fails its self-check: {fault}; use 'auto' or 'cpu'")
     return device
 
@@ -42,19 +44,13 @@ def resolve_device(device: str) -> str:
 @functools.cache
 def _best_device() -> str:
     """Return the first device that passes its self-check, else the CPU; print those that fail."""
+    from alphazero.network.inference.device_check import self_check
+
     for kind in available_devices()[:-1]:
-        fault = _fault_of(kind)
-        if not fault:
+        if not (fault := self_check(kind).fault):
             return kind
         print(f"{kind} is not used, it fails its self-check: {fault}", file=sys.stderr)
     return "cpu"
-
-
-def _fault_of(device: str) -> str:
-    """Return the fault of a device that is not the CPU; empty if there is none."""
-    from alphazero.network.inference.device_check import self_check
-
-    return self_check(device).fault
 
 
 def _exists(device: str) -> bool:
@@ -86,8 +82,8 @@ def _has_native_bfloat16(kind: str) -> bool:
     if kind == "xpu":
         device = torch.xpu.get_device_properties()
         return bool(getattr(device, "has_bfloat16_conversions", False))
-    allowed = os.environ.get("ONEDNN_MAX_CPU_ISA", "DEFAULT").upper()
-    if kind != "cpu" or not any(each in allowed for each in ("DEFAULT", "BF16", "FP16", "AMX")):
+    limit = os.environ.get("ONEDNN_MAX_CPU_ISA", "DEFAULT").upper()
+    if kind != "cpu" or not any(name in limit for name in ("DEFAULT", "BF16", "FP16", "AMX")):
         return False
     # torch may lack these functions; without them support is unknown.
     functions = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")

@@ -9,7 +9,7 @@ sections 2.1 and 3; per channel: Krishnamoorthi, arXiv:1806.08342, section 3.)
 Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -36,7 +36,7 @@ MAX_VALUE_ERROR: Final = 0.03
 _LEAST: Final = 1e-6
 """The smallest range: an untrained block's weights are all 0."""
 
-Outputs = tuple[Float32Array, Float32Array]
+Outputs = Sequence[Float32Array]
 """Policy logits [B, A] and values [B]."""
 
 Ranges = Mapping[Tensor, Tensor]

@@ -6,11 +6,14 @@ import torch
 from helpers.networks import (
     OPTIONS,
     boards,
+    check_close,
     check_later_training_is_not_seen,
     check_threads_get_their_own_answers,
+    exact,
     needs_onnx,
     needs_openvino,
     scrambled,
+    strengthen_pooling,
 )
 
 from alphazero.config.schema import InferenceConfig
@@ -40,21 +43,15 @@ def evaluator_of(network: ResNet, backend: str) -> BatchedEvaluator:
 
 @each_backend
 @pytest.mark.parametrize("options", [{}, *OPTIONS])
-def test_answers_agree_with_the_plain_network(backend: str, options: dict[str, str | int]) -> None:
+def test_answers_agree_with_the_network(backend: str, options: dict[str, str | int]) -> None:
     network, observations = scrambled(**options), boards(130)
-    with torch.no_grad():
-        # Far from their start, so that what is compared counts.
-        for part in network.tower.modules():
-            if isinstance(part, torch.nn.Linear):
-                part.weight.mul_(10)
-        expected = [each.numpy() for each in network(torch.from_numpy(observations))]
-    evaluator = evaluator_of(network, backend)
+    strengthen_pooling(network)
+    expected, evaluator = exact(network, observations), evaluator_of(network, backend)
     assert (evaluator.device, evaluator.precision) == ("cpu", "float32")
     for count in (0, 1, 3, 64, 130, 5):
-        for ours, theirs in zip(evaluator.evaluate(observations[:count]), expected, strict=True):
-            assert ours.dtype == np.float32
-            assert ours.flags.c_contiguous
-            np.testing.assert_allclose(ours, theirs[:count], atol=1e-4)
+        answers = evaluator.evaluate(observations[:count])
+        assert all(answer.dtype == np.float32 and answer.flags.c_contiguous for answer in answers)
+        check_close(answers, [output[:count] for output in expected])
 
 
 @each_backend
