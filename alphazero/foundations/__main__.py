@@ -31,7 +31,7 @@ SETTINGS: Final[dict[str, tuple[str, dict[str, tuple[int | float, str]]]]] = {
         },
     ),
     "boarding-pass": (
-        "the lost boarding pass, simulated in two ways and calculated in two",
+        "the lost boarding pass, simulated in three ways and calculated in two",
         {
             "passengers": (100_000, "maximum number of passengers"),
             "flights": (10_000, "flights to simulate for each number of passengers"),

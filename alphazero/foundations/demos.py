@@ -102,7 +102,7 @@ def blackjack_epsilon_soft(episodes: int, seed: int, epsilon: float) -> Demo:
 
 
 def boarding_pass(passengers: int, flights: int, seed: int) -> Demo:
-    """The lost boarding pass, by four methods, for 1, 2, powers of ten and all `passengers`."""
+    """The lost boarding pass, by five methods, for 1, 2, powers of ten and all `passengers`."""
     check_number("passengers", passengers, 1, MOST_PASSENGERS)
     check_number("flights", flights, 1, MOST_FLIGHTS)
     check_number("seed", seed, 0, 2**63)
