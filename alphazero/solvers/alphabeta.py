@@ -32,19 +32,11 @@ EXACT, AT_LEAST, AT_MOST = 0, 1, 2
 TABLE_ENTRIES = 1 << 18
 """10 MiB."""
 
-FRAME = np.dtype(
-    [
-        ("alpha", np.int64),  # the window when the position was entered
-        ("beta", np.int64),
-        ("best", np.int64),  # the best score so far, for the player to move
-        ("best_action", np.int64),
-        ("depth", np.int64),  # plies still to search
-        ("count", np.int64),  # legal actions
-        ("cursor", np.int64),  # actions already searched
-        ("key", np.int64),
-        ("check", np.int64),
-    ]
-)
+_FRAME = "alpha", "beta", "best", "best_action", "depth", "count", "cursor", "key", "check"
+FRAME = np.dtype([(name, np.int64) for name in _FRAME])
+"""A position on the stack: the window when it was entered; the best score so far, for the player to
+move, and its action; the plies still to search; the legal actions and those already searched; the
+two hashes of the position."""
 ENTRY = np.dtype(
     [
         ("key", np.int64),

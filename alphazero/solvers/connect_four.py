@@ -38,17 +38,9 @@ TABLE_ENTRIES = 8_388_593
 SLICE = 100_000
 """Positions searched between two yields: some hundredths of a second."""
 
-FRAME = np.dtype(
-    [
-        ("stones", np.int64),
-        ("occupied", np.int64),
-        ("alpha", np.int64),
-        ("beta", np.int64),
-        ("result", np.int64),
-        ("count", np.int64),  # moves to search
-        ("cursor", np.int64),  # moves already searched
-    ]
-)
+_FRAME = "stones", "occupied", "alpha", "beta", "result", "count", "cursor"
+FRAME = np.dtype([(name, np.int64) for name in _FRAME])
+"""A position on the stack; `count` moves to search, of which `cursor` are done."""
 
 LOWER_BOUND = 128
 """Flag of a stored lower bound; other scores are upper bounds."""

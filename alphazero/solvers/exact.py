@@ -14,14 +14,16 @@ from alphazero.errors import GameError
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, Mask, State, to_play, value_of
 from alphazero.games.line_games import CELLS
-from alphazero.solvers.alphabeta import WON, AlphaBeta
-from alphazero.solvers.connect_four import BitboardSolver, fits
+from alphazero.solvers.alphabeta import INFINITE, WON, AlphaBeta, is_proven
+from alphazero.solvers.connect_four import BitboardSolver, Search, fits
 from alphazero.solvers.exhaustive import ILLEGAL
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.progress import Progress, no_progress
 
 Steps = Generator[None, None, "ExactResult"]
 """A solver run that yields between slices, so that other work can run."""
+
+Window = tuple[int, int] | None
 
 TABLE_ENTRIES = 1 << 22
 """160 MiB; a short search touches little of it."""
@@ -44,8 +46,13 @@ class ExactResult:
 
 
 class ExactSolver(ABC):
-    """Solves positions; its table may serve later positions."""
+    """Solves positions; its table may serve later positions.
 
+    A *score* is relative, like a value: the greater, the earlier a win or the later a loss; 0 for a
+    draw.
+    """
+
+    game: Game
     default_node_limit: int
     """The number of positions that take ten to thirty seconds."""
 
@@ -55,12 +62,47 @@ class ExactSolver(ABC):
         """Positions searched so far."""
 
     @abstractmethod
-    def solve_in_slices(self, state: State) -> Steps:
-        """Solve an unfinished position `int64 [S]`, slice by slice; one at a time."""
+    def _search(self, state: State, window: Window = None, keep: bool = False) -> Search:
+        """Return the score of an unfinished position, or a bound beyond an end of the window.
+
+        `keep` says that the table is of the same search.
+        """
 
     @abstractmethod
+    def _score_of_win(self, ply: int) -> int:
+        """Return the score of a win after ply `ply`, for the winner."""
+
+    @abstractmethod
+    def _ply_of_win(self, score: int, winner: int) -> int:
+        """Return the ply after which `winner` wins with this score."""
+
+    def solve_in_slices(self, state: State) -> Steps:
+        """Solve an unfinished position `int64 [S]`, slice by slice; one at a time.
+
+        The search gives the score; then each move is tested for reaching it.
+        """
+        score, player = (yield from self._search(state)), to_play(state)
+        best = np.zeros(self.game.num_actions, np.bool_)
+        for action in np.flatnonzero(self.game.legal_action_mask(state)):
+            child = self.game.play(state, int(action))
+            outcome, win = self.game.outcome(child), self._score_of_win(int(child[PLY]))
+            if outcome != ONGOING:
+                best[action] = value_of(outcome, player) * win == score
+            elif score < win:  # else other moves win at once
+                bound = yield from self._search(child, (-score, 1 - score), keep=True)
+                best[action] = bound <= -score
+        winner = player if score > 0 else 1 - player
+        end = self._ply_of_win(abs(score), winner) if score else 0
+        return ExactResult(int(np.sign(score)), end, best)
+
     def value(self, state: State) -> int:
         """Return the value of an unfinished position, +1, 0 or -1, without its `end`."""
+        steps = self._search(state, (-1, 1))
+        while True:
+            try:
+                next(steps)
+            except StopIteration as done:
+                return int(np.sign(done.value))
 
 
 def solver_for(game: Game) -> ExactSolver:
@@ -77,8 +119,7 @@ def solve_position(
 
     `show` receives the number of positions searched since its last call.
 
-    Raises:
-        GameError: if these are not enough, or the game is over.
+    Raises GameError if these are not enough, or the game is over.
     """
     if state[OUTCOME] != ONGOING:
         raise GameError("the game is over; there is nothing to solve")
@@ -123,82 +164,50 @@ class _GenericSolver(ExactSolver):
     def __init__(self, game: Game) -> None:
         self.game = game
         self.default_node_limit = 400_000_000 // game.state_size
-        self._search = AlphaBeta(game, TABLE_ENTRIES)
+        self._alphabeta = AlphaBeta(game, TABLE_ENTRIES)
 
     @property
     def nodes(self) -> int:
-        return self._search.nodes
+        return self._alphabeta.nodes
 
-    def solve_in_slices(self, state: State) -> Steps:
-        """Search deeper until the score is exact; then test which moves reach it."""
-        search, longest = self._search, self.game.max_moves
-        search.start(state, longest)
-        while not search.run(SLICE):
+    def _search(self, state: State, window: Window = None, keep: bool = False) -> Search:
+        last = self.game.max_moves
+        if window and is_proven(window[0]):
+            last = WON - abs(window[0])  # no later end can reach the score
+        bounds = window or (-INFINITE, INFINITE)
+        self._alphabeta.start(state, last - int(state[PLY]), bounds, keep=keep)
+        while not self._alphabeta.run(SLICE):
             yield
-        score = search.score
-        value = int(np.sign(score))
-        end = WON - abs(score) if value else 0
-        best = np.zeros(self.game.num_actions, np.bool_)
-        for action in np.flatnonzero(self.game.legal_action_mask(state)):
-            child = self.game.play(state, int(action))
-            if self.game.outcome(child) != ONGOING:
-                reached = value_of(self.game.outcome(child), to_play(state))
-                best[action] = reached == value and (end == child[PLY] or not value)
-                continue
-            depth = (end or longest) - int(child[PLY])
-            if depth == 0:
-                continue  # other moves win here
-            search.start(child, depth, (-score, 1 - score), keep=True)
-            while not search.run(SLICE):
-                yield
-            best[action] = search.score <= -score
-        return ExactResult(value, end, best)
+        return self._alphabeta.score
 
-    def value(self, state: State) -> int:
-        self._search.start(state, self.game.max_moves, (-1, 1))
-        while not self._search.run(SLICE):
-            pass
-        return int(np.sign(self._search.score))
+    def _score_of_win(self, ply: int) -> int:
+        return WON - ply
+
+    def _ply_of_win(self, score: int, winner: int) -> int:  # noqa: ARG002
+        return WON - score
 
 
 class _ConnectFourSolver(ExactSolver):
     default_node_limit = 100_000_000
 
     def __init__(self, game: ConnectFour) -> None:
-        self.game = game
+        self.game: ConnectFour = game
         self._solver = BitboardSolver(game.rows, game.columns)
 
     @property
     def nodes(self) -> int:
         return self._solver.nodes
 
-    def solve_in_slices(self, state: State) -> Steps:
-        """Score the position; then test which moves reach the score."""
-        game, player = self.game, to_play(state)
-        score = yield from self._solver.score(*bits_of(game, state))
-        best = np.zeros(game.num_actions, np.bool_)
-        for action in np.flatnonzero(game.legal_action_mask(state)):
-            child = game.play(state, int(action))
-            if game.outcome(child) != ONGOING:
-                # A move that wins at once is best, and one that draws is the only move.
-                best[action] = True
-                continue
-            if score == winning_score(game.max_moves, int(state[PLY])):
-                continue  # other moves win at once
-            bits = bits_of(game, child)
-            best[action] = (yield from self._solver.search(*bits, -score, 1 - score)) <= -score
-        value = int(np.sign(score))
-        winner = player if value > 0 else 1 - player
-        end = _winning_ply(game.max_moves, abs(score), winner) if value else 0
-        return ExactResult(value, end, best)
+    def _search(self, state: State, window: Window = None, keep: bool = False) -> Search:  # noqa: ARG002
+        bits = bits_of(self.game, state)
+        return self._solver.search(*bits, *window) if window else self._solver.score(*bits)
 
-    def value(self, state: State) -> int:
-        steps = self._solver.search(*bits_of(self.game, state), -1, 1)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as done:
-                return int(np.sign(done.value))
+    def _score_of_win(self, ply: int) -> int:
+        return (self.game.max_moves + 2 - ply) // 2
+
+    def _ply_of_win(self, score: int, winner: int) -> int:
+        before = self.game.max_moves + 1 - 2 * score
+        return before + 1 if before % 2 == winner else before
 
 
 def bits_of(game: ConnectFour, state: State) -> tuple[int, int]:
@@ -210,14 +219,3 @@ def bits_of(game: ConnectFour, state: State) -> tuple[int, int]:
         occupied |= bit
         stones |= bit * (columns[column, row] == to_play(state) + 1)
     return stones, occupied
-
-
-def winning_score(cells: int, ply: int) -> int:
-    """Return the score of a player who moves after `ply` moves and wins at once."""
-    return (cells + 1 - ply) // 2
-
-
-def _winning_ply(cells: int, size: int, winner: int) -> int:
-    """Return the ply after which `winner` has won, from the absolute value of the score."""
-    before = cells + 1 - 2 * size
-    return before + 1 if before % 2 == winner else before

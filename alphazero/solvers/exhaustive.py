@@ -45,14 +45,10 @@ class SolvedPositions(NamedTuple):
 def solve_all_positions(game: Game, limit: int = POSITION_LIMIT) -> SolvedPositions:
     """Solve all reachable positions of a game; the first is the initial one.
 
-    Positions with different last moves are different.
-
-    Raises:
-        GameError: for more than `limit` positions, or games longer than MOVE_LIMIT.
+    Positions with different last moves are different. Raises GameError for more than `limit`
+    positions, or games longer than MOVE_LIMIT.
     """
-    too_many = GameError(
-        f"the game has more than {limit:,} positions, too many to solve all of them"
-    )
+    too_many = GameError(f"the game has more than {limit:,} positions: too many to solve all")
     if game.max_moves > MOVE_LIMIT:
         raise too_many
     values: dict[bytes, int] = {}
@@ -62,10 +58,8 @@ def solve_all_positions(game: Game, limit: int = POSITION_LIMIT) -> SolvedPositi
         key = state.tobytes()
         if key in values:
             return values[key]
-        outcome = game.outcome(state)
-        if outcome != ONGOING:
-            values[key] = value_of(outcome, to_play(state))
-            return values[key]
+        if (outcome := game.outcome(state)) != ONGOING:
+            return values.setdefault(key, value_of(outcome, to_play(state)))
         if len(solved) >= limit:
             raise too_many
         action_values = np.full(game.num_actions, ILLEGAL)
