@@ -100,18 +100,12 @@ class BoardStyle(Enum):
     """How pictures draw a game's board; cells are those of the observation."""
 
     SQUARES = auto()
-    """Stones in squares."""
     HOLES = auto()
-    """Round holes into which stones fall."""
     CHEQUERED = auto()
-    """Squares of two shades in turn, as for chess."""
     INTERSECTIONS = auto()
-    """Stones on crossing lines."""
     HEXAGONS = auto()
-    """A rhombus of hexagons, each row half a cell further to the right than the one above.
-
-    Top and bottom have player 0's colour, the other two sides player 1's.
-    """
+    """A rhombus, each row half a cell further to the right than the one above; top and bottom have
+    player 0's colour, the other two sides player 1's."""
     PILE = auto()
     """Chips of neither player, in as many rows as needed."""
 
@@ -122,7 +116,6 @@ class Material(Enum):
     WOOD = auto()
     FELT = auto()
     PLASTIC = auto()
-    """A blue rack."""
     PAPER = auto()
 
 
@@ -148,10 +141,7 @@ class Game(ABC):
 
     @property
     def one_sided(self) -> bool:
-        """Whether one player hardly ever wins random games.
-
-        Otherwise the contract check concludes that the outcome is for the wrong player.
-        """
+        """Whether one player hardly ever wins random games: else the contract check objects."""
         return False
 
     @functools.cached_property
@@ -162,12 +152,10 @@ class Game(ABC):
 
     @property
     def has_owners(self) -> bool:
-        """Whether the game has the rule `owners`."""
         return self.rule_functions.owners is not no_owners
 
     @property
     def has_margin(self) -> bool:
-        """Whether the game has the rule `margin`."""
         return self.rule_functions.margin is not no_margin
 
     def __getstate__(self) -> dict[str, int]:
@@ -217,18 +205,14 @@ class Game(ABC):
         """Read a legal action in the game's notation; raise GameError for any other text."""
 
     def action_cell(self, state: State, action: int) -> int | None:  # noqa: ARG002
-        """Return the cell, counted row by row, where a legal action puts a stone of the mover.
+        """Return the cell where a legal action puts a stone of the mover; None, as for a pass.
 
-        None, the default, is for an action without such a cell, such as a pass. Pictures mark the
-        cell, or name the action beside the board.
+        Pictures mark the cell, or name the action beside the board.
         """
         return None
 
     def action_source(self, state: State, action: int) -> int | None:  # noqa: ARG002
-        """Return the cell of the mover's stone that a legal action moves to its `action_cell`.
-
-        None, the default, is for an action that moves no stone.
-        """
+        """Return the cell of the stone that an action moves to its `action_cell`; None without."""
         return None
 
     def winning_cells(self, state: State) -> tuple[int, ...]:  # noqa: ARG002
@@ -236,9 +220,9 @@ class Game(ABC):
         return ()
 
     def points(self, state: State) -> tuple[float, float] | None:  # noqa: ARG002
-        """Return the points of player 0 and player 1, also of an unfinished game.
+        """Return the points of player 0 and 1, also of an unfinished game; None without points.
 
-        None, the default, is for a game without points. In the end their difference is the margin.
+        In the end their difference is the margin.
         """
         return None
 
@@ -257,16 +241,11 @@ class Game(ABC):
 
     @property
     def material(self) -> Material:
-        """What the board is made of."""
         return Material.WOOD
 
     @property
     def board_style(self) -> BoardStyle:
-        """How pictures draw the board.
-
-        They take the stones from planes 0 and 1 of `observe`, and the labels of rows and columns
-        from the action names.
-        """
+        """How pictures draw the board: stones from planes 0 and 1, labels from action names."""
         return BoardStyle.SQUARES
 
     @property
@@ -282,11 +261,8 @@ class Game(ABC):
     @property
     def state_options(self) -> dict[str, int]:
         """The options that follow the state's header: all but `observation_options`."""
-        return {
-            name: value
-            for name, value in self.options.items()
-            if name not in self.observation_options
-        }
+        hidden = self.observation_options
+        return {name: value for name, value in self.options.items() if name not in hidden}
 
     @property
     def variable_options(self) -> tuple[str, ...]:
@@ -381,11 +357,8 @@ class Game(ABC):
         Spaces are optional if the name of every first move has one character.
         """
         state = self.initial_state()
-        names = (
-            self.action_name(state, int(action))
-            for action in np.flatnonzero(self.legal_action_mask(state))
-        )
-        short = all(len(name) == 1 for name in names)
+        first = np.flatnonzero(self.legal_action_mask(state)).tolist()
+        short = all(len(self.action_name(state, action)) == 1 for action in first)
         return list("".join(line.split())) if short else line.split()
 
 

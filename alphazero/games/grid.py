@@ -53,11 +53,7 @@ class CellNames(NamedTuple):
         return row * self.columns + column
 
     def parse(self, text: str, kind: str = "cell", others: str = "") -> int:
-        """Return the cell of a name.
-
-        Raises:
-            GameError: if there is none, with the range of names and the `others` that are accepted.
-        """
+        """Return the cell of a name; raise GameError with the names and `others` accepted."""
         cell = self.read(text)
         if cell is None:
             first, last = f"{self.letters[0]}1", f"{self.letters[self.columns - 1]}{self.rows}"

@@ -32,12 +32,11 @@ from alphazero.games.game import (
 )
 from alphazero.games.registry import register
 from alphazero.utils.bits import count_bits
-from alphazero.utils.jit import kernel, shared_kernel
+from alphazero.utils.jit import inline_kernel, kernel, shared_kernel
 
 SIZE, DISCS = HEADER, HEADER + 1
 
 SIZES = (4, 6, 8)
-
 PASS = "pass"
 
 Bits = np.uint64
@@ -59,35 +58,40 @@ def inner_columns(size: int) -> Bits:
     return board_bits(size) & ~(first | first << Bits(size - 1))
 
 
+@inline_kernel
+def _runs(start: Bits, other: Bits, inner: Bits, size: int, axis: int) -> tuple[Bits, Bits, Bits]:
+    """Return the step of an axis, and the runs of the `other`'s discs beside `start`, both ways.
+
+    A disc enclosed across columns is never in an outer column, so those runs have only `inner`
+    discs and cannot wrap around to the other side.
+    """
+    step, through = Bits((1, size - 1, size + 1, size)[axis]), other if axis == 3 else inner
+    forth, back = through & start << step, through & start >> step
+    for _ in range(size - 3):
+        forth |= through & forth << step
+        back |= through & back >> step
+    return step, forth, back
+
+
 @shared_kernel
 def placeable(own: Bits, other: Bits, size: int) -> Bits:
     """Return the cells where a disc of `own` colour encloses discs of the `other`.
 
-    Runs of the other's discs grow from the own discs in both directions of each of the four axes; a
-    disc may be placed on the empty cell behind a run. A disc enclosed across columns is never in an
-    outer column, so those runs skip outer columns and cannot wrap around to the other side.
+    Those are the empty cells behind the runs that begin beside the own discs.
     """
     inner, found = other & inner_columns(size), Bits(0)
     for axis in range(4):
-        step, through = Bits((1, size - 1, size + 1, size)[axis]), other if axis == 3 else inner
-        forth, back = through & own << step, through & own >> step
-        for _ in range(size - 3):
-            forth |= through & forth << step
-            back |= through & back >> step
+        step, forth, back = _runs(own, other, inner, size, axis)
         found |= forth << step | back >> step
     return found & board_bits(size) & ~(own | other)
 
 
 @shared_kernel
 def enclosed(own: Bits, other: Bits, size: int, disc: Bits) -> Bits:
-    """Return the `other` discs between a new `disc` and `own` discs, found like `placeable`."""
+    """Return the `other` discs between a new `disc` and `own` discs."""
     inner, turned = other & inner_columns(size), Bits(0)
     for axis in range(4):
-        step, through = Bits((1, size - 1, size + 1, size)[axis]), other if axis == 3 else inner
-        forth, back = through & disc << step, through & disc >> step
-        for _ in range(size - 3):
-            forth |= through & forth << step
-            back |= through & back >> step
+        step, forth, back = _runs(disc, other, inner, size, axis)
         if forth << step & own:
             turned |= forth
         if back >> step & own:

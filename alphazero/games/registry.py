@@ -45,15 +45,13 @@ def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
     def add(kind: Kind) -> Kind:
         if not (isinstance(kind, type) and issubclass(kind, Game)):
             raise GameError(f"register({name!r}): expected a subclass of Game, got {kind!r}")
-        if _own_games().get(name, kind.__module__) != kind.__module__:
-            raise GameError(f"the name {name!r} is taken by {_own_games()[name]}; choose another")
+        place = f"{kind.__module__}.{kind.__qualname__}"
         known = _registered.get(name, (kind, {}))[0]
         # The same name in the same module is a new version of the class, as in a notebook.
-        if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
-            raise GameError(
-                f"the name {name!r} is taken by {known.__module__}.{known.__qualname__}; "
-                "choose another"
-            )
+        taken = {f"{known.__module__}.{known.__qualname__}"} - {place}
+        taken |= {_own_games().get(name, kind.__module__)} - {kind.__module__}
+        if taken:
+            raise GameError(f"the name {name!r} is taken by {min(taken)}; choose another")
         _registered[name] = (kind, defaults)
         return kind
 

@@ -24,9 +24,7 @@ def observes_for_the_player_to_move(games: RandomGames) -> None:
     for position in games.positions():
         other_side = position.state.copy()
         other_side[PLY] += 1
-        planes, others = (
-            games.rules.read("observe", each).written for each in (position.state, other_side)
-        )
+        planes, others = games.observe(position.state), games.observe(other_side)
         if not np.array_equal(planes[:2], others[1::-1], equal_nan=True):
             raise Fault("planes 0 and 1 are not exchanged when the other player is to move")
         if (wrong := ~(np.abs(planes) <= 1)).any():  # also for NaN
@@ -35,18 +33,17 @@ def observes_for_the_player_to_move(games: RandomGames) -> None:
 
 def moves_stones_as_its_actions_say(games: RandomGames) -> None:
     """An action puts a stone of the mover on its `action_cell`, taken from its `action_source`."""
-    game, rules = games.game, games.rules
-    for position in games.positions():
-        state, action = position.state, position.action
+    game = games.game
+    for state, _, _, action in games.positions():
         cell, source = (
             method(state, action) if action >= 0 else None
             for method in (game.action_cell, game.action_source)
         )
         if cell is None and source is None:
             continue
-        move = f"the move {games.name_of(position)}"
-        before = rules.read("observe", state).written[0].ravel()
-        after = rules.read("observe", rules.play(state, action)).written[1].ravel()
+        move = f"the move {games.name_of(state, action)}"
+        before = games.observe(state)[0].ravel()
+        after = games.observe(games.rules.play(state, action))[1].ravel()
         places = range(len(before))
         if cell not in places or source not in (None, *places):
             ends = f"{source} to {cell}" if source is not None else cell

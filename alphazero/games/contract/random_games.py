@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alphazero.games.contract.watched_rules import Fault, WatchedRules
+from alphazero.games.contract.watched_rules import Array, Fault, WatchedRules
 from alphazero.games.game import ONGOING, OUTCOME, Game, Mask, State
 
 FULL, SHORT = 4000, 240
@@ -55,6 +55,9 @@ class RandomGames:
     def rules(self) -> WatchedRules:
         return WatchedRules(self.game, work=50 * self.effort)
 
+    def observe(self, state: State) -> Array:
+        return self.rules.read("observe", state).written
+
     def play(self) -> None:
         """Play the random games; a Fault of the rules ends them."""
         dice, plies = random.Random(self.game.state_size), self.effort
@@ -69,7 +72,7 @@ class RandomGames:
         for _ in range(min(self.game.max_moves + 1, most)):
             record.append(PlayedPosition(state))
             mask, num_legal = rules.legal(state)
-            rules.read("observe", state)
+            self.observe(state)
             record[-1] = PlayedPosition(state, mask, num_legal)
             if state[OUTCOME] != ONGOING or not mask.any():
                 for name in ("owners", "margin"):
@@ -123,11 +126,11 @@ class RandomGames:
         for record in self.records:
             for ply, position in enumerate(record):
                 if position.state is state:
-                    return " ".join(self.name_of(each) for each in record[:ply])
+                    return " ".join(self.name_of(each.state, each.action) for each in record[:ply])
         return None
 
-    def name_of(self, position: PlayedPosition) -> str:
-        """Return the name of the action played in a position, or its number if naming fails."""
+    def name_of(self, state: State, action: int) -> str:
+        """Return the name of an action, or its number if naming fails."""
         with suppress(Exception):
-            return str(self.game.action_name(position.state, position.action))
-        return f"action {position.action}"
+            return str(self.game.action_name(state, action))
+        return f"action {action}"

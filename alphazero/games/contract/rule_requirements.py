@@ -106,9 +106,7 @@ def has_legal_moves_until_the_end(games: RandomGames) -> None:
     """There are legal actions until the game is over, at `max_moves` at the latest."""
     for position in games.positions():
         marked, ply = int(position.mask.sum()), int(position.state[PLY])
-        expect(
-            "the answer of `legal`", position.num_legal, marked, ", the number of marked actions"
-        )
+        expect("the answer of `legal`", position.num_legal, marked, ", the marked actions")
         if position.outcome != ONGOING and marked:
             raise Fault(f"the game is over and {marked} actions are legal; expected none")
         if position.outcome != ONGOING and not ply:
