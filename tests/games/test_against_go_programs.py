@@ -28,8 +28,6 @@ from alphazero.games.game import OUTCOME, PLY, State
 from alphazero.games.go.game import Go
 from alphazero.games.go.rules import play, stones_of, without_history
 
-every_rule_of_theirs = pytest.mark.parametrize("superko", [0, 1])
-
 GNU_GO = shutil.which("gnugo", path="/usr/games:/usr/local/bin:/usr/bin:/bin")
 GNU_GO_MEMORY = 500
 """Moves that it remembers: MAX_MOVE_HISTORY in its source."""
@@ -71,19 +69,16 @@ def compare_with_open_spiel(game: Go, dice: random.Random, every_move: bool) -> 
     assert theirs.returns() == [game.outcome(state), -game.outcome(state)], moves
 
 
-@every_rule_of_theirs
-@pytest.mark.parametrize(("side", "games"), [(5, 200), (9, 40), (19, 4)])
+def boards(*sizes: tuple[int, int]) -> pytest.MarkDecorator:
+    """Parametrize a test by sides and numbers of games; the second half is slow."""
+    slow = [pytest.param(*size, marks=pytest.mark.slow) for size in sizes[len(sizes) // 2 :]]
+    return pytest.mark.parametrize(("side", "games"), [*sizes[: len(sizes) // 2], *slow])
+
+
+@pytest.mark.parametrize("superko", [0, 1])
+@boards((5, 200), (9, 40), (19, 4), (5, 5_000), (9, 2_000), (19, 200))
 def test_open_spiel_sees_the_same(side: int, games: int, superko: int) -> None:
-    dice = random.Random(side)
-    for _ in range(games):
-        compare_with_open_spiel(Go(side, side, superko=superko), dice, side == 5)
-
-
-@pytest.mark.slow
-@every_rule_of_theirs
-@pytest.mark.parametrize(("side", "games"), [(5, 5_000), (9, 2_000), (19, 200)])
-def test_open_spiel_sees_the_same_in_many_games(side: int, games: int, superko: int) -> None:
-    dice = random.Random(1000 + side)
+    dice = random.Random(side + games)
     for _ in range(games):
         compare_with_open_spiel(Go(side, side, superko=superko), dice, side == 5)
 
@@ -194,11 +189,11 @@ VARIANTS = [
 
 @needs_gnu_go
 @pytest.mark.parametrize(("superko", "suicide", "options"), VARIANTS)
-@pytest.mark.parametrize(("side", "games"), [(5, 10), (9, 3)])
+@boards((5, 10), (9, 3), (5, 300), (9, 200), (19, 20))
 def test_gnu_go_knows_the_same_legal_moves(
     side: int, games: int, superko: int, suicide: int, options: tuple[str, ...]
 ) -> None:
-    dice = random.Random(side)
+    dice = random.Random(side + games)
     with gnu_go(*options) as program:
         for _ in range(games):
             game = Go(side, side, superko=superko, suicide=suicide)
@@ -223,8 +218,18 @@ def score_text(game: Go, state: State) -> str:
     return f"{'B' if score > 0 else 'W'}+{abs(score):.1f}" if score else "0"
 
 
-def check_scores(sizes: list[tuple[int, int]], least: int) -> None:
-    """Play games of each (side, games); at least `least` final boards must be comparable."""
+@needs_gnu_go
+@pytest.mark.parametrize(
+    ("sizes", "least"),
+    [
+        ([(5, 6), (9, 4)], 5),
+        pytest.param([(5, 100), (9, 100), (13, 10), (19, 5)], 100, marks=pytest.mark.slow),
+    ],
+)
+def test_gnu_go_counts_the_same_area_on_settled_boards(
+    sizes: list[tuple[int, int]], least: int
+) -> None:
+    """At least `least` final boards must be comparable."""
     dice, compared = random.Random(7), 0
     with gnu_go("--positional-superko") as program:
         for side, games in sizes:
@@ -235,28 +240,3 @@ def check_scores(sizes: list[tuple[int, int]], least: int) -> None:
                     compared += 1
                     assert program.ask("final_score") == score_text(game, state), game.render(state)
     assert compared >= least
-
-
-@needs_gnu_go
-def test_gnu_go_counts_the_same_area_on_settled_boards() -> None:
-    check_scores([(5, 6), (9, 4)], least=5)
-
-
-@needs_gnu_go
-@pytest.mark.slow
-def test_gnu_go_counts_the_same_area_on_many_settled_boards() -> None:
-    check_scores([(5, 100), (9, 100), (13, 10), (19, 5)], least=100)
-
-
-@needs_gnu_go
-@pytest.mark.slow
-@pytest.mark.parametrize(("superko", "suicide", "options"), VARIANTS)
-@pytest.mark.parametrize(("side", "games"), [(5, 300), (9, 200), (19, 20)])
-def test_gnu_go_knows_the_same_legal_moves_in_many_games(
-    side: int, games: int, superko: int, suicide: int, options: tuple[str, ...]
-) -> None:
-    dice = random.Random(1000 + side)
-    with gnu_go(*options) as program:
-        for _ in range(games):
-            game = Go(side, side, superko=superko, suicide=suicide)
-            compare_with_gnu_go(program, game, dice, settle=False)

@@ -132,15 +132,10 @@ def differences(pair: Pair, games: int, seed: int) -> list[str]:
     return found
 
 
+@pytest.mark.parametrize("games", [2_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @every_pair
-def test_open_spiel_sees_the_same_in_2_000_random_games(pair: Pair) -> None:
-    assert differences(pair, 2_000, seed=1) == []
-
-
-@pytest.mark.slow
-@every_pair
-def test_open_spiel_sees_the_same_in_100_000_random_games(pair: Pair) -> None:
-    assert differences(pair, 100_000, seed=2) == []
+def test_open_spiel_sees_the_same_in_random_games(pair: Pair, games: int) -> None:
+    assert differences(pair, games, seed=1) == []
 
 
 @pytest.mark.parametrize(

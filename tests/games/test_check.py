@@ -1,6 +1,6 @@
 """Games broken on purpose, one bug each on top of tic-tac-toe: the check names exactly that bug."""
 
-import importlib.util
+import importlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -339,23 +339,23 @@ def win_by_the_opposite(state: State) -> float:
     return -0.5 * state[OUTCOME]
 
 
-def mirrored_board_alone(self: Mnk) -> Symmetries:
-    actions, cells = Mnk.symmetries(self)
-    return Symmetries(actions[[0, 1]], cells[[0, 2]])
-
-
-def one_quarter_turn(self: Mnk) -> Symmetries:
-    turn = np.rot90(np.arange(9).reshape(3, 3)).ravel()
-    both = np.array([np.arange(9), turn])
-    return Symmetries(both, both)
+def wrong(requirement: str, words: str, *consequences: str, **attributes: Any) -> Game:
+    """Make a game of `BROKEN` with something else about it."""
+    game = with_attributes(**attributes)
+    BROKEN.append((requirement, game, words, *consequences))
+    return game
 
 
 def first_state(change: Any) -> Any:
     return lambda self: change(Mnk.initial_state(self))
 
 
-def one_cell_further(self: Mnk, state: State, text: str) -> int:
-    return (Mnk.parse_action(self, state, text) + 1) % 9
+def some_symmetries(numbers: list[int], cells: list[int]) -> Any:
+    def symmetries(self: Mnk) -> Symmetries:
+        every = Mnk.symmetries(self)
+        return Symmetries(every.actions[numbers], every.cells[cells])
+
+    return symmetries
 
 
 def read_the_other_turn(self: Mnk, diagram: str) -> State:
@@ -373,117 +373,75 @@ def render_nothing(self: Mnk, state: State) -> str:
     raise ValueError("not drawn yet")
 
 
-TOO_SHORT = with_attributes(max_moves=8)
-
-BROKEN += [
-    ("has_legal_moves_until_the_end", TOO_SHORT, "is not over after max_moves, 8"),
-    (
-        "has_valid_sizes_and_rules",
-        with_rules(legal=LEGAL.py_func),
-        "`legal` is not compiled for its signature; expected @kernel(Signature.legal)",
+TOO_SHORT = wrong("has_legal_moves_until_the_end", "is not over after max_moves, 8", max_moves=8)
+wrong(
+    "has_valid_sizes_and_rules",
+    "`legal` is not compiled for its signature; expected @kernel(Signature.legal)",
+    rule_functions=Sound.rule_functions._replace(legal=LEGAL.py_func),
+)
+wrong("has_valid_sizes_and_rules", "is (4, 9); expected (C, H, W)", observation_shape=(4, 9))
+wrong("has_valid_sizes_and_rules", "is np.int64(9); expected an int", num_actions=np.int64(9))
+for change, words in (
+    (lambda state: state.astype(np.int32), "initial_state() is int32 [15]; expected int64 [S]"),
+    (list, "initial_state() is of type list; expected a numpy array"),
+    (lambda state: state[:], "initial_state() is a view"),
+    (lambda state: FIRST_STATE, "the same array each time"),
+    (lambda state: state[::-1].copy(), "the header of initial_state() is [0, 0, 0]"),
+):
+    wrong("has_a_valid_initial_state", words, initial_state=first_state(change))
+wrong(
+    "keeps_its_rules_under_symmetries",
+    "symmetry 1 does not map the ",
+    "lays_its_actions_on_cells",
+    symmetries=some_symmetries([0, 1], [0, 2]),
+)
+wrong(
+    "has_a_group_of_symmetries",
+    "symmetry 1 followed by 1 is not one of the symmetries",
+    symmetries=some_symmetries([0, 5], [0, 5]),
+)
+wrong("lays_its_actions_on_cells", "expected an int from 0 to 1", policy_planes=2)
+wrong(
+    "lays_its_actions_on_cells",
+    ", on the one plane",
+    rule_functions=RuleFunctions(
+        count_cells_from_the_end, place_from_the_end, show_the_last_move_from_the_end
     ),
-    (
-        "has_a_valid_initial_state",
-        with_attributes(initial_state=first_state(lambda state: state.astype(np.int32))),
-        "initial_state() is int32 [15]; expected int64 [S]",
-    ),
-    (
-        "has_a_valid_initial_state",
-        with_attributes(initial_state=first_state(list)),
-        "initial_state() is of type list; expected a numpy array",
-    ),
-    (
-        "has_a_valid_initial_state",
-        with_attributes(initial_state=first_state(lambda state: state[:])),
-        "initial_state() is a view",
-    ),
-    (
-        "has_a_valid_initial_state",
-        with_attributes(initial_state=lambda self: FIRST_STATE),
-        "the same array each time",
-    ),
-    (
-        "has_valid_sizes_and_rules",
-        with_attributes(observation_shape=(4, 9)),
-        "observation_shape is (4, 9); expected (C, H, W)",
-    ),
-    (
-        "has_valid_sizes_and_rules",
-        with_attributes(num_actions=np.int64(9)),
-        "num_actions is np.int64(9); expected an int",
-    ),
-    (
-        "keeps_its_rules_under_symmetries",
-        with_attributes(symmetries=mirrored_board_alone),
-        "symmetry 1 does not map the ",
-        "lays_its_actions_on_cells",
-    ),
-    (
-        "has_a_group_of_symmetries",
-        with_attributes(symmetries=one_quarter_turn),
-        "symmetry 1 followed by 1 is not one of the symmetries",
-    ),
-    (
-        "lays_its_actions_on_cells",
-        with_attributes(policy_planes=2),
-        "policy_planes is 2; expected an int from 0 to 1",
-    ),
-    (
-        "lays_its_actions_on_cells",
-        with_attributes(
-            rule_functions=RuleFunctions(
-                count_cells_from_the_end, place_from_the_end, show_the_last_move_from_the_end
-            ),
-            action_cell=lambda self, state, action: 8 - action,
-        ),
-        ", on the one plane",
-    ),
-    (
-        "reads_its_own_action_names",
-        with_attributes(parse_action=one_cell_further),
-        "`parse_action` reads 'a3' as 1; expected 0",
-    ),
-    (
-        "reads_its_own_action_names",
-        with_attributes(action_name=lambda self, state, action: "a1"),
-        "actions 0 and 1 are both named 'a1'",
-    ),
-    (
-        "reads_its_own_drawings",
-        with_attributes(parse=read_the_other_turn),
-        "after `parse` has read the drawing, the ply is 2; expected 0",
-    ),
-    (
-        "reads_its_own_drawings",
-        with_attributes(render=render_nothing),
-        "ValueError is raised: not drawn yet, in line",
-    ),
-    (
-        "does_not_change_given_states",
-        with_attributes(render=render_and_move_on),
-        "a method changes the state",
-    ),
-    (
-        "varies_only_the_initial_state",
-        with_attributes(variable_options=property(lambda self: ("length",))),
-        "the planes do not show whether the game has length 3 or length 2",
-    ),
-    (
-        "varies_only_the_initial_state",
-        with_attributes(variable_options=property(lambda self: ("rows",))),
-        "with rows 2 observation_shape is (4, 2, 3); expected (4, 3, 3) as with rows 3",
-    ),
-    (
-        "moves_stones_as_its_actions_say",
-        with_attributes(action_source=lambda self, state, action: action),
-        "takes no stone of its player from its source",
-    ),
-    (
-        "marks_what_has_won",
-        with_attributes(winning_cells=lambda self, state: tuple(range(9))),
-        "is a winning cell",
-    ),
-]
+    action_cell=lambda self, state, action: 8 - action,
+)
+wrong(
+    "reads_its_own_action_names",
+    "`parse_action` reads 'a3' as 1; expected 0",
+    parse_action=lambda self, state, text: (Mnk.parse_action(self, state, text) + 1) % 9,
+)
+wrong(
+    "reads_its_own_action_names",
+    "actions 0 and 1 are both named 'a1'",
+    action_name=lambda self, state, action: "a1",
+)
+wrong(
+    "reads_its_own_drawings",
+    "after `parse` has read the drawing, the ply is 2; expected 0",
+    parse=read_the_other_turn,
+)
+wrong("reads_its_own_drawings", "ValueError is raised: not drawn yet, in", render=render_nothing)
+wrong("does_not_change_given_states", "a method changes the state", render=render_and_move_on)
+wrong(
+    "varies_only_the_initial_state",
+    "the planes do not show whether the game has length 3 or length 2",
+    variable_options=("length",),
+)
+wrong(
+    "varies_only_the_initial_state",
+    "with rows 2 observation_shape is (4, 2, 3); expected (4, 3, 3) as with rows 3",
+    variable_options=("rows",),
+)
+wrong(
+    "moves_stones_as_its_actions_say",
+    "takes no stone of its player from its source",
+    action_source=lambda self, state, action: action,
+)
+wrong("marks_what_has_won", "is a winning cell", winning_cells=lambda self, state: tuple(range(9)))
 
 
 @pytest.mark.parametrize(
@@ -618,12 +576,9 @@ def test_a_sound_game_is_checked_once_and_again_when_its_source_changes(
         "@dataclass(frozen=True)\nclass Mine(Mnk):\n    max_moves = 9\n"
     )
     file.write_text(source, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("my_game", file)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("my_game")
     monkeypatch.setitem(sys.modules, "my_game", module)
-    spec.loader.exec_module(module)
     for _ in range(2):
         refuse_unsound(module.Mine())
     assert checked == [SHORT]
@@ -636,26 +591,17 @@ def test_a_sound_game_is_checked_once_and_again_when_its_source_changes(
 # On the command line.
 
 
-def test_a_sound_game_passes_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("broken_names")
+def test_the_check_is_a_command_and_a_function(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", "hex:size=3"]) == 0
     output = capsys.readouterr().out
     assert output.startswith("hex:size=3: every requirement met (6 random games, ")
-
-
-@pytest.mark.usefixtures("broken_names")
-def test_a_broken_game_is_reported_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", "uncounted"]) == 2
     output = capsys.readouterr().err
     assert output.startswith("error: uncounted violates 1 of the requirements")
     assert "\nafter the moves: c1\n     3 . . .\n     2 . . .\n     1 . . X\n" in output
-
-
-def test_an_unknown_game_is_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", "nin"]) == 2
     assert capsys.readouterr().err.startswith("error: unknown game 'nin'; did you mean 'nim'?")
-
-
-def test_the_check_is_part_of_the_public_api() -> None:
     assert not alphazero.check_game("nim:heap=7").faults
     assert not alphazero.check_game(make_game("nim")).faults
     with pytest.raises(GameError, match="unknown game"):

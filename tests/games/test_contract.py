@@ -110,13 +110,6 @@ def test_an_illegal_action_is_refused_by_its_number(game: Game) -> None:
                 game.play(state, action)
 
 
-@every_game
-def test_the_names_of_its_moves_replay_a_game(game: Game) -> None:
-    *moves, (last, _) = playouts(game)[0]
-    names = [game.action_name(state, action) for state, action in moves]
-    assert np.array_equal(game.from_moves(names), last)
-
-
 # A game registered while the tests run.
 
 
@@ -175,25 +168,6 @@ def test_rules_agree_with_the_plain_twin(game: LineGame) -> None:
             stones = twin.play(stones, action)
 
 
-@every_line_game
-def test_each_move_of_a_line_game_has_the_one_cell_that_it_fills(game: LineGame) -> None:
-    for state, _ in positions(game):
-        for action in np.flatnonzero(game.legal_action_mask(state)):
-            cells = game.play(state, int(action))[CELLS:] != state[CELLS:]
-            assert np.flatnonzero(cells).tolist() == [game.action_cell(state, int(action))]
-
-
-def test_games_of_stones_on_free_cells_lay_their_actions_on_cells() -> None:
-    planes = {name: make_game(name).policy_planes for name in game_names()}
-    on_cells = "go", "gomoku", "hex", "mnk", "othello", "tic_tac_toe"
-    assert planes == dict.fromkeys(planes, 0) | dict.fromkeys(on_cells, 1)
-
-
-def test_a_move_has_no_cell_unless_its_game_says_so() -> None:
-    game = Nim()
-    assert game.action_cell(game.initial_state(), 0) is None
-
-
 def test_the_random_games_see_wins_of_both_sides_and_draws() -> None:
     results = {game.outcome(r[-1][0]) for game in LINE_GAMES for r in playouts(game, 12)}
     assert results == {1, 0, -1}
@@ -223,15 +197,10 @@ CONNECT_FOUR_POSITIONS = [1, 7, 49, 238, 1120, 4263, 16422, 54859, 184275, 55818
 """Distinct positions of Connect Four 6 x 7 after 0, 1, 2, ... moves (OEIS A212693)."""
 
 
-def test_connect_four_has_its_known_positions_after_six_moves() -> None:
-    counts = itertools.islice(positions_by_ply(ConnectFour()), 7)
-    assert list(counts) == CONNECT_FOUR_POSITIONS[:7]
-
-
-@pytest.mark.slow
-def test_connect_four_has_its_known_positions_after_nine_moves() -> None:
-    counts = itertools.islice(positions_by_ply(ConnectFour()), 10)
-    assert list(counts) == CONNECT_FOUR_POSITIONS
+@pytest.mark.parametrize("count", [7, pytest.param(10, marks=pytest.mark.slow)])
+def test_connect_four_has_its_known_positions(count: int) -> None:
+    counts = itertools.islice(positions_by_ply(ConnectFour()), count)
+    assert list(counts) == CONNECT_FOUR_POSITIONS[:count]
 
 
 @pytest.mark.slow
@@ -304,19 +273,6 @@ def test_an_empty_cell_that_a_variant_forbids_is_not_called_taken() -> None:
     game = NoCentre()
     with pytest.raises(GameError, match=r"^b2 is forbidden; type another cell$"):
         game.parse_action(game.initial_state(), "b2")
-
-
-@every_line_game
-def test_a_move_after_the_end_is_refused_because_the_game_is_over(game: LineGame) -> None:
-    (first, action), *_, (last, _) = playouts(game)[0]
-    with pytest.raises(GameError, match=r"^the game is over$"):
-        game.parse_action(last, game.action_name(first, action))
-
-
-def test_named_games_are_mnk_with_other_defaults() -> None:
-    assert make_game("tic_tac_toe") == Mnk(3, 3, 3)
-    assert make_game("gomoku") == Mnk(15, 15, 5)
-    assert make_game("gomoku", rows=9) == Mnk(9, 15, 5)
 
 
 SCRAPS = [

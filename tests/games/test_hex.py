@@ -9,7 +9,7 @@ import pytest
 from helpers.reference.rules import Cell, HexTwin, Stones
 
 from alphazero.errors import GameError
-from alphazero.games import ONGOING, game_options, to_play
+from alphazero.games import ONGOING, to_play
 from alphazero.games.compiled_rules import HEURISTIC_SCALE
 from alphazero.games.game import LAST, OUTCOME, State
 from alphazero.games.hex import Hex, connection_distance
@@ -168,13 +168,6 @@ def test_the_swap_is_the_second_move_or_none() -> None:
         Hex(3).parse_action(Hex(3).from_moves(["a1"]), "swap")
 
 
-def test_a_swapped_game_may_fill_the_board() -> None:
-    game = Hex(2, 1)
-    state = game.from_moves(["a1", "swap", "b2", "a2", "b1"])
-    assert state[0] == game.max_moves == 5
-    assert game.outcome(state) == 1
-
-
 # The heuristic.
 
 
@@ -218,10 +211,6 @@ def test_the_heuristic_is_that_of_the_player_to_move_and_never_sure() -> None:
 
 
 # What people read and type.
-
-
-def test_eleven_without_swap_is_the_default() -> None:
-    assert game_options("hex") == {"size": 11, "swap": 0}
 
 
 @pytest.mark.parametrize("game", [Hex(5), Hex(5, 1), Hex(12)], ids=repr)

@@ -66,6 +66,8 @@ def test_a_text_that_names_no_move_is_answered_in_one_short_line_with_the_range(
         ("tic_tac_toe", "b2", "B2", "b2 is taken; type an empty cell"),
         ("hex:size=3", "b2", "B2", "B2 is taken; type an empty cell"),
         ("hex:size=3", "b1 a1 b2 a2 b3", "c3", "the game is over"),
+        ("tic_tac_toe", "a1 a2 b1 b2 c1", "c3", "the game is over"),
+        ("connect_four", "1 2 1 2 1 2 1", "3", "the game is over"),
         ("go", "C3", "c3", "C3 is taken; type an empty point"),
         ("othello", "", "a1", "a1 encloses nothing; type one of d3 c4 f5 e6"),
         ("othello", "", "d4", "d4 encloses nothing; type one of d3 c4 f5 e6"),

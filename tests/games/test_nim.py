@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from alphazero.games import game_options, make_game
+from alphazero.games import make_game
 from alphazero.games.nim import LEFT, Nim
 from alphazero.solvers.exhaustive import solve_all_positions
 
@@ -25,18 +25,8 @@ def test_the_mover_loses_exactly_when_the_chips_are_a_multiple_of_most_plus_one(
             assert optimal.sum() == min(most, state[LEFT])
 
 
-def test_by_default_there_are_fifteen_chips_and_a_turn_takes_at_most_three() -> None:
-    assert game_options("nim") == {"heap": 15, "most": 3}
-
-
 def test_chips_are_drawn_with_the_moves_counted() -> None:
     game = make_game("nim", heap=7)
     state = game.from_moves(["3", "1"])
     assert game.render(state) == "o o o . . . .\n3 left after 2 moves"
     assert game.parse(game.render(state))[:3].tolist() == [2, 2, -1]
-
-
-def test_the_player_who_takes_the_last_chip_wins() -> None:
-    game = make_game("nim", heap=7)
-    assert game.outcome(game.from_moves(["3", "1", "3"])) == 1
-    assert game.outcome(game.from_moves(["3", "1", "2", "1"])) == -1

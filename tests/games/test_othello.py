@@ -9,7 +9,7 @@ from helpers.reference.rules import OthelloTwin
 from numba import types
 
 from alphazero.errors import GameError
-from alphazero.games import ONGOING, game_options, to_play
+from alphazero.games import ONGOING, to_play
 from alphazero.games.compiled_rules import RulesType
 from alphazero.games.game import PLY
 from alphazero.games.othello import DISCS, Othello
@@ -61,14 +61,15 @@ def perft(game: Othello, depth: int) -> int:
     return count_sequences(game.rules, states, np.zeros((depth, game.num_actions), np.bool_))
 
 
-@pytest.mark.parametrize(("depth", "count"), list(enumerate(PERFT, 1)))
+@pytest.mark.parametrize(
+    ("depth", "count"),
+    [
+        *enumerate(PERFT, 1),
+        pytest.param(10, 24571284, marks=pytest.mark.slow),
+        pytest.param(11, 212258800, marks=pytest.mark.slow),
+    ],
+)
 def test_there_are_as_many_sequences_of_moves_as_is_known(depth: int, count: int) -> None:
-    assert perft(Othello(), depth) == count
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("depth", "count"), [(10, 24571284), (11, 212258800)])
-def test_there_are_as_many_longer_sequences_as_is_known(depth: int, count: int) -> None:
     assert perft(Othello(), depth) == count
 
 
@@ -112,10 +113,6 @@ def test_the_second_player_wins_on_four_by_four() -> None:
     found = solve_position(solver_for(game), game.initial_state(), 10_000_000)
     assert found.value == -1
     assert found.best.sum() >= 1
-
-
-def test_eight_by_eight_is_the_default() -> None:
-    assert game_options("othello") == {"size": 8}
 
 
 def test_a_game_may_end_with_empty_cells() -> None:
@@ -173,12 +170,6 @@ def test_cells_are_named_from_the_top_left_and_black_begins_on_the_usual_ones() 
         " 8 . . . . . . . .\n"
         "X to move after 2 moves"
     )
-
-
-def test_the_symmetries_are_those_that_leave_the_first_four_discs_as_they_are() -> None:
-    actions, cells = Othello(6).symmetries()
-    assert len({tuple(image) for image in cells}) == len(cells) == 4
-    assert (actions[:, 36] == 36).all()
 
 
 def test_the_heuristic_likes_corners_and_freedom_and_sees_both_sides_alike() -> None:
