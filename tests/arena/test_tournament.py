@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
+from helpers.players import saved_player
 
 from alphazero.arena.tournament import (
     GAMES_FILE,
@@ -17,61 +18,19 @@ from alphazero.arena.tournament import (
     standings,
     table,
 )
-from alphazero.config.fields import config_field
 from alphazero.errors import AlphaZeroError, PlayerError, RunError
-from alphazero.games import State
 from alphazero.games.game import value_of
-from alphazero.players import registry
-from alphazero.players.base import Decisions, RandomPlayer
 from alphazero.players.registry import parse_player
 from alphazero.players.specs import PlayerSpec
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
 
 
-@dataclasses.dataclass(frozen=True)
-class SharpSpec(PlayerSpec):
-    share: float = config_field(0.0, "share of moves that are the best at hand")
-    player_hash: str = ""  # type: ignore[assignment]
-
-    def _create(self, game: object, num_games: int, rng: np.random.Generator, _: object) -> "Sharp":
-        player = Sharp(TIC_TAC_TOE, num_games, rng)
-        player.share = self.share
-        return player
-
-
-class Sharp(RandomPlayer):
-    """Takes a win where there is one, for a share of its moves; else plays at random."""
-
-    share = 0.0
-
-    def take_decisions(self) -> Decisions:
-        decided = super().take_decisions()
-        for index, place in enumerate(decided.slots):
-            if self.rng.random() < self.share:
-                win = winning_move(self._states[place])
-                decided.actions[index] = decided.actions[index] if win is None else win
-        return decided
-
-
-def winning_move(state: State) -> int | None:
-    for action in np.flatnonzero(TIC_TAC_TOE.legal_action_mask(state)):
-        outcome = TIC_TAC_TOE.outcome(TIC_TAC_TOE.play(state, int(action)))
-        if outcome in (1, -1):
-            return int(action)
-    return None
-
-
-@pytest.fixture(autouse=True)
-def sharp(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(registry.PLAYER_KINDS, "sharp", SharpSpec)
-
-
 def specs(*texts: str) -> list[PlayerSpec]:
     return [parse_player(text) for text in texts]
 
 
-THREE = ("random", "sharp:share=0.5", "sharp:share=1")
+THREE = ("random", "uct:simulations=2", "uct:simulations=60")
 
 
 def tournament(texts: Sequence[str] = THREE, games: int = 8, **more: object) -> Tournament:
@@ -122,7 +81,7 @@ def test_wins_draws_and_losses_are_counted_from_each_players_view() -> None:
         counted = values.count(1), values.count(0), values.count(-1)
         assert (row.wins, row.draws, row.losses) == counted
         assert row.score == pytest.approx(np.mean([(1 + value) / 2 for value in values]))
-    assert [row.name for row in rows] == ["sharp:share=1", "sharp:share=0.5", "random"]
+    assert [row.name for row in rows] == list(THREE[::-1])
     assert rows[-1].elo == 0
 
 
@@ -188,16 +147,17 @@ def test_games_of_another_tournament_are_refused(
 
 
 def test_games_of_a_player_that_has_changed_are_refused(tmp_path: Path) -> None:
-    each = tournament(THREE[:2], games=2, folder=tmp_path)
-    play(each)
-    changed = dataclasses.replace(each.specs[1], player_hash="other")
-    with pytest.raises(PlayerError, match=r"holds games of an earlier sharp:share=0\.5"):
-        Tournament(TIC_TAC_TOE, [each.specs[0], changed], 2, 2, folder=tmp_path)
+    path = saved_player(tmp_path / "player.safetensors")
+    names = "random", f"network:{path}"
+    play(tournament(names, games=2, folder=tmp_path))
+    saved_player(path, search={"simulations": 9})
+    with pytest.raises(PlayerError, match=r"holds games of an earlier network:.*player"):
+        tournament(names, games=2, folder=tmp_path)
 
 
 def test_players_that_are_too_few_or_named_twice_are_refused(tmp_path: Path) -> None:
     with pytest.raises(PlayerError, match="random is named twice"):
-        tournament(["random", "sharp", "random"])
+        tournament(["random", "uct:5", "random"])
     with pytest.raises(PlayerError, match="needs two players"):
         tournament(["random"])
     (tmp_path / "file").write_text("")
