@@ -140,7 +140,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
         self._clear_rewards()
         outcome = self.game.outcome(self.position)
         if outcome != ONGOING:
-            self.rewards = {each: value_of(outcome, AGENTS.index(each)) for each in AGENTS}
+            self.rewards = {name: value_of(outcome, AGENTS.index(name)) for name in AGENTS}
             self.terminations = dict.fromkeys(AGENTS, True)
         self.agent_selection = AGENTS[to_play(self.position)]
         self._accumulate_rewards()

@@ -17,10 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from alphazero.arena.contests import play_match
+from alphazero.arena.contests import parallel_games_for, play_match
 from alphazero.arena.elo import MatchResult
 from alphazero.arena.grade import optimal_share
-from alphazero.arena.match import parallel_games_for
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import position_files, read_positions
 from alphazero.cli.argument_types import even_number, whole_number, whole_numbers

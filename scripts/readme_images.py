@@ -34,10 +34,10 @@ from alphazero.drawing.canvas import Canvas
 from alphazero.drawing.figures import save_figure
 from alphazero.drawing.position import DARK, POLICY_COLOURS, draw_position
 from alphazero.errors import RunError
-from alphazero.mcts.network_search import network_statistics
 from alphazero.notebook import Position
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.training.monitoring.metrics import CHARTS, METRICS
+from alphazero.training.monitoring.surprise import network_statistics
 from alphazero.utils.files import check_writable, printable
 
 if TYPE_CHECKING:

@@ -9,12 +9,7 @@ import numpy as np
 from alphazero.arena.elo import MatchResult, match_result
 from alphazero.arena.grade import Grade
 from alphazero.arena.grade import grade as grade_player
-from alphazero.arena.match import (
-    DEFAULT_PARALLEL_GAMES,
-    parallel_games_for,
-    play_schedule,
-    player_factory,
-)
+from alphazero.arena.match import DEFAULT_PARALLEL_GAMES, play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import solved_positions
 from alphazero.arena.sprt import Sprt
@@ -66,6 +61,22 @@ def play_match(
             break
     records.sort(key=lambda record: (record.pairing.pair_id, record.pairing.players))
     return dataclasses.replace(match_result(records), verdict=verdict), records
+
+
+def player_factory(
+    game: Game, players: Sequence[PlayerSpec], rng: np.random.Generator
+) -> Callable[[int], list[Player]]:
+    """Return a function from a number of games to new players, each with a spawned generator."""
+
+    def make_players(num_games: int) -> list[Player]:
+        return [player.create(game, num_games, rng.spawn(1)[0]) for player in players]
+
+    return make_players
+
+
+def parallel_games_for(players: Sequence[PlayerSpec], workers: int) -> int:
+    """Return the number of parallel games: one per core if a player is timed, else the default."""
+    return workers if any(player.is_timed for player in players) else DEFAULT_PARALLEL_GAMES
 
 
 def play_contest(

@@ -9,7 +9,7 @@ Letters: G games in parallel, n some of them, A actions, S state size. `slots` a
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -24,9 +24,6 @@ from alphazero.utils.arrays import BoolArray, Int64Array
 from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import JobProgress, run_jobs
 from alphazero.utils.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from alphazero.players.specs import PlayerSpec
 
 DEFAULT_PARALLEL_GAMES = 256
 """Default number of parallel games: two players fill batches of 48 on each of two cores."""
@@ -73,8 +70,8 @@ def _play_all(
         if not 0 <= ply < length:
             return -1
         move_data.actions[slot, ply] = action
-        for each in range(decisions.policies.shape[1]):
-            move_data.policies[slot, ply, each] = decisions.policies[index, each]
+        for place in range(decisions.policies.shape[1]):
+            move_data.policies[slot, ply, place] = decisions.policies[index, place]
         move_data.values[slot, ply] = decisions.values[index]
         best_value = decisions.best_values[index % len(decisions.best_values)]
         move_data.best_values[slot, ply] = best_value
@@ -312,19 +309,3 @@ def play_schedule(
             match = Match(game, make_players(num_games), num_games, iter(part))
             jobs.append(functools.partial(play_part, match))
     return [record for part in run_jobs(jobs, progress) for record in part] if jobs else []
-
-
-def player_factory(
-    game: Game, players: "Sequence[PlayerSpec]", rng: np.random.Generator
-) -> Callable[[int], list[Player]]:
-    """Return a function from a number of games to new players, each with a spawned generator."""
-
-    def make_players(num_games: int) -> list[Player]:
-        return [player.create(game, num_games, rng.spawn(1)[0]) for player in players]
-
-    return make_players
-
-
-def parallel_games_for(players: "Sequence[PlayerSpec]", workers: int) -> int:
-    """Return the number of parallel games: one per core if a player is timed, else the default."""
-    return workers if any(player.is_timed for player in players) else DEFAULT_PARALLEL_GAMES

@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from alphazero.arena.bradley_terry import Ratings, fit
-from alphazero.arena.contests import play_match
-from alphazero.arena.match import parallel_games_for, player_factory
+from alphazero.arena.contests import parallel_games_for, play_match, player_factory
 from alphazero.arena.openings import random_opening
 from alphazero.errors import PlayerError, RunError
 from alphazero.games.game import ONGOING, Game

@@ -13,7 +13,8 @@ from alphazero.arena.openings import paired_openings
 from alphazero.config.schema import Config
 from alphazero.diagnostics.benchmark import Benchmark, SelfPlayBenchmark, time_matches
 from alphazero.network.inference.backend import num_selfplay_threads, num_threads
-from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.base import Player
+from alphazero.players.random_player import RandomPlayer
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import Pairing
 from alphazero.training.data.game_shard import GameBatch

@@ -68,7 +68,7 @@ class SymmetricEvaluator:
             return self._evaluate_transformed(observations, drawn)
         repeated, symmetries = np.tile(observations, (kinds, 1, 1, 1)), np.arange(kinds)
         logits, values = self._evaluate_transformed(repeated, symmetries.repeat(positions))
-        return _mean_over(kinds, logits), _mean_over(kinds, values)
+        return logits.reshape(kinds, -1, logits.shape[1]).mean(0), values.reshape(kinds, -1).mean(0)
 
     def _evaluate_transformed(
         self, observations: Float32Array, symmetries: Int64Array
@@ -80,23 +80,8 @@ class SymmetricEvaluator:
         return np.take_along_axis(logits, self._actions[symmetries], axis=1), values
 
 
-def _mean_over(kinds: int, answers: Float32Array) -> Float32Array:
-    """Return the mean [R, ...] of answers [kinds * R, ...]."""
-    means: Float32Array = answers.reshape(kinds, -1, *answers.shape[1:]).mean(0, np.float32)
-    return means
-
-
 def innermost(evaluator: Evaluator) -> Evaluator:
     """Return the network itself, without the evaluators of this module around it."""
     while isinstance(evaluator, FixedBatches | SymmetricEvaluator):
         evaluator = evaluator.evaluator
     return evaluator
-
-
-def with_symmetries(
-    game: Game, evaluator: Evaluator, symmetry: str, rng: np.random.Generator
-) -> Evaluator:
-    """Wrap the evaluator as `search.leaf_symmetry`, here `symmetry`, requires."""
-    if symmetry == "none":
-        return evaluator
-    return SymmetricEvaluator(game, evaluator, rng if symmetry == "random" else None)

@@ -9,9 +9,6 @@ from numba import types
 from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.jit import inline_kernel, kernel
 
-LEAST_PRIOR = float(np.finfo(np.float32).tiny)
-"""Smallest normal float32."""
-
 
 @inline_kernel
 def temper(policy: Float64Array, temperature: float, shares: Float64Array) -> None:
@@ -34,17 +31,6 @@ def temper(policy: Float64Array, temperature: float, shares: Float64Array) -> No
         total += share
     for action in range(len(policy)):
         shares[action] /= total
-
-
-def kl_divergences(policies: npt.NDArray[np.floating], priors: Float64Array) -> Float64Array:
-    """Return KL(pi || p) = sum of pi log(pi / p), in nats, [n]; both are [n, A].
-
-    A prior rounded to 0 counts as `LEAST_PRIOR`, so the result is finite.
-    """
-    shares = policies.astype(np.float64)
-    ratios = np.where(shares > 0, shares, 1) / np.maximum(priors, LEAST_PRIOR)
-    sums: Float64Array = (shares * np.log(ratios)).sum(axis=1)
-    return np.maximum(sums, 0)  # rounding may make a sum negative
 
 
 @inline_kernel
@@ -81,16 +67,4 @@ def sample_actions(
     points = np.where(temperatures > 0, rng.random(len(policies)), 0.0)
     actions = np.zeros(len(policies), np.int64)
     _sample(np.ascontiguousarray(policies, np.float64), temperatures, points, actions)
-    return actions
-
-
-def final_actions(visits: Int64Array, action_values: Float64Array) -> Int64Array:
-    """Return the action of each root with the highest value, the final move `max`.
-
-    Each row of `visits` [n, A] has a visit; `action_values` [n, A] are NaN for unvisited actions.
-    Ties go to more visits, then to the first action.
-    """
-    values = np.where(visits > 0, action_values, -np.inf)
-    best = values == values.max(axis=1, keepdims=True)
-    actions: Int64Array = np.where(best, visits, -1).argmax(axis=1)
     return actions

@@ -16,7 +16,7 @@ import numpy as np
 from alphazero.config.schema import SearchConfig
 from alphazero.games.compiled_rules import observe_all
 from alphazero.games.game import LAST, Game, State
-from alphazero.mcts.evaluator import Evaluator, with_symmetries
+from alphazero.mcts.evaluator import Evaluator, SymmetricEvaluator
 from alphazero.mcts.kernels.edges import CREATED_AT_ONCE
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
@@ -24,7 +24,7 @@ from alphazero.mcts.kernels.root import begin_searches
 from alphazero.mcts.kernels.selection_rules import GUMBEL, PUCT, UNLIMITED
 from alphazero.mcts.kernels.simulation import make_context, next_batch
 from alphazero.mcts.kernels.tree import allocate_trees
-from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
+from alphazero.mcts.search import NODES_PER_SIMULATION, TreeSearch
 from alphazero.utils.arrays import BoolArray, Float32Array, Int64Array
 
 
@@ -80,7 +80,10 @@ class NetworkSearch(TreeSearch):
         super().__init__(game, selection, [trees], keep_trees, rng)
         self.settings = settings
         self.exploration = exploration
-        self.evaluator = with_symmetries(game, evaluator, settings.leaf_symmetry, self.rng)
+        self.evaluator = evaluator
+        if settings.leaf_symmetry != "none":
+            rng = self.rng if settings.leaf_symmetry == "random" else None
+            self.evaluator = SymmetricEvaluator(game, evaluator, rng)
         self.batches = 0
         self.seconds_evaluating = 0.0
         """Wall-clock time spent inside the evaluator; only reported."""
@@ -107,8 +110,8 @@ class NetworkSearch(TreeSearch):
         Gumbel search uses sequential halving at every root, also a kept one. With `UNLIMITED`
         simulations halving has no budget to divide, so the root is selected by PUCT.
         """
-        wanted, explores = np.empty(len(slots), np.int64), np.empty(len(slots), np.bool_)
-        wanted[:] = self.settings.simulations if simulations is None else simulations
+        budgets, explores = np.empty(len(slots), np.int64), np.empty(len(slots), np.bool_)
+        budgets[:] = self.settings.simulations if simulations is None else simulations
         explores[:] = explore if self.exploration else False
         exploration, gumbel = self.exploration or Exploration(), self._selection.rule == GUMBEL
         shape = int(np.count_nonzero(explores)), self.game.num_actions
@@ -119,36 +122,37 @@ class NetworkSearch(TreeSearch):
         self.kept_visits += begin_searches(
             self.trees,
             slots,
-            wanted,
+            budgets,
             explores,
             noise,
             0.0 if gumbel else exploration.dirichlet_fraction,
             UNLIMITED if gumbel else 0,
         )
         self._searching[slots] = True
-        self.new_visits += int(wanted @ explores)
+        self.new_visits += int(budgets @ explores)
 
     def step(self, batches: int = 1) -> int:
         before, slots = self.evaluations, self._searching.nonzero()[0]
         full = min(self.rows, len(slots))
-        answers = np.zeros((0, self.game.num_actions), np.float32), np.zeros(0, np.float32)
-        rows = self.next_batch(slots, 0, *answers, 0)
+        evaluations = np.zeros((0, self.game.num_actions), np.float32), np.zeros(0, np.float32)
+        rows = self.next_batch(slots, 0, *evaluations, 0)
         for left in reversed(range(batches)):
             if rows:
-                answers = self._evaluate(self._observations[:rows])
-            rows = self.next_batch(slots, rows, *answers, full if left else len(slots) + 1)
+                evaluations = self._evaluate(self._observations[:rows])
+            rows = self.next_batch(slots, rows, *evaluations, full if left else len(slots) + 1)
             if rows < 0:
                 break
         return self.evaluations - before
 
     def next_batch(
-        self, slots: Int64Array, rows: int, logits: Float32Array, values: Float32Array, least: int
+        self,
+        slots: Int64Array,
+        rows: int,
+        logits: Float32Array,
+        values: Float32Array,
+        min_active_slots: int,
     ) -> int:
-        """Back up `rows` leaves with `logits` [R, A] and `values` [R], and select the next ones.
-
-        Return how many of these need an evaluation, or -1 if fewer than `least` searches in
-        `slots` [n] are unfinished: then none are selected.
-        """
+        """Call the kernel `next_batch` for searches in `slots` [n]; its answers are `rows` rows."""
         return next_batch(
             self.game.rules,
             self._context,
@@ -156,7 +160,7 @@ class NetworkSearch(TreeSearch):
             rows,
             logits,
             values,
-            least,
+            min_active_slots,
             self._observations,
             self._words,
         )
@@ -185,17 +189,6 @@ class NetworkSearch(TreeSearch):
         self.evaluations += len(observations)
         self.batches += 1
         return logits, values
-
-
-def network_statistics(game: Game, evaluator: Evaluator, states: State) -> RootStatistics:
-    """Return the network's own statistics of `states` [n, S]: a search of 0 simulations."""
-    slots = np.arange(len(states))
-    settings = SearchConfig(evaluation_cache_mib=0)
-    search = NetworkSearch(game, evaluator, settings, slots=len(states), nodes=1)
-    search.reset(slots, states)
-    search.begin_search(slots, 0)
-    search.step()
-    return search.root_statistics(slots)
 
 
 BACKUP_VALUE_WEIGHTING = 2.0

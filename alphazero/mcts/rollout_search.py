@@ -13,10 +13,9 @@ from alphazero.games.game import Game
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.kernels.tree import EDGE, NODE, Trees, allocate_trees
-from alphazero.mcts.move_selection import final_actions
 from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
 from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
-from alphazero.utils.arrays import BoolArray, Int64Array
+from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
 
 MOVES_PER_STEP = 1 << 15
 """Moves played per step and thread, divided among the active slots: some milliseconds, so that the
@@ -67,10 +66,10 @@ class RolloutSearch(TreeSearch):
         explore: bool | BoolArray = True,  # noqa: ARG002
     ) -> None:
         """Start searches as the base class says; `explore` has no effect: only UCB1 explores."""
-        wanted = self.settings.simulations if simulations is None else simulations
-        threads = len(self._trees_per_thread)
-        for index, trees in enumerate(self._trees_per_thread):
-            trees.slots["remaining"][slots] = (wanted + threads - 1 - index) // threads
+        budget = self.settings.simulations if simulations is None else simulations
+        threads = len(self.trees_per_thread)
+        for index, trees in enumerate(self.trees_per_thread):
+            trees.slots["remaining"][slots] = (budget + threads - 1 - index) // threads
         self._searching[slots] = True
 
     def step(self, batches: int = 1) -> int:
@@ -83,9 +82,9 @@ class RolloutSearch(TreeSearch):
         def grow(trees: Trees) -> int:
             return self._run_rollouts(self.game.rules, trees, self._selection, searching, plies)
 
-        each = self._pool.map if self._pool else map
+        run = self._pool.map if self._pool else map
         for _ in range(batches):
-            self.evaluations += sum(each(grow, self._trees_per_thread))
+            self.evaluations += sum(run(grow, self.trees_per_thread))
             if self.has_finished:
                 break
         return self.evaluations - before
@@ -96,25 +95,25 @@ class RolloutSearch(TreeSearch):
         `move_policies` are one-hot on the final move. For `robust` they are visit shares, whose
         maximum is at a most visited action.
         """
-        visits, priors, action_values, policies, targets, values = self._merged_roots(slots)
-        seen = visits.any(axis=1)
-        if self._final_move == "max" and seen.any():
-            best = final_actions(visits[seen], action_values[seen])
-            policies[seen] = np.eye(self.game.num_actions)[best]
-        return RootStatistics(visits, priors, action_values, policies, targets, values)
+        roots = self._merged_roots(slots)
+        visited = roots.visits.any(axis=1)
+        if self._final_move == "max" and visited.any():
+            best = final_actions(roots.visits[visited], roots.action_values[visited])
+            roots.move_policies[visited] = np.eye(self.game.num_actions)[best]
+        return roots
 
     def _merged_roots(self, slots: Int64Array) -> RootStatistics:
-        found = [self._read_roots(trees, slots) for trees in self._trees_per_thread]
-        if len(found) == 1:
-            return found[0]
-        visits = np.sum([tree.visits for tree in found], axis=0)
-        sums = np.nansum([tree.action_values * tree.visits for tree in found], axis=0)
+        roots = [self._read_roots(trees, slots) for trees in self.trees_per_thread]
+        if len(roots) == 1:
+            return roots[0]
+        visits = np.sum([root.visits for root in roots], axis=0)
+        sums = np.nansum([root.action_values * root.visits for root in roots], axis=0)
         action_values = np.where(visits > 0, sums / np.maximum(visits, 1), np.nan)
-        looks = np.array([1 + tree.visits.sum(axis=1) for tree in found])
-        values = (looks * [tree.values for tree in found]).sum(axis=0) / looks.sum(axis=0)
+        weights = np.array([1 + root.visits.sum(axis=1) for root in roots])
+        values = (weights * [root.values for root in roots]).sum(axis=0) / weights.sum(axis=0)
         totals = visits.sum(axis=1, keepdims=True)
-        shares = np.where(totals > 0, visits / np.maximum(totals, 1), found[0].priors)
-        return RootStatistics(visits, found[0].priors, action_values, shares, shares.copy(), values)
+        shares = np.where(totals > 0, visits / np.maximum(totals, 1), roots[0].priors)
+        return RootStatistics(visits, roots[0].priors, action_values, shares, shares.copy(), values)
 
 
 def nodes_per_tree(game: Game, settings: RolloutConfig, slots: int) -> int:
@@ -123,3 +122,15 @@ def nodes_per_tree(game: Game, settings: RolloutConfig, slots: int) -> int:
     capacity = (settings.memory << 20) // (node * slots * settings.threads)
     share = -(-settings.simulations // settings.threads)
     return max(1, min(NODES_PER_SIMULATION * share + 1, capacity))
+
+
+def final_actions(visits: Int64Array, action_values: Float64Array) -> Int64Array:
+    """Return the action of each root with the highest value, the final move `max`.
+
+    Each row of `visits` [n, A] has a visit; `action_values` [n, A] are NaN for unvisited actions.
+    Ties go to more visits, then to the first action.
+    """
+    values = np.where(visits > 0, action_values, -np.inf)
+    best = values == values.max(axis=1, keepdims=True)
+    actions: Int64Array = np.where(best, visits, -1).argmax(axis=1)
+    return actions

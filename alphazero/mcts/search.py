@@ -17,7 +17,7 @@ from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.root import read_roots
 from alphazero.mcts.kernels.subtree import advance_trees
 from alphazero.mcts.kernels.tree import Trees
-from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array, RecordArray
+from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
 
 if TYPE_CHECKING:
     from alphazero.config.schema import SearchConfig
@@ -25,15 +25,6 @@ if TYPE_CHECKING:
 
 NODES_PER_SIMULATION = 4
 """Capacity of a tree in nodes per simulation; above 1 for the subtree kept between moves."""
-
-
-class Proof(NamedTuple):
-    """The proven end of a position."""
-
-    value: int
-    """+1, 0 or -1 for the player to move"""
-    plies: int
-    """moves of both sides until the end: an upper bound for the winner; meaningless in a draw"""
 
 
 class RootStatistics(NamedTuple):
@@ -75,19 +66,20 @@ class TreeSearch(ABC):
         """Maximum number of leaves in a batch."""
         self.evaluations = 0
         self._selection = selection
-        self._trees_per_thread = trees_per_thread
+        self.trees_per_thread = trees_per_thread
+        """All trees of every slot, one per thread."""
         self._keep_trees = keep_trees
         self._searching = np.zeros(self.slots, np.bool_)
 
     @property
     def trees(self) -> Trees:
         """The first tree of every slot."""
-        return self._trees_per_thread[0]
+        return self.trees_per_thread[0]
 
     def reset(self, slots: Int64Array, states: State) -> None:
         """Load positions `states` [n, S] into `slots`, with empty trees."""
         self._cancel(slots)
-        for trees in self._trees_per_thread:
+        for trees in self.trees_per_thread:
             trees.root_state[slots] = states
             trees.slots["num_nodes"][slots] = 0
             trees.slots["num_edges"][slots] = 0
@@ -95,7 +87,7 @@ class TreeSearch(ABC):
     def advance(self, slots: Int64Array, actions: Int64Array) -> None:
         """Play `actions` [n] in `slots`; keep the subtrees if `keep_trees` is set."""
         self._cancel(slots)
-        for trees in self._trees_per_thread:
+        for trees in self.trees_per_thread:
             advance_trees(self.game.rules, trees, slots, actions, self._keep_trees)
 
     @abstractmethod
@@ -112,7 +104,7 @@ class TreeSearch(ABC):
 
     def stop(self, slots: Int64Array) -> None:
         """End the searches in `slots`; an unevaluated root needs a `step` before `pop_finished`."""
-        for trees in self._trees_per_thread:
+        for trees in self.trees_per_thread:
             trees.slots["remaining"][slots] = 0
 
     @abstractmethod
@@ -136,18 +128,18 @@ class TreeSearch(ABC):
 
     def _finished(self) -> Int64Array:
         done = self._searching
-        for trees in self._trees_per_thread:
+        for trees in self.trees_per_thread:
             done = done & (trees.slots["remaining"] <= 0) & (trees.slots["num_nodes"] > 0)
         return done.nonzero()[0]
 
     def root_is_evaluated(self, slot: int) -> bool:
         """Whether the root of `slot` is evaluated, as `root_statistics` requires."""
-        return all(trees.slots["num_nodes"][slot] > 0 for trees in self._trees_per_thread)
+        return all(trees.slots["num_nodes"][slot] > 0 for trees in self.trees_per_thread)
 
     @property
     def simulations(self) -> int:
         """Simulations run so far, over all slots."""
-        return sum(int(trees.slots["simulations"].sum()) for trees in self._trees_per_thread)
+        return sum(int(trees.slots["simulations"].sum()) for trees in self.trees_per_thread)
 
     def root_statistics(self, slots: Int64Array) -> RootStatistics:
         """Return the current statistics of `slots`, whose roots must be evaluated."""
@@ -161,69 +153,6 @@ class TreeSearch(ABC):
         read_roots(trees, self._selection, slots, *roots)
         return roots
 
-    def root_network_value(self, slot: int) -> float:
-        """Return the evaluator's value of an evaluated root (exact if solved), for its player."""
-        return float(self.trees.nodes["value"][slot, 0])
-
-    def principal_variation(self, slot: int, action: int, length: int = 8) -> list[int]:
-        """Return the most visited line that starts with `action`, of at most `length` moves.
-
-        Read the slot's tree with the most visits of `action`.
-        """
-        begins = []
-        for each in self._trees_per_thread:
-            below = _edges_of(each, slot, 0)
-            begins.append((below[below["action"] == action][0], each))
-        edge, trees = max(begins, key=lambda pair: int(pair[0]["visits"]))
-        line = [action]
-        while len(line) < length and edge["child"] >= 0:
-            below = _edges_of(trees, slot, int(edge["child"]))
-            if not below["visits"].any():
-                break
-            edge = below[below["visits"].argmax()]
-            line.append(int(edge["action"]))
-        return line
-
-    def proof_of(self, slot: int) -> Proof | None:
-        """Return what the MCTS solver has proven of the evaluated root of `slot`; else None."""
-        for trees in self._trees_per_thread:
-            root = trees.nodes[slot, 0]
-            if root["lower"] == root["upper"]:
-                return Proof(int(root["lower"]), _solved_plies(trees, slot, 0, {}))
-        return None
-
     def _cancel(self, slots: Int64Array) -> None:
         self.stop(slots)
         self._searching[slots] = False
-
-
-def _solved_plies(trees: Trees, slot: int, node: int, known: dict[int, int]) -> int:
-    """Return the moves to the end of a solved node: the fewest for a winner, the most for a loser.
-
-    A won node without edges has a move that wins at once, which was not searched.
-    """
-    if node not in known:
-        value = int(trees.nodes[slot, node]["lower"])
-        plies = []
-        for edge in _edges_of(trees, slot, node):
-            child = int(edge["child"])
-            bounds = trees.nodes[slot, child] if child >= 0 else None
-            if bounds is not None and bounds["lower"] == bounds["upper"] == -value:
-                plies.append(1 + _solved_plies(trees, slot, child, known))
-        known[node] = (min if value > 0 else max)(plies, default=int(value > 0))
-    return known[node]
-
-
-def _edges_of(trees: Trees, slot: int, node: int) -> RecordArray:
-    """Return the created edges of a node, in the order of actions: the root's as a view."""
-    block: RecordArray = trees.edges[slot, created_edges(trees, slot, node)]
-    return block
-
-
-def created_edges(trees: Trees, slot: int, node: int) -> slice | Int64Array:
-    """Return the indices of a node's created edges, as a slice if all are."""
-    header = trees.nodes[slot, node]
-    first, count = int(header["first_edge"]), int(header["created_count"])
-    if count == header["edge_count"]:
-        return slice(first, first + count)
-    return first + trees.created_places[slot, first : first + count].astype(np.int64)

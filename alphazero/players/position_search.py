@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from alphazero.errors import GameError, PlayerError
 from alphazero.games.game import ONGOING, OUTCOME, Game, State
 from alphazero.games.registry import write_game
-from alphazero.mcts.search import Proof
+from alphazero.mcts.tree_reading import Proof, principal_variation, proof_of, root_network_value
 from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction, predict_end
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.arrays import Float64Array, Int64Array
@@ -121,7 +121,7 @@ def read_result(
     for place, move in enumerate(map(int, legal[order])):
         line = [move]
         if place < lines and visits[move]:
-            line = search.principal_variation(slot, move, LONGEST_LINE)
+            line = principal_variation(search, slot, move, LONGEST_LINE)
         candidates.append(
             Candidate(move, int(visits[move]), float(values[move]), float(priors[move]), line)
         )
@@ -129,11 +129,11 @@ def read_result(
         game,
         state.copy(),
         float(roots.values[0]),
-        search.root_network_value(slot),
+        root_network_value(search, slot),
         sum(candidate.visits for candidate in candidates),
         candidates,
         end,
-        search.proof_of(slot),
+        proof_of(search, slot),
         action,
     )
 

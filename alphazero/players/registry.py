@@ -136,8 +136,8 @@ def load_player(
     """
     from alphazero.games.registry import read_game
 
-    asked = read_game(game) if isinstance(game, str) else game
-    (spec,), agreed = agree_on_game([CheckpointSpec(str(path))], asked)
+    requested = read_game(game) if isinstance(game, str) else game
+    (spec,), agreed = agree_on_game([CheckpointSpec(str(path))], requested)
     assert spec.saved, "it is a checkpoint"
     return agreed, spec.saved.create(budget=budget_of(simulations, seconds))
 
@@ -173,21 +173,21 @@ def common_game(specs: Iterable[PlayerSpec], game: "Game | None" = None) -> "Gam
 
 
 def agree_on_game(
-    specs: Iterable[PlayerSpec], asked: "Game | None"
+    specs: Iterable[PlayerSpec], game: "Game | None"
 ) -> tuple[list[PlayerSpec], "Game"]:
-    """Return the players for the game asked for, if any, and the game that they share.
+    """Return the players for `game`, the requested one if any, and the game that they share.
 
     A checkpoint may play another size of its game; one line on stderr says that it was not
     trained there.
 
     Raises:
-        PlayerError: as `common_game`, or when one does not play the game asked for.
+        PlayerError: as `common_game`, or when one does not play `game`.
     """
-    players = [spec.for_game(asked) for spec in specs] if asked else list(specs)
+    players = [spec.for_game(game) for spec in specs] if game else list(specs)
     for note in dict.fromkeys(spec.transfer_note for spec in players):
         if note:
             print(note, file=sys.stderr)
-    return players, common_game(players, asked)
+    return players, common_game(players, game)
 
 
 def _parse(text: str) -> tuple[type[PlayerSpec], str, dict[str, Any]]:

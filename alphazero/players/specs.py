@@ -142,7 +142,7 @@ class RandomSpec(PlayerSpec):
     """Random legal moves."""
 
     def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
-        from alphazero.players.base import RandomPlayer
+        from alphazero.players.random_player import RandomPlayer
 
         return RandomPlayer(game, num_games, rng)
 

@@ -25,7 +25,8 @@ from alphazero.games.line_games import place_stone
 from alphazero.games.mnk import Mnk
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players import search_player as player_module
-from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.base import Player
+from alphazero.players.random_player import RandomPlayer
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.jit import kernel

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from helpers.results import match, swapped
 
-from alphazero.arena.contests import MIN_GAMES_BETWEEN_CHECKS, play_match
+from alphazero.arena.contests import MIN_GAMES_BETWEEN_CHECKS, play_match, player_factory
 from alphazero.arena.elo import expected_score
-from alphazero.arena.match import player_factory
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.sprt import PAIR_SCORES, UNSEEN, Sprt, count_pairs
 from alphazero.errors import AlphaZeroError

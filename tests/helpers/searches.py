@@ -13,7 +13,8 @@ from alphazero.games.game import LAST
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.kernels.tree import EDGE, Trees
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.mcts.search import RootStatistics, created_edges
+from alphazero.mcts.search import RootStatistics
+from alphazero.mcts.tree_reading import created_edges, principal_variation, root_network_value
 from alphazero.utils.arrays import Float32Array, Int64Array, RecordArray
 from helpers.reference.search import PlainSearch
 from helpers.uniform_evaluator import UniformEvaluator
@@ -114,11 +115,11 @@ def assert_same_tree(search: NetworkSearch, slot: int, twin: PlainSearch) -> Non
         if visits:
             mean = root.value_sums[action] / visits
             assert roots.action_values[0, action] == pytest.approx(mean)
-            assert search.principal_variation(slot, action, 5) == twin.variation(action, 5)
+            assert principal_variation(search, slot, action, 5) == twin.variation(action, 5)
         else:
             assert math.isnan(roots.action_values[0, action])
     assert roots.values[0] == pytest.approx(twin.root_value())
-    assert search.root_network_value(slot) == pytest.approx(root.value)
+    assert root_network_value(search, slot) == pytest.approx(root.value)
 
 
 GUARD = 64

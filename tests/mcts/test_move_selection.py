@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from alphazero.mcts.move_selection import final_actions, kl_divergences, sample_actions, temper
+from alphazero.mcts.move_selection import sample_actions, temper
 from alphazero.utils.arrays import Float32Array, Float64Array
 
 
@@ -77,18 +77,3 @@ def test_not_even_the_extreme_draw_takes_an_action_of_no_probability(number: flo
     temperatures = np.linspace(0.05, 3, 500)
     actions = sample_actions(policies, temperatures, EdgeGenerator(number))
     assert (policies[np.arange(500), actions] > 0).all()
-
-
-def test_the_final_move_has_the_highest_value() -> None:
-    visits = np.array([[100, 81, 4, 0], [4, 5, 5, 0]])
-    # The second row: as high a value, then the visits, then the first.
-    values = np.array([[0.10, 0.21, 0.50, np.nan], [0.1, 0.1, 0.1, np.nan]])
-    assert final_actions(visits, values).tolist() == [2, 1]
-
-
-def test_divergences_are_those_computed_by_hand() -> None:
-    policies = np.array([[0.5, 0.5, 0], [0, 1, 0], [0.25, 0.25, 0.5], [0, 0, 1]])
-    priors = np.array([[0.25, 0.75, 0], [0.5, 0.125, 0.375], [0.25, 0.25, 0.5], [1, 0, 0]])
-    expected = [0.5 * np.log(2) + 0.5 * np.log(2 / 3), np.log(8), 0, 126 * np.log(2)]
-    # The last: a prior of 0 counts as float32's least normal number, 2^-126.
-    assert kl_divergences(policies, priors) == pytest.approx(expected, abs=1e-12)

@@ -29,6 +29,7 @@ from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.kernels import simulation
 from alphazero.mcts.network_search import Exploration, NetworkSearch
+from alphazero.mcts.tree_reading import principal_variation
 from alphazero.reference import Settings, Tree
 from alphazero.reference import search as search_plainly
 from alphazero.utils.arrays import Float32Array, Float64Array
@@ -237,7 +238,7 @@ def test_a_recorded_tree_grows_again() -> None:
     assert roots.visits[0].tolist() == [0, 0, 0, 0, 0, 2, 0, 3, 3]
     assert roots.action_values[0, [c2, b1, c1]].tolist() == pytest.approx([-1 / 2, 0, -1 / 3])
     assert roots.values[0] == pytest.approx(-2 / 9)
-    assert [search.principal_variation(0, action) for action in (c2, b1, c1)] == [
+    assert [principal_variation(search, 0, action) for action in (c2, b1, c1)] == [
         [5, 7],
         [7, 5],
         [8, 5],

@@ -18,9 +18,9 @@ from alphazero.games.line_games import place_stone
 from alphazero.games.mnk import Mnk
 from alphazero.mcts import rollout_search
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
-from alphazero.mcts.move_selection import final_actions
 from alphazero.mcts.rollout_methods import FINAL_MOVES, METHODS, RolloutConfig
-from alphazero.mcts.rollout_search import RolloutSearch
+from alphazero.mcts.rollout_search import RolloutSearch, final_actions
+from alphazero.mcts.tree_reading import principal_variation
 from alphazero.players.search_player import SearchPlayer
 from alphazero.solvers.exhaustive import solve_all_positions
 from alphazero.utils.arrays import Int64Array
@@ -195,6 +195,13 @@ def test_a_search_plays_the_move_of_its_final_rule(final_move: str) -> None:
         assert np.allclose(roots.policy_targets, roots.visits / roots.visits.sum())
 
 
+def test_the_final_move_has_the_highest_value() -> None:
+    visits = np.array([[100, 81, 4, 0], [4, 5, 5, 0]])
+    # The second row: as high a value, then the visits, then the first.
+    values = np.array([[0.10, 0.21, 0.50, np.nan], [0.1, 0.1, 0.1, np.nan]])
+    assert final_actions(visits, values).tolist() == [2, 1]
+
+
 # Budgets
 
 
@@ -304,7 +311,7 @@ def test_the_seed_decides_everything(threads: int) -> None:
 def test_threads_search_different_trees_whose_visits_add_up() -> None:
     search = searching(CONNECT_FOUR, CONNECT_FOUR.initial_state(), threads=3, simulations=1001)
     roots = finish(search)
-    found = [search._read_roots(trees, FIRST) for trees in search._trees_per_thread]
+    found = [search._read_roots(trees, FIRST) for trees in search.trees_per_thread]
     assert [int(tree.visits.sum()) for tree in found] == [334, 334, 333]
     assert len({tuple(tree.visits[0]) for tree in found}) == 3
     assert roots.visits.tolist() == sum(tree.visits for tree in found).tolist()  # type: ignore[union-attr]
@@ -312,7 +319,7 @@ def test_threads_search_different_trees_whose_visits_add_up() -> None:
     assert np.allclose(roots.action_values, sums / roots.visits)
     values = [(1 + int(tree.visits.sum())) * float(tree.values[0]) for tree in found]
     assert roots.values[0] == pytest.approx(sum(values) / 1004)
-    line = search.principal_variation(0, int(roots.move_policies[0].argmax()), 4)
+    line = principal_variation(search, 0, int(roots.move_policies[0].argmax()), 4)
     CONNECT_FOUR.play(CONNECT_FOUR.initial_state(), *line)  # every move of it is legal
 
 
@@ -333,6 +340,3 @@ def test_a_slot_among_others_answers_as_it_does_alone(monkeypatch: pytest.Monkey
     search.reset(FIRST, states[:1])
     search.begin_search(FIRST)
     assert finish(search).visits[0].tolist() == visits(1000)[0].tolist()
-
-
-# Matches

@@ -3,7 +3,7 @@
 import numpy as np
 from helpers.games import TIC_TAC_TOE
 
-from alphazero.players.base import RandomPlayer
+from alphazero.players.random_player import RandomPlayer
 
 LAST_CELLS = """
     X O X

@@ -16,9 +16,10 @@ from alphazero.cli import main as cli
 from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING
 from alphazero.players import gtp_process
-from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.base import Player
 from alphazero.players.gtp_player import GtpPlayer
 from alphazero.players.gtp_process import GtpProcess, ProgramError
+from alphazero.players.random_player import RandomPlayer
 from alphazero.players.registry import parse_player
 from alphazero.records.game_record import GameRecord
 from alphazero.records.jsonl import load_games

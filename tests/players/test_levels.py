@@ -10,8 +10,7 @@ import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.players import ANY_SIZE, saved_player
 
-from alphazero.arena.contests import play_match
-from alphazero.arena.match import player_factory
+from alphazero.arena.contests import play_match, player_factory
 from alphazero.arena.openings import paired_openings
 from alphazero.errors import PlayerError
 from alphazero.players.checkpoint_player import load_checkpoint_player

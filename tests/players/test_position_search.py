@@ -9,6 +9,7 @@ from helpers.players import ANY_SIZE, saved_player
 import alphazero
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.games import make_game
+from alphazero.mcts.tree_reading import root_network_value
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def test_a_search_reports_what_the_players_search_has_found(player: Path) -> Non
     roots = searcher.search.root_statistics(np.array([0]))
     assert found.simulations == 120
     assert found.value == roots.values[0]
-    assert found.network_value == searcher.search.root_network_value(0)
+    assert found.network_value == root_network_value(searcher.search, 0)
     assert {one.action for one in found.candidates} == set(range(7))
     assert found.candidates[0].action == found.action
     visits = [one.visits for one in found.candidates]

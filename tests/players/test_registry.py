@@ -15,15 +15,16 @@ from alphazero.errors import CheckpointError, PlayerError
 from alphazero.games import ONGOING, make_game
 from alphazero.games.registry import read_game
 from alphazero.mcts.evaluator import FixedBatches, SymmetricEvaluator
-from alphazero.mcts.network_search import network_statistics
 from alphazero.players import registry
-from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.base import Player
 from alphazero.players.budget import Budget
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
+from alphazero.players.random_player import RandomPlayer
 from alphazero.players.registry import common_game, parse_player
 from alphazero.players.search_player import SearchPlayer
 from alphazero.players.specs import RandomSpec
 from alphazero.records.game_record import Pairing
+from alphazero.training.monitoring.surprise import network_statistics
 
 
 @dataclasses.dataclass(frozen=True)

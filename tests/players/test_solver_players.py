@@ -9,7 +9,8 @@ from alphazero.games import Game, make_game
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import LEFT, Nim
-from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.base import Player
+from alphazero.players.random_player import RandomPlayer
 from alphazero.players.solver_players import MinimaxPlayer, SolverPlayer
 from alphazero.records.game_record import GameRecord
 from alphazero.solvers.exhaustive import solve_all_positions

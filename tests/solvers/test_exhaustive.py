@@ -14,7 +14,8 @@ from alphazero.errors import GameError
 from alphazero.games import State, make_game
 from alphazero.games.game import LAST, PLY
 from alphazero.games.line_games import CELLS
-from alphazero.players.base import Decisions, Player, RandomPlayer
+from alphazero.players.base import Decisions, Player
+from alphazero.players.random_player import RandomPlayer
 from alphazero.solvers.exhaustive import SolvedPositions, solve_all_positions
 
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]

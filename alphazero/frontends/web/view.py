@@ -16,7 +16,7 @@ from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.games.grid import stones_by_cell
 from alphazero.games.registry import write_game
 from alphazero.games.results import describe_end, describe_margin, title_of
-from alphazero.mcts.search import Proof
+from alphazero.mcts.tree_reading import Proof
 from alphazero.players.end_prediction import EndPrediction, predict_end
 from alphazero.players.position_search import SearchResult
 from alphazero.records.sgf_export import has_sgf

@@ -51,11 +51,11 @@ def begin_searches(
     explores: BoolArray,
     noise: Float64Array,
     fraction: float,
-    most_halved: int,
+    halving_limit: int,
 ) -> int:
     """Start searches of `simulations` [n] in `slots` [n].
 
-    The slots that explore, `explores` [n], take the rows of `noise` in order. Below `most_halved`
+    The slots that explore, `explores` [n], take the rows of `noise` in order. Below `halving_limit`
     simulations, sequential halving divides them among the root's actions; visits from earlier
     searches then inform the values but not the halving.
 
@@ -63,9 +63,9 @@ def begin_searches(
     """
     kept, row = 0, 0
     for index in range(len(slots)):
-        slot, wanted, explores_here = slots[index], simulations[index], explores[index]
-        halves = wanted < most_halved
-        trees.slots[slot].remaining = wanted
+        slot, budget, explores_here = slots[index], simulations[index], explores[index]
+        halves = budget < halving_limit
+        trees.slots[slot].remaining = budget
         trees.slots[slot].dirichlet_fraction = fraction if explores_here else 0.0
         for action in range(trees.root_noise.shape[1]):
             trees.root_noise[slot, action] = noise[row, action] if explores_here else 0.0
@@ -78,7 +78,7 @@ def begin_searches(
                     kept += trees.edges[slot, edge].visits
                 if halves:
                     trees.root_kept[slot, edge] = trees.edges[slot, edge].visits
-        trees.slots[slot].halving_budget = wanted if halves else 0
+        trees.slots[slot].halving_budget = budget if halves else 0
     return kept
 
 
@@ -176,13 +176,12 @@ def read_roots(
             visits[index, action], priors[index, action] = 0, 0
             policies[index, action], targets[index, action] = 0, 0
             action_values[index, action] = np.nan
-        count = trees.nodes[slot, 0].edge_count
-        for edge in range(count):
-            action, seen = trees.edges[slot, edge].action, trees.edges[slot, edge].visits
-            visits[index, action] = seen
+        for edge in range(trees.nodes[slot, 0].edge_count):
+            action, count = trees.edges[slot, edge].action, trees.edges[slot, edge].visits
+            visits[index, action] = count
             priors[index, action] = trees.edges[slot, edge].prior
-            if seen > 0:
-                action_values[index, action] = trees.edges[slot, edge].value_sum / seen
+            if count > 0:
+                action_values[index, action] = trees.edges[slot, edge].value_sum / count
         _write_policies(trees, selection, slot, policies[index], targets[index])
         root_values[index] = node_value(trees, selection, slot, 0)
         if selection.rule == GUMBEL and not (selection.mcts_solver and is_solved(trees, slot, 0)):

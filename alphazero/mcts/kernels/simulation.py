@@ -195,9 +195,9 @@ def is_idle(trees: Trees, selection: SelectionParams, slot: int) -> bool:
 @inline_kernel
 def has_winning_move(rules: RuleFunctions, trees: Trees, slot: int, leaf: int) -> bool:
     """Whether a legal move of `trees.state` wins at once; `leaf_mask` holds the legal actions."""
-    known: int = call_rule(rules.wins_at_once, trees.state)
-    if known != UNKNOWN:
-        return known == 1
+    verdict: int = call_rule(rules.wins_at_once, trees.state)
+    if verdict != UNKNOWN:
+        return verdict == 1
     mask = trees.leaf_mask[slot, leaf]
     for action in range(len(mask)):
         if mask[action]:
@@ -253,18 +253,18 @@ def backup(
     The value of a solved node replaces the value from below it. With transpositions, an
     edge's mean is recomputed from its child node.
     """
-    anew = has_transpositions(trees)
+    is_graph = has_transpositions(trees)
     for ply in range(depth - 1, -1, -1):
         edge = trees.leaf_path[slot, leaf, ply]
         child = trees.edges[slot, edge].child
         value = -value
         trees.edges[slot, edge].visits += 1
-        if anew and child >= 0:
+        if is_graph and child >= 0:
             mean = node_value(trees, selection, slot, child)
             trees.edges[slot, edge].value_sum = -mean * trees.edges[slot, edge].visits
         else:
             trees.edges[slot, edge].value_sum += value
-        if selection.mcts_solver and not anew:
+        if selection.mcts_solver and not is_graph:
             node = node_on_path(trees, slot, leaf, ply)
             if is_solved(trees, slot, node):
                 value = trees.nodes[slot, node].value
@@ -435,7 +435,7 @@ def next_batch(
     rows: int,
     logits: Float32Array,
     values: Float32Array,
-    least: int,
+    min_active_slots: int,
     observations: Float32Array,
     words: UInt32Array,
 ) -> int:
@@ -452,11 +452,11 @@ def next_batch(
 
     Writes one observation per evaluation into `observations` [R, C, H, W] and returns their
     number. `words` [R, C * H * W] is a view of the same bits. Slots that found no free row come
-    first in the next batch. Where fewer than `least` searches are unfinished, none are selected and
-    -1 is returned.
+    first in the next batch. If fewer than `min_active_slots` searches are unfinished, none are
+    selected and -1 is returned.
     """
     _back_up(context.trees, context.cache, context.selection, rows, logits, values)
-    if _num_unfinished(context.trees, slots) < least:
+    if _num_unfinished(context.trees, slots) < min_active_slots:
         return -1
     return _select(
         rules.functions, context.trees, context.cache, context.selection, slots, observations, words

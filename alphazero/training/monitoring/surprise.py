@@ -10,16 +10,21 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from alphazero.config.schema import SearchConfig
 from alphazero.drawing.position import draw_position
 from alphazero.games.game import Game, State, to_play, value_of
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.mcts.move_selection import kl_divergences
-from alphazero.mcts.network_search import network_statistics
+from alphazero.mcts.network_search import NetworkSearch
+from alphazero.mcts.search import RootStatistics
 from alphazero.records.game_record import GameRecord
 from alphazero.utils.arrays import Float64Array
 
 SURPRISE_POSITIONS = 64
 """Positions among which the most surprising one is found: one batch, at negligible cost."""
+
+
+LEAST_PRIOR = float(np.finfo(np.float32).tiny)
+"""Smallest normal float32."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,28 @@ def most_surprising_position(
     return Surprise(
         record, move, answers.priors[index], float(answers.values[index]), float(differences[index])
     )
+
+
+def network_statistics(game: Game, evaluator: Evaluator, states: State) -> RootStatistics:
+    """Return the network's own statistics of `states` [n, S]: a search of 0 simulations."""
+    slots = np.arange(len(states))
+    settings = SearchConfig(evaluation_cache_mib=0)
+    search = NetworkSearch(game, evaluator, settings, slots=len(states), nodes=1)
+    search.reset(slots, states)
+    search.begin_search(slots, 0)
+    search.step()
+    return search.root_statistics(slots)
+
+
+def kl_divergences(policies: npt.NDArray[np.floating], priors: Float64Array) -> Float64Array:
+    """Return KL(pi || p) = sum of pi log(pi / p), in nats, [n]; both are [n, A].
+
+    A prior rounded to 0 counts as `LEAST_PRIOR`, so the result is finite.
+    """
+    shares = policies.astype(np.float64)
+    ratios = np.where(shares > 0, shares, 1) / np.maximum(priors, LEAST_PRIOR)
+    sums: Float64Array = (shares * np.log(ratios)).sum(axis=1)
+    return np.maximum(sums, 0)  # rounding may make a sum negative
 
 
 def state_after(game: Game, record: GameRecord, moves: int) -> State:

@@ -27,8 +27,9 @@ from alphazero.frontends.gtp.protocol import GtpLine, format_reply, read_line
 from alphazero.games import ONGOING, game_names, make_game
 from alphazero.games.go.board import KOMI
 from alphazero.games.registry import read_game
-from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.base import Player
 from alphazero.players.gtp_player import GtpPlayer
+from alphazero.players.random_player import RandomPlayer
 from alphazero.players.solver_players import MinimaxPlayer
 from alphazero.records.gtp_notation import GtpNotation
 

@@ -14,6 +14,7 @@ from alphazero.games.registry import read_game
 from alphazero.mcts.kernels.proofs import is_lost
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import RootStatistics
+from alphazero.mcts.tree_reading import proof_of
 from alphazero.solvers.exact import solve_position, solver_for
 
 SMALL = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
@@ -92,7 +93,7 @@ def test_a_node_is_not_lost_while_it_has_lazy_edges() -> None:
     search.reset(FIRST, state[None])
     search.begin_search(FIRST)
     finish(search)
-    assert search.proof_of(0) is None
+    assert proof_of(search, 0) is None
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -100,7 +101,7 @@ def test_a_proof_says_in_how_many_moves_the_game_ends_at_most(name: str) -> None
     game, exact, decided = GAMES[name], 0, 0
     for state in positions(game, 12, 6 if game.max_moves > 9 else 3):
         search, _ = solve(game, state, 400)
-        proof = search.proof_of(0)
+        proof = proof_of(search, 0)
         if proof is None or game.outcome(state) != ONGOING:
             continue
         found = solve_position(solver_for(game), state, 10**6)

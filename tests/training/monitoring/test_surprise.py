@@ -15,13 +15,17 @@ from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import Game, to_play
 from alphazero.games.mnk import Mnk
 from alphazero.mcts import network_search
-from alphazero.mcts.network_search import network_statistics
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training import iteration, selfplay
 from alphazero.training.loop import train
 from alphazero.training.monitoring import surprise as surprises
 from alphazero.training.monitoring.metrics import IterationReport, entropies_of
-from alphazero.training.monitoring.surprise import SURPRISE_POSITIONS, most_surprising_position
+from alphazero.training.monitoring.surprise import (
+    SURPRISE_POSITIONS,
+    kl_divergences,
+    most_surprising_position,
+    network_statistics,
+)
 from alphazero.training.selfplay import SelfPlayResult, SelfPlayStats
 from alphazero.utils.arrays import Float32Array
 
@@ -249,3 +253,11 @@ def test_network_share_is_the_share_of_the_time_in_the_evaluator(
     assert work.seconds_evaluating == spent["evaluating"]
     assert work.network_share == spent["evaluating"] / sum(spent.values())
     assert SelfPlayStats().network_share == 0
+
+
+def test_divergences_are_those_computed_by_hand() -> None:
+    policies = np.array([[0.5, 0.5, 0], [0, 1, 0], [0.25, 0.25, 0.5], [0, 0, 1]])
+    priors = np.array([[0.25, 0.75, 0], [0.5, 0.125, 0.375], [0.25, 0.25, 0.5], [1, 0, 0]])
+    expected = [0.5 * np.log(2) + 0.5 * np.log(2 / 3), np.log(8), 0, 126 * np.log(2)]
+    # The last: a prior of 0 counts as float32's least normal number, 2^-126.
+    assert kl_divergences(policies, priors) == pytest.approx(expected, abs=1e-12)
