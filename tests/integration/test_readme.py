@@ -301,7 +301,7 @@ def test_the_test_command_is_what_ci_runs() -> None:
     assert "<!-- test -->" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-def announced(site: Any, host: str, opened: Callable[[], object]) -> SimpleNamespace:
+def announced(site: Any, host: str, opened: Callable[[], object], token: str) -> SimpleNamespace:
     """Return a stand-in for the page's server that calls `opened` and ends."""
 
     def run(listeners: list[socket.socket]) -> None:
