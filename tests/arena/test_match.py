@@ -13,10 +13,10 @@ from helpers.games import CONNECT_FOUR_4X5X3, TIC_TAC_TOE
 from helpers.matches import as_text, play_all
 from helpers.players import ScriptedPlayer, first_legal
 from helpers.searches import HashedEvaluator
+from helpers.settings import search_config
 
 from alphazero.arena.match import Match, play_schedule
 from alphazero.arena.openings import paired_openings, random_opening
-from alphazero.config.schema import SearchConfig
 from alphazero.errors import GameError
 from alphazero.games import Game, State
 from alphazero.games.compiled_rules import Signature
@@ -38,7 +38,7 @@ def last_legal(state: State) -> int:
 
 def searchers(game: Game, num_games: int, simulations: int = 12) -> list[Player]:
     """Two different deterministic players."""
-    settings = SearchConfig(simulations=simulations)
+    settings = search_config(simulations=simulations)
     return [
         SearchPlayer(NetworkSearch(game, HashedEvaluator(game, seed), settings, slots=num_games))
         for seed in (1, 2)
@@ -92,7 +92,7 @@ def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_ga
     def rows_of(num_games: int, schedule: Sequence[Pairing]) -> list[int]:
         """How many positions each step evaluates."""
         evaluator = HashedEvaluator(CONNECT_FOUR_4X5X3)
-        settings = SearchConfig(simulations=9, evaluation_cache_mib=0)
+        settings = search_config(simulations=9, evaluation_cache_mib=0)
         player = SearchPlayer(
             NetworkSearch(CONNECT_FOUR_4X5X3, evaluator, settings, slots=num_games)
         )
@@ -137,7 +137,7 @@ def test_games_do_not_depend_on_the_number_of_parallel_games(num_games: int):
 def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(player_module, "BATCHES_PER_STEP", 1)
     # Without trees kept between moves a search depends on its position alone.
-    settings = SearchConfig(simulations=12, reuse_tree=False)
+    settings = search_config(simulations=12, reuse_tree=False)
 
     def make_players(num_games: int) -> list[Player]:
         return [

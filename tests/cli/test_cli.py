@@ -18,6 +18,7 @@ from helpers.commands import OnlyLine, exit_code
 from helpers.paths import ROOT
 from helpers.players import ANY_SIZE, TINY, saved_player
 from helpers.runs.tiny_run import YAML, fingerprint, tiny_config
+from helpers.settings import search_config
 from PIL import Image
 
 import alphazero
@@ -445,14 +446,13 @@ def test_what_may_not_be_read_is_one_line(
 def test_search_settings_out_of_range_in_a_checkpoint_give_way_to_the_defaults(
     tmp_path: Path,
 ) -> None:
-    from alphazero.config.schema import SearchConfig
     from alphazero.network.checkpoint import load_checkpoint
 
     odd = {"simulations": -5, "c_puct": "high", "fpu": "never", "reuse_tree": False}
     path = saved_player(tmp_path / "odd.safetensors", search=odd)
-    assert search_settings(load_checkpoint(path)) == SearchConfig(reuse_tree=False)
+    assert search_settings(load_checkpoint(path)) == search_config(reuse_tree=False)
     _, player = load_player(path)
-    assert player.search.settings.simulations == SearchConfig().simulations
+    assert player.search.settings.simulations == search_config().simulations
 
 
 # --- mistakes with options -----------------------------------------------------------------------

@@ -9,15 +9,15 @@ import pytest
 import torch
 from torch import nn
 
-from alphazero.config.schema import NetworkConfig
 from alphazero.network.inference.backend import onnx_is_installed, openvino_is_installed
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.resnet import ResNet, fold_batch_norm
+from helpers.settings import network_config
 
 needs_openvino = pytest.mark.skipif(not openvino_is_installed(), reason="OpenVINO not installed")
 needs_onnx = pytest.mark.skipif(not onnx_is_installed(), reason="ONNX not installed")
 
-SETTINGS = NetworkConfig(blocks=2, filters=16, value_hidden=8)
+SETTINGS = network_config(blocks=2, filters=16, value_hidden=8)
 
 OPTIONS: list[dict[str, str | int]] = [
     {"global_pooling": 6},

@@ -16,8 +16,9 @@ from alphazero.network.resnet import ResNet
 from alphazero.players.base import Decisions, Player
 from alphazero.utils.arrays import Int64Array
 from helpers.games import TIC_TAC_TOE
+from helpers.settings import network_config
 
-TINY = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
+TINY = network_config(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
 ANY_SIZE = replace(TINY, heads="convolutional")
 
 

@@ -7,7 +7,6 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State, to_play, value_of
 from alphazero.games.game import LAST
 from alphazero.mcts.evaluator import Evaluator
@@ -17,6 +16,7 @@ from alphazero.mcts.search import RootStatistics
 from alphazero.mcts.tree_reading import created_edges, principal_variation, root_network_value
 from alphazero.utils.arrays import Float32Array, Int64Array, RecordArray
 from helpers.reference.search import PlainSearch
+from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
 FIRST = np.array([0])
@@ -198,7 +198,7 @@ def answer(
 ) -> RootStatistics:
     """Search one position, by default with a uniform evaluator; return its root statistics."""
     evaluator = evaluator or UniformEvaluator(game.num_actions)
-    settings = SearchConfig(simulations=max(simulations, 1))
+    settings = search_config(simulations=max(simulations, 1))
     search = NetworkSearch(game, evaluator, settings, leaves=leaves, nodes=nodes)
     search.reset(FIRST, state[None])
     search.begin_search(FIRST, simulations)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from helpers.bugs.file_damage import SMALL_CHANGE
 from helpers.paths import ROOT, TESTS
+from helpers.settings import network_config
 
 from alphazero.config.loader import parse_config
-from alphazero.config.schema import NetworkConfig
 from alphazero.errors import ConfigError
 from alphazero.network.checkpoint import Checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
@@ -58,7 +58,7 @@ def test_mutated_files_are_all_noticed_in_one_line_in_little_memory_and_run_no_c
 
 def test_a_large_damaged_checkpoint_takes_at_most_twice_its_size(tmp_path: Path) -> None:
     """Measured as the process's own, so that what torch and the library allocate is counted."""
-    settings = NetworkConfig(blocks=4, filters=256)
+    settings = network_config(blocks=4, filters=256)
     weights = ResNet((3, 6, 7), 7, settings, seed=3).state_dict()
     path = tmp_path / "large"
     save_checkpoint(path, Checkpoint("connect_four", {}, settings, weights, 120, 4))

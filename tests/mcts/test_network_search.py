@@ -21,9 +21,9 @@ from helpers.searches import (
     guard_new_trees,
     random_position,
 )
+from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
-from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, make_game
 from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import Evaluator
@@ -91,7 +91,7 @@ def test_the_fast_search_equals_the_reference_bit_for_bit(name: str) -> None:
     """Whole games, three side by side, with noise, in trees that are kept between moves."""
     game, rng = GAMES[name], np.random.default_rng(0)
     evaluator, playing, moves = HashedEvaluator(game), [0, 1, 2], 0
-    settings = SearchConfig(c_puct=1.25, c_puct_base=0, fpu="zero", reuse_tree=True)
+    settings = search_config(c_puct=1.25, c_puct_base=0, fpu="zero", reuse_tree=True)
     exploration = Exploration(dirichlet_fraction=0.25, dirichlet_alpha=0.5)
     search = NetworkSearch(game, evaluator, settings, slots=3, exploration=exploration, rng=rng)
     trees = [Tree(game, random_position(game, ply, rng), 1.25) for ply in playing]
@@ -121,7 +121,7 @@ def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: st
         ("zero", "parent"), (0.0, 20.0), (True, False), (1, 4, 8), (True, False), (4, 25, 500)
     )
     for first_play, base, reuse_tree, leaves, noisy, nodes in choices:
-        settings = SearchConfig(
+        settings = search_config(
             c_puct=float(rng.choice([0.0, 0.5, 1.25, 4.0])),
             c_puct_base=base,
             fpu=first_play,
@@ -161,7 +161,7 @@ def test_a_slot_among_others_answers_as_it_does_alone(
     name: str, leaves: int, rows: int | None
 ) -> None:
     game, slots, moves = GAMES[name], 5, 12
-    settings, rng = SearchConfig(evaluation_cache_mib=0), np.random.default_rng(2)
+    settings, rng = search_config(evaluation_cache_mib=0), np.random.default_rng(2)
     budgets = rng.integers(0, 60, (slots, moves))
     starts = [random_position(game, int(rng.integers(0, 4)), rng) for _ in range(slots)]
 
@@ -203,7 +203,7 @@ def test_a_slot_among_others_answers_as_it_does_alone(
 @pytest.mark.parametrize(("slots", "rows"), [(5, 3), (7, 7), (16, 15), (9, 1)])
 def test_slots_take_turns_where_a_batch_is_too_small_for_all(slots: int, rows: int) -> None:
     game = GAMES["connect_four"]
-    search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(), slots=slots, rows=rows)
+    search = NetworkSearch(game, HashedEvaluator(game), search_config(), slots=slots, rows=rows)
     every = np.arange(slots)
     search.reset(every, np.tile(game.initial_state(), (slots, 1)))
     search.begin_search(every, 50)
@@ -230,7 +230,7 @@ def test_a_recorded_tree_grows_again() -> None:
     )
     c2, b1, c1 = 5, 7, 8
     search = NetworkSearch(
-        TIC_TAC_TOE, UniformEvaluator(9), SearchConfig(c_puct=1.25, simulations=8)
+        TIC_TAC_TOE, UniformEvaluator(9), search_config(c_puct=1.25, simulations=8)
     )
     search.reset(FIRST, state[None])
     search.begin_search(FIRST)
@@ -301,7 +301,7 @@ def test_the_root_value_of_a_settled_position_converges_to_its_outcome(
 def test_a_finished_game_is_answered_by_its_outcome(diagram: str, value: int) -> None:
     game = TIC_TAC_TOE
     evaluator = HashedEvaluator(game)
-    search = NetworkSearch(game, evaluator, SearchConfig())
+    search = NetworkSearch(game, evaluator, search_config())
     search.reset(FIRST, game.parse(diagram)[None])
     for simulations in (10, 20):
         search.begin_search(FIRST, simulations)
@@ -340,7 +340,7 @@ def test_a_mirrored_position_gets_the_mirrored_answer(name: str) -> None:
 @pytest.mark.parametrize("symmetry", ["random", "average"])
 def test_a_search_may_show_positions_under_symmetries(symmetry: str) -> None:
     game = GAMES["tic_tac_toe"]
-    settings = SearchConfig(simulations=50, leaf_symmetry=symmetry, evaluation_cache_mib=0)
+    settings = search_config(simulations=50, leaf_symmetry=symmetry, evaluation_cache_mib=0)
     search = NetworkSearch(game, HashedEvaluator(game), settings)
     search.reset(FIRST, game.initial_state()[None])
     search.begin_search(FIRST)
@@ -362,7 +362,7 @@ def test_a_new_root_has_exactly_the_visits_that_were_asked(
     game = GAMES[name]
     for simulations in (0, 1, 2, 50, 333):
         evaluator = HashedEvaluator(game)
-        search = NetworkSearch(game, evaluator, SearchConfig(), leaves=leaves, nodes=nodes)
+        search = NetworkSearch(game, evaluator, search_config(), leaves=leaves, nodes=nodes)
         search.reset(FIRST, game.initial_state()[None])
         search.begin_search(FIRST, simulations)
         roots = finish(search)
@@ -415,7 +415,7 @@ def test_search_policies_are_shares_of_visits() -> None:
 @pytest.mark.parametrize("turns", [0, 1, 2, 10])
 def test_a_stopped_search_answers_with_what_it_has(turns: int, moment: str, leaves: int) -> None:
     game = CONNECT_FOUR
-    search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(), leaves=leaves)
+    search = NetworkSearch(game, HashedEvaluator(game), search_config(), leaves=leaves)
     search.reset(FIRST, game.initial_state()[None])
     search.begin_search(FIRST, 100_000)
     for _ in range(turns):
@@ -442,7 +442,7 @@ def test_a_stopped_search_answers_with_what_it_has(turns: int, moment: str, leav
 
 def test_a_solved_position_does_not_outlast_its_stop() -> None:
     """All simulations end at once here; a clock must be able to end them all the same."""
-    search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), SearchConfig())
+    search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), search_config())
     search.reset(FIRST, TIC_TAC_TOE.parse("X O X\nX O O\nO X .")[None])
     search.begin_search(FIRST, 10**12)
     for _ in range(3):
@@ -459,7 +459,7 @@ def test_a_solved_position_does_not_outlast_its_stop() -> None:
 
 def test_a_new_start_ends_the_search_before_it() -> None:
     game = CONNECT_FOUR
-    search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(evaluation_cache_mib=0))
+    search = NetworkSearch(game, HashedEvaluator(game), search_config(evaluation_cache_mib=0))
     for _ in range(2):
         search.reset(FIRST, game.initial_state()[None])
         assert search.step() == 0, "nothing was asked yet"
@@ -485,7 +485,7 @@ def test_a_full_tree_stays_within_its_arrays(
     game, middle = GAMES["mnk 4x4x3"], np.array([1])
     moves, visits = [], []
     for _ in range(2):
-        settings = SearchConfig(transpositions="always" if graph else "never")
+        settings = search_config(transpositions="always" if graph else "never")
         search = NetworkSearch(
             game, HashedEvaluator(game), settings, slots=3, nodes=nodes, leaves=leaves
         )
@@ -530,7 +530,7 @@ def test_root_noise_is_drawn_once_a_move_and_mixed_into_legal_priors_only() -> N
     game = GAMES["connect_four 4x5x3"]
     evaluator, rng = HashedEvaluator(game), CountingGenerator()
     search = NetworkSearch(
-        game, evaluator, SearchConfig(), exploration=Exploration(0.25, 0.5), nodes=400, rng=rng
+        game, evaluator, search_config(), exploration=Exploration(0.25, 0.5), nodes=400, rng=rng
     )
     trees, state, seen = search.trees, game.parse(FULL_COLUMN), set()
     search.reset(FIRST, state[None])
@@ -565,7 +565,7 @@ def test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone() -> None
     game = TIC_TAC_TOE
     visits = []
     for noise in (None, Exploration(0.0, 0.5), Exploration(0.75, 0.1)):
-        search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(), exploration=noise)
+        search = NetworkSearch(game, HashedEvaluator(game), search_config(), exploration=noise)
         search.reset(FIRST, game.initial_state()[None])
         search.begin_search(FIRST, 50)
         visits.append(finish(search).visits.tolist())
@@ -580,7 +580,7 @@ def test_noise_has_the_moments_of_a_dirichlet_distribution(alpha: float) -> None
     search = NetworkSearch(
         game,
         UniformEvaluator(5),
-        SearchConfig(),
+        search_config(),
         slots=len(slots),
         nodes=1,
         exploration=Exploration(1.0, alpha),

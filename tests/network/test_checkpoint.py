@@ -16,9 +16,9 @@ import safetensors
 import safetensors.torch
 import torch
 from helpers.bugs.file_damage import joined, parts
+from helpers.settings import network_config
 
 import alphazero
-from alphazero.config.schema import NetworkConfig
 from alphazero.errors import CheckpointError, RunError
 from alphazero.network import checkpoint
 from alphazero.network.checkpoint import (
@@ -31,7 +31,7 @@ from alphazero.network.checkpoint import (
 from alphazero.network.resnet import ResNet
 from alphazero.utils.files import sha256_of
 
-SETTINGS = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
+SETTINGS = network_config(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
 
 
 def player(**changes: Any) -> Checkpoint:

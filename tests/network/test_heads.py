@@ -5,16 +5,16 @@ import math
 import numpy as np
 import pytest
 import torch
+from helpers.settings import network_config
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from alphazero.config.schema import NetworkConfig
 from alphazero.games import make_game
 from alphazero.network.heads import ConvolutionalPolicy, pool_board
 from alphazero.network.inference.torch_evaluator import TorchEvaluator
 from alphazero.network.resnet import ResNet, fold_batch_norm
 
-SETTINGS = NetworkConfig(
+SETTINGS = network_config(
     blocks=2, filters=16, policy_filters=5, value_filters=6, value_hidden=9, heads="convolutional"
 )
 Array = NDArray[np.float64]
@@ -162,7 +162,7 @@ def test_no_weight_knows_the_size_of_the_board(name: str) -> None:
 
 @pytest.mark.parametrize("size", [5, 19])
 def test_an_untrained_network_is_nearly_uniform_and_nearly_indifferent(size: int) -> None:
-    settings = NetworkConfig(
+    settings = network_config(
         blocks=5, filters=32, policy_filters=16, value_filters=16, heads="convolutional"
     )
     uniform = 1 / (size * size + 1)

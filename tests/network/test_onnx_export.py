@@ -9,8 +9,8 @@ import pytest
 import torch
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS
+from helpers.settings import network_config
 
-from alphazero.config.schema import NetworkConfig
 from alphazero.errors import ConfigError, RunError
 from alphazero.games import make_game
 from alphazero.network import onnx_export
@@ -95,7 +95,7 @@ def test_a_model_that_differs_too_much_is_refused(
 
 def test_a_game_with_few_positions_is_compared_on_those_it_has() -> None:
     game = make_game("nim", heap=5)
-    settings = NetworkConfig(blocks=1, filters=8, value_hidden=8)
+    settings = network_config(blocks=1, filters=8, value_hidden=8)
     weights = ResNet.of(game, settings).state_dict()
     checkpoint = Checkpoint("nim", {"heap": 5}, settings, weights, step=0, iteration=0)
     for precision in ("float32", "int8"):

@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import torch
+from helpers.settings import network_config, selfplay_config
 from torch.nn import functional
 
-from alphazero.config.schema import Config, GameConfig, NetworkConfig, SelfplayConfig
+from alphazero.config.schema import Config, GameConfig, NetworkConfig
 from alphazero.errors import RunError
 from alphazero.network.inference import backend, torch_evaluator
 from alphazero.network.inference.batched_evaluator import BATCH_SIZES, padded_size
@@ -23,7 +24,7 @@ from alphazero.network.resnet import GlobalPooling, ResNet, fold_batch_norm
 from alphazero.utils.jobs import threads_per_evaluation
 
 SHAPE, ACTIONS = (3, 6, 7), 7
-SETTINGS = NetworkConfig(blocks=3, filters=16, policy_filters=2, value_filters=3, value_hidden=20)
+SETTINGS = network_config(blocks=3, filters=16, policy_filters=2, value_filters=3, value_hidden=20)
 OPTIONS = {"plain": SETTINGS, "global_pooling": replace(SETTINGS, global_pooling=6)}
 each_option = pytest.mark.parametrize("settings", OPTIONS.values(), ids=OPTIONS)
 
@@ -134,7 +135,7 @@ def test_global_pooling_is_in_the_second_block_and_every_third_from_there() -> N
 
 
 def test_global_pooling_lets_every_cell_depend_on_every_other_in_one_block() -> None:
-    settings = NetworkConfig(blocks=2, filters=8, global_pooling=4)
+    settings = network_config(blocks=2, filters=8, global_pooling=4)
     for changes, reaches in (({}, True), ({"global_pooling": 0}, False)):
         tower = trained_like(settings=replace(settings, **changes)).tower
         features = torch.rand(1, 8, 9, 20, generator=torch.Generator().manual_seed(0))
@@ -173,7 +174,7 @@ def test_options_leave_the_draws_before_them_as_they_were(settings: NetworkConfi
 @pytest.mark.parametrize("blocks", [0, 1, 19])
 def test_the_parameter_count_is_that_of_the_formula(blocks: int) -> None:
     filters, policy, value, hidden = 24, 2, 1, 32
-    settings = NetworkConfig(blocks, filters, policy, value, hidden)
+    settings = network_config(blocks, filters, policy, value, hidden)
     planes, height, width = SHAPE
     cells = height * width
     tower = planes * filters * 9 + 2 * filters + blocks * 2 * (filters * filters * 9 + 2 * filters)
@@ -186,7 +187,7 @@ def test_the_parameter_count_is_that_of_the_formula(blocks: int) -> None:
 
 @pytest.mark.parametrize("blocks", [0, 5, 19])
 def test_an_untrained_network_is_nearly_uniform_and_nearly_indifferent(blocks: int) -> None:
-    settings = NetworkConfig(blocks=blocks, filters=32)
+    settings = network_config(blocks=blocks, filters=32)
     for seed in range(3):
         logits, values = plain(ResNet(SHAPE, ACTIONS, settings, seed=seed).eval(), positions(50))
         policy = torch.softmax(torch.from_numpy(logits), 1).numpy()
@@ -195,7 +196,7 @@ def test_an_untrained_network_is_nearly_uniform_and_nearly_indifferent(blocks: i
 
 
 def test_convolutions_start_by_the_rule_of_he() -> None:
-    network = ResNet(SHAPE, ACTIONS, NetworkConfig(blocks=1, filters=128))
+    network = ResNet(SHAPE, ACTIONS, network_config(blocks=1, filters=128))
     weight = network.tower[0].first.convolution.weight
     assert weight.std().item() == pytest.approx(math.sqrt(2 / (128 * 9)), rel=0.02)
     assert abs(weight.mean().item()) < 1e-3
@@ -230,7 +231,7 @@ def test_every_weight_learns(settings: NetworkConfig) -> None:
 
 
 def test_a_small_network_learns_a_few_positions_by_heart() -> None:
-    network = ResNet(SHAPE, ACTIONS, NetworkConfig(blocks=1, filters=16)).train()
+    network = ResNet(SHAPE, ACTIONS, network_config(blocks=1, filters=16)).train()
     observations = torch.from_numpy(positions(14))
     moves, wins = torch.arange(14) % 7, torch.arange(14) % 2 * 2.0 - 1
     optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
@@ -290,7 +291,7 @@ def test_bfloat16_answers_within_a_few_percent(settings: NetworkConfig) -> None:
 
 
 def test_a_batch_larger_than_any_size_is_cut_and_an_empty_one_is_answered() -> None:
-    network = trained_like(settings=NetworkConfig(0, 2, 1, 1, 2))
+    network = trained_like(settings=network_config(0, 2, 1, 1, 2))
     evaluator = TorchEvaluator(network, "cpu", "float32")
     observations = positions(BATCH_SIZES[-1] + 5)
     logits, values = evaluator.evaluate(observations)
@@ -438,7 +439,7 @@ def test_a_gpu_has_two_threads_and_more_for_many_games_or_large_boards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def threads(game: str, cores: int, games: int) -> int:
-        selfplay = SelfplayConfig(parallel_games=games)
+        selfplay = selfplay_config(parallel_games=games)
         return backend.num_selfplay_threads(Config(GameConfig(game), selfplay=selfplay), cores)
 
     monkeypatch.setattr(backend, "resolve_device", lambda _: "cpu")
@@ -452,7 +453,7 @@ def test_a_gpu_has_two_threads_and_more_for_many_games_or_large_boards(
     assert [threads("connect_four", cores, 256) for cores in (1, 4, 16)] == [2, 2, 2]
     assert [threads("connect_four", 16, games) for games in (8, 4096, 16384)] == [2, 7, 16]
     assert [threads("go", cores, 4096) for cores in (4, 16)] == [4, 16], "its batches take longer"
-    large = Config(GameConfig("connect_four"), selfplay=SelfplayConfig(parallel_games=4096))
+    large = Config(GameConfig("connect_four"), selfplay=selfplay_config(parallel_games=4096))
     assert backend.num_threads(large, 40, 16) == 2, "a gate has fewer games than self-play"
 
 

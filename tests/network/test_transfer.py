@@ -9,6 +9,7 @@ import pytest
 import torch
 from helpers.commands import OnlyLine
 from helpers.runs.tiny_run import ITERATIONS, fingerprint, tiny_config
+from helpers.settings import network_config
 
 from alphazero.config.schema import NetworkConfig
 from alphazero.diagnostics.verify import verify
@@ -20,7 +21,7 @@ from alphazero.network.transfer import start_from, widen
 from alphazero.players.checkpoint_player import describe
 from alphazero.training.loop import resume, train
 
-SETTINGS = NetworkConfig(
+SETTINGS = network_config(
     blocks=2,
     filters=8,
     policy_filters=3,
@@ -169,7 +170,7 @@ def test_a_block_of_another_kind_is_not_taken(path: Path) -> None:
 
 
 def test_where_nothing_fits_one_line_says_why(path: Path) -> None:
-    network = ResNet.of(make_game("connect_four"), NetworkConfig(filters=6), None)
+    network = ResNet.of(make_game("connect_four"), network_config(filters=6), None)
     with pytest.raises(ConfigError, match=r"nothing of .* fits: taken: nothing; not taken: stem "):
         start_from(str(path), network, RNG)
 

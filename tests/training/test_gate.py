@@ -7,9 +7,10 @@ import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.runs.selfplay import chosen_most_visited, make_config
 from helpers.searches import HashedEvaluator
+from helpers.settings import search_config, selfplay_config
 from helpers.uniform_evaluator import UniformEvaluator
 
-from alphazero.config.schema import Config, GameConfig, GateConfig, SearchConfig, SelfplayConfig
+from alphazero.config.schema import Config, GameConfig, GateConfig
 from alphazero.games import make_game
 from alphazero.network.inference import backend
 from alphazero.records.game_record import Pairing
@@ -21,7 +22,9 @@ from alphazero.utils.arrays import Float32Array
 def gate_config(**changes: float) -> Config:
     return dataclasses.replace(
         make_config(temperature=50.0, final_temperature=50.0, dirichlet_fraction=1.0),
-        gate=GateConfig(**{"games": 20, "opening_moves": 3, **changes}),
+        gate=GateConfig(
+            **{"interval": 1, "threshold": 0.55, "games": 20, "opening_moves": 3, **changes}
+        ),
     )
 
 
@@ -48,7 +51,7 @@ class Blind(HashedEvaluator):
 
 def test_a_gate_gives_the_challenger_the_wins_of_player_0_of_its_pairings():
     strong, weak = UniformEvaluator(9), Blind(TIC_TAC_TOE)
-    config = dataclasses.replace(gate_config(), search=SearchConfig(simulations=100))
+    config = dataclasses.replace(gate_config(), search=search_config(simulations=100))
     for workers in (1, 2):
         up, _ = run_gate(TIC_TAC_TOE, config, strong, weak, (1,), workers)
         down, _ = run_gate(TIC_TAC_TOE, config, weak, strong, (1,), workers)
@@ -77,8 +80,8 @@ def test_both_players_of_a_gate_fill_their_batches_until_the_last_games():
     game = make_game("connect_four")
     config = dataclasses.replace(
         make_config(parallel_games=64),
-        gate=GateConfig(games=64, opening_moves=3),
-        search=SearchConfig(simulations=30, evaluation_cache_mib=0),
+        gate=GateConfig(interval=1, threshold=0.55, games=64, opening_moves=3),
+        search=search_config(simulations=30, evaluation_cache_mib=0),
     )
     players = Counting(game.num_actions), Counting(game.num_actions)
     run_gate(game, config, *players, (0,))
@@ -93,7 +96,7 @@ def test_a_gate_on_a_gpu_has_the_threads_that_its_own_games_need(
     given: list[int] = []
     monkeypatch.setattr(backend, "resolve_device", lambda _: "cuda")
     monkeypatch.setattr(gate, "play_schedule", lambda *arguments: given.append(arguments[4]) or [])
-    config = Config(GameConfig("connect_four"), selfplay=SelfplayConfig(parallel_games=4096))
+    config = Config(GameConfig("connect_four"), selfplay=selfplay_config(parallel_games=4096))
     evaluator = UniformEvaluator(7)
     for games in (40, 4096):
         gate.play_gate(CONNECT_FOUR, config, evaluator, evaluator, [Pairing()] * games, 16)

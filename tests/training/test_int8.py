@@ -11,8 +11,8 @@ from helpers.paths import CHECKPOINTS
 from helpers.runs.events import points
 from helpers.runs.records import random_records
 from helpers.runs.tiny_run import fingerprint, tiny_config
+from helpers.settings import replay_config
 
-from alphazero.config.schema import ReplayConfig
 from alphazero.diagnostics.benchmark import SelfPlayBenchmark
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.inference import quantization
@@ -59,7 +59,7 @@ def test_both_limits_must_be_kept(agreement: float, value_error: float, good: bo
 
 def random_replay(games: int = 60) -> ReplayBuffer:
     """Return a window over random games of Connect Four."""
-    replay = ReplayBuffer(CONNECT_FOUR, ReplayConfig())
+    replay = ReplayBuffer(CONNECT_FOUR, replay_config())
     replay.add(1, GameBatch.of(CONNECT_FOUR, random_records(CONNECT_FOUR, games)))
     return replay
 
@@ -136,7 +136,7 @@ def test_the_same_seed_rounds_to_the_same_answers_and_another_to_others() -> Non
 @needs_openvino
 def test_before_there_are_games_nothing_is_rounded() -> None:
     evaluator = OpenVINOEvaluator(scrambled(), "float32")
-    empty = ReplayBuffer(CONNECT_FOUR, ReplayConfig())
+    empty = ReplayBuffer(CONNECT_FOUR, replay_config())
     assert quantize(evaluator, empty, [1]) == (evaluator, None, None)
 
 

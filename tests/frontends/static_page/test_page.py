@@ -20,10 +20,10 @@ import numpy as np
 import pytest
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS
+from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.cli.main import main
-from alphazero.config.schema import SearchConfig
 from alphazero.frontends.static_page import runtime
 from alphazero.frontends.static_page.writer import page_files, write_page
 from alphazero.games import make_game
@@ -135,7 +135,7 @@ class Twin:
     """The program's search with the answers of `STAND_IN`, which follows the game."""
 
     def __init__(self) -> None:
-        self.game, settings = make_game("tic_tac_toe"), SearchConfig()
+        self.game, settings = make_game("tic_tac_toe"), search_config()
         evaluator = UniformEvaluator(self.game.num_actions)
         self.search = NetworkSearch(self.game, evaluator, settings, leaves=8, nodes=5000)
         self.state, self.slot = self.game.initial_state(), np.array([0])

@@ -13,9 +13,9 @@ import pytest
 from helpers.commands import OnlyLine
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS, ROOT, TESTS
+from helpers.settings import search_config
 
 from alphazero.cli.main import main
-from alphazero.config.schema import SearchConfig
 from alphazero.frontends.static_page import runtime, writer
 from alphazero.frontends.static_page.writer import RULES
 from alphazero.games import make_game
@@ -116,7 +116,7 @@ def test_a_search_has_the_visits_of_the_program_s(tmp_path: Path) -> None:
     """Trees are kept from one position to the next, and games end below the roots."""
     asked, expected = [], []
     for name, moves, changes, simulations, leaves in SEARCHES:
-        game, settings = read_game(name), SearchConfig(simulations=simulations, **changes)
+        game, settings = read_game(name), search_config(simulations=simulations, **changes)
         search = NetworkSearch(
             game, Pretended(game.num_actions), settings, leaves=leaves, nodes=5000
         )

@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from helpers.settings import network_config
+
 SMALL_CHANGE = 3 << 20
 """Bytes that reading may take besides twice the file: a header is at most 1 MiB of text, and a
 parsed one is larger than its text."""
@@ -304,7 +306,6 @@ class DamageTrial:
 
 def try_checkpoints(trial: DamageTrial, count: int, choice: random.Random, place: Path) -> None:
     """Read `count` damaged or hostile variants of a small player."""
-    from alphazero.config.schema import NetworkConfig
     from alphazero.games import game_names, make_game
     from alphazero.network import checkpoint
     from alphazero.network.resnet import ResNet
@@ -313,7 +314,9 @@ def try_checkpoints(trial: DamageTrial, count: int, choice: random.Random, place
         make_game(name)
     # Thousands of files need not be forced to the disk.
     checkpoint.write_atomic = lambda path, data: Path(path).write_bytes(data)  # type: ignore[assignment]
-    settings = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
+    settings = network_config(
+        blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4
+    )
     weights = ResNet((3, 6, 7), 7, settings, seed=3).state_dict()
     sound = place / "sound"
     checkpoint.save_checkpoint(

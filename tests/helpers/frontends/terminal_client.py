@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alphazero.config.schema import SearchConfig
 from alphazero.frontends.terminal.app import Terminal
 from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
@@ -21,6 +20,7 @@ from alphazero.players.budget import Budget
 from alphazero.players.search_player import SearchPlayer
 from alphazero.players.specs import PlayerSpec
 from alphazero.records.played_game import PlayedGame
+from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
 FIRST, SECOND, BOTH, NONE = (True, False), (False, True), (True, True), (False, False)
@@ -43,7 +43,7 @@ class Uniform(PlayerSpec):
     ) -> Player:
         del rng
         simulations = 4_000 if budget.simulations is None else budget.simulations
-        settings = SearchConfig(simulations=simulations)
+        settings = search_config(simulations=simulations)
         evaluator = UniformEvaluator(game.num_actions)
         return SearchPlayer(NetworkSearch(game, evaluator, settings, slots=num_games, leaves=8))
 

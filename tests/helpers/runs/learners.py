@@ -9,14 +9,15 @@ from alphazero.config.schema import LearnerConfig, NetworkConfig, RatePoint
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.batch import Batch, Target
 from alphazero.training.learning.learner import Learner
+from helpers.settings import learner_config, network_config
 
 SHAPE, ACTIONS = (4, 3, 3), 9
 
 
-NETWORK = NetworkConfig(blocks=1, filters=6, policy_filters=2, value_filters=1, value_hidden=8)
+NETWORK = network_config(blocks=1, filters=6, policy_filters=2, value_filters=1, value_hidden=8)
 
 
-PLAIN = LearnerConfig(learning_rate=(RatePoint(0, 0.1),), l2_penalty=0.0, max_grad_norm=0.0)
+PLAIN = learner_config(learning_rate=(RatePoint(0, 0.1),), l2_penalty=0.0, max_grad_norm=0.0)
 
 
 def make_network(seed: int = 0, settings: NetworkConfig = NETWORK) -> ResNet:

@@ -10,6 +10,7 @@ from alphazero.config.schema import ReplayConfig
 from alphazero.games import ONGOING, Game, make_game
 from alphazero.records.game_record import GameRecord, Pairing
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
+from helpers.settings import replay_config
 
 GAMES = {
     "tic_tac_toe": TIC_TAC_TOE,
@@ -80,7 +81,7 @@ def taught(actions: Sequence[int], policies: Any, outcome: int) -> GameRecord:
 
 
 def window(minimum: int = 1, maximum: int = 10**6, fraction: float = 1.0) -> ReplayConfig:
-    return ReplayConfig(window_minimum=minimum, window_maximum=maximum, window_fraction=fraction)
+    return replay_config(window_minimum=minimum, window_maximum=maximum, window_fraction=fraction)
 
 
 DRAWN = [4, 0, 8, 7, 1, 6, 2, 5, 3]

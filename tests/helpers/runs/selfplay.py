@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from alphazero.config.schema import Config, GameConfig, SearchConfig, SelfplayConfig
+from alphazero.config.schema import Config, GameConfig
 from alphazero.records.game_record import GameRecord
+from helpers.settings import search_config, selfplay_config
 
 
 def make_config(game: str = "tic_tac_toe", **changes: object) -> Config:
@@ -11,8 +12,8 @@ def make_config(game: str = "tic_tac_toe", **changes: object) -> Config:
     settings = {"games_per_iteration": 10, "parallel_games": 8, "temperature_moves": 4, **changes}
     return Config(
         game=GameConfig(game),
-        search=SearchConfig(simulations=16, reuse_tree=False),
-        selfplay=SelfplayConfig(**settings),
+        search=search_config(simulations=16, reuse_tree=False),
+        selfplay=selfplay_config(**settings),
     )
 
 

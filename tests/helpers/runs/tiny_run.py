@@ -14,19 +14,26 @@ ITERATIONS = 4
 YAML = f"""\
 game: {{name: tic_tac_toe}}
 run: {{name: tiny, folder: runs, seed: 5, threads: 1, keep_checkpoints: 2}}
-network: {{blocks: 1, filters: 8, policy_filters: 2, value_filters: 1, value_hidden: 8}}
-search: {{simulations: 4}}
-selfplay: {{games_per_iteration: 6, parallel_games: 8}}
-replay: {{window_minimum: 60, window_maximum: 200, ratio: 2.0}}
-learner: {{batch_size: 16}}
+network:
+  {{blocks: 1, filters: 8, policy_filters: 2, value_filters: 1, value_hidden: 8, global_pooling: 0}}
+search: {{simulations: 4, c_puct: 1.25, selection: puct, transpositions: never, mcts_solver: false}}
+selfplay:
+  {{games_per_iteration: 6, parallel_games: 8, full_search_probability: 1.0, fast_simulations: 16,
+  random_opening_probability: 0.0, random_opening_max_moves: 16}}
+replay: {{window_minimum: 60, window_maximum: 200, window_fraction: 0.5, ratio: 2.0}}
+learner:
+  {{batch_size: 16, optimizer: sgd, learning_rate: 0.02, l2_penalty: 0.0001, weight_decay: 0.0,
+  ema_decay: 0.0, search_value_weight: 0.0}}
 gate: {{games: 4, interval: 2, opening_moves: 2, threshold: 0.5}}
 budget: {{iterations: {ITERATIONS}}}
-inference: {{device: cpu, precision: float32}}
+evaluation: {{interval: 10}}
+inference: {{device: cpu, precision: float32, selfplay_precision: same}}
 """
 
 _SHIPPED = """\
 search:
   simulations: 4
+  c_puct: 1.25
   selection: gumbel_root
   transpositions: play
   mcts_solver: true
@@ -39,8 +46,12 @@ selfplay:
   random_opening_max_moves: 4
   random_opening_candidates: 3
   resign_enabled_fraction: 0.5
-replay: {window_minimum: 60, window_maximum: 200, ratio: 2.0, deblunder_threshold: 0.25}
-learner: {batch_size: 16, ema_decay: 0.9, search_value_weight: 0.3}
+replay:
+  {window_minimum: 60, window_maximum: 200, window_fraction: 0.5, ratio: 2.0,
+  deblunder_threshold: 0.25}
+learner:
+  {batch_size: 16, optimizer: sgd, learning_rate: 0.02, l2_penalty: 0.0001, weight_decay: 0.0,
+  ema_decay: 0.9, search_value_weight: 0.3}
 """
 
 YAML_AS_SHIPPED = YAML[: YAML.index("search:")] + _SHIPPED + YAML[YAML.index("gate:") :]

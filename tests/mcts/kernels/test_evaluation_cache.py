@@ -9,10 +9,11 @@ import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.paths import CHECKPOINTS
 from helpers.searches import FIRST, HashedEvaluator, finish
+from helpers.settings import search_config
 from numba import types
 
 from alphazero.arena.openings import random_opening
-from alphazero.config.schema import InferenceConfig, SearchConfig
+from alphazero.config.schema import InferenceConfig
 from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.game import to_play
 from alphazero.mcts.kernels import evaluation_cache
@@ -86,7 +87,7 @@ def test_a_search_finds_the_same_whatever_was_searched_before(
     game = make_game(name, rows=8, columns=8) if name == "gomoku" else make_game(name)
     evaluator, states = HashedEvaluator(game), positions_of(game, 3, 1)
     for simulations in (50, 100, 600):
-        settings = SearchConfig(simulations=simulations, evaluation_cache_mib=4, **SEARCHES[kind])
+        settings = search_config(simulations=simulations, evaluation_cache_mib=4, **SEARCHES[kind])
         search = NetworkSearch(game, evaluator, settings, leaves=leaves)
         cold = []
         for state in states:
@@ -164,7 +165,7 @@ def test_every_board_of_tic_tac_toe_is_answered_optimally_in_any_order() -> None
 
 def test_no_position_is_evaluated_again_in_a_later_batch() -> None:
     game, evaluator = TIC_TAC_TOE, Recorder(TIC_TAC_TOE)
-    search = NetworkSearch(game, evaluator, SearchConfig(simulations=300, evaluation_cache_mib=1))
+    search = NetworkSearch(game, evaluator, search_config(simulations=300, evaluation_cache_mib=1))
     findings(search, game.initial_state())
     assert len(set(evaluator.seen)) == len(evaluator.seen) == search.evaluations
     questions, answers = search.cache_hits
@@ -176,7 +177,7 @@ def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation() -> Non
     game, evaluator = CONNECT_FOUR, HashedEvaluator(CONNECT_FOUR)
     states = np.array(positions_of(game, 4, 3))
     search = NetworkSearch(
-        game, evaluator, SearchConfig(simulations=5, evaluation_cache_mib=1), slots=4
+        game, evaluator, search_config(simulations=5, evaluation_cache_mib=1), slots=4
     )
     search.reset(np.arange(4), states)
     search.begin_search(np.arange(4))
@@ -192,7 +193,7 @@ def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation() -> Non
 
 
 def test_what_is_forgotten_is_evaluated_again() -> None:
-    game, settings = TIC_TAC_TOE, SearchConfig(simulations=200, evaluation_cache_mib=1)
+    game, settings = TIC_TAC_TOE, search_config(simulations=200, evaluation_cache_mib=1)
     search = NetworkSearch(game, HashedEvaluator(game), settings)
 
     def evaluations() -> int:

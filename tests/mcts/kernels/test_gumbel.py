@@ -9,6 +9,7 @@ from helpers.games import GAMES
 from helpers.paths import DATA
 from helpers.reference.gumbel import PlainGumbelRoot
 from helpers.searches import FIRST, HashedEvaluator, assert_same_tree, finish
+from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import SearchConfig
@@ -46,7 +47,7 @@ def set_value_scale(monkeypatch: pytest.MonkeyPatch, scale: float) -> None:
 def test_mctx_finds_the_same(record: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     set_value_scale(monkeypatch, record["scale"])
     game = make_game("connect_four", rows=20, columns=4, length=20)
-    settings = SearchConfig(
+    settings = search_config(
         simulations=record["simulations"],
         selection="gumbel",
         gumbel_max_considered_actions=record["considered"],
@@ -66,7 +67,7 @@ def test_mctx_finds_the_same(record: dict[str, Any], monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("reuse_tree", [True, False])
 def test_puct_below_the_root_builds_the_tree_of_the_plain_twin(name: str, reuse_tree: bool) -> None:
     game, evaluator = GAMES[name], HashedEvaluator(GAMES[name], 3)
-    settings = SearchConfig(selection="gumbel_root", reuse_tree=reuse_tree, evaluation_cache_mib=0)
+    settings = search_config(selection="gumbel_root", reuse_tree=reuse_tree, evaluation_cache_mib=0)
     rng, state = np.random.default_rng(1), game.initial_state()
     search = NetworkSearch(game, evaluator, settings, exploration=Exploration(), rng=rng)
     twin = PlainGumbelRoot(game, evaluator, settings)
@@ -90,7 +91,7 @@ def test_without_exploration_nothing_is_drawn_and_the_answer_is_always_the_same(
     found = []
     for seed in range(2):
         rng = np.random.default_rng(seed)
-        settings = SearchConfig(simulations=40, selection="gumbel")
+        settings = search_config(simulations=40, selection="gumbel")
         search = NetworkSearch(game, HashedEvaluator(game), settings, rng=rng)
         search.reset(FIRST, game.initial_state()[None])
         search.begin_search(FIRST)
@@ -100,7 +101,7 @@ def test_without_exploration_nothing_is_drawn_and_the_answer_is_always_the_same(
 
 
 def test_a_fast_search_draws_nothing_and_forgets_the_draws_of_the_search_before() -> None:
-    game, settings = GAMES["connect_four"], SearchConfig(simulations=16, selection="gumbel")
+    game, settings = GAMES["connect_four"], search_config(simulations=16, selection="gumbel")
 
     def found(first_explores: bool) -> tuple[list[list[int]], list[list[float]]]:
         rng = np.random.default_rng(6)
@@ -122,7 +123,7 @@ def test_a_fast_search_draws_nothing_and_forgets_the_draws_of_the_search_before(
 def test_a_tree_is_not_kept_for_the_next_move() -> None:
     """Halving counts the visits of one search."""
     game = GAMES["connect_four"]
-    settings = SearchConfig(simulations=30, selection="gumbel", reuse_tree=True)
+    settings = search_config(simulations=30, selection="gumbel", reuse_tree=True)
     search = NetworkSearch(game, HashedEvaluator(game), settings)
     search.reset(FIRST, game.initial_state()[None])
     for _ in range(3):
@@ -135,7 +136,7 @@ def test_a_tree_is_not_kept_for_the_next_move() -> None:
 @pytest.mark.parametrize("known", [0, 30])
 def test_a_search_of_unknown_length_chooses_at_the_root_by_puct(known: int) -> None:
     game = GAMES["connect_four"]
-    settings = SearchConfig(selection="gumbel", c_puct=1.5, evaluation_cache_mib=0)
+    settings = search_config(selection="gumbel", c_puct=1.5, evaluation_cache_mib=0)
     search = NetworkSearch(game, HashedEvaluator(game), settings)
     search.reset(FIRST, game.initial_state()[None])
     search.begin_search(FIRST, known)
@@ -155,7 +156,7 @@ def test_a_search_of_unknown_length_chooses_at_the_root_by_puct(known: int) -> N
 def test_gumbel_search_takes_the_winning_column(leaves: int) -> None:
     game = GAMES["connect_four"]
     state = game.from_moves(["4", "1", "4", "1", "4", "2"])
-    settings = SearchConfig(simulations=60, selection="gumbel")
+    settings = search_config(simulations=60, selection="gumbel")
     search = NetworkSearch(game, UniformEvaluator(7), settings, leaves=leaves)
     search.reset(FIRST, state[None])
     search.begin_search(FIRST)
@@ -172,7 +173,7 @@ def test_the_roots_value_is_that_of_its_improved_policy(
     set_value_scale(monkeypatch, 0.1)
     game = GAMES["connect_four"]
     evaluator = HashedEvaluator(game)
-    search = NetworkSearch(game, evaluator, SearchConfig(selection="gumbel"))
+    search = NetworkSearch(game, evaluator, search_config(selection="gumbel"))
     search.reset(FIRST, game.initial_state()[None])
     search.begin_search(FIRST, simulations)
     roots = finish(search)
@@ -185,7 +186,7 @@ def test_the_roots_value_is_that_of_its_improved_policy(
 
 def test_a_player_records_the_improved_policy_not_the_move_it_plays() -> None:
     game = GAMES["connect_four"]
-    settings = SearchConfig(simulations=14, selection="gumbel_root")
+    settings = search_config(simulations=14, selection="gumbel_root")
     player = SearchPlayer(NetworkSearch(game, UniformEvaluator(7), settings))
     player.reset(FIRST, game.initial_state()[None])
     player.begin_moves(FIRST)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from helpers.games import GAMES
 from helpers.searches import FIRST, HashedEvaluator, edges_of, exact_value, finish, random_position
+from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
-from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.compiled_rules import unknown
 from alphazero.games.game import PLY
@@ -23,7 +23,7 @@ SMALL = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
 def solve(
     game: Game, state: State, simulations: int, leaves: int = 1, graph: bool = False
 ) -> tuple[NetworkSearch, RootStatistics]:
-    settings = SearchConfig(
+    settings = search_config(
         simulations=simulations, mcts_solver=True, transpositions="always" if graph else "never"
     )
     search = NetworkSearch(
@@ -88,7 +88,7 @@ def test_a_node_is_not_lost_while_it_has_lazy_edges() -> None:
     """X can make a three. The first answer loses at once, and one of the others stops it."""
     game = make_game("mnk", rows=5, columns=5, length=4)
     state = game.parse("O . . . O\n. . . . .\n. . . . .\n. . . . .\n. . . X X")
-    settings = SearchConfig(simulations=300, mcts_solver=True)
+    settings = search_config(simulations=300, mcts_solver=True)
     search = NetworkSearch(game, UniformEvaluator(25), settings)
     search.reset(FIRST, state[None])
     search.begin_search(FIRST)
@@ -120,7 +120,7 @@ def test_a_move_that_wins_at_once_is_found_without_the_network() -> None:
     game = GAMES["connect_four"]
     state = game.parse(". . . . . . .\n" * 3 + ". . X . . . .\n. . X X . . .\n. . O O O . .")
     evaluator = UniformEvaluator(7)
-    search = NetworkSearch(game, evaluator, SearchConfig(simulations=100, mcts_solver=True))
+    search = NetworkSearch(game, evaluator, search_config(simulations=100, mcts_solver=True))
     search.reset(FIRST, state[None])
     search.begin_search(FIRST)
     roots = finish(search)
@@ -133,7 +133,7 @@ def test_a_lost_edge_is_walked_no_more() -> None:
     """After the first move to the wing, the answer in the middle makes an open three."""
     game = GAMES["connect_four"]
     state = game.from_moves(["3", "3", "4", "4"])
-    plain = NetworkSearch(game, UniformEvaluator(7), SearchConfig(simulations=800))
+    plain = NetworkSearch(game, UniformEvaluator(7), search_config(simulations=800))
     plain.reset(FIRST, state[None])
     plain.begin_search(FIRST)
     solved_search, solved = solve(game, state, 800)

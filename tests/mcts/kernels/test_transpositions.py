@@ -17,8 +17,8 @@ from helpers.searches import (
     follow_at_random,
     random_position,
 )
+from helpers.settings import search_config
 
-from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, State, to_play
 from alphazero.games.game import LAST
 from alphazero.mcts import network_search
@@ -114,7 +114,7 @@ def test_every_graph_is_the_one_of_the_plain_twin(
         if selection == "gumbel_root" and leaves > 1:
             continue
         monkeypatch.setattr(network_search, "BACKUP_VALUE_WEIGHTING", weighting)
-        settings = SearchConfig(
+        settings = search_config(
             selection=selection,
             transpositions="always",
             reuse_tree=reuse_tree,
@@ -168,7 +168,7 @@ def test_a_position_is_evaluated_once_in_a_graph(name: str) -> None:
     game, counts = MANY[name], {}
     for graph in (False, True):
         evaluator = HashedEvaluator(game)
-        settings = SearchConfig(
+        settings = search_config(
             transpositions="always" if graph else "never", evaluation_cache_mib=0
         )
         search = NetworkSearch(game, evaluator, settings, nodes=1000)
@@ -189,7 +189,7 @@ def test_a_position_is_evaluated_once_in_a_graph(name: str) -> None:
 def test_a_kept_graph_is_whole() -> None:
     """With proofs, which leave nodes without edges; some roots are younger than what they keep."""
     rng, older = np.random.default_rng(4), 0
-    settings = SearchConfig(transpositions="always", mcts_solver=True, simulations=150)
+    settings = search_config(transpositions="always", mcts_solver=True, simulations=150)
     for game in [*GAMES.values()] * 15:
         search, state = (
             NetworkSearch(game, HashedEvaluator(game), settings, rng=rng),
@@ -218,7 +218,7 @@ def test_means_come_nearer_to_the_truth_when_bad_moves_count_less(
     states = [random_position(game, 4, rng) for _ in range(30)]
     for weighting in (0.0, 4.0):
         monkeypatch.setattr(network_search, "BACKUP_VALUE_WEIGHTING", weighting)
-        settings = SearchConfig(transpositions="always")
+        settings = search_config(transpositions="always")
         wrong = []
         for state in states:
             search = NetworkSearch(game, HashedEvaluator(game), settings, nodes=200)

@@ -13,9 +13,10 @@ import torch
 from helpers.commands import OnlyLine
 from helpers.paths import CHECKPOINTS
 from helpers.runs.tiny_run import ITERATIONS, YAML, files_of, fingerprint, manifest_of, tiny_config
+from helpers.settings import network_config
 
 from alphazero.cli.main import main
-from alphazero.config.schema import InferenceConfig, NetworkConfig
+from alphazero.config.schema import InferenceConfig
 from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.network.checkpoint import load_checkpoint
@@ -31,7 +32,7 @@ Outputs = tuple[Float32Array, Float32Array]
 
 SHIPPED = sorted(CHECKPOINTS.glob("*.safetensors"))
 GAME = make_game("connect_four")
-SETTINGS = NetworkConfig(blocks=2, filters=8, policy_filters=2, value_filters=1, value_hidden=8)
+SETTINGS = network_config(blocks=2, filters=8, policy_filters=2, value_filters=1, value_hidden=8)
 
 SICK: dict[str, Callable[[Float32Array, Float32Array], Outputs]] = {
     "zeros": lambda logits, values: (logits * 0, values * 0),

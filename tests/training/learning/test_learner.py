@@ -23,6 +23,7 @@ from helpers.runs.learners import (
     with_targets,
 )
 from helpers.runs.records import taught
+from helpers.settings import replay_config
 from torch import Tensor
 
 from alphazero.config.schema import (
@@ -31,7 +32,6 @@ from alphazero.config.schema import (
     Config,
     GameConfig,
     RatePoint,
-    ReplayConfig,
     RunConfig,
 )
 from alphazero.errors import RunError
@@ -465,7 +465,7 @@ def test_the_loop_augments_by_symmetries(tmp_path: Path, monkeypatch: pytest.Mon
         game=GameConfig("tic_tac_toe"),
         run=RunConfig(name="here", folder=str(tmp_path)),
         network=NETWORK,
-        replay=ReplayConfig(window_minimum=9, window_maximum=100, ratio=10),
+        replay=replay_config(window_minimum=9, window_maximum=100, ratio=10),
         learner=dataclasses.replace(PLAIN, batch_size=4),
         budget=BudgetConfig(iterations=1),
     )

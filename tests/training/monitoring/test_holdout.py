@@ -11,8 +11,8 @@ from helpers.games import TIC_TAC_TOE
 from helpers.runs.events import read
 from helpers.runs.records import random_records
 from helpers.runs.tiny_run import ITERATIONS, tiny_config
+from helpers.settings import learner_config, replay_config, search_config
 
-from alphazero.config.schema import LearnerConfig, ReplayConfig, SearchConfig
 from alphazero.mcts.network_search import Exploration, NetworkSearch
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.game_shard import GameBatch
@@ -22,7 +22,7 @@ from alphazero.training.learning.learner import Learner
 from alphazero.training.selfplay import SelfPlayStats
 from alphazero.utils.arrays import Float32Array
 
-SETTINGS = LearnerConfig()
+SETTINGS = learner_config()
 
 
 def random_games(number: int, seed: int) -> GameBatch:
@@ -43,7 +43,7 @@ class Oracle(torch.nn.Module):
 
 def test_the_holdout_loss_exposes_a_network_that_knows_its_games_by_heart() -> None:
     """The oracle of what it has seen is right there; decided games it has not seen cost 1 each."""
-    window = ReplayBuffer(TIC_TAC_TOE, ReplayConfig())
+    window = ReplayBuffer(TIC_TAC_TOE, replay_config())
     old, new = random_games(1, 0), random_games(60, 1)
     window.add(1, old)
     batch = window.sample(4000, np.random.default_rng(0), False)
@@ -66,7 +66,7 @@ def test_a_run_without_games_has_no_holdout_metrics() -> None:
         SETTINGS,
         precision="float32",
     )
-    empty, games = ReplayBuffer(TIC_TAC_TOE, ReplayConfig()), random_games(3, 0)
+    empty, games = ReplayBuffer(TIC_TAC_TOE, replay_config()), random_games(3, 0)
     assert holdout_value_loss(learner, empty, games, SETTINGS, [0]) == {}
     empty.add(1, games)
     figures = holdout_value_loss(learner, empty, games, SETTINGS, [0])
@@ -82,13 +82,13 @@ def test_measuring_changes_neither_the_network_nor_the_samples_drawn_from_the_wi
         precision="float32",
     )
     before = learner.state()
-    window = ReplayBuffer(TIC_TAC_TOE, ReplayConfig())
+    window = ReplayBuffer(TIC_TAC_TOE, replay_config())
     window.add(1, random_games(9, 0))
     holdout_value_loss(learner, window, random_games(3, 1), SETTINGS, [0])
     after = learner.state()
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)
-    again = ReplayBuffer(TIC_TAC_TOE, ReplayConfig())
+    again = ReplayBuffer(TIC_TAC_TOE, replay_config())
     again.add(1, random_games(9, 0))
     for each in (window, again):
         each.add(2, random_games(3, 1))
@@ -109,7 +109,7 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
     explore: bool, keep: bool
 ) -> None:
     """The child that is played was visited n times, the first of them to expand it."""
-    settings = SearchConfig(simulations=50, reuse_tree=keep, evaluation_cache_mib=0)
+    settings = search_config(simulations=50, reuse_tree=keep, evaluation_cache_mib=0)
     search = NetworkSearch(
         TIC_TAC_TOE, Even(), settings, slots=1, exploration=Exploration(0.25, 1.0)
     )
