@@ -229,7 +229,8 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
     if learner.optimizer == "sgd" and learner.weight_decay:
         yield (
             [("learner", "weight_decay"), optimizer],
-            "learner.weight_decay: use learner.l2_penalty; weight_decay is for adamw and muon",
+            "learner.weight_decay: set it to 0 and use learner.l2_penalty; weight_decay is for "
+            "adamw and muon",
         )
     if network.global_pooling >= network.filters:
         yield (

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, get_args
 from alphazero.config.fields import GREATEST, REQUIRED, FieldInfo, config_fields, dotted, type_words
 from alphazero.config.loader import written
 from alphazero.config.schema import SECTIONS, Config, GameConfig, RayConfig
-from alphazero.config.strict_yaml import parse_yaml
+from alphazero.config.strict_yaml import parse_mapping, parse_yaml, read_text
 from alphazero.errors import ConfigError, did_you_mean
+from alphazero.utils.shipped import find_shipped, shipped_configs
 from alphazero.utils.tables import markdown_table
 
 SECTION_TYPES = {**SECTIONS, "selfplay.distributed.ray": RayConfig}
@@ -95,13 +96,21 @@ def find_keys(name: str) -> list[KeyDescription]:
     return found
 
 
+PAPER = "go_19x19_alphago_zero"
+"""The shipped configuration with the values of AlphaGo Zero."""
+
+
 def keys_table() -> str:
-    """Return the table of all keys in Markdown."""
+    """Return the table of all keys in Markdown; "paper" has the values that `PAPER` sets."""
+    path = find_shipped(PAPER, shipped_configs())
+    paper = parse_mapping(read_text(path), str(path)).value
     rows = []
     for row in describe_keys():
         limits = ", ".join(part for part in (row.type, row.range) if part)
-        rows.append((f"`{row.name}`", f"`{row.default}`", limits, row.meaning, row.source))
-    return markdown_table(("key", "default", "range", "meaning", "source"), rows)
+        value = paper.get(row.section, {}).get(row.key)
+        known = "" if value is None or row.section in ("run", "game") else f"`{written(value)}`"
+        rows.append((f"`{row.name}`", f"`{row.default}`", known, limits, row.meaning, row.source))
+    return markdown_table(("key", "default", "paper", "range", "meaning", "source"), rows)
 
 
 def written_values(config: Config) -> dict[str, str]:

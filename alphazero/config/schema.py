@@ -55,7 +55,7 @@ class RunConfig:
         unit="letters, digits and . _ -",
     )
     folder: str = config_field("checkpoints", "folder that holds the runs")
-    seed: int = config_field(0, "random seed of the whole run", at_least=0)
+    seed: int = config_field(1, "random seed of the whole run", at_least=0)
     threads: int = config_field(
         0,
         "maximum processor cores for self-play and training; 0: all that the process may use; "
@@ -82,7 +82,7 @@ class GameConfig:
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """The shape of the network f_θ(s) = (p, v); the defaults are AGZ's except for the sizes."""
+    """The shape of the network f_θ(s) = (p, v): AGZ's, with wider heads and global pooling."""
 
     blocks: int = config_field(
         5,
@@ -99,25 +99,25 @@ class NetworkConfig:
         source="AGZ, Methods, Neural network architecture: 256; ours suits small boards",
     )
     policy_filters: int = config_field(
-        2,
+        32,
         "1x1 filters of the policy head",
         at_least=1,
         at_most=4096,
-        source="AGZ, Methods, Neural network architecture: 2",
+        source="AGZ, Methods, Neural network architecture: 2; Wu 2019, appendix A: 32",
     )
     value_filters: int = config_field(
-        1,
+        32,
         "1x1 filters of the value head",
         at_least=1,
         at_most=4096,
-        source="AGZ, Methods, Neural network architecture: 1",
+        source="AGZ, Methods, Neural network architecture: 1; Wu 2019, appendix A: 32",
     )
     value_hidden: int = config_field(
-        64,
+        128,
         "units of the value head's hidden layer",
         at_least=1,
         at_most=65536,
-        source="AGZ, Methods, Neural network architecture: 256; ours follows our `filters`",
+        source="AGZ, Methods, Neural network architecture: 256; ours suits 64 filters",
     )
     heads: str = config_field(
         "dense",
@@ -131,7 +131,7 @@ class NetworkConfig:
         "section 3.3 and appendix A: convolutional, 32 filters in the heads beside 96",
     )
     global_pooling: int = config_field(
-        0,
+        16,
         "filters of every third block, from the second on, that are pooled over the whole board "
         "and bias the block's other filters; less than `filters`; 0 is off",
         unit="filters",
@@ -169,7 +169,7 @@ class SearchConfig:
     """Monte Carlo tree search of all players of the run."""
 
     simulations: int = config_field(
-        128,
+        96,
         "new simulations per move",
         unit="simulations",
         at_least=1,
@@ -177,7 +177,7 @@ class SearchConfig:
         source="AGZ, Methods, Self-play: 1600; AlphaZero: 800; ours fits one computer",
     )
     c_puct: float = config_field(
-        1.25,
+        1.4,
         "exploration constant of PUCT",
         at_least=0,
         source="AlphaZero pseudocode, pb_c_init: 1.25; AGZ tuned it and gives no number",
@@ -210,14 +210,14 @@ class SearchConfig:
         source="AGZ, Methods, Search algorithm, Play: the child becomes the new root",
     )
     mcts_solver: bool = config_field(
-        False,
+        True,
         "prove wins, draws and losses in the tree: moves that win at once are found without the "
         "network, solved nodes are not searched again, and a solved root ends the search",
         source="not in AGZ; MCTS-Solver: Winands et al. 2008; bounds: Cazenave & Saffidine 2010; "
         "winning moves at leaves: Teytaud & Teytaud 2010",
     )
     transpositions: str = config_field(
-        "never",
+        "play",
         "where one node stands for a position, whatever the order of the moves that lead to it, so "
         "that all simulations through it share its statistics: `never`; in `play`, gates included; "
         "or `always`, in self-play too. In a graph worse actions also count less in a mean value. "
@@ -234,7 +234,7 @@ class SearchConfig:
         source="AGZ, Methods, Search algorithm, Expand: random",
     )
     selection: str = config_field(
-        "puct",
+        "gumbel_root",
         "rule that selects actions: `puct`; `gumbel`, sequential halving at the root and the "
         "improved policy below it, which is also the policy target; or `gumbel_root`, the same "
         "at the root, PUCT below it and reused trees: the halving uses the statistics of a "
@@ -347,7 +347,7 @@ class SelfplayConfig:
     """Games of the best network against itself."""
 
     games_per_iteration: int = config_field(
-        500,
+        256,
         "games finished per iteration; its end drops the search trees and the evaluation cache, "
         "so play is faster with many games in proportion to `parallel_games`",
         unit="games",
@@ -355,7 +355,7 @@ class SelfplayConfig:
         source="AGZ, Methods, Self-play: 25000; ours keeps iterations short on one computer",
     )
     parallel_games: int = config_field(
-        128,
+        256,
         "games in progress at once, divided among the cores; also those of the gate. On a "
         "cluster: per actor",
         unit="games",
@@ -396,7 +396,7 @@ class SelfplayConfig:
         source="AlphaZero: 0.3 chess, 0.15 shogi, 0.03 Go; AGZ: 0.03; ours suits small boards",
     )
     full_search_probability: float = config_field(
-        1.0,
+        0.33,
         "probability of a full search: `search.simulations`, and a training sample; other moves "
         "get a fast search: `fast_simulations`, and no noise",
         above=0,
@@ -404,7 +404,7 @@ class SelfplayConfig:
         source="Wu 2019 (arXiv:1902.10565), section 3.1: 0.25; AGZ: 1",
     )
     fast_simulations: int = config_field(
-        16,
+        32,
         "simulations of a fast search",
         unit="simulations",
         at_least=1,
@@ -430,7 +430,7 @@ class SelfplayConfig:
         source="AGZ, Methods, Self-play: 0.9, fewer than 5 %",
     )
     random_opening_probability: float = config_field(
-        0.0,
+        0.6,
         "fraction of games that begin with 0 to `random_opening_max_moves` random legal moves, "
         "which are not training samples; so positions that good play never reaches are learned "
         "too",
@@ -480,17 +480,17 @@ class ReplayConfig:
     """The window of positions from which training samples are drawn."""
 
     window_minimum: int = config_field(
-        20_000, "minimum size of the window", unit="positions", at_least=1
+        30_000, "minimum size of the window", unit="positions", at_least=1
     )
     window_maximum: int = config_field(
-        500_000,
+        400_000,
         "maximum size of the window",
         unit="positions",
         at_least=1,
         source="AGZ, Methods, Optimization: the newest 500,000 games; ours counts positions",
     )
     window_fraction: float = config_field(
-        0.5,
+        0.75,
         "size of the window as a fraction of all fully searched positions so far, between "
         "minimum and maximum",
         above=0,
@@ -564,25 +564,28 @@ class LearnerConfig:
     """
 
     optimizer: str = config_field(
-        "sgd",
+        "muon",
         "optimizer; `muon` updates biases and normalisation parameters by AdamW",
         choices=("sgd", "adamw", "muon"),
         source="AGZ, Methods, Optimization: SGD with momentum; Muon: Jordan et al. (2024)",
     )
     learning_rate: tuple[RatePoint, ...] = config_field(
-        (RatePoint(0, 0.02),),
-        "learning rate, or a schedule: [{step: 0, rate: 0.02}, {step: 9000, rate: 0.002}]",
+        (RatePoint(0, 0.005),),
+        "learning rate, or a schedule: [{step: 0, rate: 0.005}, {step: 9000, rate: 0.001}]",
         unit="above 0; steps increase from 0",
         kind="number or list of {step, rate}",
         read=_read_rates,
         source="AGZ, Extended Data Table 3: 1e-2, 1e-3 from step 400,000, 1e-4 from 600,000; "
-        "ours is higher for short runs",
+        "ours is for Muon and short runs",
     )
     l2_penalty: float = config_field(
-        1e-4, "c of the loss term c‖θ‖²", at_least=0, source="AGZ, Methods, Optimization: 1e-4"
+        0.0, "c of the loss term c‖θ‖²", at_least=0, source="AGZ, Methods, Optimization: 1e-4"
     )
     weight_decay: float = config_field(
-        0.0, "decoupled weight decay of AdamW and Muon", at_least=0, source="not in AGZ"
+        0.4,
+        "decoupled weight decay of AdamW and Muon; 0 with SGD",
+        at_least=0,
+        source="not in AGZ; ours keeps small networks from learning positions by heart",
     )
     batch_size: int = config_field(
         512,
@@ -599,14 +602,14 @@ class LearnerConfig:
         source="not in AGZ",
     )
     search_value_weight: float = config_field(
-        0.0,
+        0.3,
         "weight of the search value q in the value target, (1 - weight) z + weight q",
         at_least=0,
         at_most=1,
         source="AGZ: 0, the outcome z alone",
     )
     ema_decay: float = config_field(
-        0.0,
+        0.995,
         "decay per step of the exponential moving average of the weights, which is the network "
         "that plays; 0: no average",
         at_least=0,
@@ -624,7 +627,7 @@ class GateConfig:
     """The match that decides whether the challenger becomes the best."""
 
     interval: int = config_field(
-        1,
+        3,
         "iterations between gates",
         unit="iterations",
         at_least=1,
@@ -638,11 +641,12 @@ class GateConfig:
         source="AGZ, Methods, Evaluator: 400; AlphaZero: off; ours is quicker and less sure",
     )
     threshold: float = config_field(
-        0.55,
+        0.45,
         "score that the challenger needs, as a fraction of the games; a draw counts half",
         at_least=0,
         at_most=1,
-        source="AGZ, Methods, Evaluator: 0.55",
+        source="AGZ, Methods, Evaluator: 0.55; ours refuses a clear loss only, because "
+        "averaged weights change slowly",
     )
     opening_moves: int = config_field(
         4,
@@ -678,7 +682,7 @@ class EvaluationConfig:
     """Measurements of strength during a run; training does not depend on them."""
 
     interval: int = config_field(
-        10, "iterations between measurements of strength", unit="iterations", at_least=1
+        6, "iterations between measurements of strength", unit="iterations", at_least=1
     )
     anchors: tuple[str, ...] = config_field(
         (),
@@ -738,7 +742,7 @@ class InferenceConfig:
         choices=PRECISIONS,
     )
     selfplay_precision: str = config_field(
-        "same",
+        "int8",
         "number format of self-play: the `same` as `precision`, or int8 where OpenVINO is used and "
         "int8 gives nearly the same moves and values",
         choices=("same", "int8"),

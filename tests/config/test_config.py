@@ -53,8 +53,8 @@ def error_of(text: str, *overrides: str) -> str:
 def test_a_file_with_only_a_game_and_a_budget_takes_every_other_default() -> None:
     config = parse_config(SMALLEST)
     assert config.game == GameConfig("connect_four", {})
-    assert config.search.simulations == 128
-    assert config.learner.learning_rate == (RatePoint(0, 0.02),)
+    assert config.search.simulations == 96
+    assert config.learner.learning_rate == (RatePoint(0, 0.005),)
     assert config.budget.iterations == 1
     assert config.budget.minutes is None
 
@@ -66,7 +66,7 @@ def test_a_whole_number_serves_where_a_number_is_expected() -> None:
 
 
 def test_a_section_with_every_key_commented_out_takes_its_defaults() -> None:
-    assert parse_config(SMALLEST + "search:\n  # simulations: 5\n").search.simulations == 128
+    assert parse_config(SMALLEST + "search:\n  # simulations: 5\n").search.simulations == 96
 
 
 def test_game_options_reach_the_game_config_as_typed() -> None:
@@ -79,7 +79,7 @@ def test_the_learning_rate_follows_its_schedule() -> None:
     learner = parse_config(SMALLEST + f"learner: {{learning_rate: {points}}}").learner
     expected = {0: 0.1, 9: 0.1, 10: 0.01, 19: 0.01, 20: 0.001, 10**9: 0.001}
     assert {step: learner.rate_at(step) for step in expected} == expected
-    assert LearnerConfig().rate_at(123) == 0.02
+    assert LearnerConfig().rate_at(123) == 0.005
 
 
 def test_the_simulations_of_a_move_grow_evenly_to_all() -> None:
@@ -133,6 +133,7 @@ learner:
   search_value_weight: yes
   l2_penalty: -.inf
   weight_decay: 0.1
+  optimizer: sgd
 gate: {games: 41}
 run:
   seed: 1.0
@@ -150,11 +151,11 @@ run:
         "go.yaml:13: learner.max_grad_norm: must be a finite number, got nan",
         "go.yaml:14: learner.search_value_weight: expected a number, got true",
         "go.yaml:15: learner.l2_penalty: must be a finite number, got -inf",
-        "go.yaml:16: learner.weight_decay: use learner.l2_penalty; weight_decay is for adamw "
-        "and muon",
-        "go.yaml:17: gate.games: must be even, because pairs of games swap colours, got 41",
-        "go.yaml:19: run.seed: expected a whole number, got 1.0",
-        "go.yaml:20: run.folder: expected text, got a list",
+        "go.yaml:16: learner.weight_decay: set it to 0 and use learner.l2_penalty; weight_decay is "
+        "for adamw and muon",
+        "go.yaml:18: gate.games: must be even, because pairs of games swap colours, got 41",
+        "go.yaml:20: run.seed: expected a whole number, got 1.0",
+        "go.yaml:21: run.folder: expected text, got a list",
         "override 'replay.ratio=0': replay.ratio: must be above 0 and at most 10000, got 0",
     ]
 
@@ -259,7 +260,7 @@ def test_a_number_where_text_is_expected_asks_for_quotes() -> None:
         ),
         (
             "replay:\n  window_maximum: 600",
-            "go.yaml:4: replay.window_minimum (20000) must be at most replay.window_maximum (600)",
+            "go.yaml:4: replay.window_minimum (30000) must be at most replay.window_maximum (600)",
         ),
         (
             "budget: ",

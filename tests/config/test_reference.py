@@ -127,7 +127,7 @@ def test_a_key_is_found_by_its_name_and_its_section(capsys: pytest.CaptureFixtur
         assert [row.name for row in find_keys(name)] == ["search.mcts_solver"]
     assert {row.section for row in find_keys("gate")} == {"gate"}
     text = printed(capsys, "search.c_puct")
-    for part in ("exploration constant", "default: 1.25", "range: at least 0", "pb_c_init"):
+    for part in ("exploration constant", "default: 1.4", "range: at least 0", "pb_c_init"):
         assert part in text
     assert printed(capsys).count("default: ") == len(describe_keys())
 

@@ -18,7 +18,9 @@ SMALL = """\
 game: {name: connect_four}
 network:
   {blocks: 2, filters: 8, policy_filters: 2, value_filters: 2, value_hidden: 8, global_pooling: 4}
-search: {simulations: 8, c_puct: 1.25, selection: gumbel_root, transpositions: never, mcts_solver: false}
+search:
+  {simulations: 8, c_puct: 1.25, selection: gumbel_root, transpositions: never,
+   mcts_solver: false}
 selfplay:
   {games_per_iteration: 2, parallel_games: 16, random_opening_probability: 1.0,
    random_opening_max_moves: 20, full_search_probability: 1.0}

@@ -17,7 +17,7 @@ from alphazero.training.learning.data_parallel import Group
 LEARNING = """\
 import json, sys
 import numpy as np, torch
-from helpers.settings import learner_config, network_config
+from alphazero.config.schema import LearnerConfig, NetworkConfig, RatePoint
 from alphazero.network.resnet import ResNet
 from alphazero.training.learning.learner import Learner
 from alphazero.training.learning.data_parallel import SharedLearner, join_group
@@ -45,15 +45,17 @@ def batch(width):
 kind, widths = ("convolutional", (3, 5, 4, 3, 5)) if HEADS else ("dense", (3,) * 5)
 batches = [batch(width) for width in widths]
 def learner(group):
-    network = ResNet((3, 3, 3), 9, network_config(
-        blocks=2, filters=8, value_hidden=8, auxiliary=HEADS, global_pooling=2, heads=kind,
+    network = ResNet((3, 3, 3), 9, NetworkConfig(
+        blocks=2, filters=8, policy_filters=2, value_filters=1, value_hidden=8,
+        auxiliary=HEADS, global_pooling=2, heads=kind,
     ), 7, 1)
     with torch.no_grad():
         for name, each in network.named_parameters():
             if name.endswith("second.normalisation.weight"):
                 each.fill_(1)  # it starts at 0, which would hide what lies before it
-    settings = learner_config(
-        optimizer=sys.argv[1], batch_size=16, ema_decay=0.9, max_grad_norm=0.5
+    settings = LearnerConfig(
+        optimizer=sys.argv[1], learning_rate=(RatePoint(0, 0.02),), l2_penalty=1e-4,
+        weight_decay=0.0, batch_size=16, ema_decay=0.9, max_grad_norm=0.5,
     )
     if group is None:
         return Learner(network, settings, "cpu", "float32")
