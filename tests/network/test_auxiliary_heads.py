@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.networks import moved, needs_openvino
+from helpers.settings import network_config
 
 from alphazero.config.schema import AUXILIARY_HEADS, NetworkConfig
 from alphazero.network.heads import LEAST_SPREAD
@@ -15,7 +16,7 @@ from alphazero.network.inference.torch_evaluator import TorchEvaluator
 from alphazero.network.resnet import ResNet
 
 SHAPE, ACTIONS = (3, 4, 5), 21
-WITHOUT_HEADS = NetworkConfig(blocks=2, filters=8, value_hidden=8, global_pooling=2)
+WITHOUT_HEADS = network_config(blocks=2, filters=8, value_hidden=8, global_pooling=2)
 WITH_HEADS = dataclasses.replace(WITHOUT_HEADS, auxiliary=AUXILIARY_HEADS)
 OBSERVATIONS = np.random.default_rng(0).standard_normal((6, *SHAPE)).astype(np.float32)
 

@@ -190,7 +190,7 @@ def test_each_spelling_creates_the_player_that_it_names(tmp_path: Path) -> None:
     assert created(f"{path}", simulations=5).search.settings.simulations == 5
     assert created(f"{path}:3", simulations=5).search.settings.simulations == 3
     assert created(f"{path}:seconds=0.5", simulations=5).seconds == 0.5
-    assert created(f"{path}").search.settings.selection == "puct"
+    assert created(f"{path}").search.settings.selection == "gumbel_root"
     assert created(f"{path}:3,selection=gumbel").search.settings.selection == "gumbel"
     changed = created(f"{path}:3,transpositions=true").search.settings
     assert changed.transpositions == "always"

@@ -8,10 +8,11 @@ import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.matches import play_all
 from helpers.searches import HashedEvaluator, random_position
+from helpers.settings import search_config, selfplay_config
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.match import Match, play_schedule
-from alphazero.config.schema import SearchConfig, SelfplayConfig
+from alphazero.config.schema import SelfplayConfig
 from alphazero.games import ONGOING, make_game
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.move_selection import sample_actions
@@ -24,7 +25,7 @@ from alphazero.records.game_record import GameRecord, Pairing
 @pytest.mark.parametrize("moves", [(), (4,), (4, 0, 8), (4, 0, 8, 7, 1, 6, 2, 5)])
 @pytest.mark.parametrize("leaves", [1, 8])
 def test_a_search_limited_by_seconds_ends_and_answers_legally(moves: tuple[int, ...], leaves: int):
-    settings = SearchConfig(simulations=UNLIMITED)
+    settings = search_config(simulations=UNLIMITED)
     search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, nodes=5_000, leaves=leaves)
     player = SearchPlayer(search, seconds=0.2)
     state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *moves)
@@ -33,7 +34,7 @@ def test_a_search_limited_by_seconds_ends_and_answers_legally(moves: tuple[int, 
 
 
 def test_players_limited_by_seconds_play_a_match_to_its_end():
-    settings = SearchConfig(simulations=UNLIMITED)
+    settings = search_config(simulations=UNLIMITED)
     search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, slots=3, nodes=5_000)
     player = SearchPlayer(search, seconds=0.02)
     records = play_all(Match(TIC_TAC_TOE, [player], 3, itertools.repeat(Pairing(), 3)))
@@ -48,7 +49,7 @@ def test_players_limited_by_seconds_play_a_match_to_its_end():
 
 def playout_cap(share: float, fast_simulations: int, opening_moves: int = 0) -> SelfplayConfig:
     """Return settings of self-play that draw moves in the opening alone."""
-    return SelfplayConfig(
+    return selfplay_config(
         temperature_moves=opening_moves,
         full_search_probability=share,
         fast_simulations=fast_simulations,
@@ -60,7 +61,7 @@ def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
     players: list[SearchPlayer] = []
 
     def make_players(num_games: int) -> list[SearchPlayer]:
-        settings = SearchConfig(simulations=40, reuse_tree=False)
+        settings = search_config(simulations=40, reuse_tree=False)
         search = NetworkSearch(
             game,
             UniformEvaluator(5),
@@ -94,7 +95,7 @@ def test_fast_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     search = NetworkSearch(
         game,
         UniformEvaluator(9),
-        SearchConfig(simulations=20),
+        search_config(simulations=20),
         slots=200,
         exploration=Exploration(0.5, 1.0),
     )
@@ -114,7 +115,7 @@ def test_fast_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("selection", ["puct", "gumbel_root"])
 def test_decisions_are_what_the_functions_of_move_selection_say(selection: str) -> None:
-    settings = SearchConfig(simulations=24, selection=selection, mcts_solver=True)
+    settings = search_config(simulations=24, selection=selection, mcts_solver=True)
     rng = np.random.default_rng(2)
     search = NetworkSearch(TIC_TAC_TOE, HashedEvaluator(TIC_TAC_TOE), settings, slots=40, rng=rng)
     player = SearchPlayer(search, selfplay=playout_cap(0.5, 4, opening_moves=2))
