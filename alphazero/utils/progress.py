@@ -20,16 +20,11 @@ class _Bars:
     """Whether bars are invisible on a terminal too."""
 
 
-def no_progress(_: int) -> None:
-    """Ignore progress."""
+def do_nothing(*_: object) -> None:
+    """Ignore progress, an event or a call."""
 
 
-def no_observer(_: dict[str, Any]) -> None:
-    """Ignore an event."""
-
-
-def do_nothing() -> None:
-    """Ignore a call."""
+no_progress = no_observer = do_nothing
 
 
 def progress_bar(total: int, unit: str, **options: Any) -> "tqdm[Any]":

@@ -32,7 +32,7 @@ from alphazero.games.game import (
     Symmetries,
 )
 from alphazero.games.go.game import Go
-from alphazero.games.line_games import CELLS, COLUMNS, place_stone
+from alphazero.games.line_games import CELLS, COLUMNS, open_lines, place_stone
 from alphazero.games.mnk import Mnk
 from alphazero.utils.jit import kernel
 
@@ -45,6 +45,10 @@ class Sound(Mnk):
     """Tic-tac-toe without optional rules, so that a bug in its rules is seen by them alone."""
 
     rule_functions = RuleFunctions(LEGAL, PLAY, OBSERVE)
+
+
+class Estimating(Sound):
+    rule_functions = Sound.rule_functions._replace(heuristic=open_lines)
 
 
 BROKEN: list[Any] = []
@@ -110,7 +114,7 @@ def give_the_waiting_players_outcome(state: State, action: int) -> None:
     "play",
     "gives_the_outcome_for_player_0",
     "the outcome or the heuristic has the wrong sign",
-    base=Mnk,
+    base=Estimating,
 )
 def give_the_opposite_outcome(state: State, action: int) -> None:
     place_stone(state, action, action)
@@ -286,7 +290,7 @@ def show_chance(state: State, planes: Planes) -> None:
     planes[3] = np.random.random()
 
 
-@faulty("heuristic", "keeps_estimates_below_a_certain_win", f"the heuristic is {HEURISTIC_SCALE}")
+@faulty("heuristic", "has_right_optional_rules", f"the heuristic is {HEURISTIC_SCALE}")
 def be_more_than_sure(state: State) -> int:
     return HEURISTIC_SCALE
 

@@ -221,7 +221,8 @@ def varies_only_the_initial_state(games: RandomGames) -> None:
             expect(f"with {names[1]} {what}", getattr(variant, what), getattr(game, what), reason)
         if variant.rule_functions != game.rule_functions:
             raise Fault(f"with another {option} the game has other rules; it cannot be variable")
-        if np.array_equal(*(each.observe(each.initial_state()) for each in (game, variant))):
+        one, other = (each.observe(each.initial_state()) for each in (game, variant))
+        if np.array_equal(one, other):
             raise Fault(f"the planes do not show whether the game has {' or '.join(names)}")
 
 

@@ -15,7 +15,7 @@ from alphazero.games.compiled_rules import (
     Signature,
     no_heuristic,
 )
-from alphazero.games.contract.random_games import PlayedPosition, RandomGames
+from alphazero.games.contract.random_games import RandomGames
 from alphazero.games.contract.watched_rules import Fault
 from alphazero.games.game import HEADER, LAST, ONGOING, OUTCOME, PLY, State, to_play, value_of
 
@@ -117,13 +117,31 @@ def has_legal_moves_until_the_end(games: RandomGames) -> None:
             raise Fault(f"the game is not over after max_moves, {ply}; expected a larger max_moves")
 
 
-def keeps_estimates_below_a_certain_win(games: RandomGames) -> None:
-    """An unfinished position's heuristic has an absolute value below HEURISTIC_SCALE."""
+def has_right_optional_rules(games: RandomGames) -> None:
+    """Estimates are below a certain win, `wins_at_once` is what playing shows, the end has owners
+    and a margin with the outcome's sign.
+    """
+    game, rules = games.game, games.rules
     for position in games.positions():
-        if position.outcome == ONGOING:
-            estimate = games.rules.read("heuristic", position.state).result
-            if abs(estimate) >= HEURISTIC_SCALE:
-                raise Fault(f"the heuristic is {estimate}; expected less than {HEURISTIC_SCALE}")
+        state, player = position.state, to_play(position.state)
+        if position.outcome != ONGOING:
+            for cell, owner in enumerate(rules.read("owners", state).written):
+                expect_one_of(f"the owner of cell {cell}", owner, 1, -1, 0)
+            if game.has_margin:
+                margin = np.sign(rules.read("margin", state).result)
+                expect("the sign of `margin`", margin, position.outcome, ", the outcome")
+            continue
+        estimate, answer = (
+            rules.read(name, state).result for name in ("heuristic", "wins_at_once")
+        )
+        if abs(estimate) >= HEURISTIC_SCALE:
+            raise Fault(f"the heuristic is {estimate}; expected less than {HEURISTIC_SCALE}")
+        expect_one_of("the answer of `wins_at_once`", answer, 0, 1, UNKNOWN)
+        if answer != UNKNOWN:
+            actions = np.flatnonzero(position.mask).tolist()
+            ends = {int(game.play(state, action)[OUTCOME]) for action in actions}
+            reason = ", as playing every move says"
+            expect("the answer of `wins_at_once`", answer, int(value_of(1, player) in ends), reason)
 
 
 def gives_the_outcome_for_player_0(games: RandomGames) -> None:
@@ -175,36 +193,13 @@ def _expect_the_favourite_to_win(games: RandomGames, won: list[State]) -> None:
         )
 
 
-def has_right_optional_rules(games: RandomGames) -> None:
-    """`wins_at_once` is what playing shows; `owners` and `margin` of the end suit the outcome."""
-    for position in games.positions():
-        if position.outcome == ONGOING:
-            _expect_known_wins(games, position)
-            continue
-        for cell, owner in enumerate(games.rules.read("owners", position.state).written):
-            expect_one_of(f"the owner of cell {cell}", owner, 1, -1, 0)
-        if games.game.has_margin:
-            margin = games.rules.read("margin", position.state).result
-            expect("the sign of `margin`", np.sign(margin), position.outcome, ", the outcome")
-
-
-def _expect_known_wins(games: RandomGames, position: PlayedPosition) -> None:
-    answer = games.rules.read("wins_at_once", position.state).result
-    expect_one_of("the answer of `wins_at_once`", answer, 0, 1, UNKNOWN)
-    if answer != UNKNOWN:
-        win, actions = value_of(1, to_play(position.state)), np.flatnonzero(position.mask).tolist()
-        wins = any(games.game.play(position.state, each)[OUTCOME] == win for each in actions)
-        expect("the answer of `wins_at_once`", answer, int(wins), ", as playing every move says")
-
-
 RULE_REQUIREMENTS: tuple[Requirement, ...] = (
     has_valid_sizes_and_rules,
     has_a_valid_initial_state,
     stays_within_its_arrays,
     keeps_its_header,
     has_legal_moves_until_the_end,
-    keeps_estimates_below_a_certain_win,
-    gives_the_outcome_for_player_0,
     has_right_optional_rules,
+    gives_the_outcome_for_player_0,
 )
 """The check stops at the first of these that is violated."""

@@ -58,8 +58,12 @@ class Run(NamedTuple):
     state: State
     written: Array
     """empty for a rule that writes none"""
-    result: float
-    """0 for None"""
+    answer: Array
+    """[1]; 0 for None"""
+
+    @property
+    def result(self) -> float:
+        return self.answer.item()  # type: ignore[no-any-return]
 
 
 class WatchedRules:
@@ -95,7 +99,14 @@ class WatchedRules:
         So the result must be the same for an array that was filled with something else.
         """
         blank = self._blanks.get(name)
-        run = self._run(name, state, *([] if blank is None else [blank]))
+        if blank is None:
+            run = self._run(name, state)
+        else:
+            run, again = (self._run(name, state, np.full_like(blank, fill)) for fill in (0, 7))
+            if missed := _difference(again.written, run.written):
+                array = f"{_ARRAY_NAMES[name]}{list(missed)}"
+                text = f"`{name}` does not write {array}; expected that it writes every entry"
+                raise Fault(text, state, "writes_every_entry")
         if changed := _difference(run.state, state):
             raise Fault(
                 f"`{name}` changes state{list(changed)} from {state[changed]} to "
@@ -103,23 +114,34 @@ class WatchedRules:
                 state,
                 "does_not_change_given_states",
             )
-        if blank is not None:
-            again = self._run_compiled(name, state, np.full_like(blank, 7))
-            if missed := _difference(again.written, run.written):
-                raise Fault(
-                    f"`{name}` does not write {_ARRAY_NAMES[name]}{list(missed)}; expected that it "
-                    "writes every entry",
-                    state,
-                    "writes_every_entry",
-                )
         return run
 
-    def _run(self, name: str, state: State, *arguments: Any) -> Run:
-        """Run a rule in Python, within the budget, then compiled, and compare the results."""
-        slow = self._run_in_python(name, state, *arguments)
-        fast = self._run_compiled(name, state, *arguments)
-        for what, *results in zip(Run._fields, fast, slow or fast, strict=True):
-            one, other = map(np.atleast_1d, results)
+    def _run(self, name: str, *inputs: Any) -> Run:
+        """Run a rule on copies in Python, within the budget, then compiled; compare the results."""
+        state, slow = inputs[0], None
+        if self._runs_left[name] > 0:
+            self._runs_left[name] -= 1
+            try:
+                with np.errstate(all="ignore"):
+                    slow = _call(self._python[name], [_watched(each) for each in inputs])
+            except IndexError as error:
+                reason = f"uses an index outside its array: {error}, {place_of(error)}"
+                raise _outside(name, inputs, reason) from error
+            except Exception as error:  # numba supports what Python does not
+                self._runs_left[name] = 0
+                self.notes.append(
+                    f"`{name}` could only be run compiled ({type(error).__name__}: {error}), so a "
+                    f"write more than {MARGIN} entries past an array would not be detected"
+                )
+        memory = [_between_margins(each) for each in inputs]
+        try:
+            fast = _call(self._compiled[name], [inner for inner, _ in memory])
+        except Exception as error:
+            reason = f"raises {type(error).__name__}: {error}; expected no exception"
+            raise _outside(name, inputs, reason) from error
+        if any((margin != _MARK).any() for _, margins in memory for margin in margins):
+            raise _outside(name, inputs, "writes outside its arrays")
+        for what, one, other in zip(Run._fields, fast, slow or fast, strict=True):
             if place := _difference(one, other):
                 array = _ARRAY_NAMES[name] if what == "written" else what
                 raise Fault(
@@ -131,40 +153,11 @@ class WatchedRules:
                 )
         return fast
 
-    def _run_in_python(self, name: str, state: State, *arguments: Any) -> Run | None:
-        if self._runs_left[name] <= 0:
-            return None
-        self._runs_left[name] -= 1
-        own, *others = (
-            each.copy().view(_WatchedArray) if isinstance(each, np.ndarray) else each
-            for each in (state, *arguments)
-        )
-        try:
-            with np.errstate(all="ignore"):
-                result = self._python[name](own, *others)
-        except IndexError as error:
-            reason = f"uses an index outside its array: {error}, {place_of(error)}"
-            raise _outside(name, arguments, reason, state) from error
-        except Exception as error:  # numba supports what Python does not
-            self._runs_left[name] = 0
-            self.notes.append(
-                f"`{name}` could only be run compiled ({type(error).__name__}: {error}), so a "
-                f"write more than {MARGIN} entries past an array would not be detected"
-            )
-            return None
-        return _run_of(result, own, others)
 
-    def _run_compiled(self, name: str, state: State, *arguments: Any) -> Run:
-        memory = [_between_margins(each) for each in (state, *arguments)]
-        own, *others = (inner for inner, _ in memory)
-        try:
-            result = self._compiled[name](own, *others)
-        except Exception as error:
-            reason = f"raises {type(error).__name__}: {error}; expected no exception"
-            raise _outside(name, arguments, reason, state) from error
-        if any((margin != _MARK).any() for _, margins in memory for margin in margins):
-            raise _outside(name, arguments, "writes outside its arrays", state)
-        return _run_of(result, own, others)
+def _call(rule: Callable[..., Any], inputs: list[Any]) -> Run:
+    answer = np.array([rule(*inputs) or 0])
+    state, *written = (np.asarray(each) for each in inputs if isinstance(each, np.ndarray))
+    return Run(state, written[0] if written else np.zeros(0), answer)
 
 
 def _between_margins(argument: Any) -> tuple[Any, tuple[Array, ...]]:
@@ -178,15 +171,10 @@ def _between_margins(argument: Any) -> tuple[Any, tuple[Array, ...]]:
     return inner, (memory[:size], memory[-size:])
 
 
-def _run_of(result: float | None, state: State, others: list[Any]) -> Run:
-    arrays = [np.asarray(each) for each in others if isinstance(each, np.ndarray)]
-    return Run(np.asarray(state), arrays[0] if arrays else np.zeros(0), result or 0)
-
-
-def _outside(name: str, arguments: tuple[Any, ...], reason: str, state: State) -> Fault:
+def _outside(name: str, inputs: tuple[Any, ...], reason: str) -> Fault:
     """Return the fault of a call; the array that it writes is not shown."""
-    shown = ["state", *(str(each) for each in arguments if not isinstance(each, np.ndarray))]
-    return Fault(f"`{name}({', '.join(shown)})` {reason}", state, "stays_within_its_arrays")
+    shown = ["state", *(str(each) for each in inputs if not isinstance(each, np.ndarray))]
+    return Fault(f"`{name}({', '.join(shown)})` {reason}", inputs[0], "stays_within_its_arrays")
 
 
 def _difference(one: Array, other: Array) -> tuple[int, ...]:
@@ -216,6 +204,10 @@ class _WatchedArray(np.ndarray[Any, np.dtype[Any]]):
             super().__setitem__(index, value)
         except OverflowError:
             super().__setitem__(index, (int(value) + 2**63) % 2**64 - 2**63)
+
+
+def _watched(argument: Any) -> Any:
+    return argument.copy().view(_WatchedArray) if isinstance(argument, np.ndarray) else argument
 
 
 class _PythonModule:
