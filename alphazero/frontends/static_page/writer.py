@@ -23,8 +23,8 @@ RULES: Final[dict[type[Game], str]] = {ConnectFour: "connect_four", Mnk: "mnk"}
 """Games with rules in files/rules.js, and their names there."""
 
 SHARED: Final = (
-    *("style.css", "board.css", "icon.svg", "lib/dom.js", "lib/materials.js", "lib/theme.js"),
-    *(f"board/{name}.js" for name in ("board", "drag", "marks", "overlay", "pieces")),
+    *("style.css", "board.css", "icon.svg", "lib/dom.js", "components/layers.js"),
+    *(f"board/{name}.js" for name in ("board", "marks", "overlay", "pieces")),
 )
 """Files of the page of `alphazero serve` that this page uses too."""
 
@@ -46,7 +46,7 @@ def check_rules(checkpoint: Checkpoint) -> Game:
 def check_folder(folder: Path) -> None:
     """Raise RunError unless `folder` is new, empty or holds such a page, which is replaced."""
     with path_errors("write", folder):
-        names = {each.name for each in folder.iterdir()} if folder.exists() else set()
+        names = {path.name for path in folder.iterdir()} if folder.exists() else set()
     if names and not names >= {"player.json", "model.onnx"}:
         raise RunError(
             f"cannot write {printable(folder)}: the folder holds no such page, but other files; "
@@ -66,7 +66,7 @@ def page_files(
     game = check_rules(checkpoint)
     sources = resources.files("alphazero.frontends")
     own = sources / "static_page" / "files"
-    files = {each.name: each.read_bytes() for each in own.iterdir() if each.is_file()}
+    files = {file.name: file.read_bytes() for file in own.iterdir() if file.is_file()}
     files |= {name: (sources / "web" / "static" / name).read_bytes() for name in SHARED}
     if runtime is not None:
         copied = read_runtime(runtime)

@@ -1,8 +1,7 @@
 // The page: one game of a person against the player, whose search runs in a worker.
 
 import { Board } from "./board/board.js";
-import { byId, count, make, percent, press, setEnabled, setText } from "./lib/dom.js";
-import { followTheme } from "./lib/theme.js";
+import { byId, count, followTheme, make, percent, press, setEnabled, setText } from "./lib/dom.js";
 import { nameOf, viewOf } from "./position.js";
 import { ONGOING, makeGame, valueOf } from "./rules.js";
 
@@ -124,8 +123,7 @@ class Table {
 
   show() {
     const view = viewOf(this.player, this.game, this.state, this.ownTurn);
-    const layer = this.hint ? "visits" : "off";
-    this.board.show(view, { result: this.hint, layer, line: null, end: null });
+    this.board.show({ ...view, search: this.hint }, this.hint ? "visits" : "off", null);
     const status = byId("status");
     status.dataset.mover = this.over ? "" : ["first", "second"][this.state.ply % 2];
     status.classList.toggle("thinking", this.searching);

@@ -25,7 +25,6 @@ export function viewOf(player, game, state, playable) {
       cells,
       last: state.last < 0 ? null : lastCell(game, state),
       source: null,
-      taken: [],
       winning: winningCells(game, state),
     },
     board_style: style,
