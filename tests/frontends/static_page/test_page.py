@@ -72,7 +72,7 @@ def visit(browser: Any) -> Iterator[Visit]:
     closers: list[Callable[[], None]] = []
     faults: list[str] = []
 
-    def open_page(folder: Path, viewport: dict[str, int] = DESKTOP, hosts: str = "") -> Any:
+    def open_page(folder: Path, viewport: dict[str, int] = DESKTOP) -> Any:
         handler = functools.partial(QuietHandler, directory=str(folder))
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=server.serve_forever).start()
@@ -86,8 +86,7 @@ def visit(browser: Any) -> Iterator[Visit]:
         address = f"http://127.0.0.1:{server.server_address[1]}/"
 
         def look_at(request: Any) -> None:
-            known = (address, f"blob:{address}", *([hosts] if hosts else []))
-            if not request.url.startswith(known):
+            if not request.url.startswith((address, f"blob:{address}")):
                 faults.append(f"request to {request.url}")
 
         page.on("request", look_at)
@@ -259,42 +258,25 @@ def onnxruntime_web(tmp_path_factory: pytest.TempPathFactory) -> Path:
     npm, folder = shutil.which("npm"), tmp_path_factory.mktemp("npm")
     if npm is None:
         pytest.skip("needs npm, to get onnxruntime-web")
-    wanted = f"onnxruntime-web@{runtime.VERSION}"
-    command = [npm, "install", "--ignore-scripts", "--no-audit", "--prefix", str(folder), wanted]
+    package = f"onnxruntime-web@{runtime.VERSION}"
+    command = [npm, "install", "--ignore-scripts", "--no-audit", "--prefix", str(folder), package]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     if ended.returncode != 0:
-        pytest.skip(f"npm cannot get {wanted}: {ended.stderr.strip()[-200:]}")
+        pytest.skip(f"npm cannot get {package}: {ended.stderr.strip()[-200:]}")
     return folder / "node_modules" / "onnxruntime-web"
 
 
 SEARCH = """(_, [moves, simulations]) => new Promise((resolve, reject) => {
-  const begun = window.searcher !== undefined;
-  window.searcher ??= new Worker("worker.js", { type: "module" });
-  const ask = () => window.searcher.postMessage({ id: begun ? 2 : 1, moves, simulations });
-  window.searcher.onmessage = ({ data }) => {
+  const worker = new Worker("worker.js", { type: "module" });
+  worker.onmessage = ({ data }) => {
     if (data.fault) reject(new Error(data.fault));
-    if (data.ready) ask();
+    if (data.ready) worker.postMessage({ id: 1, moves, simulations });
     if (data.done) resolve(data);
   };
-  if (begun) ask();
-  else {
-    fetch("player.json").then((answer) => answer.json())
-      .then((player) => window.searcher.postMessage({ load: player }));
-  }
+  fetch("player.json").then((answer) => answer.json())
+    .then((player) => worker.postMessage({ load: player }));
 })"""
-"""Searches by a worker of one's own, which stays for a second search."""
-
-
-def renderer_seconds(browser: Any) -> float:
-    """Return the CPU time of Chromium's pages so far."""
-    session = browser.new_browser_cdp_session()
-    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
-    session.detach()
-    return float(sum(each["cpuTime"] for each in processes if each["type"] == "renderer"))
-
-
-FEW, MORE = 200, 1500
-"""Simulations before and in the measurement of speed."""
+"""Searches by a worker of one's own."""
 
 
 def search_in(page: Any, actions: list[int], simulations: int) -> Any:
@@ -330,60 +312,8 @@ def test_it_agrees_with_the_program_in_the_browser(
     for move in moves.split():
         actions.append(game.parse_action(state, move))
         state = game.play(state, actions[-1])
-    page = visit(tmp_path)
-    found = search_in(page, actions, 200)
+    result = search_in(visit(tmp_path), actions, 200)
+    assert sum(candidate["visits"] for candidate in result["candidates"]) == 200
+    assert game.action_name(state, result["candidates"][0]["action"]) == best
     player = spec.create(game)
-    assert game.action_name(state, found["candidates"][0]["action"]) == best
     assert game.action_name(state, player.choose(state)) == best  # type: ignore[attr-defined]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("precision", ["float32", "int8"])
-@pytest.mark.parametrize("name", ["connect_four", "gomoku_8x8"])
-def test_all_simulations_are_run_and_their_speed_is_shown(
-    name: str, precision: str, onnxruntime_web: Path, visit: Visit, browser: Any, tmp_path: Path
-) -> None:
-    words = ["--precision", precision, "--runtime", str(onnxruntime_web)]
-    assert main(["export", name, "--page", str(tmp_path), *words]) == 0
-    page = visit(tmp_path)
-    search_in(page, [], FEW)  # loads and compiles, and leaves its worker
-    before = renderer_seconds(browser)
-    found = search_in(page, [], MORE)
-    seconds = renderer_seconds(browser) - before
-    assert sum(each["visits"] for each in found["candidates"]) == FEW + MORE
-    size = sum(file.stat().st_size for file in tmp_path.rglob("*") if file.is_file())
-    print(
-        f"{name} {precision}: {size / 1e6:.1f} MB; {found['perSecond']:.0f} simulations a second, "
-        f"{MORE / seconds:.0f} in a second of CPU time"
-    )
-
-
-@pytest.mark.slow
-def test_a_game_with_the_runtime_from_the_public_host(
-    onnxruntime_web: Path, visit: Visit, browser: Any, tmp_path: Path
-) -> None:
-    """The host is played by the files of npm."""
-    assert main(["export", "connect_four", "--page", str(tmp_path)]) == 0
-
-    def answer(route: Any) -> None:
-        path = onnxruntime_web / "dist" / route.request.url.rsplit("/", 1)[1]
-        headers = {"Access-Control-Allow-Origin": "*"}
-        route.fulfill(body=path.read_bytes(), headers=headers, content_type="text/plain")
-
-    new_context = browser.new_context
-
-    def routed(**options: Any) -> Any:
-        context = new_context(**options)
-        context.route(f"{runtime.HOST}**", answer)
-        return context
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(browser, "new_context", routed)
-        page = visit(tmp_path, hosts=runtime.HOST)
-    expect(page.locator("#hint")).to_have_attribute("aria-disabled", "false")
-    for _ in range(3):
-        page.locator('#board .cells button[aria-disabled="false"]').nth(3).click()
-        expect(page.locator("#status-text")).to_have_text("Your move")
-    named = [each.get_attribute("aria-label") for each in page.locator(".cells button").all()]
-    for side in ("Red", "Yellow"):
-        assert sum(f", {side}" in each for each in named) == 3

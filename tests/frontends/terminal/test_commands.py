@@ -14,7 +14,7 @@ from helpers.paths import TESTS
 from helpers.players import TINY, saved_player
 from rich.console import RenderableType
 
-from alphazero.frontends.terminal import commands, session, views
+from alphazero.frontends.terminal import session, views
 from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.games import game_names, make_game
 from alphazero.games.game import ONGOING
@@ -131,11 +131,12 @@ def test_the_budget_is_shown_and_changed() -> None:
 
 def test_levels_are_listed_and_chosen_until_a_budget_replaces_them(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "some.safetensors")
-    words = ["level", "level 1", "b2", "budget 9", "level 11", "level 2s", "quit"]
+    words = ["hint", "level", "level 1", "b2", "budget 9", "level 11", "level 2s", "quit"]
     player = parse_player(f"{path}:level=3")
     talk = TerminalTalk("tic_tac_toe", FIRST, words, player=player).run()
-    listed = answers(talk, "first game")[0].splitlines()
-    assert [line.split()[0] for line in listed] == [str(number) for number in range(1, 11)]
+    assert answers(talk, ", 8 simulations"), "a hint searches as in training"
+    lines = answers(talk, "first game")[0].splitlines()
+    assert [line.split()[0] for line in lines] == [str(number) for number in range(1, 11)]
     levels = [text.partition("level=3: ")[2] for text in answers(talk, "level=3: ")]
     assert levels == [
         "level 3, learner, not measured",
@@ -144,7 +145,6 @@ def test_levels_are_listed_and_chosen_until_a_budget_replaces_them(tmp_path: Pat
     ]
     assert "level: expected 1 to 10, got 11" in talk.output
     assert answers(talk, "expected a level from 1 to 10, got '2s'")
-    assert len(talk.moves) == 2
 
 
 def test_a_wrong_budget_is_refused_in_one_line() -> None:
@@ -155,21 +155,14 @@ def test_a_wrong_budget_is_refused_in_one_line() -> None:
     assert "expected simulations, as in 200, or seconds, as in 5s; got ''" in talk.output
 
 
-def test_the_player_moves_when_the_sides_change() -> None:
-    talk = TerminalTalk("tic_tac_toe", FIRST, ["sides second", "sides", "quit"]).run()
-    assert len(talk.moves) == 1
-    assert "  X, who moves first: uniform.  O: you." in talk.output
-    assert talk.prompts[-1] == "O to move: "
-
-
 def test_sides_are_shown_and_changed() -> None:
-    talk = TerminalTalk(
-        "tic_tac_toe", FIRST, ["sides boht", "sides both", "a1", "b2", "quit"]
-    ).run()
+    words = ["sides boht", "sides both", "a1", "sides first", "sides", "quit"]
+    talk = TerminalTalk("tic_tac_toe", FIRST, words).run()
     assert "expected first, second, both, none; got 'boht'; did you mean 'both'?" in talk.output
-    assert talk.moves == ["a1", "b2"]
+    assert talk.output.count("  X, who moves first: you.  O: uniform.") == 2
+    assert len(talk.moves) == 2, "the player moves at once"
     talk = TerminalTalk("tic_tac_toe", FIRST, ["sides none", "n"], 400).run()
-    assert talk.prompts[-1] == "Another game? [y/N] ", "who sat down once is asked"
+    assert talk.prompts[-1] == "Another game? [y/N] ", "a session with a user asks"
 
 
 def test_an_unknown_word_is_answered_with_the_nearest_one() -> None:
@@ -286,36 +279,6 @@ def test_tables_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
             lines = plain(text).splitlines()
             assert max(map(len, lines)) < 60
             assert len(lines) < 12
-
-
-def on_screen(text: str) -> list[str]:
-    """Return the lines that stand on a screen in the end, without spaces at their ends."""
-    lines, row = [""], 0
-    for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|\n|[^\x1b\n\r]+", text):
-        if part == "\x1b[1A":
-            row -= 1
-        elif part == "\x1b[2K":
-            lines[row] = ""
-        elif part == "\n":
-            row += 1
-            lines += [""] * (row == len(lines))
-        elif not part.startswith("\x1b"):
-            lines[row] += part
-    return "\n".join(line.rstrip() for line in lines).rstrip().split("\n")
-
-
-@pytest.mark.usefixtures("xterm")
-def test_what_is_drawn_while_a_search_goes_on_is_drawn_over(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(commands, "INTERVAL", 0)
-    stream = Stream(is_terminal=True)
-    talk = TerminalTalk("connect_four", BOTH, ["hint", "quit"], 400, stream=stream).run()
-    assert len(answers(talk, "\x1b\\[2K")) > 5
-    shown = on_screen(stream.text)
-    assert [line.split()[-1] for line in shown if line.startswith("  move")] == ["line"]
-    plain_talk = TerminalTalk("connect_four", BOTH, ["hint", "quit"], 400).run()
-    assert shown == on_screen(plain_talk.stream.text), "the same as where nothing is drawn over"
 
 
 # --- territory -----------------------------------------------------------------------------------

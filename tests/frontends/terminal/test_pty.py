@@ -34,14 +34,14 @@ class Session:
         self.text = ""
         self._master, slave = pty.openpty()
         termios.tcsetwinsize(slave, (24, 80))
-        kept = {name: os.environ[name] for name in os.environ if name not in HIDDEN}
+        inherited = {name: os.environ[name] for name in os.environ if name not in HIDDEN}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "alphazero", "play", *arguments],
             cwd=folder,
             stdin=slave,
             stdout=slave,
             stderr=slave,
-            env={**kept, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8", **environment},
+            env={**inherited, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8", **environment},
             # Ctrl-C reaches the foreground of a session's own terminal alone.
             start_new_session=True,
             preexec_fn=functools.partial(fcntl.ioctl, 0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
@@ -54,12 +54,10 @@ class Session:
     def expect(self, pattern: str, since: int = 0) -> int:
         """Wait for a pattern after the first `since` characters; return where it ends."""
         deadline = time.monotonic() + PATIENCE
-        while not (found := re.compile(pattern).search(self.text, since)):
-            assert time.monotonic() < deadline, (
-                f"no {pattern!r} at the end of: {self.text[-500:]!r}"
-            )
+        while not (match := re.compile(pattern).search(self.text, since)):
+            assert time.monotonic() < deadline, f"no {pattern!r} in: {self.text[-500:]!r}"
             assert self._read(1), f"it ended without {pattern!r}: {self.text[-500:]!r}"
-        return found.end()
+        return match.end()
 
     def ask(self, text: str, pattern: str) -> str:
         """Type a line; return the output up to a pattern and the prompt after it."""
