@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -101,14 +101,19 @@ def _output_of(options: argparse.Namespace) -> Iterator[Observer]:
 
 
 def bench_arguments(parser: argparse.ArgumentParser) -> None:
+    _measurement_arguments(parser, seconds, "approximate duration (default: 40)")
+
+
+def plan_arguments(parser: argparse.ArgumentParser) -> None:
+    text = "approximate duration of the measurement, 60 at most (default: 40)"
+    _measurement_arguments(parser, calibration_seconds, text)
+
+
+def _measurement_arguments(
+    parser: argparse.ArgumentParser, duration: Callable[[str], float], text: str
+) -> None:
     config_file_arguments(parser)
-    parser.add_argument(
-        "--seconds",
-        type=seconds,
-        default=40,
-        metavar="S",
-        help="approximate duration (default: 40)",
-    )
+    parser.add_argument("--seconds", type=duration, default=40, metavar="S", help=text)
     json_argument(parser)
 
 
@@ -125,18 +130,6 @@ def bench(options: argparse.Namespace) -> None:
     with progress_bar(ROUNDS + 1, "round") as bar:
         rates = SelfPlayBenchmark(config, workers).measure(options.seconds, bar.update)
     print_result(options, rates, game=config.game.name, **plain(rates))
-
-
-def plan_arguments(parser: argparse.ArgumentParser) -> None:
-    config_file_arguments(parser)
-    parser.add_argument(
-        "--seconds",
-        type=calibration_seconds,
-        default=40,
-        metavar="S",
-        help="approximate duration of the measurement, 60 at most (default: 40)",
-    )
-    json_argument(parser)
 
 
 def plan(options: argparse.Namespace) -> None:

@@ -37,18 +37,19 @@ TERRITORY = 0.4
 """The side of a square of territory, in cells."""
 VISIBLE = 0.05
 """Least ownership that is shaded."""
+EDGE_WIDTH = 0.4
+"""Width of two opposite coloured sides of a rhombus, in cells."""
 PADDING = {
     BoardStyle.SQUARES: 0.0,
     BoardStyle.CHEQUERED: 0.0,
     BoardStyle.HOLES: 0.14,
     BoardStyle.INTERSECTIONS: 0.16,
+    BoardStyle.HEXAGONS: EDGE_WIDTH / 2,
     BoardStyle.PILE: 0.14,
 }
 """Distance from the outer cells to the field's edge, in cells."""
 LABELS = 0.62
 """Width of the labels beside the field, in cells."""
-EDGE_WIDTH = 0.4
-"""Width of two opposite coloured sides of a rhombus, in cells."""
 CHIPS = 15
 """Chips per line of a heap, unless there are very many."""
 ROW = math.sqrt(3) / 2
@@ -64,6 +65,10 @@ class Labels:
     """from the top"""
     above: bool = False
     """whether the columns' names are above the board"""
+
+    def name(self, row: int, column: int) -> str:
+        """Return the name of a cell."""
+        return self.columns[column] + (self.rows[row] if self.rows else "")
 
 
 @functools.lru_cache(maxsize=64)
@@ -181,10 +186,8 @@ class BoardDrawing:
             half = self.cell / 2 - 0.5
             canvas.fill((x - half, y - half, x + half, y + half), paint)
         else:
-            if self.board_style is BoardStyle.INTERSECTIONS:
-                canvas.disc(
-                    x, y, self.radius, self.palette.field, None
-                )  # hides the lines behind a text
+            if self.board_style is BoardStyle.INTERSECTIONS:  # no lines behind a text
+                canvas.disc(x, y, self.radius, self.palette.field, None)
             canvas.disc(x, y, self.radius, paint, None)
 
     def draw_stones(self, canvas: Canvas, state: State, last_cell: int | None = None) -> None:
@@ -210,9 +213,7 @@ class BoardDrawing:
         half = TERRITORY * self.cell / 2
         for (x, y), share in zip(self.centres, ownership.tolist(), strict=True):
             if abs(share) >= VISIBLE:
-                paint = self.palette.stones[0 if share > 0 else 1].with_opacity(
-                    min(abs(share), 1.0)
-                )
+                paint = self.palette.stones[share < 0].with_opacity(min(abs(share), 1.0))
                 canvas.fill((x - half, y - half, x + half, y + half), paint)
 
     def frame(self, canvas: Canvas, cell: int) -> None:
@@ -232,18 +233,14 @@ class BoardDrawing:
         return left, top, left + width, top + height
 
     def _extent(self) -> Point:
+        around, wide, high = 2 * PADDING[self.board_style], float(self.columns), float(self.rows)
         if self.board_style is BoardStyle.HEXAGONS:
-            rim, height = EDGE_WIDTH * self.cell, (self.rows - 1) * ROW + 2 / math.sqrt(3)
-            wide = self.columns + (self.rows - 1) / 2
-            return wide * self.cell + rim, height * self.cell + rim
-        around = 2 * PADDING[self.board_style]
-        return (self.columns + around) * self.cell, (self.rows + around) * self.cell
+            wide, high = wide + (self.rows - 1) / 2, (self.rows - 1) * ROW + 2 / math.sqrt(3)
+        return (wide + around) * self.cell, (high + around) * self.cell
 
     def _centres(self) -> Iterator[Point]:
         _, rows, columns = self.game.observation_shape
-        padding = (
-            EDGE_WIDTH / 2 if self.board_style is BoardStyle.HEXAGONS else PADDING[self.board_style]
-        )
+        padding = PADDING[self.board_style]
         for index in range(rows * columns):
             row, column = divmod(index, self.columns)
             x, y = padding + column + 0.5, padding + row + 0.5
@@ -254,15 +251,8 @@ class BoardDrawing:
     def _corners(self, cell: int) -> list[Point]:
         """Return the corners of a hexagon, clockwise from the upper left."""
         (x, y), half, tall = self.centres[cell], self.cell / 2, self.cell / math.sqrt(3)
-        upper, lower = y - tall / 2, y + tall / 2
-        return [
-            (x - half, upper),
-            (x, y - tall),
-            (x + half, upper),
-            (x + half, lower),
-            (x, y + tall),
-            (x - half, lower),
-        ]
+        around = (-1, -0.5), (0, -1), (1, -0.5), (1, 0.5), (0, 1), (-1, 0.5)
+        return [(x + right * half, y + down * tall) for right, down in around]
 
     def _draw_lines(self, canvas: Canvas, beyond: float) -> None:
         """Draw lines through the centres or, with `beyond` above 0, between squares."""
@@ -334,7 +324,7 @@ def labels_of(game: Game) -> Labels:
 
 def _is_named(labels: Labels, cells: tuple[int, ...], columns: int, name: str) -> bool:
     """Whether a move is named after its cell or, if it moves a piece, after both of its cells."""
-    words = [_name(labels, cell, columns) for cell in cells]
+    words = [labels.name(*divmod(cell, columns)) for cell in cells]
     return name == words[0] if len(words) == 1 else name.startswith(words[0]) and words[1] in name
 
 
@@ -344,9 +334,7 @@ def cell_labels(game: Game) -> tuple[str, ...]:
     _, rows, columns = game.observation_shape
     names = labels_of(game)
     return tuple(
-        names.columns[column] + names.rows[row]
-        if names.columns and names.rows
-        else f"column {column + 1}, row {rows - row}"
+        names.name(row, column) if names.rows else f"column {column + 1}, row {rows - row}"
         for row in range(rows)
         for column in range(columns)
     )
@@ -360,11 +348,6 @@ def _labellings(rows: int, columns: int) -> Iterator[Labels]:
             yield Labels(names, upwards[::-1])
             yield Labels(names, upwards, above=True)
     yield Labels(tuple(str(column + 1) for column in range(columns)))
-
-
-def _name(labels: Labels, cell: int, columns: int) -> str:
-    row, column = divmod(cell, columns)
-    return labels.columns[column] + (labels.rows[row] if labels.rows else "")
 
 
 def _stars(rows: int, columns: int) -> Iterator[int]:

@@ -66,18 +66,10 @@ def palette_of(game: Game) -> Palette:
         for colour, part in zip(colours, ("field", "line", "hole"), strict=True)
     )
     looks = looks_of(game)
-    shades = tuple(
-        COLOURS.get(look, COLOURS[usual])
-        for look, usual in zip(looks, ("black", "white"), strict=True)
-    )
-    return Palette(
-        field,
-        line,
-        hole,
-        (Paint(shades[0], "board-first"), Paint(shades[1], "board-second")),
-        MARK if looks in (("black", "white"), LETTERS) else DARK_MARK,
-        looks,
-    )
+    first = Paint(COLOURS.get(looks[0], COLOURS["black"]), "board-first")
+    second = Paint(COLOURS.get(looks[1], COLOURS["white"]), "board-second")
+    mark = MARK if looks in (("black", "white"), LETTERS) else DARK_MARK
+    return Palette(field, line, hole, (first, second), mark, looks)
 
 
 def looks_of(game: Game) -> tuple[str, str]:

@@ -157,18 +157,11 @@ def _draw_values(
 
 
 def _legend(game: Game, state: State) -> list[Sign]:
-    turn, over = to_play(state), game.outcome(state) != ONGOING
-    palette = palette_of(game)
-    return [
-        (
-            look if palette.looks == LETTERS else "disc",
-            paint,
-            f"{name} player{', to move' * (not over and turn == index)}",
-        )
-        for index, (name, look, paint) in enumerate(
-            zip(("first", "second"), palette.looks, palette.stones, strict=True)
-        )
-    ]
+    palette, names = palette_of(game), ["first player", "second player"]
+    if game.outcome(state) == ONGOING:
+        names[to_play(state)] += ", to move"
+    signs = palette.looks if palette.looks == LETTERS else ("disc", "disc")
+    return list(zip(signs, palette.stones, names, strict=True))
 
 
 def _draw_legend(canvas: Canvas, signs: Sequence[Sign]) -> None:
@@ -180,10 +173,10 @@ def _draw_legend(canvas: Canvas, signs: Sequence[Sign]) -> None:
             canvas.ring(x + 8, y, 5 if sign == "ring" else 9, colour)
         elif sign in LETTERS:
             canvas.write(x + 8, y, sign.upper(), 17, "mm", TEXT)
+        elif sign == "disc":
+            canvas.disc(x + 8, y, 8, colour, EDGE)
         else:
-            canvas.disc(
-                x + 8, y, 8 if sign == "disc" else 2, colour, EDGE if sign == "disc" else None
-            )
+            canvas.disc(x + 8, y, 2, colour, None)
         x += 22 + canvas.write(x + 22, LEGEND, text, 14, colour=TEXT) + 18
 
 

@@ -1,10 +1,9 @@
 """The benchmark of actors receives games from actors that only sleep."""
 
-import sys
 from pathlib import Path
 
 import pytest
-from benchmark_actors import compare_sleepers, main
+from benchmark_actors import compare_sleepers
 from helpers.runs.tiny_run import tiny_config
 
 from alphazero.games import make_game
@@ -23,20 +22,3 @@ def test_a_driver_receives_games_from_sleeping_actors(
         )
         assert ideal == pytest.approx(actors / nap)
         assert 0 < received <= 1.1 * ideal
-
-
-@pytest.mark.parametrize(
-    ("option", "expected"),
-    [
-        ("--sleep=a", "argument --sleep: expected a whole number from 0 on, got 'a'"),
-        ("--sleep=2,", "argument --sleep: expected a whole number from 0 on, got ''"),
-        ("--nap=0", "argument --nap: expected seconds above 0, got '0'"),
-    ],
-)
-def test_a_wrong_number_is_refused_in_one_line(
-    option: str, expected: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["benchmark_actors.py", "any.yaml", option])
-    with pytest.raises(SystemExit, match="2"):
-        main()
-    assert capsys.readouterr().err.splitlines()[-1].endswith(expected)
