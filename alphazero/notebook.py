@@ -4,6 +4,8 @@ game, player = alphazero.load_player("checkpoints/connect_four.safetensors", sim
 alphazero.Position(game, "4 4 3").think(player)
 """
 
+import copy
+
 from alphazero.drawing.board import BoardDrawing, position_title
 from alphazero.drawing.canvas import MARGIN, Canvas
 from alphazero.drawing.position import DARK, draw_position
@@ -44,17 +46,18 @@ class Position:
         Raises:
             GameError: for the first illegal move.
         """
-        after = self._copy()
+        position = copy.copy(self)
+        position.search_result = None
         for name in names:
-            after._make(name)
-        return after
+            position._make(name)
+        return position
 
     def think(self, player: SearchPlayer) -> "Position":
         """Return the position with the result of `player`'s search, with its usual budget.
 
         Raises:
             GameError: when the game is over.
-            PlayerError: when the player plays another game, or does not predict a wanted territory.
+            PlayerError: when the player plays another game, or does not predict territory.
         """
         if not player.search.game.accepts(self.game):
             raise PlayerError(
@@ -66,44 +69,35 @@ class Position:
             raise PlayerError(
                 "this player does not predict territory: its network has no ownership head"
             )
-        searched = self._copy()
-        searched.search_result = search(player, self.state)
-        return searched
-
-    @property
-    def title(self) -> str:
-        """One line: the game, the number of moves, and who is to move or has won."""
-        return position_title(self.game, self.state)
+        position = copy.copy(self)
+        position.search_result = search(player, self.state)
+        return position
 
     def _make(self, name: str) -> None:
         action = self.game.parse_action(self.state, name)
         self.last_cell = self.game.action_cell(self.state, action)
         self.state = self.game.play(self.state, action)
 
-    def _copy(self) -> "Position":
-        other = Position(self.game, territory=self.territory)
-        other.state, other.last_cell = self.state, self.last_cell
-        return other
-
     def __repr__(self) -> str:
-        return f"{self.title}\n{self.game.render(self.state)}"
+        return f"{position_title(self.game, self.state)}\n{self.game.render(self.state)}"
 
     def _repr_svg_(self) -> str:
-        title, result = self.title, self.search_result
+        title, result = position_title(self.game, self.state), self.search_result
         if result is None:
             canvas, board = Canvas(), BoardDrawing(self.game, MARGIN, MARGIN)
             board.draw(canvas, self.state, self.last_cell)
-            exact = predict_end(self.game, self.state).ownership
-            if self.territory and exact is not None:
-                board.shade_territory(canvas, exact)
+            ownership = predict_end(self.game, self.state).ownership
+            if self.territory and ownership is not None:
+                board.shade_territory(canvas, ownership)
             return canvas.svg(title, DARK)
-        total, action = result.simulations, result.action
+        total, action, margin = result.simulations, result.action, result.end.margin
         assert action is not None, "a search that has ended chose a move"
         policies = {"prior, %": result.prior}
         values = {"before the search": result.network_value}
         if total:
             policies[f"{total:,} visits, %"] = result.visits / total
             values["after the search"] = result.value
+        notes = [] if margin is None else [f"expected margin: {describe_margin(self.game, margin)}"]
         picture = draw_position(
             self.game,
             self.state,
@@ -114,8 +108,6 @@ class Position:
             played=action,
             played_as=f"best move: {self.game.action_name(self.state, action)}",
             ownership=result.end.ownership if self.territory else None,
-            notes=[]
-            if result.end.margin is None
-            else [f"expected margin: {describe_margin(self.game, result.end.margin)}"],
+            notes=notes,
         )
         return picture.svg(title, DARK)

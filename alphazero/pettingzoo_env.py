@@ -29,8 +29,6 @@ AGENTS: Final = ("player_0", "player_1")
 
 RENDER_MODES: Final = ("ansi", "human")
 
-Observation = dict[str, npt.NDArray[Any]]
-
 
 def pettingzoo_env(game: str | Game, render_mode: str | None = None) -> "AECEnv[str, Any, Any]":
     """Return a game as a PettingZoo environment with the wrappers of the classic games.
@@ -75,24 +73,22 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
         self.position: State = game.initial_state()
         """`int64 [S]`, a state of `game`"""
         self.render_mode = render_mode
+        modes = list(RENDER_MODES)
         self.metadata = {
             "name": write_game(game),
-            "render_modes": list(RENDER_MODES),
+            "render_modes": modes,
             "is_parallelizable": False,
         }
-        channels, height, width = game.observation_shape
         self.possible_agents = list(AGENTS)
         self.agents = list(AGENTS)
-        self.observation_spaces = {
-            agent: spaces.Dict(
-                {
-                    "observation": spaces.Box(-1, 1, (height, width, channels), np.float32),
-                    "action_mask": spaces.Box(0, 1, (game.num_actions,), np.int8),
-                }
-            )
-            for agent in AGENTS
-        }
+        self.observation_spaces = {agent: self._observation_space() for agent in AGENTS}
         self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in AGENTS}
+
+    def _observation_space(self) -> spaces.Space[Any]:
+        channels, height, width = self.game.observation_shape
+        planes = spaces.Box(-1, 1, (height, width, channels), np.float32)
+        mask = spaces.Box(0, 1, (self.game.num_actions,), np.int8)
+        return spaces.Dict({"observation": planes, "action_mask": mask})
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         return self.observation_spaces[agent]
@@ -112,7 +108,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
         self.truncations = dict.fromkeys(AGENTS, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
 
-    def observe(self, agent: str) -> Observation:
+    def observe(self, agent: str) -> dict[str, npt.NDArray[Any]]:
         player, state = AGENTS.index(agent), self.position
         mask = np.zeros(self.game.num_actions, np.bool_)
         if player == to_play(state):

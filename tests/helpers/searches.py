@@ -12,7 +12,7 @@ from alphazero.games.game import LAST
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.kernels.tree import EDGE, Trees
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.mcts.search import RootStatistics
+from alphazero.mcts.search import RootStatistics, TreeSearch
 from alphazero.mcts.tree_reading import created_edges, principal_variation, root_network_value
 from alphazero.utils.arrays import Float32Array, Int64Array, RecordArray
 from helpers.reference.search import PlainSearch
@@ -39,7 +39,7 @@ class HashedEvaluator:
         return 2 * numbers[:, :-1], numbers[:, -1].copy()
 
 
-def finish(search: NetworkSearch, slots: Int64Array = FIRST) -> RootStatistics:
+def finish(search: TreeSearch, slots: Int64Array = FIRST) -> RootStatistics:
     """Step the search until all `slots` are finished; return their root statistics."""
     waiting = set(slots.tolist())
     for _ in range(100_000):
@@ -48,6 +48,15 @@ def finish(search: NetworkSearch, slots: Int64Array = FIRST) -> RootStatistics:
         if not waiting:
             return search.root_statistics(slots)
     raise AssertionError(f"slots {waiting} are never done")
+
+
+def search_from(
+    search: TreeSearch, state: State, simulations: int | None = None, explore: bool = True
+) -> RootStatistics:
+    """Search a position in a new tree of the first slot; return its root statistics."""
+    search.reset(FIRST, state[None])
+    search.begin_search(FIRST, simulations, explore)
+    return finish(search)
 
 
 def random_position(game: Game, moves: int, rng: np.random.Generator) -> State:
@@ -200,6 +209,4 @@ def answer(
     evaluator = evaluator or UniformEvaluator(game.num_actions)
     settings = search_config(simulations=max(simulations, 1))
     search = NetworkSearch(game, evaluator, settings, leaves=leaves, nodes=nodes)
-    search.reset(FIRST, state[None])
-    search.begin_search(FIRST, simulations)
-    return finish(search)
+    return search_from(search, state, simulations)

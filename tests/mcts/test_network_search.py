@@ -20,13 +20,13 @@ from helpers.searches import (
     follow_at_random,
     guard_new_trees,
     random_position,
+    search_from,
 )
 from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.games import ONGOING, Game, make_game
 from alphazero.mcts import network_search
-from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.kernels import simulation
 from alphazero.mcts.network_search import Exploration, NetworkSearch
 from alphazero.mcts.tree_reading import principal_variation
@@ -35,24 +35,6 @@ from alphazero.reference import search as search_plainly
 from alphazero.utils.arrays import Float32Array, Float64Array
 
 SKY = ". . . . . . .\n" * 4
-
-
-class SymmetrizedEvaluator:
-    """Gives the least answer over all symmetries of the game."""
-
-    def __init__(self, game: Game, evaluator: Evaluator) -> None:
-        self.symmetries, self.evaluator = game.symmetries(), evaluator
-
-    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        policies, values = [], []
-        for actions, cells in zip(*self.symmetries, strict=True):
-            seen = np.empty_like(observations)
-            flat = observations.reshape(*observations.shape[:2], -1)
-            seen.reshape(flat.shape)[:, :, cells] = flat
-            logits, value = self.evaluator.evaluate(seen)
-            policies.append(logits[:, actions])
-            values.append(value)
-        return np.min(policies, axis=0), np.min(values, axis=0)
 
 
 # The reference, and the twin that adds options to it
@@ -232,9 +214,7 @@ def test_a_recorded_tree_grows_again() -> None:
     search = NetworkSearch(
         TIC_TAC_TOE, UniformEvaluator(9), search_config(c_puct=1.25, simulations=8)
     )
-    search.reset(FIRST, state[None])
-    search.begin_search(FIRST)
-    roots = finish(search)
+    roots = search_from(search, state)
     assert roots.visits[0].tolist() == [0, 0, 0, 0, 0, 2, 0, 3, 3]
     assert roots.action_values[0, [c2, b1, c1]].tolist() == pytest.approx([-1 / 2, 0, -1 / 3])
     assert roots.values[0] == pytest.approx(-2 / 9)
@@ -312,39 +292,12 @@ def test_a_finished_game_is_answered_by_its_outcome(diagram: str, value: int) ->
     assert evaluator.rows == []
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_a_mirrored_position_gets_the_mirrored_answer(name: str) -> None:
-    game, rng = GAMES[name], np.random.default_rng(3)
-    evaluator = SymmetrizedEvaluator(game, HashedEvaluator(game))
-    tried = 0
-    while tried < 5:
-        moves: list[int] = []
-        for _ in range(4):
-            state = game.play(game.initial_state(), *moves)
-            moves.append(int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
-        state = game.play(game.initial_state(), *moves)
-        symmetries = game.symmetries().actions
-        images = [game.play(game.initial_state(), *actions[moves]) for actions in symmetries]
-        views = {game.observe(image).tobytes() for image in images}
-        if len(views) < len(images) or game.outcome(state) != ONGOING:
-            continue
-        tried += 1
-        expected = answer(game, state, 150, evaluator)
-        for actions, image in zip(symmetries, images, strict=True):
-            roots = answer(game, image, 150, evaluator)
-            assert (roots.visits[0, actions] == expected.visits[0]).all()
-            assert np.allclose(roots.priors[0, actions], expected.priors[0])
-            assert roots.values == pytest.approx(expected.values)
-
-
 @pytest.mark.parametrize("symmetry", ["random", "average"])
 def test_a_search_may_show_positions_under_symmetries(symmetry: str) -> None:
     game = GAMES["tic_tac_toe"]
     settings = search_config(simulations=50, leaf_symmetry=symmetry, evaluation_cache_mib=0)
     search = NetworkSearch(game, HashedEvaluator(game), settings)
-    search.reset(FIRST, game.initial_state()[None])
-    search.begin_search(FIRST)
-    roots = finish(search)
+    roots = search_from(search, game.initial_state())
     assert roots.visits.sum() == 50
     corners = roots.priors[0, [0, 2, 6, 8]]
     assert np.allclose(corners, corners[0]) == (symmetry == "average")
@@ -363,9 +316,7 @@ def test_a_new_root_has_exactly_the_visits_that_were_asked(
     for simulations in (0, 1, 2, 50, 333):
         evaluator = HashedEvaluator(game)
         search = NetworkSearch(game, evaluator, search_config(), leaves=leaves, nodes=nodes)
-        search.reset(FIRST, game.initial_state()[None])
-        search.begin_search(FIRST, simulations)
-        roots = finish(search)
+        roots = search_from(search, game.initial_state(), simulations)
         assert roots.visits.sum() == simulations == search.simulations
         assert search.evaluations == sum(evaluator.rows)
         assert max(evaluator.rows) <= leaves
@@ -402,12 +353,6 @@ def test_logits_may_be_as_large_as_they_like() -> None:
 
     roots = answer(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 0, SureEvaluator(7))
     assert np.allclose(roots.priors, [0.25, 0.75, 0, 0, 0, 0, 0], atol=1e-3)
-
-
-def test_search_policies_are_shares_of_visits() -> None:
-    roots = answer(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 90, HashedEvaluator(CONNECT_FOUR))
-    assert np.allclose(roots.policy_targets, roots.visits / 90)
-    assert (roots.move_policies == roots.policy_targets).all()
 
 
 @pytest.mark.parametrize("leaves", [1, 4])
@@ -512,53 +457,30 @@ def test_a_full_tree_stays_within_its_arrays(
 # Root noise
 
 
-class CountingGenerator:
-    """A source of gamma draws that counts how often it is asked."""
-
-    def __init__(self) -> None:
-        self.rng, self.calls = np.random.default_rng(0), 0
-
-    def standard_gamma(self, alpha: float, shape: tuple[int, int]) -> Float64Array:
-        self.calls += 1
-        return self.rng.standard_gamma(alpha, shape)
-
-
 FULL_COLUMN = "O . . . .\nX . . . .\nO . . . .\nX . . . ."
 
 
 def test_root_noise_is_drawn_once_a_move_and_mixed_into_legal_priors_only() -> None:
-    game = GAMES["connect_four 4x5x3"]
-    evaluator, rng = HashedEvaluator(game), CountingGenerator()
+    game, rng = GAMES["connect_four 4x5x3"], np.random.default_rng(0)
+    exploration = Exploration(0.25, 0.5)
     search = NetworkSearch(
-        game, evaluator, search_config(), exploration=Exploration(0.25, 0.5), nodes=400, rng=rng
+        game, HashedEvaluator(game), search_config(), exploration=exploration, nodes=400, rng=rng
     )
-    trees, state, seen = search.trees, game.parse(FULL_COLUMN), set()
+    trees, state, expected = search.trees, game.parse(FULL_COLUMN), np.random.default_rng(0)
     search.reset(FIRST, state[None])
-    for move in range(4):
+    for _ in range(4):
         legal = np.flatnonzero(game.legal_action_mask(state))
         search.begin_search(FIRST, 50)
-        drawn = trees.root_noise[0].copy()
         roots = finish(search)
-        assert rng.calls == move + 1
-        assert (trees.root_noise[0] == drawn).all()
-        seen.add(drawn.tobytes())
-
-        clean = answer(game, state, 0, evaluator).priors[0]
-        noise = drawn[: len(legal)] / drawn[: len(legal)].sum()
-        assert np.allclose(roots.priors[0], clean, rtol=1e-6)
-        mixed = 0.75 * clean[legal] + 0.25 * noise
+        noise = expected.standard_gamma(0.5, (1, game.num_actions))[0, : len(legal)]
+        mixed = 0.75 * roots.priors[0, legal] + 0.25 * noise / noise.sum()
         assert np.allclose(trees.root_prior[0, : len(legal)], mixed, rtol=1e-6)
         assert mixed.sum() == pytest.approx(1)
-        assert (
-            trees.edges["action"][0, : trees.nodes["edge_count"][0, 0]].tolist() == legal.tolist()
-        )
         assert not np.delete(roots.visits[0], legal).any()
-
         action = int(roots.visits[0].argmax())
         state = game.play(state, action)
         search.advance(FIRST, np.array([action]))
         assert trees.slots["num_nodes"][0] > 1, "the root is a reused one"
-    assert len(seen) == 4
 
 
 def test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone() -> None:

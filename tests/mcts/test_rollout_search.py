@@ -22,7 +22,6 @@ from alphazero.mcts.rollout_methods import FINAL_MOVES, METHODS, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch, final_actions
 from alphazero.mcts.tree_reading import principal_variation
 from alphazero.players.search_player import SearchPlayer
-from alphazero.solvers.exhaustive import solve_all_positions
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import kernel
 
@@ -157,19 +156,6 @@ def test_uct_converges_to_minimax(size: int, length: int, empty: int) -> None:
     early, late = np.mean(errors, axis=0)
     assert late < max(early / 2, 0.02)
     assert late < 0.1
-
-
-def test_uct_plays_solved_tic_tac_toe_without_a_mistake() -> None:
-    solution = solve_all_positions(TIC_TAC_TOE)
-    chosen = np.random.default_rng(0).choice(len(solution.states), 200, replace=False)
-    settings = RolloutConfig(simulations=5_000)
-    search = RolloutSearch(TIC_TAC_TOE, settings, slots=200, rng=np.random.default_rng(1))
-    every = np.arange(200)
-    search.reset(every, solution.states[chosen])
-    search.begin_search(every)
-    roots = finish(search, every)
-    right = solution.optimal[chosen, roots.move_policies.argmax(axis=1)]
-    assert right.mean() >= 0.99
 
 
 # The final move

@@ -38,42 +38,28 @@ LEVELS = tuple(
 LEVELS_TABLE = LevelTable(LEVELS, "uct:simulations=100", 2)
 
 
-def draws(settings: LevelSettings, ply: int = 0, count: int = 2000) -> Counter[int]:
-    """Return how often each move is chosen where the search plays 8, after `ply` moves."""
+@pytest.mark.parametrize(
+    ("settings", "ply", "shares"),
+    [
+        (LevelSettings(100), 0, {8: 1.0}),
+        (LevelSettings(0, random_moves=1.0), 3, dict.fromkeys(range(3, 9), 1 / 6)),
+        (LevelSettings(0, random_moves=0.45), 4, dict.fromkeys(range(4, 8), 0.09) | {8: 0.64}),
+        # 0.5^2 : 0.3^2 : 0.2^2 = 25 : 9 : 4
+        (LevelSettings(0, 0.5, None), 5, {6: 25 / 38, 7: 9 / 38, 8: 4 / 38}),
+        (LevelSettings(10, 1.0, 4), 3, {6: 0.5, 7: 0.3, 8: 0.2}),
+        (LevelSettings(10, 1.0, 4), 4, {8: 1.0}),
+    ],
+)
+def test_a_level_chooses_its_share_of_moves_at_random_or_by_the_policy(
+    settings: LevelSettings, ply: int, shares: dict[int, float]
+) -> None:
+    """The search plays 8, the policy has 0.5, 0.3 and 0.2 on the last three cells."""
     state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *range(ply))
-    priors = np.array([0.0] * 6 + [0.5, 0.3, 0.2])
-    rng = np.random.default_rng(3)
-    return Counter(settings.choose(TIC_TAC_TOE, state, 8, priors, rng) for _ in range(count))
-
-
-def test_full_strength_plays_the_move_of_the_search() -> None:
-    assert draws(LevelSettings(100)) == {8: 2000}
-
-
-def test_a_random_move_is_any_legal_one_alike() -> None:
-    found = draws(LevelSettings(0, random_moves=1.0), ply=3)
-    assert sorted(found) == [3, 4, 5, 6, 7, 8]
-    assert min(found.values()) > 260  # 333 expected, standard deviation 17
-
-
-def test_a_share_of_the_moves_is_random() -> None:
-    found = draws(LevelSettings(0, random_moves=0.45), ply=4)
-    assert abs(found[8] / 2000 - (0.55 + 0.45 / 5)) < 0.04
-    assert abs(found[4] / 2000 - 0.45 / 5) < 0.03
-
-
-def test_moves_are_drawn_from_the_policy_at_its_temperature() -> None:
-    # 0.5^2 : 0.3^2 : 0.2^2 = 25 : 9 : 4
-    found = draws(LevelSettings(0, 0.5, None), ply=5)
-    expected = {6: 25 / 38, 7: 9 / 38, 8: 4 / 38}
-    assert found.keys() == expected.keys()
-    assert all(abs(found[action] / 2000 - share) < 0.04 for action, share in expected.items())
-
-
-def test_an_opening_is_drawn_and_the_rest_is_searched() -> None:
-    opening = LevelSettings(10, 1.0, 4)
-    assert len(draws(opening, ply=3)) == 3
-    assert draws(opening, ply=4) == {8: 2000}
+    priors, rng = np.array([0.0] * 6 + [0.5, 0.3, 0.2]), np.random.default_rng(3)
+    counts = Counter(settings.choose(TIC_TAC_TOE, state, 8, priors, rng) for _ in range(2000))
+    assert counts.keys() == shares.keys()
+    # At most four standard deviations.
+    assert all(abs(counts[action] / 2000 - share) < 0.04 for action, share in shares.items())
 
 
 def test_the_scale_goes_from_random_moves_to_the_most_simulations() -> None:

@@ -8,7 +8,7 @@ import pytest
 from helpers.games import GAMES
 from helpers.paths import DATA
 from helpers.reference.gumbel import PlainGumbelRoot
-from helpers.searches import FIRST, HashedEvaluator, assert_same_tree, finish
+from helpers.searches import FIRST, HashedEvaluator, assert_same_tree, finish, search_from
 from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
@@ -55,9 +55,7 @@ def test_mctx_finds_the_same(record: dict[str, Any], monkeypatch: pytest.MonkeyP
     evaluator = HashedEvaluator(game, record["seed"])
     draws: Any = RecordedDraws(record["gumbel"])
     search = NetworkSearch(game, evaluator, settings, exploration=Exploration(), rng=draws)
-    search.reset(FIRST, game.initial_state()[None])
-    search.begin_search(FIRST)
-    roots = finish(search)
+    roots = search_from(search, game.initial_state())
     assert roots.visits[0].tolist() == record["visits"]
     assert roots.move_policies[0].tolist() == np.eye(4)[record["action"]].tolist()
     assert np.allclose(roots.policy_targets[0], record["weights"], atol=1e-5)
@@ -86,38 +84,24 @@ def test_puct_below_the_root_builds_the_tree_of_the_plain_twin(name: str, reuse_
         twin.follow(action)
 
 
-def test_without_exploration_nothing_is_drawn_and_the_answer_is_always_the_same() -> None:
-    game = GAMES["connect_four"]
-    found = []
-    for seed in range(2):
-        rng = np.random.default_rng(seed)
-        settings = search_config(simulations=40, selection="gumbel")
-        search = NetworkSearch(game, HashedEvaluator(game), settings, rng=rng)
-        search.reset(FIRST, game.initial_state()[None])
-        search.begin_search(FIRST)
-        found.append(finish(search).visits[0].tolist())
-        assert rng.bit_generator.state == np.random.default_rng(seed).bit_generator.state
-    assert found[0] == found[1]
-
-
-def test_a_fast_search_draws_nothing_and_forgets_the_draws_of_the_search_before() -> None:
+def test_a_search_without_exploration_draws_nothing_and_forgets_earlier_draws() -> None:
     game, settings = GAMES["connect_four"], search_config(simulations=16, selection="gumbel")
-
-    def found(first_explores: bool) -> tuple[list[list[int]], list[list[float]]]:
+    answers = []
+    for first_explores in (True, False):
         rng = np.random.default_rng(6)
         search = NetworkSearch(
             game, HashedEvaluator(game), settings, exploration=Exploration(), rng=rng
         )
-        search.reset(FIRST, game.initial_state()[None])
-        search.begin_search(FIRST, explore=first_explores)
-        finish(search)
+        search_from(search, game.initial_state(), explore=first_explores)
+        state = rng.bit_generator.state
+        assert (state == np.random.default_rng(6).bit_generator.state) == (not first_explores)
         search.advance(FIRST, np.array([3]))
         search.begin_search(FIRST, explore=False)
         roots = finish(search)
+        assert rng.bit_generator.state == state
         assert not search.trees.root_noise.any()
-        return roots.visits.tolist(), roots.move_policies.tolist()
-
-    assert found(first_explores=True) == found(first_explores=False)
+        answers.append((roots.visits.tolist(), roots.move_policies.tolist()))
+    assert answers[0] == answers[1]
 
 
 def test_a_tree_is_not_kept_for_the_next_move() -> None:
@@ -138,9 +122,7 @@ def test_a_search_of_unknown_length_chooses_at_the_root_by_puct(known: int) -> N
     game = GAMES["connect_four"]
     settings = search_config(selection="gumbel", c_puct=1.5, evaluation_cache_mib=0)
     search = NetworkSearch(game, HashedEvaluator(game), settings)
-    search.reset(FIRST, game.initial_state()[None])
-    search.begin_search(FIRST, known)
-    finish(search)
+    search_from(search, game.initial_state(), known)
     search.begin_search(FIRST, UNLIMITED)
     for _ in range(90):
         roots = search.root_statistics(FIRST)
@@ -158,9 +140,7 @@ def test_gumbel_search_takes_the_winning_column(leaves: int) -> None:
     state = game.from_moves(["4", "1", "4", "1", "4", "2"])
     settings = search_config(simulations=60, selection="gumbel")
     search = NetworkSearch(game, UniformEvaluator(7), settings, leaves=leaves)
-    search.reset(FIRST, state[None])
-    search.begin_search(FIRST)
-    roots = finish(search)
+    roots = search_from(search, state)
     assert roots.move_policies[0].argmax() == 3
     assert roots.policy_targets[0, 3] > 0.9
     assert roots.values[0] > 0.9 > np.nanmean(roots.action_values[0])
@@ -174,9 +154,7 @@ def test_the_roots_value_is_that_of_its_improved_policy(
     game = GAMES["connect_four"]
     evaluator = HashedEvaluator(game)
     search = NetworkSearch(game, evaluator, search_config(selection="gumbel"))
-    search.reset(FIRST, game.initial_state()[None])
-    search.begin_search(FIRST, simulations)
-    roots = finish(search)
+    roots = search_from(search, game.initial_state(), simulations)
     (value,) = evaluator.evaluate(game.observe(game.initial_state())[None])[1]
     if simulations:
         seen = roots.visits[0] > 0

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 from helpers.games import GAMES
-from helpers.searches import FIRST, HashedEvaluator, edges_of, exact_value, finish, random_position
+from helpers.searches import (
+    FIRST,
+    HashedEvaluator,
+    edges_of,
+    exact_value,
+    finish,
+    random_position,
+    search_from,
+)
 from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
@@ -90,9 +98,7 @@ def test_a_node_is_not_lost_while_it_has_lazy_edges() -> None:
     state = game.parse("O . . . O\n. . . . .\n. . . . .\n. . . . .\n. . . X X")
     settings = search_config(simulations=300, mcts_solver=True)
     search = NetworkSearch(game, UniformEvaluator(25), settings)
-    search.reset(FIRST, state[None])
-    search.begin_search(FIRST)
-    finish(search)
+    search_from(search, state)
     assert proof_of(search, 0) is None
 
 
@@ -121,9 +127,7 @@ def test_a_move_that_wins_at_once_is_found_without_the_network() -> None:
     state = game.parse(". . . . . . .\n" * 3 + ". . X . . . .\n. . X X . . .\n. . O O O . .")
     evaluator = UniformEvaluator(7)
     search = NetworkSearch(game, evaluator, search_config(simulations=100, mcts_solver=True))
-    search.reset(FIRST, state[None])
-    search.begin_search(FIRST)
-    roots = finish(search)
+    roots = search_from(search, state)
     assert search.evaluations == 1
     assert roots.values[0] == -1
     assert search.simulations == 7

@@ -16,6 +16,7 @@ from helpers.searches import (
     finish,
     follow_at_random,
     random_position,
+    search_from,
 )
 from helpers.settings import search_config
 
@@ -172,9 +173,7 @@ def test_a_position_is_evaluated_once_in_a_graph(name: str) -> None:
             transpositions="always" if graph else "never", evaluation_cache_mib=0
         )
         search = NetworkSearch(game, evaluator, settings, nodes=1000)
-        search.reset(FIRST, game.initial_state()[None])
-        search.begin_search(FIRST, 600)
-        finish(search)
+        search_from(search, game.initial_state(), 600)
         found = places(search)
         unfinished = [p for n, p in found.items() if search.trees.nodes[0, n]["edge_count"]]
         assert sum(evaluator.rows) == len(unfinished)
