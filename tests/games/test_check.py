@@ -110,12 +110,7 @@ def give_the_waiting_players_outcome(state: State, action: int) -> None:
         state[OUTCOME] = -1
 
 
-@faulty(
-    "play",
-    "gives_the_outcome_for_player_0",
-    "the outcome or the heuristic has the wrong sign",
-    base=Estimating,
-)
+@faulty("play", "gives_the_outcome_for_player_0", "has the wrong sign", base=Estimating)
 def give_the_opposite_outcome(state: State, action: int) -> None:
     place_stone(state, action, action)
     if state[OUTCOME] != ONGOING:
@@ -148,9 +143,7 @@ def never_end_in_a_draw(state: State, action: int) -> None:
         state[OUTCOME] = ONGOING
 
 
-@faulty(
-    "play", "stays_within_its_arrays", "test_check.py: state[CELLS + action + state[COLUMNS]] += 0"
-)
+@faulty("play", "stays_within_its_arrays", "test_check.py: state[CELLS + action")
 def mark_the_cell_below(state: State, action: int) -> None:
     place_stone(state, action, action)
     state[CELLS + action + state[COLUMNS]] += 0
@@ -230,11 +223,7 @@ def clear_the_last_action(state: State, mask: Mask) -> int:
     return LEGAL(state, mask)
 
 
-@faulty(
-    "observe",
-    "stays_within_its_arrays",
-    "`observe(state)` uses an index outside its array: index 4 is out of bounds",
-)
+@faulty("observe", "stays_within_its_arrays", "(state)` uses an index outside its array: index 4")
 def write_one_plane_more(state: State, planes: Planes) -> None:
     OBSERVE(state, planes)
     planes[len(planes), 0, 0] = 0
@@ -282,9 +271,7 @@ def divide_by_zero_and_mark_one_more(state: State, mask: Mask) -> int:
     return LEGAL(state, mask)
 
 
-@faulty(
-    "observe", "does_the_same_every_time", "`observe` has different results compiled and in Python"
-)
+@faulty("observe", "does_the_same_every_time", "different results compiled and in")
 def show_chance(state: State, planes: Planes) -> None:
     OBSERVE(state, planes)
     planes[3] = np.random.random()
@@ -295,31 +282,23 @@ def be_more_than_sure(state: State) -> int:
     return HEURISTIC_SCALE
 
 
-@faulty("wins_at_once", "has_right_optional_rules", "the answer of `wins_at_once` is 0; expected 1")
+@faulty("wins_at_once", "has_right_optional_rules", "`wins_at_once` is 0; expected 1")
 def never_win(state: State) -> int:
     return 0
 
 
-@faulty(
-    "wins_at_once",
-    "has_right_optional_rules",
-    "the answer of `wins_at_once` is 2; expected one of 0, 1, -1",
-)
+@faulty("wins_at_once", "has_right_optional_rules", "`wins_at_once` is 2; expected one of 0, 1, -1")
 def answer_two(state: State) -> int:
     return 2
 
 
-@faulty("owners", "has_right_optional_rules", "the owner of cell 4 is 2; expected one of 1, -1, 0")
+@faulty("owners", "has_right_optional_rules", "the owner of cell 4 is 2; expected one")
 def give_a_cell_to_player_2(state: State, cells: Owners) -> None:
     cells[:] = 0
     cells[4] = 2
 
 
-@faulty(
-    "owners",
-    "keeps_its_rules_under_symmetries",
-    "symmetry 1 does not map the owners of this position",
-)
+@faulty("owners", "keeps_its_rules_under_symmetries", "symmetry 1 does not map the owners")
 def give_the_first_cell_to_player_0(state: State, cells: Owners) -> None:
     cells[:] = 0
     cells[0] = 1
@@ -380,7 +359,7 @@ def render_nothing(self: Mnk, state: State) -> str:
 TOO_SHORT = wrong("has_legal_moves_until_the_end", "is not over after max_moves, 8", max_moves=8)
 wrong(
     "has_valid_sizes_and_rules",
-    "`legal` is not compiled for its signature; expected @kernel(Signature.legal)",
+    "`legal` is not compiled for its signature; expected @kernel(",
     rule_functions=Sound.rule_functions._replace(legal=LEGAL.py_func),
 )
 wrong("has_valid_sizes_and_rules", "is (4, 9); expected (C, H, W)", observation_shape=(4, 9))
@@ -401,7 +380,7 @@ wrong(
 )
 wrong(
     "has_a_group_of_symmetries",
-    "symmetry 1 followed by 1 is not one of the symmetries",
+    "symmetry 1 followed by 1 is not one",
     symmetries=some_symmetries([0, 5], [0, 5]),
 )
 wrong("lays_its_actions_on_cells", "expected an int from 0 to 1", policy_planes=2)

@@ -160,27 +160,15 @@ def test_a_broken_plug_in_costs_its_own_games_alone(
 @pytest.mark.parametrize(
     ("command", "source", "line", "reason"),
     [
-        ("check mine", b"x = 1\ndef broken(:\n", ":2: ", "SyntaxError: invalid syntax"),
-        (
-            "solve mine",
-            b"x = 1\n'\xff'\n",
-            ":",
-            "SyntaxError: (unicode error) 'utf-8' codec can't decode",
-        ),
+        ("check mine", b"x = 1\n'\xff'\n", ":", "SyntaxError: (unicode error) 'utf-8' codec can"),
         (
             "list",
             b"from alphazero.games import register\n\nregister('nim')(3)\n",
             ":3: ",
             "GameError: register",
         ),
-        (
-            "solve mine",
-            b"import no_such_module\n",
-            ":1: ",
-            "ModuleNotFoundError: No module named 'no_such_module'",
-        ),
     ],
-    ids=["syntax", "encoding", "register", "import"],
+    ids=["encoding", "register"],
 )
 def test_a_broken_file_among_our_games_is_reported_in_one_line(
     command: str, source: bytes, line: str, reason: str, tmp_path: Path
