@@ -45,10 +45,10 @@ def scrambled(policy_planes: int = 0, **options: str | int | tuple[str, ...]) ->
     return moved(ResNet((3, 6, 7), actions, replace(SETTINGS, **options), 1, policy_planes))
 
 
-def boards(count: int) -> np.ndarray:
-    """Return random planes [count, 3, 6, 7]."""
-    rng = np.random.default_rng(3)
-    return (rng.random((count, 3, 6, 7)) < 0.4).astype(np.float32)
+def boards(count: int, rows: int = 6, columns: int = 7, seed: int = 3) -> np.ndarray:
+    """Return random planes [count, 3, rows, columns] of zeros and ones, as games write them."""
+    rng = np.random.default_rng(seed)
+    return (rng.random((count, 3, rows, columns)) < 0.4).astype(np.float32)
 
 
 def rounded_to(numbers: torch.Tensor, low: torch.Tensor, high: torch.Tensor, steps: int):

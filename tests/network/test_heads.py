@@ -5,14 +5,13 @@ import math
 import numpy as np
 import pytest
 import torch
+from helpers.networks import boards, exact, moved
 from helpers.settings import network_config
 from numpy.typing import NDArray
-from torch.nn import functional
 
 from alphazero.games import make_game
 from alphazero.network.heads import ConvolutionalPolicy, pool_board
-from alphazero.network.inference.torch_evaluator import TorchEvaluator
-from alphazero.network.resnet import ResNet, fold_batch_norm
+from alphazero.network.resnet import ResNet
 
 SETTINGS = network_config(
     blocks=2, filters=16, policy_filters=5, value_filters=6, value_hidden=9, heads="convolutional"
@@ -23,33 +22,23 @@ Array = NDArray[np.float64]
 def network_for(rows: int = 6, columns: int = 7, planes: int = 1, others: int = 1) -> ResNet:
     """A network in evaluation mode whose normalisations and heads are far from their start."""
     actions = planes * rows * columns + others
-    network = ResNet((3, rows, columns), actions, SETTINGS, 1, planes)
-    generator = torch.Generator().manual_seed(2)
+    network = moved(ResNet((3, rows, columns), actions, SETTINGS, 1, planes), 0.3)
     with torch.no_grad():
-        for name, tensor in network.state_dict().items():
-            if tensor.is_floating_point():
-                noise = torch.randn(tensor.shape, generator=generator) * 0.3
-                tensor.add_(noise.abs() if name.endswith("running_var") else noise)
         network.value_output.weight.mul_(0.2)  # so that no outcome is certain
         network.value_output.bias.zero_()
-    return network.eval()
+    return network
 
 
-def boards(count: int, rows: int = 6, columns: int = 7) -> torch.Tensor:
-    rng = np.random.default_rng(3)
-    return torch.from_numpy((rng.random((count, 3, rows, columns)) < 0.4).astype(np.float32))
-
-
-def plain_heads(network: ResNet, trunk: Array, planes: int) -> tuple[Array, float]:
+def slow_heads(network: ResNet, trunk: Array, planes: int) -> tuple[Array, float]:
     """Return logits [A] and value of one position, of the trunk's features [F, H, W]."""
-    weights = {name: each.double().numpy() for name, each in network.state_dict().items()}
+    weights = {name: weight.double().numpy() for name, weight in network.state_dict().items()}
     height, width = trunk.shape[1:]
 
     def normalised(name: str, cell: Array) -> Array:
         x = weights[f"{name}.convolution.weight"][:, :, 0, 0] @ cell
         mean, variance, scale, shift = (
-            weights[f"{name}.normalisation.{each}"]
-            for each in ("running_mean", "running_var", "weight", "bias")
+            weights[f"{name}.normalisation.{part}"]
+            for part in ("running_mean", "running_var", "weight", "bias")
         )
         return (x - mean) / np.sqrt(variance + 1e-5) * scale + shift
 
@@ -85,35 +74,32 @@ def test_the_heads_compute_what_the_paper_describes(
     rows: int, columns: int, planes: int, others: int
 ) -> None:
     network = network_for(rows, columns, planes, others)
-    observations = boards(4, rows, columns)
-    with torch.no_grad():
-        logits, values = network(observations)
-        trunk = network.tower(network.stem(observations).clamp(min=0)).double().numpy()
+    logits, values = check_heads(network, network, rows, columns, planes)
     assert logits.shape == (4, planes * rows * columns + others)
-    for position in range(4):
-        expected = plain_heads(network, trunk[position], planes)
-        np.testing.assert_allclose(logits[position], expected[0], atol=2e-4)
-        np.testing.assert_allclose(values[position], expected[1], atol=2e-5)
     # The comparison means something: answers differ between cells and between positions.
     assert logits[:, :-2].std(1).min() > 0.15
     assert values.std() > 0.01
 
 
-def test_the_same_weights_play_on_boards_of_other_sizes() -> None:
-    small, large = network_for(7, 7), network_for(9, 9)
-    weights = small.state_dict()
+def check_heads(
+    network: ResNet, twin: ResNet, rows: int, columns: int, planes: int
+) -> list[np.ndarray]:
+    """Compare a network's outputs with the slow heads of its `twin` on its trunk; return them."""
+    observations = torch.from_numpy(boards(4, rows, columns))
     with torch.no_grad():
-        for tensor in large.state_dict().values():
-            tensor.zero_()
-    large.load_state_dict(weights)
-    observations = boards(3, 9, 9)
-    with torch.no_grad():
-        logits, values = large(observations)
-        trunk = large.tower(large.stem(observations).clamp(min=0)).double().numpy()
-    for position in range(3):
-        expected = plain_heads(small, trunk[position], 1)
+        trunk = network.tower(network.stem(observations).clamp(min=0)).double().numpy()
+    logits, values = exact(network, observations.numpy())
+    for position in range(4):
+        expected = slow_heads(twin, trunk[position], planes)
         np.testing.assert_allclose(logits[position], expected[0], atol=2e-4)
         np.testing.assert_allclose(values[position], expected[1], atol=2e-5)
+    return [logits, values]
+
+
+def test_the_same_weights_play_on_boards_of_other_sizes() -> None:
+    small, large = network_for(7, 7), ResNet((3, 9, 9), 82, SETTINGS, 9, 1).eval()
+    large.load_state_dict(small.state_dict())
+    check_heads(large, small, 9, 9, 1)
 
 
 def test_a_head_treats_all_cells_alike() -> None:
@@ -139,88 +125,17 @@ def test_a_game_without_cells_for_its_actions_keeps_the_dense_policy_head() -> N
     connect_four = ResNet.of(make_game("connect_four"), SETTINGS)
     assert connect_four.policy_output.weight.shape == (7, 5 * 42)
     assert connect_four.value_hidden.weight.shape == (9, 3 * 6)
-    logits, values = connect_four(boards(2))
+    logits, values = exact(connect_four, boards(2))
     assert (logits.shape, values.shape) == ((2, 7), (2,))
 
 
 @pytest.mark.parametrize("name", ["go", "hex", "othello", "gomoku", "tic_tac_toe"])
 def test_no_weight_knows_the_size_of_the_board(name: str) -> None:
-    option = {"hex": "size", "othello": "size"}.get(name)
-    options = [{option: 6}, {option: 8}] if option else [{"rows": 6}, {"rows": 8}]
+    key = "size" if name in ("hex", "othello") else "rows"
+    options = [{key: 6}, {key: 8}]
+    networks = [ResNet.of(make_game(name, **option), SETTINGS, None) for option in options]
     shapes = [
-        {
-            key: weight.shape
-            for key, weight in ResNet.of(make_game(name, **each), SETTINGS, None)
-            .state_dict()
-            .items()
-        }
-        for each in options
+        {key: weight.shape for key, weight in network.state_dict().items()} for network in networks
     ]
     assert shapes[0] == shapes[1]
     assert ("policy_output.others.weight" in shapes[0]) == (name in ("go", "othello"))
-
-
-@pytest.mark.parametrize("size", [5, 19])
-def test_an_untrained_network_is_nearly_uniform_and_nearly_indifferent(size: int) -> None:
-    settings = network_config(
-        blocks=5, filters=32, policy_filters=16, value_filters=16, heads="convolutional"
-    )
-    uniform = 1 / (size * size + 1)
-    for seed in range(3):
-        network = ResNet((3, size, size), size * size + 1, settings, seed, 1).eval()
-        with torch.no_grad():
-            logits, values = network(boards(50, size, size))
-        policy = torch.softmax(logits, 1)
-        assert uniform / 2 < policy.min()
-        assert policy.max() < 2 * uniform
-        assert values.abs().max() < 0.3
-
-
-def test_every_weight_learns() -> None:
-    network = ResNet((3, 6, 7), 43, SETTINGS, 0, 1).train()
-    optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
-    before = {name: value.detach().clone() for name, value in network.named_parameters()}
-    for _ in range(3):
-        logits, values = network(boards(32))
-        moves = torch.arange(32) % 43
-        moves[:4] = 42
-        loss = functional.cross_entropy(logits, moves) + (values - 1).square().mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    still = [name for name, value in network.named_parameters() if torch.equal(value, before[name])]
-    assert still == []
-
-
-def test_folding_changes_nothing_but_the_last_digits() -> None:
-    network = network_for()
-    with torch.no_grad():
-        folded, plain = fold_batch_norm(network)(boards(32)), network(boards(32))
-    for ours, theirs in zip(folded, plain, strict=True):
-        torch.testing.assert_close(ours, theirs, atol=2e-4, rtol=0)
-
-
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
-def test_the_evaluator_answers_as_the_plain_network(device: str) -> None:
-    if device == "cuda" and not torch.cuda.is_available():
-        pytest.skip("needs a GPU")
-    network = network_for(planes=2, others=3)
-    with torch.no_grad():
-        logits, values = (each.numpy() for each in network(boards(70)))
-    for precision, error in (("float32", 1e-3), ("bfloat16", 0.05)):
-        evaluator = TorchEvaluator(network, device, precision)
-        for count in (1, 7, 70):
-            ours = evaluator.evaluate(boards(70)[:count].numpy())
-            assert np.abs(ours[0] - logits[:count]).max() < error * max(1, logits.std())
-            assert np.abs(ours[1] - values[:count]).max() < 2 * error
-        assert evaluator._records == (device == "cuda"), "every batch was recorded"
-
-
-def test_an_answer_does_not_depend_on_its_place_in_the_batch() -> None:
-    evaluator = TorchEvaluator(network_for(), "cpu", "float32")
-    observations = boards(64).numpy()
-    order = np.random.default_rng(0).permutation(64)
-    logits, values = evaluator.evaluate(observations)
-    moved = evaluator.evaluate(observations[order])
-    np.testing.assert_array_equal(moved[0], logits[order])
-    np.testing.assert_array_equal(moved[1], values[order])

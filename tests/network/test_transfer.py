@@ -1,6 +1,5 @@
 """What a new network takes of a checkpoint, and a run that starts from one."""
 
-import copy
 import dataclasses
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.commands import OnlyLine
+from helpers.networks import moved
 from helpers.runs.tiny_run import ITERATIONS, fingerprint, tiny_config
 from helpers.settings import network_config
 
@@ -38,20 +38,21 @@ EVERYTHING = "taken: stem, blocks 1 to 2, policy head, actions without a cell, v
 
 def network_of(name: str, settings: NetworkConfig, seed: int, **options: int) -> ResNet:
     """A network whose every weight was moved from its start."""
-    network = ResNet.of(make_game(name, **options), settings, seed)
-    generator = torch.Generator().manual_seed(seed)
-    for tensor in network.state_dict().values():
-        if tensor.is_floating_point():
-            tensor.add_(torch.rand(tensor.shape, generator=generator))
-    return network.eval()
+    return moved(ResNet.of(make_game(name, **options), settings, seed), 0.3)
+
+
+def save_player(path: Path, settings: NetworkConfig) -> dict[str, torch.Tensor]:
+    """Write a player of Go on 5 x 5; return its weights."""
+    weights = network_of("go", settings, 1, **GO_5).state_dict()
+    save_checkpoint(path, Checkpoint("go", GO_5, settings, weights, 7, 1))
+    return weights
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A player of Go on 5 x 5."""
-    weights = network_of("go", SETTINGS, 1, **GO_5).state_dict()
     path = tmp_path / "go_5x5.safetensors"
-    save_checkpoint(path, Checkpoint("go", GO_5, SETTINGS, weights, 7, 1))
+    save_player(path, SETTINGS)
     return path
 
 
@@ -65,6 +66,21 @@ def equal_parts(network: ResNet, path: Path) -> set[str]:
     return names
 
 
+def check_same_outputs(one: ResNet, other: ResNet) -> None:
+    """Compare all outputs of two networks of Go on 5 x 5, which differ between positions."""
+    generator = torch.Generator().manual_seed(3)
+    observations = torch.rand(16, *one.observation_shape, generator=generator)
+    ours, theirs = one.forward_full(observations), other.forward_full(observations)
+    assert ours.auxiliary.keys() == theirs.auxiliary.keys()
+    for output, twin in zip(
+        (*ours[:2], *ours.auxiliary.values()),
+        (*theirs[:2], *theirs.auxiliary.values()),
+        strict=True,
+    ):
+        assert output.std() > 1e-3
+        torch.testing.assert_close(twin, output, rtol=1e-4, atol=1e-4)
+
+
 def test_convolutional_heads_take_everything_from_another_size_of_the_board(path: Path) -> None:
     network = network_of("go", SETTINGS, 2, rows=9, columns=9)
     assert str(start_from(str(path), network, RNG)) == EVERYTHING
@@ -75,8 +91,7 @@ def test_convolutional_heads_take_everything_from_another_size_of_the_board(path
 
 def test_dense_heads_are_not_taken_from_another_size_of_the_board(path: Path) -> None:
     dense = dataclasses.replace(SETTINGS, heads="dense")
-    small = Checkpoint("go", GO_5, dense, network_of("go", dense, 1, **GO_5).state_dict(), 0, 0)
-    save_checkpoint(path, small)
+    save_player(path, dense)
     network = network_of("go", dense, 2, rows=7, columns=7)
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     assert str(start_from(str(path), network, RNG)) == (
@@ -91,8 +106,7 @@ def test_dense_heads_are_not_taken_from_another_size_of_the_board(path: Path) ->
 
 def test_each_auxiliary_head_is_taken_alone(path: Path) -> None:
     settings = dataclasses.replace(SETTINGS, auxiliary=("ownership", "margin"))
-    weights = network_of("go", settings, 1, **GO_5).state_dict()
-    save_checkpoint(path, Checkpoint("go", GO_5, settings, weights, 7, 1))
+    weights = save_player(path, settings)
     fewer = dataclasses.replace(SETTINGS, auxiliary=("ownership", "short_term_value"))
     network = network_of("go", fewer, 2, **GO_5)
     assert str(start_from(str(path), network, RNG)) == (
@@ -119,42 +133,15 @@ def test_of_another_games_network_the_parts_that_fit_are_taken(path: Path) -> No
 def test_a_larger_network_begins_with_the_answers_of_the_smaller_one(
     path: Path, heads: str
 ) -> None:
-    game = make_game("go", **GO_5)
     small = dataclasses.replace(SETTINGS, heads=heads, auxiliary=("ownership", "margin"))
-    weights = ResNet.of(game, small, 1).state_dict()
-    generator = torch.Generator().manual_seed(3)
-    for name, tensor in weights.items():
-        if tensor.is_floating_point():
-            least = 0.5 if name.endswith("running_var") else -0.5
-            tensor.add_(torch.rand(tensor.shape, generator=generator) + least)
-    save_checkpoint(path, Checkpoint("go", GO_5, small, weights, 7, 1))
-    network = ResNet.of(game, dataclasses.replace(small, blocks=4, filters=13), 2).eval()
-    text = str(start_from(str(path), network, RNG))
-    assert text.startswith("8 filters widened to 13; taken: stem, blocks 1 to 2, policy head")
-    assert text.endswith("; not taken: blocks 3 to 4 (not there)")
-    observations = torch.rand(3, 17, 5, 5, generator=generator)
-    ours, theirs = (
-        each.forward_full(observations) for each in (network, load_checkpoint(path).network())
-    )
-    for one, other in [
-        (ours.policy_logits, theirs.policy_logits),
-        (ours.values, theirs.values),
-        *((ours.auxiliary[name], theirs.auxiliary[name]) for name in small.auxiliary),
-    ]:
-        assert other.std() > 1e-3
-        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
-
-
-def test_a_longer_tower_begins_with_the_answers_of_the_shorter_one(path: Path) -> None:
-    settings = dataclasses.replace(SETTINGS, blocks=4)
-    network = ResNet.of(make_game("go", **GO_5), settings, 2).eval()
-    message = str(start_from(str(path), network, RNG))
-    assert message == f"{EVERYTHING}; not taken: blocks 3 to 4 (not there)"
-    observations = torch.rand(3, 17, 5, 5, generator=torch.Generator().manual_seed(0))
-    for ours, theirs in zip(
-        network(observations), load_checkpoint(path).network()(observations), strict=True
-    ):
-        torch.testing.assert_close(ours, theirs)
+    save_player(path, small)
+    for filters, words in ((8, "taken: stem"), (13, "8 filters widened to 13; taken: stem")):
+        settings = dataclasses.replace(small, blocks=4, filters=filters)
+        network = ResNet.of(make_game("go", **GO_5), settings, 2).eval()
+        text = str(start_from(str(path), network, RNG))
+        assert text.startswith(f"{words}, blocks 1 to 2, policy head")
+        assert text.endswith("; not taken: blocks 3 to 4 (not there)")
+        check_same_outputs(load_checkpoint(path).network(), network)
 
 
 def test_a_block_of_another_kind_is_not_taken(path: Path) -> None:
@@ -208,8 +195,8 @@ def test_a_run_goes_on_from_a_smaller_board_and_resumes_as_any_other(
     resume(broken, [f"budget.iterations={ITERATIONS}"])
     assert "starts from" not in capsys.readouterr().out.split("resuming")[1]
     expected, received = fingerprint(whole), fingerprint(broken)
-    for each in (expected, received):
-        del each["config.yaml"]
+    for files in (expected, received):
+        del files["config.yaml"]
     assert received == expected
 
 
@@ -246,28 +233,15 @@ AUXILIARY = ("ownership", "margin", "short_term_value")
 def test_the_outputs_are_those_of_the_smaller_network(
     own: dict[str, object], blocks: int, filters: int, spread: float, trains: bool
 ) -> None:
-    game = make_game("go", rows=5, columns=5)
     settings = dataclasses.replace(SETTINGS, **{"heads": "dense", **own})
-    generator = torch.Generator().manual_seed(3)
-    small = ResNet.of(game, settings, 6)
-    for name, tensor in small.state_dict().items():
-        if tensor.is_floating_point():
-            least = 0.5 if name.endswith("running_var") else -0.5
-            tensor.add_(torch.rand(tensor.shape, generator=generator) + least)
-    large = ResNet.of(game, dataclasses.replace(settings, blocks=blocks, filters=filters), 4)
+    small = network_of("go", settings, 6, **GO_5)
+    larger = dataclasses.replace(settings, blocks=blocks, filters=filters)
+    large = ResNet.of(make_game("go", **GO_5), larger, 4)
     large.load_state_dict(
         widen(small.state_dict(), filters - settings.filters, np.random.default_rng(5), spread),
         strict=False,  # new blocks keep their weights
     )
-    observations = torch.rand(16, *game.observation_shape, generator=generator)
-    answers, wider = (
-        copy.deepcopy(each).train(trains).forward_full(observations) for each in (small, large)
-    )
-    pairs = [(answers.policy_logits, wider.policy_logits), (answers.values, wider.values)]
-    pairs += [(answers.auxiliary[name], wider.auxiliary[name]) for name in settings.auxiliary]
-    for one, other in pairs:
-        assert one.std() > 1e-3
-        assert torch.allclose(one, other, rtol=1e-4, atol=1e-4)
+    check_same_outputs(small.train(trains), large.train(trains))
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.5])
@@ -290,4 +264,4 @@ def test_copies_learn_apart_where_their_shares_differ(spread: float) -> None:
         if torch.equal(stem[first], stem[second])
     ]
     assert len(apart) >= 4
-    assert all(each == (spread > 0) for each in apart)
+    assert all(differs == (spread > 0) for differs in apart)
