@@ -118,9 +118,7 @@ class Checkpoint:
 
 
 def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
-    """Write a player atomically; return the SHA-256 of the file (64 hexadecimal digits).
-
-    Equal checkpoints give equal files.
+    """Write a player atomically; return the SHA-256 of the file, in hexadecimal digits.
 
     Raises:
         CheckpointError: for weights that are NaN, infinite or a negative variance.

@@ -5,8 +5,9 @@ Shapes: B positions, C planes, H rows, W columns, A actions, T horizons.
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import numpy as np
 import torch
@@ -56,24 +57,10 @@ def rows_in_selfplay(num_games: int) -> int:
     return num_games - num_games // (4 if num_games >= MANY_GAMES else 16)
 
 
-def check_outputs(logits: Float32Array, values: Float32Array) -> None:
-    """Raise RunError if any of the network's `logits` [B, A] or `values` [B] is not finite."""
-    good = np.isfinite(logits).all(axis=1) & np.isfinite(values)
-    if not good.all():
-        raise RunError(
-            f"the network answered with NaN or infinity for {int((~good).sum())} of {len(good)} "
-            f"positions; go on from the last good checkpoint, with a lower learning rate"
-        )
-
-
-class BatchRunner(Protocol):
-    """A network prepared for batches of one size; for one thread at a time."""
-
-    def run(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most the size.
-
-        The arrays may be views of buffers that the next run overwrites.
-        """
+Runner = Callable[[Float32Array], Sequence[Float32Array]]
+"""A network prepared for batches of one size, for one thread at a time: maps observations
+[n, C, H, W] to the logits [size, A] and values [size] of n positions and of padding. These may be
+buffers that the next call overwrites."""
 
 
 class AuxiliaryPredictions(NamedTuple):
@@ -103,7 +90,7 @@ class BatchedEvaluator(ABC):
         self.auxiliary_heads = tuple(network.auxiliary)
         """names of the heads that `predict` computes"""
         self._network = fold_batch_norm(network)
-        self._idle: defaultdict[int, list[BatchRunner]] = defaultdict(list)
+        self._idle: defaultdict[int, list[Runner]] = defaultdict(list)
         """runners that no thread uses, by batch size"""
 
     def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
@@ -119,11 +106,19 @@ class BatchedEvaluator(ABC):
         values = np.empty(len(observations), np.float32)
         for start in range(0, len(observations), BATCH_SIZES[-1]):
             piece = slice(start, start + BATCH_SIZES[-1])
-            size = padded_size(len(observations[piece]))
-            runner = self._take_runner(size)
-            logits[piece], values[piece] = runner.run(observations[piece])
-            self._idle[size].append(runner)
-        check_outputs(logits, values)
+            positions = len(observations[piece])
+            size = padded_size(positions)
+            run = self._take_runner(size)
+            answers = run(observations[piece])
+            logits[piece], values[piece] = (answer[:positions] for answer in answers)
+            self._idle[size].append(run)
+        good = np.isfinite(logits).all(axis=1) & np.isfinite(values)
+        if not good.all():
+            raise RunError(
+                f"the network answered with NaN or infinity for {int((~good).sum())} of "
+                f"{len(good)} positions; go on from the last good checkpoint, with a lower "
+                "learning rate"
+            )
         return logits, values
 
     @torch.inference_mode()
@@ -153,13 +148,13 @@ class BatchedEvaluator(ABC):
         """
         raise NotImplementedError
 
-    def _take_runner(self, size: int) -> BatchRunner:
+    def _take_runner(self, size: int) -> Runner:
         with suppress(IndexError):
             return self._idle[size].pop()
         return self._make_runner(size)
 
     @abstractmethod
-    def _make_runner(self, size: int) -> BatchRunner:
+    def _make_runner(self, size: int) -> Runner:
         """Return the network prepared for batches of `size`."""
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from alphazero.network.inference.batched_evaluator import BatchedEvaluator
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator, Runner
 from alphazero.network.inference.graph import GraphBuilder
 from alphazero.network.inference.quantization import (
     SIGNED_LEVELS,
@@ -166,20 +166,6 @@ def open_session(model: bytes) -> Any:
     return onnxruntime.InferenceSession(model, settings, providers=["CPUExecutionProvider"])
 
 
-class OnnxRunner:
-    """The network for batches of one size, run by ONNX Runtime."""
-
-    def __init__(self, session: Any, size: int, shape: tuple[int, int, int]) -> None:
-        self._session = session
-        self._input = np.zeros((size, *shape), np.float32)
-
-    def run(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        positions = len(observations)
-        self._input[:positions] = observations  # the padding keeps its old contents
-        logits, values = self._session.run([LOGITS, VALUES], {INPUT: self._input})
-        return logits[:positions], values[:positions]
-
-
 class OnnxEvaluator(BatchedEvaluator):
     """Evaluates positions by ONNX Runtime on the CPU, in float32.
 
@@ -194,5 +180,11 @@ class OnnxEvaluator(BatchedEvaluator):
         self._network.to("cpu")
         self._session = open_session(onnx_bytes(self._network))
 
-    def _make_runner(self, size: int) -> OnnxRunner:
-        return OnnxRunner(self._session, size, self.observation_shape)
+    def _make_runner(self, size: int) -> Runner:
+        planes = np.zeros((size, *self.observation_shape), np.float32)
+
+        def run(observations: Float32Array) -> Any:
+            planes[: len(observations)] = observations  # the padding keeps its old contents
+            return self._session.run([LOGITS, VALUES], {INPUT: planes})
+
+        return run

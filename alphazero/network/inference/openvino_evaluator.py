@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from alphazero.network.inference.batched_evaluator import BatchedEvaluator
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator, Runner
 from alphazero.network.inference.devices import resolve_precision
 from alphazero.network.inference.graph import GraphBuilder
 from alphazero.network.inference.quantization import (
@@ -28,29 +28,6 @@ from alphazero.network.resnet import ResNet, check_observations
 from alphazero.utils.arrays import Float32Array
 
 _PRECISIONS = {"float32": "f32", "bfloat16": "bf16"}
-
-
-class OpenVINORunner:
-    """The network for batches of one size, compiled by OpenVINO.
-
-    With one stream of one thread it computes in the calling thread and need not wake another.
-    """
-
-    def __init__(self, model: Any, hint: str) -> None:
-        settings = {
-            "INFERENCE_PRECISION_HINT": hint,
-            "INFERENCE_NUM_THREADS": 1,
-            "NUM_STREAMS": 1,
-            "ENABLE_CPU_PINNING": False,
-        }
-        self.request = _core().compile_model(model, "CPU", settings).create_infer_request()
-
-    def run(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        positions, request = len(observations), self.request
-        request.get_input_tensor(0).data[:positions] = observations
-        request.infer()
-        logits, values = (request.get_output_tensor(index).data[:positions] for index in (0, 1))
-        return logits, values[:, 0]
 
 
 class OpenVINOEvaluator(BatchedEvaluator):
@@ -80,9 +57,32 @@ class OpenVINOEvaluator(BatchedEvaluator):
         twin._ranges = measure_ranges(self._network, observations)
         return twin
 
-    def _make_runner(self, size: int) -> OpenVINORunner:
-        model = _model_of(self._network, size, self._ranges)
-        return OpenVINORunner(model, self._hint)
+    def compile(self, size: int) -> Any:
+        """Compile the network for batches of `size`.
+
+        With one stream of one thread it computes in the calling thread and need not wake another.
+        """
+        openvino = _openvino()
+        observations = openvino.opset13.parameter([size, *self.observation_shape], np.float32)
+        outputs = OpenVINOGraph(self._ranges).build(self._network, observations)
+        settings = {
+            "INFERENCE_PRECISION_HINT": self._hint,
+            "INFERENCE_NUM_THREADS": 1,
+            "NUM_STREAMS": 1,
+            "ENABLE_CPU_PINNING": False,
+        }
+        model = openvino.Model(list(outputs), [observations], "alphazero")
+        return _core().compile_model(model, "CPU", settings)
+
+    def _make_runner(self, size: int) -> Runner:
+        request = self.compile(size).create_infer_request()
+
+        def run(observations: Float32Array) -> Sequence[Float32Array]:
+            request.get_input_tensor(0).data[: len(observations)] = observations
+            request.infer()
+            return request.get_output_tensor(0).data, request.get_output_tensor(1).data[:, 0]
+
+        return run
 
 
 @functools.cache
@@ -162,11 +162,3 @@ class OpenVINOGraph(GraphBuilder):
     def getitem(self, numbers: Any, _: Any) -> Any:
         """Map [B, F] to [B, F, 1, 1]."""
         return self._ops.reshape(numbers, np.array([0, -1, 1, 1]), True)
-
-
-def _model_of(network: ResNet, size: int, ranges: Ranges) -> Any:
-    """Return a folded network as an OpenVINO model of fixed batch size."""
-    openvino = _openvino()
-    observations = openvino.opset13.parameter([size, *network.observation_shape], np.float32)
-    outputs = OpenVINOGraph(ranges).build(network, observations)
-    return openvino.Model(list(outputs), [observations], "alphazero")

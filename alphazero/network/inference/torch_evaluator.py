@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from alphazero.network.inference.batched_evaluator import BatchedEvaluator, BatchRunner
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator, Runner
 from alphazero.network.inference.devices import TYPES, resolve_device, resolve_precision
 from alphazero.network.resnet import ResNet
 from alphazero.utils.arrays import Float32Array
@@ -28,15 +28,14 @@ class EagerRunner:
         self._input = planes.contiguous(memory_format=torch.channels_last)
 
     @torch.inference_mode()
-    def run(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        positions = len(observations)
+    def __call__(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         # One pass changes the layout, the precision and, if needed, the device. The padding keeps
         # its old contents.
         writable = np.require(observations, np.float32, ("C", "W"))
-        self._input[:positions].copy_(torch.from_numpy(writable))
+        self._input[: len(writable)].copy_(torch.from_numpy(writable))
         with at_most_threads(self._threads):
             logits, values = self._forward(self._input)
-        return logits[:positions].cpu().numpy(), values[:positions].cpu().numpy()
+        return logits.cpu().numpy(), values.cpu().numpy()
 
 
 WARM_UP: Final = 3
@@ -87,15 +86,13 @@ class CudaGraphRunner:
                 host.copy_(device, non_blocking=True)
         return logits, values
 
-    def run(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        """Do as `BatchRunner`; while this waits for the GPU, other threads run Python."""
-        positions = len(observations)
+    def __call__(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         writable = np.require(observations, np.float32, ("C", "W"))
-        self._input[:positions].copy_(torch.from_numpy(writable))
+        self._input[: len(writable)].copy_(torch.from_numpy(writable))
         with torch.cuda.stream(self._stream):
             self._graph.replay()
-        self._stream.synchronize()
-        return self._logits[:positions].numpy(), self._values[:positions].numpy()
+        self._stream.synchronize()  # meanwhile other threads run Python
+        return self._logits.numpy(), self._values.numpy()
 
 
 class _AlignedLinear(nn.Module):
@@ -142,7 +139,7 @@ class TorchEvaluator(BatchedEvaluator):
                     setattr(module, name, _AlignedLinear(layer))
         self._records = torch.device(self.device).type == "cuda"
 
-    def _make_runner(self, size: int) -> BatchRunner:
+    def _make_runner(self, size: int) -> Runner:
         with _ONE_RECORDING:
             if self._records:
                 try:

@@ -11,7 +11,7 @@ import pytest
 from helpers.networks import OPTIONS, Outputs, boards, check_int8, exact, needs_openvino, scrambled
 from helpers.paths import ROOT, TESTS
 
-from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator, OpenVINORunner
+from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 
 pytestmark = needs_openvino
@@ -65,10 +65,7 @@ def test_int8_stays_close_on_positions_like_those_it_was_calibrated_on() -> None
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="kernels of x86")
 def test_the_tower_is_compiled_to_int8_and_nothing_else() -> None:
     evaluator = OpenVINOEvaluator(scrambled(), "float32").quantized(boards(8))
-    evaluator.evaluate(boards(8))
-    (runner,) = evaluator._idle[8]
-    assert isinstance(runner, OpenVINORunner)
-    layers = runner.request.get_compiled_model().get_runtime_model().get_ops()
+    layers = evaluator.compile(8).get_runtime_model().get_ops()
     kinds = [
         str(layer.get_rt_info()["runtimePrecision"].astype(str))
         for layer in layers
