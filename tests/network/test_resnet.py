@@ -188,7 +188,7 @@ def test_options_leave_the_draws_before_them_as_they_were(settings: NetworkConfi
 @pytest.mark.parametrize("blocks", [0, 1, 19])
 def test_the_parameter_count_is_that_of_the_formula(blocks: int) -> None:
     filters, policy, value, hidden = 24, 2, 1, 32
-    settings = network_config(blocks, filters, policy, value, hidden)
+    settings = network_config(blocks=blocks, filters=filters, value_hidden=hidden)
     planes, height, width = SHAPE
     cells = height * width
     tower = planes * filters * 9 + 2 * filters + blocks * 2 * (filters * filters * 9 + 2 * filters)
@@ -301,7 +301,7 @@ def test_bfloat16_answers_within_a_few_percent(settings: NetworkConfig) -> None:
 
 
 def test_a_batch_larger_than_any_size_is_cut_and_an_empty_one_is_answered() -> None:
-    network = trained_like(settings=network_config(0, 2, 1, 1, 2))
+    network = trained_like(settings=network_config(blocks=0, filters=2, value_hidden=2))
     evaluator = TorchEvaluator(network, "cpu", "float32")
     observations = boards(BATCH_SIZES[-1] + 5)
     logits, values = evaluator.evaluate(observations)
@@ -451,8 +451,9 @@ def test_a_gpu_has_two_threads_and_more_for_many_games_or_large_boards(
 
     monkeypatch.setattr(backend, "resolve_device", lambda _: "cpu")
     assert [threads("connect_four", cores, 256) for cores in (1, 4, 16)] == [1, 4, 16]
-    assert backend.explain_threads(Config(GameConfig("connect_four")), 2) == ""
-    assert backend.explain_threads(Config(GameConfig("connect_four")), 16) == (
+    small = Config(GameConfig("connect_four"), selfplay=selfplay_config(parallel_games=128))
+    assert backend.explain_threads(small, 2) == ""
+    assert backend.explain_threads(small, 16) == (
         "16 threads share 128 games, so batches are small; "
         "selfplay.parallel_games=2048 would be faster"
     )

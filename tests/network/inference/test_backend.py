@@ -1,5 +1,7 @@
 """The backend is the fastest one that is installed, unless a key or a variable names another."""
 
+from dataclasses import replace
+
 import pytest
 from helpers.networks import needs_onnx, needs_openvino, scrambled
 
@@ -11,7 +13,7 @@ from alphazero.network.inference.onnx_evaluator import OnnxEvaluator
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.inference.torch_evaluator import TorchEvaluator
 
-ON_CPU = InferenceConfig(device="cpu")
+ON_CPU = InferenceConfig(device="cpu", selfplay_precision="same")
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +64,7 @@ def test_a_backend_that_is_not_installed_is_refused(
 ) -> None:
     install(monkeypatch)
     with pytest.raises(ConfigError, match=f"^inference.backend: {product}.* is not installed; use"):
-        resolve_backend(InferenceConfig(device="cpu", backend=name))
+        resolve_backend(replace(ON_CPU, backend=name))
     monkeypatch.setenv("ALPHAZERO_BACKEND", name)
     with pytest.raises(ConfigError, match=f"^ALPHAZERO_BACKEND: {product}.* is not installed; use"):
         resolve_backend(ON_CPU)
@@ -81,7 +83,7 @@ def test_onnx_runtime_refuses_bfloat16_and_other_devices(monkeypatch: pytest.Mon
 def test_with_openvino_it_is_chosen_on_a_cpu() -> None:
     assert resolve_backend(ON_CPU) == "openvino"
     assert isinstance(make_evaluator(scrambled(), ON_CPU), OpenVINOEvaluator)
-    assert resolve_backend(InferenceConfig(device="cpu", backend="torch")) == "torch"
+    assert resolve_backend(replace(ON_CPU, backend="torch")) == "torch"
 
 
 @needs_onnx
@@ -99,7 +101,7 @@ def test_the_variable_overrides_the_configuration(
     monkeypatch: pytest.MonkeyPatch, name: str, kind: type, description: str, configured: str
 ) -> None:
     monkeypatch.setenv("ALPHAZERO_BACKEND", name)
-    settings = InferenceConfig(device="cpu", backend=configured)
+    settings = replace(ON_CPU, backend=configured)
     assert type(make_evaluator(scrambled(), settings)) is kind
     assert explain_backend(settings) == f"positions are evaluated by {description} on the CPU"
 
