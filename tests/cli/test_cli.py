@@ -18,12 +18,12 @@ from helpers.commands import OnlyLine, exit_code
 from helpers.paths import ROOT
 from helpers.players import ANY_SIZE, TINY, saved_player
 from helpers.runs.tiny_run import YAML, fingerprint, tiny_config
-from helpers.settings import search_config
 from PIL import Image
 
 import alphazero
 from alphazero.arena import solved_positions
 from alphazero.cli.main import parser
+from alphazero.config.schema import SearchConfig
 from alphazero.games import game_names
 from alphazero.players.checkpoint_player import search_settings
 from alphazero.players.registry import load_player
@@ -386,7 +386,7 @@ def test_a_mistake_in_the_yaml_or_an_override_is_named_with_its_place(
     monkeypatch.chdir(tmp_path)
     Path("tiny.yaml").write_text(YAML)
     Path("wrong.yaml").write_text(YAML.replace("simulations: 4", "simulatons: 4"))
-    assert "wrong.yaml:4: unknown key 'simulatons' in 'search'; did" in only_line(
+    assert "wrong.yaml:5: unknown key 'simulatons' in 'search'; did" in only_line(
         "train", "wrong.yaml"
     )
     for override, message in (
@@ -450,9 +450,9 @@ def test_search_settings_out_of_range_in_a_checkpoint_give_way_to_the_defaults(
 
     odd = {"simulations": -5, "c_puct": "high", "fpu": "never", "reuse_tree": False}
     path = saved_player(tmp_path / "odd.safetensors", search=odd)
-    assert search_settings(load_checkpoint(path)) == search_config(reuse_tree=False)
+    assert search_settings(load_checkpoint(path)) == SearchConfig(reuse_tree=False)
     _, player = load_player(path)
-    assert player.search.settings.simulations == search_config().simulations
+    assert player.search.settings.simulations == SearchConfig().simulations
 
 
 # --- mistakes with options -----------------------------------------------------------------------
