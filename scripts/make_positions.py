@@ -38,7 +38,10 @@ def make_positions(
     """
     solver, rng = solver_for(game), np.random.default_rng(seed)
     search = RolloutSearch(game, RolloutConfig("uct", simulations=200), rng=rng)
-    player = SearchPlayer(search, selfplay=SelfplayConfig(temperature_moves=game.max_moves))
+    player = SearchPlayer(
+        search,
+        selfplay=SelfplayConfig(temperature_moves=game.max_moves, full_search_probability=1.0),
+    )
     bounds = [stage * game.max_moves // len(STAGES) for stage in range(len(STAGES) + 1)]
     lines: dict[str, bytes] = {}
     for low, high in itertools.pairwise(bounds):

@@ -30,6 +30,7 @@ from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.inference.batched_evaluator import rows_in_match
 from alphazero.players.budget import Budget
 from alphazero.players.levels import (
+    Level,
     LevelSettings,
     LevelTable,
     default_levels,
@@ -148,7 +149,9 @@ class CheckpointPlayer:
         table = load_levels(levels_file(self.path), self.trained_game, self.player_hash)
         if table is None:
             return default_levels(self.settings.simulations)
-        return table if self.game == self.trained_game else table.unrated
+        if self.game == self.trained_game:
+            return table
+        return LevelTable(tuple(Level(level.number, level.settings) for level in table.levels))
 
 
 def load_checkpoint_player(

@@ -14,7 +14,6 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable
 from typing import IO, Final, NamedTuple
 
 from alphazero.errors import PlayerError
@@ -70,19 +69,18 @@ class GtpProcess:
             raise PlayerError(
                 f"cannot start {printable(command)}: {explain_os_error(error)}"
             ) from error
-        assert process.stdin
-        assert process.stdout
-        assert process.stderr
-        self._process = process
-        self._stdin = process.stdin
+        assert process.stdin and process.stdout and process.stderr  # noqa: PT018
+        self._process, self._stdin = process, process.stdin
         self._replies: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._stderr: deque[str] = deque(maxlen=1)
         self._pending: deque[str] = deque()
         self._since = 0.0
         """Start of the wait for the oldest pending reply, by `time.monotonic()`."""
         # Threads hold the pipes, not this object: when it is garbage-collected, the process ends.
-        self._listener = _start_reading(_read_stderr, process.stderr, self._stderr)
-        _start_reading(_read_replies, process.stdout, self._replies)
+        arguments = (process.stderr, self._stderr), (process.stdout, self._replies)
+        self._stderr_reader = threading.Thread(target=_read_stderr, args=arguments[0], daemon=True)
+        self._stderr_reader.start()
+        threading.Thread(target=_read_replies, args=arguments[1], daemon=True).start()
         self._end = weakref.finalize(self, _end, process)
 
     def send(self, command: str) -> None:
@@ -122,7 +120,7 @@ class GtpProcess:
 
     @property
     def pending(self) -> int:
-        """The number of commands without a reply."""
+        """Commands without a reply."""
         return len(self._pending)
 
     @property
@@ -152,7 +150,7 @@ class GtpProcess:
     def _exit_reason(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(EXIT_TIMEOUT)
-            self._listener.join(EXIT_TIMEOUT)  # its last message may still be in the pipe
+            self._stderr_reader.join(EXIT_TIMEOUT)  # its last message may still be in the pipe
             last = f", its last message: {printable(self._stderr[0])}" if self._stderr else ""
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             return f"the program ended ({how}){last}"
@@ -174,12 +172,6 @@ def split_command(command: str) -> list[str]:
     if not words or "\0" in command:
         raise PlayerError("gtp: needs a command, as in 'gtp:gnugo --mode gtp'")
     return words
-
-
-def _start_reading(read: Callable[..., None], pipe: IO[bytes], where: object) -> threading.Thread:
-    thread = threading.Thread(target=read, args=(pipe, where), daemon=True)
-    thread.start()
-    return thread
 
 
 def _read_replies(pipe: IO[bytes], replies: "queue.SimpleQueue[str | None]") -> None:

@@ -31,16 +31,8 @@ from alphazero.utils.checked_json import field, parse_object, typed
 from alphazero.utils.files import printable, read_limited, write_atomic
 
 NAMES: Final = (
-    "first game",
-    "beginner",
-    "learner",
-    "casual",
-    "steady",
-    "regular",
-    "experienced",
-    "advanced",
-    "expert",
-    "strongest",
+    *("first game", "beginner", "learner", "casual", "steady"),
+    *("regular", "experienced", "advanced", "expert", "strongest"),
 )
 """Names of the levels from 1 on."""
 
@@ -149,11 +141,6 @@ class LevelTable:
     """the player with rating 0; empty if not measured"""
     opening_moves: int = 0
     """random moves at the start of each measured pair of games"""
-
-    @property
-    def unrated(self) -> "LevelTable":
-        """The same settings without ratings, as for another size of the game."""
-        return LevelTable(tuple(Level(level.number, level.settings) for level in self.levels))
 
     def level(self, number: int) -> Level:
         """Return a level.

@@ -1,27 +1,26 @@
 """Remembered evaluations: they change the work that is done, never the answer."""
 
 import dataclasses
-import functools
 import itertools
 
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.paths import CHECKPOINTS
-from helpers.searches import FIRST, HashedEvaluator, finish
+from helpers.searches import HashedEvaluator, search_from
 from helpers.settings import search_config
 from numba import types
 
 from alphazero.arena.openings import random_opening
 from alphazero.config.schema import InferenceConfig
-from alphazero.games import ONGOING, Game, State, make_game
-from alphazero.games.game import to_play
+from alphazero.games import Game, State, make_game
 from alphazero.mcts.kernels import evaluation_cache
 from alphazero.mcts.kernels.evaluation_cache import CacheType, new_cache
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.budget import Budget
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.players.registry import load_player
+from alphazero.solvers.exhaustive import solve_all_positions
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import threads_per_evaluation
@@ -63,9 +62,7 @@ def positions_of(game: Game, count: int, seed: int) -> list[State]:
 
 def findings(search: NetworkSearch, state: State) -> list[bytes]:
     """Search a position in a new tree; return all that is found at its root, bit for bit."""
-    search.reset(FIRST, state[None])
-    search.begin_search(FIRST)
-    return [array.tobytes() for array in finish(search)]
+    return [array.tobytes() for array in search_from(search, state)]
 
 
 def drop_half(search: NetworkSearch) -> None:
@@ -130,37 +127,18 @@ def test_a_shipped_player_answers_the_same_whatever_it_searched_before(
 
 
 @pytest.mark.arithmetic
-def test_every_board_of_tic_tac_toe_is_answered_optimally_in_any_order() -> None:
-    game = TIC_TAC_TOE
-    waiting, boards = [game.initial_state()], {}
-    for state in waiting:
-        stones = game.render(state)
-        if game.outcome(state) == ONGOING and stones not in boards:
-            boards[stones] = state
-            legal = np.flatnonzero(game.legal_action_mask(state))
-            waiting += [game.play(state, int(action)) for action in legal]
-    assert len(boards) == 4520
-
-    @functools.cache
-    def result(stones: str) -> int:
-        """Return the outcome of best play."""
-        state = game.parse(stones)
-        if game.outcome(state) != ONGOING:
-            return game.outcome(state)
-        legal = np.flatnonzero(game.legal_action_mask(state))
-        results = [result(game.render(game.play(state, int(action)))) for action in legal]
-        return min(results) if to_play(state) else max(results)
-
-    backwards, shuffled = list(boards)[::-1], np.random.default_rng(0).permutation(list(boards))
-    for simulations in (50, 100):
-        player = load_player(CHECKPOINTS / "tic_tac_toe.safetensors", simulations=simulations)[1]
-        answers: dict[str, int] = {}
-        for order in (list(boards), backwards, shuffled.tolist()):
-            for stones in order:
-                action = player.choose(boards[stones])
-                assert answers.setdefault(stones, action) == action
-                after = game.play(boards[stones], action)
-                assert result(game.render(after)) == result(stones), stones
+@pytest.mark.parametrize("simulations", [50, 100])
+def test_every_board_of_tic_tac_toe_is_answered_optimally_in_any_order(simulations: int) -> None:
+    player = load_player(CHECKPOINTS / "tic_tac_toe.safetensors", simulations=simulations)[1]
+    solution, actions = solve_all_positions(TIC_TAC_TOE), dict[int, int]()
+    boards = {TIC_TAC_TOE.render(state): index for index, state in enumerate(solution.states)}
+    order = np.array([*boards.values()])
+    assert len(order) == 4520
+    for indices in (order, order[::-1], np.random.default_rng(0).permutation(order)):
+        for index in indices.tolist():
+            action = player.choose(solution.states[index])
+            assert actions.setdefault(index, action) == action
+            assert solution.optimal[index, action]
 
 
 def test_no_position_is_evaluated_again_in_a_later_batch() -> None:
@@ -192,22 +170,6 @@ def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation() -> Non
         assert search._cache.values[place] == value
 
 
-def test_what_is_forgotten_is_evaluated_again() -> None:
-    game, settings = TIC_TAC_TOE, search_config(simulations=200, evaluation_cache_mib=1)
-    search = NetworkSearch(game, HashedEvaluator(game), settings)
-
-    def evaluations() -> int:
-        before = search.evaluations
-        findings(search, game.initial_state())
-        return search.evaluations - before
-
-    first = evaluations()
-    assert first > 0
-    assert evaluations() < first / 20, "but for those whose place another one took"
-    search.clear_cache()
-    assert evaluations() == first
-
-
 def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one() -> None:
     cache = new_cache(1, 7, 4, 9)
     assert sum(array.nbytes for array in cache[:3]) <= 1 << 20
@@ -222,13 +184,9 @@ def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one() -> None:
     assert cache.logits[place].tolist() == [2] * 7
     assert cache.values[place] == np.float32(0.2)
     assert cache.counts.tolist() == [3, 2]
-
-
-def test_a_cache_of_no_size_remembers_nothing() -> None:
-    cache = new_cache(0, 7, 4, 9)
-    put(cache, np.uint64(3), np.zeros(7, np.float32), 0.0)
-    assert get(cache, np.uint64(3)) == -1
-    assert cache.counts.tolist() == [0, 0]
+    without = new_cache(0, 7, 4, 9)
+    put(without, np.uint64(3), np.zeros(7, np.float32), 0.0)
+    assert get(without, np.uint64(3)) == -1
 
 
 def test_observations_that_differ_anywhere_have_different_keys() -> None:

@@ -12,7 +12,6 @@ from helpers.searches import (
     HashedEvaluator,
     assert_same_tree,
     edges_of,
-    exact_value,
     finish,
     follow_at_random,
     random_position,
@@ -206,23 +205,3 @@ def test_a_kept_graph_is_whole() -> None:
                 root, *kept = [numbers[place] for place in places(search).values()]
                 older += min(kept, default=root) < root
     assert older > 0
-
-
-def test_means_come_nearer_to_the_truth_when_bad_moves_count_less(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Among positions a few moves from their ends, without any knowledge of the game."""
-    game, rng, errors = GAMES["tic_tac_toe"], np.random.default_rng(0), {}
-    known: dict[bytes, int] = {}
-    states = [random_position(game, 4, rng) for _ in range(30)]
-    for weighting in (0.0, 4.0):
-        monkeypatch.setattr(network_search, "BACKUP_VALUE_WEIGHTING", weighting)
-        settings = search_config(transpositions="always")
-        wrong = []
-        for state in states:
-            search = NetworkSearch(game, HashedEvaluator(game), settings, nodes=200)
-            search.reset(FIRST, state[None])
-            search.begin_search(FIRST, 100)
-            wrong.append(abs(finish(search).values[0] - exact_value(game, state, known)))
-        errors[weighting] = float(np.mean(wrong))
-    assert errors[4.0] < errors[0.0]
