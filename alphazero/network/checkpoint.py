@@ -4,7 +4,7 @@ The layout is that of safetensors: a length (8 bytes), a JSON header, the tensor
 `__metadata__` holds the format and the SHA-256 of the whole file, in which the hash itself counts
 as zeros, because safetensors by itself loads a flipped bit silently. Nothing is ever unpickled.
 
-A file's kind is known before torch is loaded, which is imported where tensors are needed.
+Only functions that need tensors import torch, so that a wrong file is refused early.
 """
 
 import hashlib

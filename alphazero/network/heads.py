@@ -32,7 +32,7 @@ HORIZON_SHARES: Final = (0.176, 0.056, 0.016)
 """KataGo's factors of the board's cells in the T horizons of the short-term values: 65, 21 and 7
 moves on 19 x 19, 15, 6 and 2 on 9 x 9 (`cpp/dataio/trainingwrite.cpp`)."""
 
-LEAST_SPREAD: Final = 0.05
+MIN_SPREAD: Final = 0.05
 """The smallest standard deviation of a margin, in board widths: half a point on 9 x 9."""
 
 
@@ -161,7 +161,7 @@ class MarginHead(PooledHead):
         """Map the trunk [B, F, H, W] to mean and standard deviation float32 [B, 2], in points."""
         mean, spread = super().forward(trunk).unbind(1)
         width = math.sqrt(trunk.shape[2] * trunk.shape[3])
-        return width * torch.stack([mean, softplus(spread) + LEAST_SPREAD], 1)
+        return width * torch.stack([mean, softplus(spread) + MIN_SPREAD], 1)
 
 
 def make_auxiliary_heads(settings: NetworkConfig) -> nn.ModuleDict:

@@ -143,7 +143,7 @@ def compare_with_torch(
 def _describe(checkpoint: Checkpoint, game: Game, sha256: str) -> dict[str, str]:
     """Return the metadata of a model: texts, some of them JSON.
 
-    The licence is known for players that come with the package; others belong to their trainers.
+    Players of the package have its licence; others belong to their trainers.
     """
     start = game.initial_state()
     names = [
@@ -181,15 +181,15 @@ def played_positions(evaluator: BatchedEvaluator, game: Game, count: int) -> Flo
     """
     rng = np.random.default_rng(0)
     states = [game.initial_state() for _ in range(_GAMES)]
-    seen: dict[bytes, Float32Array] = {}
+    positions: dict[bytes, Float32Array] = {}
     idle = 0  # rounds without a new position
     for _ in range(_MAX_ROUNDS):
-        if len(seen) >= count or idle > game.max_moves:
+        if len(positions) >= count or idle > game.max_moves:
             break
         observations = np.stack([game.observe(state) for state in states])
-        before = len(seen)
-        seen |= {position.tobytes(): position for position in observations}
-        idle = idle + 1 if len(seen) == before else 0
+        before = len(positions)
+        positions |= {position.tobytes(): position for position in observations}
+        idle = idle + 1 if len(positions) == before else 0
         logits, _ = evaluator.evaluate(observations)
         for index, (state, scores) in enumerate(zip(states, logits, strict=True)):
             mask = game.legal_action_mask(state)
@@ -199,5 +199,5 @@ def played_positions(evaluator: BatchedEvaluator, game: Game, count: int) -> Flo
             after = game.play(state, int(rng.choice(len(mask), p=weights / weights.sum())))
             over = game.outcome(after) != ONGOING
             states[index] = game.initial_state() if over else after
-    positions = np.stack(list(seen.values()))
-    return positions[rng.permutation(len(positions))[:count]]
+    stack = np.stack(list(positions.values()))
+    return stack[rng.permutation(len(stack))[:count]]

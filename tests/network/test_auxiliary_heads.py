@@ -9,7 +9,7 @@ from helpers.networks import moved, needs_openvino
 from helpers.settings import network_config
 
 from alphazero.config.schema import AUXILIARY_HEADS, NetworkConfig
-from alphazero.network.heads import LEAST_SPREAD
+from alphazero.network.heads import MIN_SPREAD
 from alphazero.network.inference.batched_evaluator import AuxiliaryPredictions
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.inference.torch_evaluator import TorchEvaluator
@@ -76,7 +76,7 @@ def test_predictions_are_the_outputs_in_words_for_people() -> None:
     assert np.allclose(predictions.ownership, chances - (1 - chances), atol=1e-5)
     assert np.allclose(predictions.margin, arrays["margin"][:, 0], atol=1e-5)
     assert np.allclose(predictions.margin_spread, arrays["margin"][:, 1], atol=1e-5)
-    assert (predictions.margin_spread >= LEAST_SPREAD * np.sqrt(20)).all()
+    assert (predictions.margin_spread >= MIN_SPREAD * np.sqrt(20)).all()
     chances = 1 / (1 + np.exp(-arrays["short_term_value"]))
     assert np.allclose(predictions.short_term_value, 2 * chances - 1, atol=1e-5)
     assert predictions.ownership.std() > 0.01

@@ -1,4 +1,4 @@
-"""Convolutional heads against a plain computation, cell by cell, on boards of several sizes."""
+"""Convolutional heads against a slow twin, cell by cell, on boards of several sizes."""
 
 import math
 

@@ -33,7 +33,7 @@ def test_the_file_alone_says_what_it_computes_and_whose_it_is() -> None:
     checkpoint = load_checkpoint(TIC_TAC_TOE)
     model = export_model(checkpoint, sha256_of(TIC_TAC_TOE), positions=50)
     read = onnx.load_from_string(model.data)
-    metadata = {each.key: each.value for each in read.metadata_props}
+    metadata = {entry.key: entry.value for entry in read.metadata_props}
     assert metadata["format"] == "alphazero-onnx"
     assert metadata["format_version"] == "1"
     assert metadata["player_sha256"] == sha256_of(TIC_TAC_TOE)
@@ -48,13 +48,13 @@ def test_the_file_alone_says_what_it_computes_and_whose_it_is() -> None:
 
     def shapes(values: Any) -> dict[str, list[Any]]:
         return {
-            each.name: [d.dim_param or d.dim_value for d in each.type.tensor_type.shape.dim]
-            for each in values
+            value.name: [d.dim_param or d.dim_value for d in value.type.tensor_type.shape.dim]
+            for value in values
         }
 
     assert shapes(read.graph.input) == {"observations": ["batch", 4, 3, 3]}
     assert shapes(read.graph.output) == {"policy_logits": ["batch", 9], "values": ["batch"]}
-    assert all(each.doc_string for each in [*read.graph.input, *read.graph.output])
+    assert all(value.doc_string for value in [*read.graph.input, *read.graph.output])
     kinds = {node.op_type for node in read.graph.node}
     assert "BatchNormalization" not in kinds
 

@@ -33,7 +33,7 @@ TOLERANCES: Final = {"float32": 0.02, "bfloat16": 0.2}
 Measured on CPUs for networks of every size shipped here, new and trained: 0.000001 and 0.04.
 Unrelated outputs are off by 1."""
 
-_LEAST_SPREAD: Final = 0.02
+_MIN_SPREAD: Final = 0.02
 """The smallest spread to divide by, that of a new network. A network that is sure of every game has
 nearly equal outputs."""
 
@@ -163,6 +163,6 @@ def relative_error(answers: Float32Array, exact: Float32Array) -> float:
     def root_mean_square(numbers: Float32Array) -> float:
         return float(np.sqrt(np.mean(np.square(numbers, dtype=np.float64))))
 
-    spread = max(root_mean_square(exact - exact.mean(axis=0)), _LEAST_SPREAD)
+    spread = max(root_mean_square(exact - exact.mean(axis=0)), _MIN_SPREAD)
     error = root_mean_square(answers - exact) / spread
     return error if np.isfinite(error) else float("inf")

@@ -34,9 +34,7 @@ def resolve_device(device: str) -> str:
             f"device {device!r} is not usable by torch {torch.__version__}, which has here: "
             f"{', '.join(available_devices())}; use 'auto' or 'cpu'"
         )
-    from alphazero.network.inference.device_check import self_check
-
-    if torch.device(device).type != "cpu" and (fault := self_check(device).fault):
+    if torch.device(device).type != "cpu" and (fault := _fault_of(device)):
         raise ConfigError(f"device {device!r} fails its self-check: {fault}; use 'auto' or 'cpu'")
     return device
 
@@ -44,13 +42,18 @@ def resolve_device(device: str) -> str:
 @functools.cache
 def _best_device() -> str:
     """Return the first device that passes its self-check, else the CPU; print those that fail."""
-    from alphazero.network.inference.device_check import self_check
-
     for kind in available_devices()[:-1]:
-        if not (fault := self_check(kind).fault):
+        if not (fault := _fault_of(kind)):
             return kind
         print(f"{kind} is not used, it fails its self-check: {fault}", file=sys.stderr)
     return "cpu"
+
+
+def _fault_of(device: str) -> str:
+    """Return the fault of a device that is not the CPU; empty if there is none."""
+    from alphazero.network.inference.device_check import self_check  # late: the CPU needs none
+
+    return self_check(device).fault
 
 
 def _exists(device: str) -> bool:

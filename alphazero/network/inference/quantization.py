@@ -1,7 +1,7 @@
 """Quantization to int8: the convolutions that are rounded, and their ranges.
 
 A convolution's input, not negative after its ReLU, is rounded to 256 levels from 0 to the
-greatest value seen on positions from play, with one range per tensor. Its weights are rounded to
+largest value on positions from play, with one range per tensor. Its weights are rounded to
 255 levels, symmetric around 0, with one range per output channel. (Jacob et al., *Quantization and
 training of neural networks for efficient integer-arithmetic-only inference*, arXiv:1712.05877,
 sections 2.1 and 3; per channel: Krishnamoorthi, arXiv:1806.08342, section 3.)
@@ -33,7 +33,7 @@ agrees with float32 in 0.996 to 0.999."""
 MAX_VALUE_ERROR: Final = 0.03
 """Largest mean difference of int8's values, which is 0.002 to 0.003; that of bfloat16 is 0.002."""
 
-_LEAST: Final = 1e-6
+_MIN_RANGE: Final = 1e-6
 """The smallest range: an untrained block's weights are all 0."""
 
 Outputs = Sequence[Float32Array]
@@ -51,7 +51,7 @@ def measure_ranges(network: ResNet, observations: Float32Array) -> Ranges:
     ranges: dict[Tensor, Tensor] = {}
 
     def note(layer: Any, inputs: tuple[Tensor]) -> None:
-        ranges[layer.weight] = inputs[0].max().clamp_min(_LEAST).reshape(1, 1, 1, 1)
+        ranges[layer.weight] = inputs[0].max().clamp_min(_MIN_RANGE).reshape(1, 1, 1, 1)
 
     layers = [layer for layer in network.tower.modules() if isinstance(layer, nn.Conv2d)]
     hooks = [layer.register_forward_pre_hook(note) for layer in layers]
@@ -63,8 +63,8 @@ def measure_ranges(network: ResNet, observations: Float32Array) -> Ranges:
 
 
 def weight_ranges(weight: Tensor) -> Tensor:
-    """Return each channel's greatest absolute weight [F, 1, 1, 1]; `weight` is [F, ., ., .]."""
-    return weight.abs().amax(dim=(1, 2, 3), keepdim=True).clamp_min(_LEAST)
+    """Return each channel's largest absolute weight [F, 1, 1, 1]; `weight` is [F, ., ., .]."""
+    return weight.abs().amax(dim=(1, 2, 3), keepdim=True).clamp_min(_MIN_RANGE)
 
 
 class QuantizationError(NamedTuple):

@@ -86,8 +86,8 @@ def test_healthy_backends_pass_with_new_and_trained_networks(backend: str, preci
         networks.append((make_game(saved.game_name, **saved.game_options), saved.network()))
     worst = 0.0
     for game, network in networks:
-        found = check_device(make_evaluator(network, settings), network, game)
-        worst = max(worst, *found.errors.values())
+        check = check_device(make_evaluator(network, settings), network, game)
+        worst = max(worst, *check.errors.values())
     print(f"{backend} {precision}: at most {worst:.5%} of {TOLERANCES[precision]:.0%}")
     assert worst < TOLERANCES[precision] / 4
 
