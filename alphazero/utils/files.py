@@ -34,9 +34,6 @@ _ADVICE: Final = {
     errno.EMFILE: "raise the limit of open files (ulimit -n)",
 }
 
-# Errors of file systems that cannot sync folders; the file is already renamed then.
-_FOLDER_SYNC_UNSUPPORTED: Final = (errno.EINVAL, errno.ENOTSUP)
-
 
 def write_atomic(path: Path | str, data: bytes) -> None:
     """Write `data` to `path` so that at any instant the whole old or the whole new file is there.
@@ -94,9 +91,7 @@ def read_start(path: Path) -> bytes:
 
 def check_readable(path: Path | str) -> None:
     """Raise RunError unless `path` is a readable regular file."""
-    with path_errors("read", path):
-        check_regular(path)
-        Path(path).open("rb").close()
+    read_start(Path(path))
 
 
 def is_folder(path: Path) -> bool:
@@ -135,7 +130,7 @@ def _sync_folder(folder: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno not in _FOLDER_SYNC_UNSUPPORTED:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # it cannot sync folders
             raise
     finally:
         os.close(descriptor)

@@ -53,7 +53,7 @@ class RandomGames:
 
     @cached_property
     def rules(self) -> WatchedRules:
-        return WatchedRules(self.game, work=100 * self.effort)
+        return WatchedRules(self.game, work=50 * self.effort)
 
     def observe(self, state: State) -> Array:
         return self.rules.read("observe", state).written
