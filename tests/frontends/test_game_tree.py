@@ -25,14 +25,6 @@ def tree_of(*actions: int) -> GameTree:
     return game_tree
 
 
-def test_one_goes_back_and_forth_along_one_line() -> None:
-    game_tree = tree_of(4, 0, 8)
-    assert game_tree.go_to(1)
-    assert game_tree.moves == [4]
-    assert game_tree.go_to(3)
-    assert game_tree.moves == [4, 0, 8]
-
-
 def test_another_move_begins_a_branch_and_loses_nothing() -> None:
     game_tree = tree_of(4, 0, 8)
     game_tree.go_to(1)
@@ -44,15 +36,6 @@ def test_another_move_begins_a_branch_and_loses_nothing() -> None:
     game_tree.make(0)
     assert game_tree.go_to(3)
     assert game_tree.moves == [4, 0, 8]
-
-
-def test_the_line_goes_on_after_the_position_that_is_looked_at() -> None:
-    game_tree = tree_of(4, 0, 8)
-    game_tree.go_to(1)
-    assert [node.action for node in game_tree.line] == [None, 4, 0, 8]
-    assert [node.action for node in game_tree.path] == [None, 4]
-    assert not game_tree.go_to(4)
-    assert game_tree.current.ply == 1
 
 
 def test_an_illegal_move_changes_nothing() -> None:
@@ -157,14 +140,10 @@ def test_a_search_result_holds_what_the_search_has_found() -> None:
     assert best.action == 2  # completes the row
     assert best.value == 1
     assert -1 <= search_result.network_value <= 1
-    assert search_result.simulations == sum(each.visits for each in search_result.candidates)
+    assert search_result.simulations == sum(
+        candidate.visits for candidate in search_result.candidates
+    )
     legal = np.flatnonzero(GAME.legal_action_mask(game_tree.state))
-    assert sorted(each.action for each in search_result.candidates) == legal.tolist()
+    assert sorted(candidate.action for candidate in search_result.candidates) == legal.tolist()
     assert game_tree.search_comment(2, search_result).startswith("win rate")
     assert game_tree.search_comment(2, None) == ""
-
-
-def test_players_without_a_tree_have_no_search_results() -> None:
-    analyzer = Analyzer(parse_player("random"), GAME)
-    analyzer.set_position([])
-    assert analyzer.result(GAME.initial_state()) is None

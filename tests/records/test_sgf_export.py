@@ -14,7 +14,7 @@ from helpers.frontends.terminal_client import Stream
 from helpers.runs.tiny_run import tiny_config
 
 from alphazero.cli.main import main
-from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.errors import AlphaZeroError, PlayerError
 from alphazero.frontends.game_tree import PERSON
 from alphazero.frontends.terminal.app import Terminal
 from alphazero.frontends.terminal.screen import PlainConsole
@@ -68,23 +68,6 @@ def random_games(game: Game, count: int) -> list[PlayedGame]:
 # --- files ---------------------------------------------------------------------------------------
 
 
-def test_games_of_every_game_with_sgf_are_read_as_they_were_saved(tmp_path: Path) -> None:
-    names = [name for name in game_names() if has_sgf(make_game(name))]
-    assert {"go", "gomoku", "mnk", "tic_tac_toe", "othello", "hex"} <= set(names)
-    for name in names:
-        games = random_games(make_game(name), 3)
-        games += [
-            dataclasses.replace(games[0], comments=("", *["a ] b"] * (len(games[0].actions) - 1)))
-        ]
-        games += [played_in(games[0].game, outcome=-1, resigned=True)]
-        games += [played_in(games[0].game)]
-        save_played(tmp_path / "a.sgf", games)
-        assert load_played(tmp_path / "a.sgf") == games
-        bare = [dataclasses.replace(each, comments=()) for each in games]
-        save_played(tmp_path / "a.jsonl", games)
-        assert load_played(tmp_path / "a.jsonl") == bare
-
-
 @pytest.mark.parametrize(
     ("game", "moves", "result"),
     [
@@ -114,48 +97,39 @@ def test_othello_is_won_by_the_discs_that_lie_there() -> None:
     assert len(results) > 3
 
 
-def test_resignations_and_forfeits_are_written() -> None:
-    for more, result in (({"resigned": True}, "W+R"), ({"forfeit_reason": "forfeit"}, "W+F")):
-        played = played_in(HEX, "a1", outcome=-1, **more)
-        assert read_sgf(to_sgf(played)).result == result
-        assert from_sgf(read_sgf(to_sgf(played))) == played
-        assert ("C[Ended by adjudication: forfeit.]" in to_sgf(played)) == (
-            "forfeit_reason" in more
-        )
-    assert "RE[" not in to_sgf(played_in(HEX, "a1"))
-    assert from_sgf(read_sgf("(;GM[11]SZ[3]RE[B+Time];B[a1])")).forfeit_reason == "out of time"
-
-
-def test_what_is_written_is_what_is_read_and_what_is_written_again() -> None:
+def test_what_is_written_is_what_is_read_and_what_is_written_again(tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
-    for name in (name for name in game_names() if has_sgf(make_game(name))):
+    names = [name for name in game_names() if has_sgf(make_game(name))]
+    assert {"go", "gomoku", "mnk", "tic_tac_toe", "othello", "hex"} <= set(names)
+    for name in names:
         game = make_game(name)
-        bare, states = random_games(game, 1)[0], []
-        states = bare.states()[:-1]
+        (bare,) = random_games(game, 1)
+        values = rng.uniform(-1, 1, len(bare.actions))
         comments = tuple(
-            search_comment(
-                game, state, action, rng.uniform(-1, 1), rng.dirichlet([1] * game.num_actions)
-            )
-            for state, action in zip(states, bare.actions, strict=True)
+            search_comment(game, state, action, value, rng.dirichlet([1] * game.num_actions))
+            for state, action, value in zip(bare.states(), bare.actions, values, strict=False)
         )
+        assert [value_in(comment) for comment in comments] == pytest.approx(values, abs=0.005)
         whole = dataclasses.replace(
             bare, players=("Añ: [x\\]", "network:a/b.safetensors"), opening=3, comments=comments
         )
         cut = dataclasses.replace(whole, actions=whole.actions[:4], comments=comments[:4])
-        for played in (
+        reason = "answered 'z9]', which is no move. Twice"
+        games = [
+            bare,
             whole,
             dataclasses.replace(cut, outcome=ONGOING),
             dataclasses.replace(cut, outcome=1, resigned=True),
-            dataclasses.replace(
-                cut, outcome=-1, forfeit_reason="answered 'z9]', which is no move. Twice"
-            ),
-        ):
+            dataclasses.replace(cut, outcome=-1, forfeit_reason=reason),
+        ]
+        for played, result in zip(games, ("", "", "", "B+R", "W+F"), strict=True):
             text = to_sgf(played)
-            again = from_sgf(read_sgf(text))
-            assert again == played
-            assert to_sgf(again) == text
+            assert from_sgf(read_sgf(text)) == played
+            assert not result or read_sgf(text).result == result
             line = read_line(played.to_line().encode())
             assert line == dataclasses.replace(played, comments=())
+        save_played(tmp_path / "a.sgf", games)
+        assert load_played(tmp_path / "a.sgf") == games
 
 
 @pytest.mark.parametrize(
@@ -227,16 +201,6 @@ def test_random_damage_never_escapes_as_another_error(tmp_path: Path) -> None:
     assert refused > 200
 
 
-def test_a_game_without_sgf_is_refused_before_it_is_played(
-    tmp_path: Path, only_line: OnlyLine
-) -> None:
-    save = ["--game", "connect_four", "--save", tmp_path / "x.sgf"]
-    for command in (["match", "random", "random"], ["play", "random"]):
-        assert only_line(*command, *save).endswith(
-            "hex, not for connect_four; a file that ends in .jsonl takes any game"
-        )
-
-
 # --- what was thought ----------------------------------------------------------------------------
 
 
@@ -250,6 +214,8 @@ def test_a_comment_has_the_win_rate_the_value_and_the_policy() -> None:
         "win rate 0% (value -1.00), 50 of 200 visits; else b2 61%, b3 14%"
     )
     assert search_comment(HEX, state, 4, 0.0, 0 * policy) == "win rate 50% (value +0.00)"
+    for comment in ("", "win rate 71%", "win rate 71% (value x)", "win rate 9% (value +9.99)"):
+        assert value_in(comment) is None
 
 
 def test_only_moves_of_players_who_search_have_comments() -> None:
@@ -275,87 +241,73 @@ def test_a_comment_of_another_program_does_not_count_as_an_opening(count: str) -
     assert from_sgf(read_sgf(text)).opening == 0
 
 
-def test_the_value_is_read_from_the_comment_that_holds_it() -> None:
-    policy = np.full(9, 1 / 9)
-    for value in (-1.0, -0.42, 0.0, 0.07, 1.0):
-        comment = search_comment(HEX, HEX.initial_state(), 4, value, policy)
-        assert value_in(comment) == pytest.approx(value, abs=0.005)
-    for comment in (
-        "",
-        "win rate 71%",
-        "win rate 71% (value x)",
-        "win rate 9% (value +9.99)",
-        "I win",
-    ):
-        assert value_in(comment) is None
-
-
 # --- the terminal --------------------------------------------------------------------------------
-
-
-def talk(words: str, tmp_path: Path, *, save: bool = False) -> tuple[str, TerminalSession]:
-    """Play tic-tac-toe as the first player by typed words; return the output and the session."""
-    stream = Stream()
-    typed = iter([*words.split(","), "quit"])
-    session = TerminalSession(UCT, make_game("tic_tac_toe"), (True, False))
-    terminal = Terminal(session, PlainConsole(stream), lambda _: next(typed))
-    terminal.run(tmp_path / "all.sgf" if save else None)
-    return "\n".join(stream.output), session
 
 
 UCT = parse_player("uct:simulations=100")
 
 
-def test_what_is_played_is_saved_with_the_visits_of_the_players_search(tmp_path: Path) -> None:
+def talk(words: str, save: Path | None = None) -> tuple[str, TerminalSession]:
+    """Play tic-tac-toe as the first player by typed words; return the output and the session."""
+    stream = Stream()
+    typed = iter([*words.split(","), "quit"])
+    session = TerminalSession(UCT, make_game("tic_tac_toe"), (True, False))
+    Terminal(session, PlainConsole(stream), lambda _: next(typed)).run(save)
+    return "\n".join(stream.output), session
+
+
+def test_games_are_saved_with_the_visits_of_the_players_search(tmp_path: Path) -> None:
     path = tmp_path / "my game.sgf"
-    output, session = talk(f"save {path},b2,save,save {path}", tmp_path)
+    output, session = talk(
+        f"save {path},b2,save,save {path},new,b2,undo,c2", save=tmp_path / "all.sgf"
+    )
     assert "there is no move to save yet" in output
     assert "expected a file, as in: save game.sgf" in output
     assert f"saved 1 game in {path}" in output
     (game,) = load_played(path)
     assert (game.players, game.outcome, len(game.actions)) == ((PERSON, UCT.name), ONGOING, 2)
-    assert game == session.played()[0]
-    assert game.comments[0] == ""
-    found = re.fullmatch(
+    comment = re.fullmatch(
         r"win rate (\d+)% \(value ([+-].*)\), (\d+) of (\d+) visits; else .*", game.comments[1]
     )
-    assert found
-    assert abs(float(found[1]) / 100 - (1 + float(found[2])) / 2) < 0.011
-    assert 0 < int(found[3]) <= int(found[4])
-    assert int(found[4]) >= 100
-    thought = re.search(r"\(win rate (\d+)%", output)
-    assert thought is not None
-    assert thought[1] == found[1]
-
-
-def test_all_games_are_saved_on_leaving_and_comments_follow_undo(tmp_path: Path) -> None:
-    talk("b2,c2,new,b2,undo,c2", tmp_path, save=True)
+    assert comment
+    assert game.comments[0] == ""
+    assert abs(float(comment[1]) / 100 - (1 + float(comment[2])) / 2) < 0.011
+    assert 0 < int(comment[3]) <= int(comment[4])
+    assert int(comment[4]) >= 100
+    assert f"(win rate {comment[1]}%" in output
     first, second = load_played(tmp_path / "all.sgf")
-    assert len(first.actions) == len(first.comments) == 4
-    assert len(second.actions) == len(second.comments) == 2
-    assert [bool(comment) for comment in first.comments] == [False, True, False, True]
+    assert [first, second] == session.played()
+    assert first.actions == game.actions
+    assert [bool(comment) for comment in second.comments] == [False, True]
     assert second.moves()[0] == "c2"
-    talk("undo", tmp_path / "none", save=True)  # a folder that is not there: nothing is written
 
 
 def test_a_file_that_cannot_be_written_is_reported_and_the_game_goes_on(tmp_path: Path) -> None:
-    output, session = talk(f"b2,save {tmp_path},save {tmp_path / 'no' / 'a.sgf'},save \0", tmp_path)
+    output, session = talk(f"b2,save {tmp_path},save {tmp_path / 'no' / 'a.sgf'},save \0")
     assert output.count("cannot write ") == 3
     assert len(session.played()[0].actions) == 2
 
 
-def test_a_record_is_gone_on_with(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
+def test_a_record_is_gone_on_with(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture, only_line: OnlyLine
+) -> None:
     path, saved = tmp_path / "a.sgf", tmp_path / "b.sgf"
-    game = played_in(HEX, "a1", "b2", "c1", comments=("one", "", "three"))
-    save_played(path, [game])
+    save_played(path, [played_in(HEX, "a1", "b2", "c1", comments=("one", "", "three"))])
     monkeypatch.setattr("sys.stdin", io.StringIO("b1\nquit\n"))
     command = ["play", "random", "--from", str(path), "--after", "2", "--save", str(saved)]
     assert main(command) == 0
     assert "X to move after 2 moves" in capsys.readouterr().out
     (after,) = load_played(saved)
-    assert after.game == HEX
-    assert after.moves()[:3] == ["a1", "b2", "b1"]
+    assert (after.game, after.moves()[:3]) == (HEX, ["a1", "b2", "b1"])
     assert after.comments[:3] == ("one", "", "")
+    for options, message in (
+        (["--after", "1"], "--after counts the moves of a game that is given with --from"),
+        (["--from", path, "--after", "4"], "continue after move 3 at the latest"),
+        (["--from", path, "--game", "othello"], "; expected othello"),
+        (["--from", tmp_path / "no.sgf"], "no such file"),
+        (["--game", "connect_four", "--save", path], "; a file that ends in .jsonl takes any game"),
+    ):
+        assert message in only_line("play", "random", *options)
 
 
 def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path: Path) -> None:
@@ -377,20 +329,6 @@ def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path: Path
             load_start_position(path, None, game)
     with pytest.raises(PlayerError, match="has 3 moves"):
         load_start_position(path, 4, None)
-
-
-def test_a_game_that_cannot_be_continued_is_refused_in_one_line(
-    tmp_path: Path, only_line: OnlyLine
-) -> None:
-    path = tmp_path / "a.sgf"
-    save_played(path, [played_in(HEX, "a1")])
-    for options, message in (
-        (["--after", "1"], "--after counts the moves of a game that is given with --from"),
-        (["--from", path, "--after", "2"], "continue after move 1 at the latest"),
-        (["--from", path, "--game", "othello"], "; expected othello"),
-        (["--from", tmp_path / "no.sgf"], "no such file"),
-    ):
-        assert message in only_line("play", "random", *options)
 
 
 # --- matches, self-play, show --------------------------------------------------------------------
@@ -443,13 +381,3 @@ def test_a_comment_cannot_command_the_terminal(tmp_path: Path, capsys: Capture) 
     assert "against white: unfinished, 1 moves\n" in out
     assert "1. Red (X) '\\x1b[2J]': a1  a [31mb c\n" in out
     assert "\x1b" not in out
-
-
-def test_moves_of_a_random_player_have_no_comments(tmp_path: Path) -> None:
-    session = TerminalSession(parse_player("random"), HEX, (False, False))
-    Terminal(session).run(tmp_path / "a.sgf")
-    (game,) = load_played(tmp_path / "a.sgf")
-    assert game.comments == ()
-    assert game.outcome != ONGOING
-    with pytest.raises(GameError, match="not for nim"):
-        to_sgf(PlayedGame(make_game("nim"), ("", ""), (), ONGOING))

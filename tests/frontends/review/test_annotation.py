@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
+from helpers.games import TIC_TAC_TOE
 from sgfmill import sgf
 
-from alphazero.errors import GameError
 from alphazero.frontends.game_tree import GameTree
 from alphazero.frontends.review.annotation import annotated_sgf
 from alphazero.frontends.review.judgement import Evaluation, review_moves
@@ -82,9 +81,3 @@ def test_an_exact_end_is_described_in_words() -> None:
     played = PlayedGame(TIC_TAC_TOE, ("A", "B"), moves, 2)
     text = annotated_sgf(played, evaluations, review_moves(moves, evaluations))
     assert "then 0%: blunder, better was b2 (b2 a2), draws" in text
-
-
-def test_a_game_without_sgf_is_refused() -> None:
-    played = PlayedGame(CONNECT_FOUR, ("A", "B"), (3,), 2)
-    with pytest.raises(GameError, match="SGF is possible for go"):
-        annotated_sgf(played, [None, None], review_moves((3,), [None, None]))

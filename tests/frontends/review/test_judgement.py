@@ -94,17 +94,6 @@ def test_moves_of_the_opening_are_not_judged() -> None:
     assert review.count(0, Judgement.MISTAKE) == 0
 
 
-def test_a_best_move_loses_nothing_even_if_a_later_search_rates_it_lower() -> None:
-    evaluations = [
-        Evaluation(0.5, best=(7, 8), line=(7,), choices=2),
-        Evaluation(0.5, is_exact=False, best=(1,), line=(1,), choices=2),
-    ]
-    (move,) = review_moves([8], evaluations).moves
-    assert move is not None
-    assert (move.loss, move.judgement) == (0.0, Judgement.BEST)
-    assert (move.before, move.after) == pytest.approx((75, 25))
-
-
 def test_forced_moves_do_not_count_and_unknown_positions_are_left_out() -> None:
     evaluations = [
         Evaluation(0.0, best=(0,), line=(0,), choices=1),

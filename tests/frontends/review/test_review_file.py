@@ -14,42 +14,33 @@ from alphazero.records.played_game import PlayedGame
 
 PLAYED = PlayedGame(CONNECT_FOUR, ("A", "B"), (3, 3, 2), 2)
 UCT = parse_player("uct:50")
-KNOWN = {
+EVALUATIONS = {
     0: Evaluation(0.25, best=(3,), line=(3, 3, 3), choices=7),
     3: Evaluation(-1.0, True, 12, best=(1, 4), line=(1, 4), choices=7),
 }
 
 
 def written(path: Path) -> Path:
-    ReviewFile(path).save(PLAYED, UCT, KNOWN)
+    ReviewFile(path).save(PLAYED, UCT, EVALUATIONS)
     return path
 
 
-def test_it_lies_beside_the_games() -> None:
-    assert review_file(Path("a/games.sgf")) == Path("a/games.review.jsonl")
-
-
 def test_evaluations_are_read_back_as_they_were(tmp_path: Path) -> None:
-    path = written(tmp_path / "x.review.jsonl")
+    path = written(review_file(tmp_path / "games.sgf"))
+    assert path == tmp_path / "games.review.jsonl"
     kept = ReviewFile(path)
-    assert kept.load(PLAYED, UCT) == KNOWN
+    assert kept.load(PLAYED, UCT) == EVALUATIONS
     assert kept.load(PLAYED, parse_player("uct:51")) == {}
     assert kept.load(PlayedGame(CONNECT_FOUR, ("A", "B"), (3, 3), 2), UCT) == {}
     assert kept.load(PlayedGame(TIC_TAC_TOE, ("A", "B"), (3,), 2), UCT) == {}
     # Another game is added, this one is replaced.
-    other = PlayedGame(TIC_TAC_TOE, ("A", "B"), (), 2)
-    kept.save(other, UCT, {})
-    kept.save(PLAYED, UCT, {3: KNOWN[3]})
+    other, end = PlayedGame(TIC_TAC_TOE, ("A", "B"), (0, 3, 1, 4, 2), 1), Evaluation(-1.0, True)
+    kept.save(other, UCT, {5: end})
+    kept.save(PLAYED, UCT, {3: EVALUATIONS[3]})
     again = ReviewFile(path)
-    assert again.load(PLAYED, UCT) == {3: KNOWN[3]}
+    assert again.load(PLAYED, UCT) == {3: EVALUATIONS[3]}
+    assert again.load(other, UCT) == {5: end}
     assert len(path.read_text().splitlines()) == 2
-
-
-def test_a_finished_position_has_no_best_move(tmp_path: Path) -> None:
-    path, moves = tmp_path / "x.review.jsonl", (0, 3, 1, 4, 2)
-    played = PlayedGame(TIC_TAC_TOE, ("A", "B"), moves, 1)
-    ReviewFile(path).save(played, UCT, {5: Evaluation(-1.0, True)})
-    assert ReviewFile(path).load(played, UCT) == {5: Evaluation(-1.0, True)}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +78,7 @@ def test_damage_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize("data", [b"{", b"\xff", b"[]\n", b'{"a": NaN}', b"{}"])
-def test_what_is_no_review_is_refused_in_one_line(tmp_path: Path, data: bytes) -> None:
+def test_other_files_are_refused_in_one_line(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "x.review.jsonl"
     path.write_bytes(data)
     with pytest.raises(PlayerError, match=r"line 1: no review: .*; remove the file"):

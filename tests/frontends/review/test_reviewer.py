@@ -8,7 +8,6 @@ from helpers.frontends.terminal_client import uniform
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.players import saved_player
 
-from alphazero.errors import PlayerError
 from alphazero.frontends.review.judgement import Evaluation, Judgement, review_moves
 from alphazero.frontends.review.reviewer import PositionSolver, Reviewer, evaluate_game
 from alphazero.games import Game
@@ -68,18 +67,18 @@ def test_late_positions_of_connect_four_are_exact_and_early_ones_are_searched() 
     oracle = solver_for(CONNECT_FOUR)
     state = CONNECT_FOUR.play(CONNECT_FOUR.initial_state(), *actions[:-6])
     for action in [*actions[-6:], None]:
-        found = solver.evaluate(state)
-        assert found is not None
+        result = solver.evaluate(state)
+        assert result is not None
         if action is None:
-            assert found == Evaluation(-1.0, is_exact=True)
+            assert result == Evaluation(-1.0, is_exact=True)
             break
         values = action_values(CONNECT_FOUR, oracle, state)
-        assert found.value == values.max()
-        assert all(values[best] == found.value for best in found.best)
-        end = CONNECT_FOUR.play(state, *found.line)
-        if found.value and len(found.line) < 16:
-            assert CONNECT_FOUR.outcome(end) == value_of(int(found.value), to_play(state))
-            assert end[0] == found.end
+        assert result.value == values.max()
+        assert all(values[best] == result.value for best in result.best)
+        end = CONNECT_FOUR.play(state, *result.line)
+        if result.value and len(result.line) < 16:
+            assert CONNECT_FOUR.outcome(end) == value_of(int(result.value), to_play(state))
+            assert end[0] == result.end
         state = CONNECT_FOUR.play(state, action)
     assert known == {}
 
@@ -126,8 +125,3 @@ def test_known_positions_are_not_evaluated_again() -> None:
     assert seen == len(actions)
     assert known[2].value == 0.5
     assert sorted(known) == list(range(len(actions) + 1))
-
-
-def test_a_player_that_does_not_search_cannot_review() -> None:
-    with pytest.raises(PlayerError, match="random does not search, so it cannot review"):
-        Reviewer(parse_player("random"), TIC_TAC_TOE)
