@@ -64,7 +64,7 @@ def play(options: argparse.Namespace) -> None:
         check_readable(options.begin)
     if options.save:
         check_writable(options.save)
-    asked = named_game(options)
+    named = named_game(options)
 
     from alphazero.frontends.terminal.app import Terminal
     from alphazero.frontends.terminal.commands import SIDES
@@ -73,10 +73,10 @@ def play(options: argparse.Namespace) -> None:
 
     opening = None
     if options.begin:
-        own = asked or player.game
+        own = named or player.game
         opening = load_start_position(options.begin, options.after, own)
-        asked = own or opening.game
-    (player,), game = agree_on_game([player], asked)
+        named = own or opening.game
+    (player,), game = agree_on_game([player], named)
     if options.save:
         check_savable(options.save, game)
     session = TerminalSession(player, game, SIDES[options.side], opening)
@@ -113,7 +113,7 @@ def serve(options: argparse.Namespace) -> None:
     from alphazero.players.registry import parse_player
 
     specs = [parse_player(name) for name in options.players]
-    asked = named_game(options)
+    named = named_game(options)
 
     try:
         from alphazero.frontends.web.server import serve
@@ -134,22 +134,22 @@ def serve(options: argparse.Namespace) -> None:
                 specs += [spec] * (spec.saved is not None)  # a damaged file is left out
             except AlphaZeroError as error:
                 print(f"left out: {error}", file=sys.stderr)
-    if asked:
-        specs = _players_on(specs, asked, given=bool(options.players))
-    catalog = Catalog(specs, [asked] if asked else [])
+    if named:
+        specs = _players_on(specs, named, keep_all=bool(options.players))
+    catalog = Catalog(specs, [named] if named else [])
     serve(catalog, options.host, options.port, open_browser=options.open)
 
 
-def _players_on(specs: list["PlayerSpec"], asked: "Game", given: bool) -> list["PlayerSpec"]:
-    """Return the players for another game; those that were not `given` may be left out."""
+def _players_on(specs: list["PlayerSpec"], game: "Game", keep_all: bool) -> list["PlayerSpec"]:
+    """Return the players for another game; others are left out unless `keep_all`."""
     from alphazero.players.registry import agree_on_game
 
     players = []
     for spec in specs:
         try:
-            players += agree_on_game([spec], asked)[0]
+            players += agree_on_game([spec], game)[0]
         except PlayerError:
-            if given:
+            if keep_all:
                 raise
     return players
 
@@ -165,11 +165,11 @@ def gtp(options: argparse.Namespace) -> None:
     from alphazero.players.registry import agree_on_game, parse_player
 
     player = parse_player(options.player, **given_budget(options))
-    asked = named_game(options)
+    named = named_game(options)
 
     from alphazero.frontends.gtp.session import serve
 
-    (player,), game = agree_on_game([player], asked)
+    (player,), game = agree_on_game([player], named)
     serve(player, game, options.ponder)
 
 

@@ -34,10 +34,16 @@ class GtpNotation:
                 f"GTP has boards up to {len(VERTEX_LETTERS)} x {len(VERTEX_LETTERS)}, "
                 f"not {self.rows} x {self.columns}"
             )
-        cells = self._initial_cells()
+        state = game.initial_state()
+        cells = [
+            (cell, game.action_name(state, action))
+            for action in np.flatnonzero(game.legal_action_mask(state)).tolist()
+            if (cell := game.action_cell(state, action)) is not None
+        ]
         self.has_cells = bool(cells)
         """whether any move has a cell"""
-        self._cells = CellNames(self.rows, self.columns, VERTEX_LETTERS, self._from_top(cells))
+        from_top = _count_from_top(cells, self.rows, self.columns)
+        self._cells = CellNames(self.rows, self.columns, VERTEX_LETTERS, from_top)
 
     def cell_name(self, cell: int) -> str:
         """Return the vertex of a cell, counted row by row from the top left."""
@@ -57,49 +63,36 @@ class GtpNotation:
 
     def names(self, state: State, actions: list[int]) -> list[str]:
         """Return the names of successive moves from `state`."""
-        written = []
+        names = []
         for action in actions:
-            written.append(self.name(state, action))
+            names.append(self.name(state, action))
             state = self.game.play(state, action)
-        return written
+        return names
 
     def action(self, state: State, text: str) -> int | None:
         """Return the legal action with this name, in upper or lower case; None if there is none."""
-        wanted, cell = text.strip().lower(), self.cell(text)
-        legal = self.game.legal_action_mask(state)
-        is_action = cell is not None and self.game.policy_planes == 1 and legal[cell]
-        if cell is not None and is_action and self.game.action_cell(state, cell) == cell:
+        game, name, cell = self.game, text.strip().lower(), self.cell(text)
+        legal = game.legal_action_mask(state)
+        is_action = cell is not None and game.policy_planes == 1 and legal[cell]
+        if cell is not None and is_action and game.action_cell(state, cell) == cell:
             return cell  # without a look at all others
-        for action in map(int, np.flatnonzero(legal)):
-            own = self.game.action_cell(state, action)
-            if own == cell if own is not None else self._plain_name(state, action) == wanted:
-                return action
+        for action in np.flatnonzero(legal).tolist():
+            own = game.action_cell(state, action)
+            if own == cell and own is not None:
+                return int(action)
+            if own is None and game.action_name(state, action).lower() == name:
+                return int(action)
         return None
 
-    def passing(self, state: State) -> int | None:
-        """Return the pass; None if it is illegal or does not exist."""
-        return self.action(state, PASS)
 
-    def _plain_name(self, state: State, action: int) -> str:
-        return self.game.action_name(state, action).lower()
-
-    def _initial_cells(self) -> list[tuple[int, str]]:
-        """Return the cell and the game's own name of each initial move that has a cell."""
-        game, state = self.game, self.game.initial_state()
-        return [
-            (cell, game.action_name(state, action))
-            for action in map(int, np.flatnonzero(game.legal_action_mask(state)))
-            if (cell := game.action_cell(state, action)) is not None
-        ]
-
-    def _from_top(self, cells: list[tuple[int, str]]) -> bool:
-        """Whether the game's own names count rows from the top."""
-        for cell, name in cells:
-            number = re.fullmatch(r"[A-Za-z]([0-9]+)", name)
-            row = cell // self.columns
-            if number and row + 1 != self.rows - row:
-                return int(number[1]) == row + 1
-        return False
+def _count_from_top(cells: list[tuple[int, str]], rows: int, columns: int) -> bool:
+    """Whether a game's own names of cells count rows from the top."""
+    for cell, name in cells:
+        number = re.fullmatch(r"[A-Za-z]([0-9]+)", name)
+        row = cell // columns
+        if number and row + 1 != rows - row:
+            return int(number[1]) == row + 1
+    return False
 
 
 def pass_before(game: Game, state: State, player: int) -> tuple[int, ...]:

@@ -74,9 +74,8 @@ def read_line(line: bytes, make: Callable[[str], Game] = read_game) -> PlayedGam
         reason = f"lacks {error}" if isinstance(error, KeyError) else f"{error}"
         if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
             reason = "expected a JSON object"
-        raise PlayerError(
-            f"not a game of `alphazero match --save`: {ascii(reason)[1:-1][:300]}"
-        ) from error
+        reason = ascii(reason)[1:-1][:300]
+        raise PlayerError(f"not a game of `alphazero match --save`: {reason}") from error
 
 
 def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
@@ -104,16 +103,17 @@ def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
     pair = field(content, "pair", int)
     if pair < 0:
         raise ValueError(f"pair: must be at least 0, got {pair}")
-    outcome: int | None = game.outcome(state)
-    fault = field({"fault": "", **content}, "fault", str)  # older files lack it
+    forfeit_reason = field({"fault": "", **content}, "fault", str)  # older files lack it
     sgf_result = field({"told": "", **content}, "told", str)
-    stated = _OUTCOMES[result]
+    outcome, stated = game.outcome(state), _OUTCOMES[result]
     if sgf_result:
-        outcome = stated
-    elif resigned or fault:
+        is_consistent = True
+    elif resigned or forfeit_reason:
         # The moves leave the game open, but it has a result.
-        outcome = stated if outcome == ONGOING and stated != ONGOING else None
-    if outcome != stated:
+        is_consistent = outcome == ONGOING and stated != ONGOING
+    else:
+        is_consistent = outcome == stated
+    if not is_consistent:
         raise ValueError(f"the moves do not lead to the result {result}")
     return PlayedGame(
         game,
@@ -124,7 +124,7 @@ def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
         opening,
         pair,
         _pair(content, "fingerprints"),
-        fault,
+        forfeit_reason,
         sgf_result=sgf_result,
     )
 

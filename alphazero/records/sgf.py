@@ -61,7 +61,7 @@ RULES: Final = {(1, 0): "Chinese", (1, 1): "Tromp-Taylor", (2, 0): "AGA", (2, 1)
 
 
 class MoveNote(NamedTuple):
-    """What a review says of a move."""
+    """A review's notes on a move."""
 
     mark: str = ""
     """a property of the node, as BM[1] for a bad move"""
@@ -193,12 +193,12 @@ def _main_line(text: str, place: int) -> tuple[list[Node], int]:
     nodes: list[Node] = []
     name, depth, on_main_line = "", 0, True
     while depth or not nodes:
-        found = _TOKEN.match(text, place)
-        if not found:
+        match = _TOKEN.match(text, place)
+        if not match:
             got = repr(text[place : place + 20]) if text[place:].strip() else "the end of the file"
             raise GameError(f"{_where(text, place)}: expected ( ) ; or a property, got {got}")
-        place = found.end()
-        sign, word, value = found.groups()
+        place = match.end()
+        sign, word, value = match.groups()
         depth += {"(": 1, ")": -1}.get(sign, 0)
         if depth > DEPTH_LIMIT:
             raise GameError(f"{_where(text, place)}: more than {DEPTH_LIMIT:,} branches deep")
@@ -234,13 +234,13 @@ def _game_of(nodes: list[Node]) -> SgfGame:
     number = _first(root, "GM", GO)
     if not re.fullmatch("[1-9][0-9]?", number):
         raise GameError(f"SGF: GM must be a game's number, such as 1 for Go, got {number[:20]!r}")
-    given = _first(root, "SZ", {OTHELLO: "8", LINES: "15", HEX: "11"}.get(number, "19"))
-    size = re.fullmatch(r"([0-9]{1,2})(?::([0-9]{1,2}))?", given)
+    size_text = _first(root, "SZ", {OTHELLO: "8", LINES: "15", HEX: "11"}.get(number, "19"))
+    size = re.fullmatch(r"([0-9]{1,2})(?::([0-9]{1,2}))?", size_text)
     if not size or not int(size[1]) or (size[2] and not int(size[2])):
-        raise GameError(f"SGF: SZ must be a board's size, such as 9 or 9:7, got {given[:20]!r}")
+        raise GameError(f"SGF: SZ must be a board's size, such as 9 or 9:7, got {size_text[:20]!r}")
     columns, rows = int(size[1]), int(size[2] or size[1])
     if max(columns, rows) > len(_LETTERS):
-        raise GameError(f"SGF: a board has up to {len(_LETTERS)} rows and columns, got {given}")
+        raise GameError(f"SGF: a board has up to {len(_LETTERS)} rows and columns, got {size_text}")
     komi = _first(root, "KM")
     if komi and not re.fullmatch(r"-?[0-9]{1,4}(\.[0-9]{0,6})?", komi):
         raise GameError(f"SGF: KM must be a number, got {komi[:20]!r}")
@@ -369,4 +369,4 @@ def _escaped(text: str) -> str:
 
 def _unescaped(text: str) -> str:
     """Return text without escapes; an escaped line break disappears."""
-    return re.sub(r"\\(\r\n|\n\r|.)", lambda found: found[1].strip("\r\n"), text, flags=re.DOTALL)
+    return re.sub(r"\\(\r\n|\n\r|.)", lambda match: match[1].strip("\r\n"), text, flags=re.DOTALL)

@@ -22,7 +22,7 @@ REMARK: Final = (
 )
 
 _OPENING: Final = "Moves drawn at random to open it: {}."
-_FAULT: Final = "Ended by adjudication: {}."
+_FORFEIT: Final = "Ended by adjudication: {}."
 """Comments on the whole game."""
 
 _LONGEST_RESULT: Final = 40
@@ -37,8 +37,8 @@ def search_comment(
 ) -> str:
     """Return a comment on the search before a move.
 
-    `value` is for the player who moves; `policy` [A] is the search policy, zeros if unknown;
-    `visits` [A] are the root visits, if known.
+    `value` is for the player who moves; `policy` [A] is the search policy, zeros if there is none;
+    `visits` [A] are the root visits, if there are any.
     """
     comment = value_comment(value)
     total = 0 if visits is None else int(visits.sum())
@@ -49,11 +49,11 @@ def search_comment(
     else:
         return comment
     shares = visits / total if total else policy
-    order = [int(each) for each in np.argsort(-shares, kind="stable")[:3] if each != action]
+    order = [int(other) for other in np.argsort(-shares, kind="stable")[:3] if other != action]
     others = [
-        f"{game.action_name(state, each)} {shares[each]:.0%}"
-        for each in order[:2]
-        if shares[each] >= 0.01
+        f"{game.action_name(state, other)} {shares[other]:.0%}"
+        for other in order[:2]
+        if shares[other] >= 0.01
     ]
     return comment + (f"; else {', '.join(others)}" if others else "")
 
@@ -65,8 +65,8 @@ def value_comment(value: float) -> str:
 
 def value_in(comment: str) -> float | None:
     """Return the mover's value in a comment of `search_comment`, to two digits, or None."""
-    found = _VALUE.match(comment)
-    return float(found[1]) if found else None
+    match = _VALUE.match(comment)
+    return float(match[1]) if match else None
 
 
 def commented(
@@ -95,7 +95,7 @@ def to_sgf(played: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:
     """
     state = played.states()[-1]
     ending = "F" if played.forfeit_reason else "R" if played.resigned else ""
-    remarks = [_FAULT.format(_printable(played.forfeit_reason))] if played.forfeit_reason else []
+    remarks = [_FORFEIT.format(_printable(played.forfeit_reason))] if played.forfeit_reason else []
     remarks += [_OPENING.format(played.opening)] if played.opening else []
     remarks += [REMARK] if any(played.comments) else []
     return write_sgf(
@@ -160,8 +160,8 @@ def from_sgf(record: SgfGame) -> PlayedGame:
     is_ours = result == result_of(game, state, outcome, ending) and outcome in (
         {1, -1} if ending and ends == ONGOING else {ends}
     )
-    faults = {"T": "out of time", "Time": "out of time", "F": "forfeit", "Forfeit": "forfeit"}
-    fault = faults.get(how, "") if plus else ""
+    reasons = {"T": "out of time", "Time": "out of time", "F": "forfeit", "Forfeit": "forfeit"}
+    reason = reasons.get(how, "") if plus else ""
     return PlayedGame(
         game,
         (record.players[0] or COLOURS[0], record.players[1] or COLOURS[1]),
@@ -169,7 +169,7 @@ def from_sgf(record: SgfGame) -> PlayedGame:
         outcome,
         resigned=ending == "R",
         opening=min(int(_match(_OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
-        forfeit_reason=fault and (_printable(_match(_FAULT, record.remark)) or fault),
+        forfeit_reason=reason and (_printable(_match(_FORFEIT, record.remark)) or reason),
         comments=tuple(comments) if any(comments) else (),
         sgf_result="" if is_ours else result,
     )
@@ -178,13 +178,13 @@ def from_sgf(record: SgfGame) -> PlayedGame:
 def _match(template: str, text: str, pattern: str = ".+") -> str:
     """Return what a line of `text` has for the `{}` of a template, or an empty text."""
     before, after = map(re.escape, template.split("{}"))
-    found = re.search(f"^{before}({pattern}){after}$", text, re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(f"^{before}({pattern}){after}$", text, re.MULTILINE)
+    return match[1] if match else ""
 
 
 def _printable(text: str) -> str:
     """Return a comment on one line without control characters."""
-    return " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 # --- support -------------------------------------------------------------------------------------

@@ -36,8 +36,8 @@ def game_of(record: SgfGame) -> Game:
             )
         return game
     if record.number not in BOARDS:
-        known = ", ".join(f"{number} {name}" for number, name in BOARDS.items())
-        raise GameError(f"SGF: unknown game {record.number} (GM); known: {known}")
+        games = ", ".join(f"{number} {name}" for number, name in BOARDS.items())
+        raise GameError(f"SGF: unknown game {record.number} (GM); known: {games}")
     if record.number == GO:
         komi = 2 * (record.komi or 0)
         if komi != int(komi):
@@ -87,11 +87,11 @@ def steps_of(game: Game, record: SgfGame, last: int | None = None) -> list[tuple
 
 def _set_up(game: Game, state: State, record: SgfGame) -> tuple[tuple[int, ...], State]:
     """Return the actions that set up a record's stones, and the position after them."""
-    wanted = np.zeros((2, record.rows * record.columns), np.bool_)
+    stones = np.zeros((2, record.rows * record.columns), np.bool_)
     for player, cells in enumerate((record.black, record.white)):
-        wanted[player, cells] = True
+        stones[player, cells] = True
     # Othello's first four discs are there already.
-    if not wanted.any() or (stones_by_player(game, state) == wanted).all():
+    if not stones.any() or (stones_by_player(game, state) == stones).all():
         return (), state
     setup: list[int] = []
     for turn in range(max(len(record.black), len(record.white))):
@@ -101,7 +101,7 @@ def _set_up(game: Game, state: State, record: SgfGame) -> tuple[tuple[int, ...],
                 setup += step
     if game.outcome(state) != ONGOING:
         raise GameError("the moves that set them up end the game")
-    if not (stones_by_player(game, state) == wanted).all():
+    if not (stones_by_player(game, state) == stones).all():
         raise GameError("they capture each other")
     return tuple(setup), state
 
