@@ -18,6 +18,7 @@ from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.frontends.terminal.replay_viewer import PROMPT, replay
 from alphazero.games import ONGOING, Game, game_names, make_game
 from alphazero.games.registry import read_game, write_game
+from alphazero.records.game_files import load_played, save_played
 from alphazero.records.jsonl import BEGINNING, holds_games, load_games, save_games
 from alphazero.records.played_game import PlayedGame
 
@@ -152,20 +153,25 @@ def test_a_line_that_is_no_game_is_named(
     assert "\n" not in str(caught.value)
 
 
-def test_random_damage_never_escapes_as_another_error(path: Path) -> None:
-    source, whole = random.Random(1), path.read_bytes()
-    for _ in range(300):
-        data = bytearray(whole)
+@pytest.mark.parametrize("name", ["games.jsonl", "games.sgf"])
+def test_random_damage_never_escapes_as_another_error(name: str, tmp_path: Path) -> None:
+    source, path, refused = random.Random(1), tmp_path / name, 0
+    save_played(path, [played(WON, comments=("x",) * 5), played("a1", outcome=-1, resigned=True)])
+    data = path.read_bytes()
+    for _ in range(400):
+        damaged = bytearray(data)
         for _ in range(source.randint(1, 4)):
-            data[source.randrange(len(data))] = source.randrange(256)
-        path.write_bytes(data[: source.randint(1, len(data))])
+            damaged[source.randrange(len(data))] = source.randrange(256)
+        path.write_bytes(damaged[: source.randint(1, 2 * len(data))])
         message = ""
         try:
-            load_games(path)
+            load_played(path)
         except AlphaZeroError as error:
             message = str(error)
-        assert len(message) < 600
+        refused += bool(message)
         assert message.isprintable()
+        assert len(message) < 600
+    assert refused > 200
 
 
 # --- replayed ------------------------------------------------------------------------------------
@@ -210,7 +216,7 @@ def test_a_replay_goes_on_at_each_line_that_is_typed(path: Path) -> None:
     assert len([line for line in replayed(path, 1, ",,q") if "." in line[:2]]) == 2
 
 
-def test_show_replays_a_file_of_games(
+def test_the_command_replays_one_game_of_a_file(
     path: Path,
     capsys: pytest.CaptureFixture[str],
     only_line: OnlyLine,
@@ -221,5 +227,7 @@ def test_show_replays_a_file_of_games(
     out = capsys.readouterr().out
     assert out.startswith("game 2 of 3, ")
     assert "9. X uct:5: c3" in out
-    assert "holds games 1 to 3" in only_line("replay", path, "--game", 9)
+    for number in (0, 4):
+        with pytest.raises(PlayerError, match="the file holds games 1 to 3"):
+            replay(load_games(path), number)
     assert "no such file" in only_line("replay", path.parent / "no.jsonl", "--game", 1)

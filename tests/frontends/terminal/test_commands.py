@@ -67,14 +67,6 @@ def test_another_move_after_undo_keeps_the_old_line() -> None:
     assert second.split("\n") == ["  1 X a1   2 O b2  [3 X c3]", "  after move 1 you also tried c1"]
 
 
-def test_a_finished_game_can_be_gone_back_into() -> None:
-    game = ["a1", "a2", "b1", "b2", "c1"]
-    talk = TerminalTalk("tic_tac_toe", BOTH, [*game, "hint", "what", "undo", "c3", "quit"]).run()
-    assert "the game is over: there is no move to search for" in talk.output
-    assert "type y for another game, n to leave, or a command such as undo" in talk.output
-    assert talk.moves == [*game[:4], "c3"]
-
-
 # --- looking into the search ---------------------------------------------------------------------
 
 
@@ -99,19 +91,72 @@ def test_go_searches_for_the_given_time(monkeypatch: pytest.MonkeyPatch) -> None
     assert 8 * 18 <= second - first <= 8 * 20
 
 
-def test_where_nobody_could_stop_it_an_analysis_ends_by_itself_and_shows_one_table() -> None:
+def test_an_analysis_without_a_terminal_ends_by_itself_and_shows_one_table() -> None:
     talk = TerminalTalk("tic_tac_toe", BOTH, ["analyze", "b2", "quit"]).run()
     assert simulations_in(talk) == [1000]
     assert len(tables_in(talk)) == 1
     assert talk.moves == ["b2"]
 
 
-def test_players_that_do_not_search_say_so() -> None:
-    words = ["hint", "go 5", "analyze", "budget", "level", "quit"]
-    talk = TerminalTalk("tic_tac_toe", BOTH, words, player=parse_player("random")).run()
-    assert len(answers(talk, "this player gives no hints")) == 3
-    assert "this player has no budget to set" in talk.output
-    assert "this player has no levels; set its budget, as in: budget 200" in talk.output
+@pytest.mark.parametrize(
+    ("player", "typed", "message"),
+    [
+        (
+            "uct",
+            "hnt",
+            "'hnt' is no cell; type a letter and a number, a1 to c3; did you mean 'hint'?",
+        ),
+        ("uct", "redo", "there is no move to replay"),
+        ("uct", "undo 0", "expected a number from 1, got '0'"),
+        ("uct", "budget high", "expected simulations, as in 200, or seconds, as in 5s; got 'high'"),
+        ("uct", "budget 0", "expected at least 1 simulation: this player has no network"),
+        ("uct", "go", "expected simulations, as in 200, or seconds, as in 5s; got ''"),
+        ("uct", "go 0", "expected at least 1 simulation, as in go 200, or seconds, as in go 5s"),
+        ("uct", "level", "this player has no levels; set its budget, as in: budget 200"),
+        (
+            "uct",
+            "sides boht",
+            "expected first, second, both, none; got 'boht'; did you mean 'both'?",
+        ),
+        (
+            "uct",
+            "territory",
+            "this player does not predict territory: its network has no ownership",
+        ),
+        ("uct", "board x", "board takes no argument; got 'x'"),
+        ("uct", "load", "expected a file, as in: load game.sgf"),
+        ("uct", "load no.sgf", "cannot read no.sgf: no such file or directory"),
+        ("uct", "load \0", "cannot read '\\x00'"),
+        ("uct", "load go.sgf", "go.sgf: a game of go:rows=5,columns=5; expected tic_tac_toe"),
+        (
+            "uct",
+            "save go.txt",
+            "cannot write go.txt: the file holds no games; remove it, or choose",
+        ),
+        ("random", "hint", "this player gives no hints: it does not search a tree"),
+        ("random", "budget", "this player has no budget to set"),
+    ],
+)
+def test_a_mistake_is_one_line_and_the_game_goes_on(
+    player: str, typed: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("go.sgf").write_text("(;GM[1]SZ[5]KM[7.5];B[aa])")
+    Path("go.txt").write_text("no game")
+    words = ["b2", typed, "a1", "quit"]
+    talk = TerminalTalk("tic_tac_toe", BOTH, words, player=parse_player(player)).run()
+    (line,) = [text for text in talk.output if text.startswith(message)]
+    assert "\n" not in line
+    assert talk.moves == ["b2", "a1"]
+    assert Path("go.txt").read_text() == "no game"
+
+
+def test_a_finished_game_can_be_gone_back_into() -> None:
+    game = ["a1", "a2", "b1", "b2", "c1"]
+    talk = TerminalTalk("tic_tac_toe", BOTH, [*game, "hint", "what", "undo", "c3", "quit"]).run()
+    assert "the game is over: there is no move to search for" in talk.output
+    assert "type y for another game, n to leave, or a command such as undo" in talk.output
+    assert talk.moves == [*game[:4], "c3"]
 
 
 # --- the opponent --------------------------------------------------------------------------------
@@ -147,27 +192,13 @@ def test_levels_are_listed_and_chosen_until_a_budget_replaces_them(tmp_path: Pat
     assert answers(talk, "expected a level from 1 to 10, got '2s'")
 
 
-def test_a_wrong_budget_is_refused_in_one_line() -> None:
-    words = ["budget high", "budget 0", "go", "go 0", "quit"]
-    talk = TerminalTalk("tic_tac_toe", BOTH, words).run()
-    assert "expected simulations, as in 200, or seconds, as in 5s; got 'high'" in talk.output
-    assert "expected at least 1 simulation: this player has no network" in talk.output
-    assert "expected simulations, as in 200, or seconds, as in 5s; got ''" in talk.output
-
-
 def test_sides_are_shown_and_changed() -> None:
-    words = ["sides boht", "sides both", "a1", "sides first", "sides", "quit"]
+    words = ["sides both", "a1", "sides first", "sides", "quit"]
     talk = TerminalTalk("tic_tac_toe", FIRST, words).run()
-    assert "expected first, second, both, none; got 'boht'; did you mean 'both'?" in talk.output
     assert talk.output.count("  X, who moves first: you.  O: uniform.") == 2
     assert len(talk.moves) == 2, "the player moves at once"
     talk = TerminalTalk("tic_tac_toe", FIRST, ["sides none", "n"], 400).run()
     assert talk.prompts[-1] == "Another game? [y/N] ", "a session with a user asks"
-
-
-def test_an_unknown_word_is_answered_with_the_nearest_one() -> None:
-    talk = TerminalTalk("tic_tac_toe", BOTH, ["hnt", "quit"]).run()
-    assert answers(talk, "'hnt' is no cell; .*; did you mean 'hint'\\?$")
 
 
 @pytest.mark.parametrize(
@@ -198,17 +229,6 @@ def test_a_saved_game_is_loaded_and_gone_on_with(tmp_path: Path) -> None:
     assert f"loaded {path}: 3 moves; undo steps back" in talk.output
     played = [game.moves() for game in talk.session.played()]
     assert played == [["a1", "b2", "c3"], ["a1", "b2", "c1"], ["a1", "b2", "c3"]]
-
-
-def test_a_file_that_cannot_be_loaded_is_reported_and_the_game_goes_on(tmp_path: Path) -> None:
-    path = tmp_path / "a.sgf"
-    path.write_text("(;GM[1]SZ[5]KM[6.5];B[aa])")
-    words = ["b2", "load", f"load {path}", f"load {tmp_path / 'no.sgf'}", "load \0", "quit"]
-    talk = TerminalTalk("tic_tac_toe", BOTH, words).run()
-    assert "expected a file, as in: load game.sgf" in talk.output
-    assert answers(talk, "a game of go.*; expected tic_tac_toe")
-    assert answers(talk, "no such file")
-    assert talk.moves == ["b2"]
 
 
 # --- what is drawn -------------------------------------------------------------------------------
