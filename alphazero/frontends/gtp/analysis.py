@@ -89,17 +89,16 @@ def analyze(engine: Engine, arguments: list[str], fractions: bool) -> None:
         report()
     analyzer.end()
     report(last=True)
-    engine.say("\n")
 
 
-def generate(engine: Engine, arguments: list[str], fractions: bool) -> None:
+def generate(engine: Engine, arguments: list[str], fractions: bool) -> str:
     """Search a move, write info lines meanwhile, and play it."""
     request, state = _read_position(engine, arguments)
     report = _begin_report(engine, request, state, fractions)
     step = engine.choose(request.player, report)
     if step:
         report(last=True)
-    engine.say(f"play {engine.make_choice(step)}\n\n")
+    return f"play {engine.make_choice(step)}"
 
 
 def _read_position(engine: Engine, arguments: list[str]) -> tuple[Request, State]:
@@ -114,7 +113,7 @@ def _begin_report(
     engine: Engine, request: Request, state: State, fractions: bool
 ) -> Callable[..., None]:
     """Begin the reply; return a function that writes an info line if it is due, or `last`."""
-    engine.say(f"={engine.number}\n")
+    engine.begin_reply()
     due = time.monotonic() + request.interval
 
     def report(last: bool = False) -> None:

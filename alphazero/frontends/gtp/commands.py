@@ -26,7 +26,7 @@ class Command(NamedTuple):
     """A command and the arguments that it takes."""
 
     run: Callable[[Engine, list[str]], str | None]
-    """returns the reply, or None if it has written it"""
+    """returns the reply, or its last line if it has begun it; None if that is empty"""
     usage: str = "no arguments"
     """its arguments, for the error message"""
     minimum: int = 0
@@ -45,30 +45,22 @@ class Command(NamedTuple):
 # --- the session and the game --------------------------------------------------------------------
 
 
-def _stop(engine: Engine, _: list[str]) -> str:
+def _stop(engine: Engine, _: list[str]) -> None:
     """End pondering, until the engine's next move."""
     engine.own_move = -1
-    return ""
 
 
-def _boardsize(engine: Engine, arguments: list[str]) -> str:
+def _boardsize(engine: Engine, arguments: list[str]) -> None:
     """Set the board size, square or columns and rows, and clear the board."""
     sizes = [read_integer(text, "a size", 1) for text in arguments]
     try:
         engine.begin(resized(engine.game, sizes[-1], sizes[0]))
     except AlphaZeroError as error:
         raise GtpError(f"unacceptable size: {error}") from None
-    return ""
 
 
-def _clear_board(engine: Engine, _: list[str]) -> str:
-    engine.begin(engine.game)
-    return ""
-
-
-def _komi(engine: Engine, arguments: list[str]) -> str:
+def _komi(engine: Engine, arguments: list[str]) -> None:
     engine.set_komi(read_number(arguments[0], "komi", minimum=-1000))
-    return ""
 
 
 def _games(engine: Engine) -> list[str]:
@@ -80,14 +72,13 @@ def _list_games(engine: Engine, _: list[str]) -> str:
     return "\n".join(name.replace("_", " ").title() for name in _games(engine))
 
 
-def _set_game(engine: Engine, arguments: list[str]) -> str:
+def _set_game(engine: Engine, arguments: list[str]) -> None:
     """Select a game, with default options unless it is the current one."""
     names = {normalize_name(name): name for name in _games(engine)}
     name = names.get(normalize_name("".join(arguments)))
     if name is None:
         raise GtpError("unsupported game")
     engine.begin(engine.game if name == name_of(engine.game) else make_game(name))
-    return ""
 
 
 def _showboard(engine: Engine, _: list[str]) -> str:
@@ -109,9 +100,8 @@ def _showboard(engine: Engine, _: list[str]) -> str:
 # --- moves ---------------------------------------------------------------------------------------
 
 
-def _play(engine: Engine, arguments: list[str]) -> str:
+def _play(engine: Engine, arguments: list[str]) -> None:
     engine.make(engine.read_move(read_colour(arguments[0]), arguments[1]))
-    return ""
 
 
 def _genmove(engine: Engine, arguments: list[str]) -> str:
@@ -127,27 +117,21 @@ def _reg_genmove(engine: Engine, arguments: list[str]) -> str:
         engine.clocks = clocks
 
 
-def _undo(engine: Engine, _: list[str]) -> str:
-    engine.undo()
-    return ""
-
-
 # --- time ----------------------------------------------------------------------------------------
 
 SYSTEMS: Final = {"none": 0, "absolute": 1, "byoyomi": 3, "canadian": 3}
 """Time systems and the number of their arguments."""
 
 
-def _time_settings(engine: Engine, arguments: list[str]) -> str:
+def _time_settings(engine: Engine, arguments: list[str]) -> None:
     """Set main time, and time and stones of Canadian overtime, in seconds."""
     main, period = (read_number(text, "a time") for text in arguments[:2])
     stones = read_integer(arguments[2], "stones")
     is_endless = period > 0 and stones == 0
     engine.set_clocks(None if is_endless else TimeSettings(main, period, stones))
-    return ""
 
 
-def _time_left(engine: Engine, arguments: list[str]) -> str:
+def _time_left(engine: Engine, arguments: list[str]) -> None:
     """Set the remaining time: seconds, and stones or periods (0 in main time)."""
     player = read_colour(arguments[0])
     left, stones = read_number(arguments[1], "a time"), read_integer(arguments[2], "stones")
@@ -156,10 +140,9 @@ def _time_left(engine: Engine, arguments: list[str]) -> str:
         assert engine.clocks
     clock = engine.clocks[player]
     clock.left, clock.stones = left, stones
-    return ""
 
 
-def _set_system(engine: Engine, arguments: list[str]) -> str:
+def _set_system(engine: Engine, arguments: list[str]) -> None:
     system, numbers = (arguments or [""])[0], arguments[1:]
     if system not in SYSTEMS:
         raise GtpError(f"expected one of {', '.join(SYSTEMS)}, got {system[:20]!r}")
@@ -167,16 +150,11 @@ def _set_system(engine: Engine, arguments: list[str]) -> str:
         raise GtpError(f"{system} takes {SYSTEMS[system]} numbers, got {len(numbers)}")
     if system == "none":
         engine.set_clocks(None)
-        return ""
-    main, *rest = (read_number(text, "a time") for text in numbers[:2])
-    period = rest[0] if rest else 0.0
-    count = read_integer(numbers[2], "stones or periods", 1) if rest else 0
-    if system == "byoyomi":
-        settings = TimeSettings(main, period, stones=1, periods=count)
-    else:
-        settings = TimeSettings(main, period, stones=count)
-    engine.set_clocks(settings)
-    return ""
+        return
+    main, period = ([read_number(text, "a time") for text in numbers[:2]] + [0.0])[:2]
+    count = read_integer(numbers[2], "stones or periods", 1) if numbers[2:] else 0
+    stones, periods = (1, count) if system == "byoyomi" else (count, 0)
+    engine.set_clocks(TimeSettings(main, period, stones, periods))
 
 
 # --- the table -----------------------------------------------------------------------------------
@@ -192,10 +170,10 @@ COMMANDS: Final[dict[str, Command]] = {
     "list_commands": Command(lambda *_: "\n".join(COMMANDS)),
     "known_command": Command(lambda _, words: str(words[0] in COMMANDS).lower(), "a command", 1),
     "stop": Command(_stop),
-    QUIT: Command(lambda *_: ""),
+    QUIT: Command(lambda *_: None),
     "boardsize": Command(_boardsize, *_SIZE),
     "rectangular_boardsize": Command(_boardsize, *_SIZE),
-    "clear_board": Command(_clear_board),
+    "clear_board": Command(lambda engine, _: engine.begin(engine.game)),
     "komi": Command(_komi, "a number", 1),
     "get_komi": Command(lambda engine, _: f"{getattr(engine.game, 'komi', 0):g}"),
     "list_games": Command(_list_games),
@@ -204,7 +182,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "play": Command(_play, "a color and a vertex", 2),
     "genmove": Command(_genmove, "a color", 1),
     "reg_genmove": Command(_reg_genmove, "a color", 1),
-    "undo": Command(_undo),
+    "undo": Command(lambda engine, _: engine.undo()),
     "analyze": Command(partial(analysis.analyze, fractions=False), *_ANALYSIS),
     "lz-analyze": Command(partial(analysis.analyze, fractions=False), *_ANALYSIS),
     "kata-analyze": Command(partial(analysis.analyze, fractions=True), *_ANALYSIS),

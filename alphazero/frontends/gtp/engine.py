@@ -37,6 +37,7 @@ class Engine:
         self.say = say
         self.number = ""
         """the number of the current command"""
+        self.has_begun_reply = False
         self.spec = spec
         self.vertices = GtpNotation(game)
         self.analyzer = Analyzer(spec, game)
@@ -66,6 +67,11 @@ class Engine:
         self.analyzer.set_position([])
         if self.clocks:
             self.clocks = [Clock(clock.settings) for clock in self.clocks]
+
+    def begin_reply(self) -> None:
+        """Write the first line of the reply to a command that writes more before it ends."""
+        self.say(f"={self.number}\n")
+        self.has_begun_reply = True
 
     # --- the game ---
 

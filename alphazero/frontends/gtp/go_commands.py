@@ -132,7 +132,7 @@ def place_free_handicap(engine: Engine, arguments: list[str]) -> str:
     return _place(engine, handicap_points(*board, min(stones, _max_handicap(*board))))
 
 
-def set_free_handicap(engine: Engine, arguments: list[str]) -> str:
+def set_free_handicap(engine: Engine, arguments: list[str]) -> None:
     """Place handicap stones on named points."""
     _go_board(engine)
     cells = []
@@ -142,7 +142,6 @@ def set_free_handicap(engine: Engine, arguments: list[str]) -> str:
             raise GtpError(f"invalid vertex {text[:20]!r}")
         cells.append(cell)
     _place(engine, cells)
-    return ""
 
 
 def _place(engine: Engine, cells: list[int]) -> str:
@@ -165,7 +164,7 @@ def _place(engine: Engine, cells: list[int]) -> str:
 # --- SGF -----------------------------------------------------------------------------------------
 
 
-def loadsgf(engine: Engine, arguments: list[str]) -> str:
+def loadsgf(engine: Engine, arguments: list[str]) -> None:
     """Load the main line of an SGF file, optionally only the moves before a given number.
 
     The board size is adopted if the player supports it; the komi is not.
@@ -181,7 +180,6 @@ def loadsgf(engine: Engine, arguments: list[str]) -> str:
     for step in filter(None, steps):
         engine.make(step)
     engine.handicap = len(steps[0])
-    return ""
 
 
 def printsgf(engine: Engine, _: list[str]) -> str:

@@ -38,12 +38,14 @@ def answer(engine: Engine, text: str) -> bool:
     line = read_line(text)
     if line is None:
         return True
-    engine.number = line.number
+    engine.number, engine.has_begun_reply = line.number, False
     try:
         if line.word not in COMMANDS:
             raise GtpError("unknown command")
-        reply = COMMANDS[line.word].answer(engine, line.arguments)
-        if reply is not None:
+        reply = COMMANDS[line.word].answer(engine, line.arguments) or ""
+        if engine.has_begun_reply:
+            engine.say(f"{reply}\n\n" if reply else "\n")
+        else:
             engine.say(format_reply(line.number, reply))
     except AlphaZeroError as error:
         engine.say(format_reply(line.number, str(error), succeeded=False))
