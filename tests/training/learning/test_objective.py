@@ -80,7 +80,8 @@ def test_where_torch_cannot_record_it_learns_without_and_says_so_once(
 def test_a_gpu_learns_as_the_processor_does(optimizer: str):
     settings = dataclasses.replace(PLAIN, optimizer=optimizer, ema_decay=0.9)
     learners = [
-        Learner(make_network(settings=HEADS), settings, device) for device in ("cpu", "cuda")
+        Learner(make_network(settings=HEADS), settings, device, "float32")
+        for device in ("cpu", "cuda")
     ]
     for step in range(6):
         batch = with_targets(make_batch(8 if step % 2 else 4, step), step)
