@@ -160,46 +160,32 @@ class TablePlayer(Player):
 
 
 @pytest.mark.parametrize(("num_games", "workers"), [(1, 1), (128, 1), (50, 2), (20_000, 3)])
-def test_a_player_that_knows_the_answers_gets_full_marks(
-    solution: SolvedPositions, num_games: int, workers: int
+@pytest.mark.parametrize("worst", [False, True])
+def test_moves_are_graded_as_plain_minimax_has_them(
+    solution: SolvedPositions, num_games: int, workers: int, worst: bool
 ):
+    """Of a player that knows all answers, and of one that plays its first wrong move if any."""
     shown: list[int] = []
     result = grade(
         TIC_TAC_TOE,
-        lambda num_games: TablePlayer(solution, num_games),
+        lambda num_games: TablePlayer(solution, num_games, worst),
         solution,
         num_games,
         workers,
         shown.append,
     )
-    assert result == Grade(len(solution.states), len(solution.states), 0, 0.0, "")
-    assert result.share == 1
-    assert sum(shown) == len(solution.states)
-
-
-@pytest.mark.parametrize(("num_games", "workers"), [(1, 1), (64, 2)])
-def test_a_player_that_errs_whenever_it_can_is_right_only_where_every_move_is(
-    solution: SolvedPositions, num_games: int, workers: int
-):
-    result = grade(
-        TIC_TAC_TOE,
-        lambda num_games: TablePlayer(solution, num_games, worst=True),
-        solution,
-        num_games,
-        workers,
-    )
-    legal = np.array([state[CELLS:] == 0 for state in solution.states])
-    assert result.optimal == int((solution.optimal == legal).all(axis=1).sum())
-    # Its first wrong move is not the worst one: count by plain rules what it does.
-    lost = 0
-    for state, value in zip(solution.states, solution.values, strict=True):
+    mistakes, lost, count = 0, 0, len(solution.states)
+    for state, value in zip(solution.states, solution.values, strict=True) if worst else ():
         board, mover = board_of(state), "XO"[state[PLY] % 2]
         free = [cell for cell in range(9) if board[cell] == "."]
         worth = [-plain_value(put(board, cell, mover)) for cell in free]
         wrong = [each for each in worth if each != value]
-        lost += bool(wrong) and wrong[0] == -1
-    assert result.blunders == lost > 1000
-    assert result.value_error == 0
+        mistakes += bool(wrong)
+        lost += wrong[:1] == [-1]
+    assert result == Grade(count, count - mistakes, lost, 0.0, result.first_mistake)
+    perfect = (result.share == 1, result.first_mistake == "", lost <= 1000)
+    assert perfect == (not worst, not worst, not worst)
+    assert sum(shown) == count
 
 
 def test_a_mistake_is_drawn_with_what_was_played_and_what_was_right(solution: SolvedPositions):
