@@ -183,9 +183,8 @@ def owners(state: State, cells: Owners) -> None:
 def observe(state: State, planes: Planes) -> None:
     """Write own stones, the opponent's, and ones everywhere when player 0 is to move.
 
-    Both players see the board in the same orientation, and the last plane tells whose sides are
-    whose. With a reflection for player 1 both would have the same task, but every reader of the
-    policy would have to reflect it back.
+    The last plane tells whose sides are whose. With a reflection for player 1 both would have the
+    same task, but every reader of the policy would have to reflect it back.
     """
     size, player = state[SIZE], state[PLY] % 2
     grid.observe_stones(state[CELLS : CELLS + size * size], size, player, planes)
@@ -243,7 +242,6 @@ class Hex(Game):
 
     @property
     def max_moves(self) -> int:
-        """One per cell, and the swap, which adds no stone."""
         return self._area + self.swap
 
     @property

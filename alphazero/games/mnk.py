@@ -91,14 +91,11 @@ class Mnk(LineGame):
 
     @property
     def side_names(self) -> tuple[str, str]:
-        """Black and White where stones lie on intersections."""
-        on_lines = self.board_style is BoardStyle.INTERSECTIONS
-        return ("Black", "White") if on_lines else ("X", "O")
+        return ("Black", "White") if self.length >= 5 else ("X", "O")
 
     @property
     def material(self) -> Material:
-        on_lines = self.board_style is BoardStyle.INTERSECTIONS
-        return Material.WOOD if on_lines else Material.PAPER
+        return Material.WOOD if self.length >= 5 else Material.PAPER
 
     @property
     def _names(self) -> grid.CellNames:

@@ -62,8 +62,7 @@ def inner_columns(size: int) -> Bits:
 def _runs(start: Bits, other: Bits, inner: Bits, size: int, axis: int) -> tuple[Bits, Bits, Bits]:
     """Return the step of an axis, and the runs of the `other`'s discs beside `start`, both ways.
 
-    A disc enclosed across columns is never in an outer column, so those runs have only `inner`
-    discs and cannot wrap around to the other side.
+    A disc enclosed across columns is an `inner` one, so that no run wraps around to the other side.
     """
     step, through = Bits((1, size - 1, size + 1, size)[axis]), other if axis == 3 else inner
     forth, back = through & start << step, through & start >> step
@@ -75,10 +74,7 @@ def _runs(start: Bits, other: Bits, inner: Bits, size: int, axis: int) -> tuple[
 
 @shared_kernel
 def placeable(own: Bits, other: Bits, size: int) -> Bits:
-    """Return the cells where a disc of `own` colour encloses discs of the `other`.
-
-    Those are the empty cells behind the runs that begin beside the own discs.
-    """
+    """Return the empty cells behind runs of `other` discs that begin beside `own` ones."""
     inner, found = other & inner_columns(size), Bits(0)
     for axis in range(4):
         step, forth, back = _runs(own, other, inner, size, axis)
@@ -225,7 +221,6 @@ class Othello(Game):
 
     @property
     def observation_shape(self) -> tuple[int, int, int]:
-        """Own discs, opponent's discs, legal cells."""
         return 3, self.size, self.size
 
     @property

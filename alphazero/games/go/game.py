@@ -135,12 +135,12 @@ class Go(Game):
         return ("komi_half_points",) if self.features else ()
 
     @property
-    def num_actions(self) -> int:
-        return self.rows * self.columns + 1
-
-    @property
     def pass_action(self) -> int:
         return self.rows * self.columns
+
+    @property
+    def num_actions(self) -> int:
+        return self.pass_action + 1
 
     @property
     def observation_shape(self) -> tuple[int, int, int]:
