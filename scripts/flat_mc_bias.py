@@ -30,7 +30,7 @@ from alphazero.games.game import (
     State,
     Symmetries,
 )
-from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
+from alphazero.mcts.rollout_methods import RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
 from alphazero.utils.arrays import Float64Array
 from alphazero.utils.jit import kernel
@@ -178,7 +178,7 @@ def table(estimates: Estimates) -> str:
     worth = ", ".join(f"{name} {value:.1f}" for name, value in zip(names, exact, strict=True))
     lines = [f"minimax: {worth}; best is {names[best]}"]
     for index, method in enumerate(estimates.methods):
-        lines += ["", f"{METHODS[method].title}, win percentages:"]
+        lines += ["", f"{method}, win percentages:"]
         head = "".join(f"{name:>14}" for name in names)
         lines.append(f"{'simulations':>11}{head}{f'plays {names[best]}':>12}")
         for point, total in enumerate(estimates.simulations):

@@ -30,6 +30,7 @@ from alphazero.cli.argument_types import positive_number
 from alphazero.cli.main import run_and_report
 from alphazero.config.loader import load_config
 from alphazero.diagnostics.run_history import Curve, read_curves, step_checkpoints, training_minutes
+from alphazero.drawing.board import position_title
 from alphazero.drawing.canvas import Canvas
 from alphazero.drawing.figures import save_figure
 from alphazero.drawing.position import DARK, POLICY_COLOURS, draw_position
@@ -246,7 +247,7 @@ def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
     return draw_position(
         position.game,
         position.state,
-        title=f"{position.title}, as networks see it",
+        title=f"{position_title(position.game, position.state)}, as networks see it",
         policies=policies,
         values=values,
         last_cell=position.last_cell,

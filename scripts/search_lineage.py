@@ -19,7 +19,6 @@ from alphazero.arena.tournament import Standing, Tournament, standings
 from alphazero.cli.argument_types import even_number, positive_number, seconds, whole_number
 from alphazero.cli.main import run_and_report
 from alphazero.drawing.figures import check_figure, save_figure
-from alphazero.mcts.rollout_methods import METHODS
 from alphazero.network.checkpoint import find_checkpoint, load_checkpoint
 from alphazero.players.registry import common_game, parse_player
 from alphazero.utils.machine import usable_cores
@@ -52,8 +51,9 @@ class Row(NamedTuple):
 def historical_methods(checkpoint: Path) -> list[Row]:
     """Return the methods, oldest first, with the checkpoint's network."""
     rollouts = [
-        Row(method.title, method.selection, method.evaluation, word)
-        for word, method in METHODS.items()
+        Row("flat Monte Carlo", "uniform", "random rollout", "flat_mc"),
+        Row("flat UCB", "UCB1", "random rollout", "flat_ucb"),
+        Row("UCT", "UCB1", "random rollout", "uct"),
     ]
     # Plain trees, as in all other methods.
     plain = f"{checkpoint}:transpositions=false"

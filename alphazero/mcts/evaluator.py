@@ -64,8 +64,8 @@ class SymmetricEvaluator:
         """Return logits [R, A] and values [R]; logits are for the untransformed positions."""
         positions, kinds = len(observations), len(self._actions)
         if self.rng is not None:
-            drawn = self.rng.integers(kinds, size=positions)
-            return self._evaluate_transformed(observations, drawn)
+            symmetries = self.rng.integers(kinds, size=positions)
+            return self._evaluate_transformed(observations, symmetries)
         repeated, symmetries = np.tile(observations, (kinds, 1, 1, 1)), np.arange(kinds)
         logits, values = self._evaluate_transformed(repeated, symmetries.repeat(positions))
         return logits.reshape(kinds, -1, logits.shape[1]).mean(0), values.reshape(kinds, -1).mean(0)

@@ -67,15 +67,9 @@ class NetworkSearch(TreeSearch):
         ignored = -1 if game.last_move_in_state_key else LAST
         selection = selection_params(settings)._replace(ignored_state_index=ignored)
         capacity = NODES_PER_SIMULATION * settings.simulations + 1 if nodes is None else nodes
-        trees = allocate_trees(
-            game,
-            slots,
-            capacity,
-            leaves,
-            settings.transpositions != "never",
-            rows,
-            lazy=game.num_actions > CREATED_AT_ONCE and not selection.gumbel_below,
-        )
+        lazy = game.num_actions > CREATED_AT_ONCE and not selection.gumbel_below
+        graph = settings.transpositions != "never"
+        trees = allocate_trees(game, slots, capacity, leaves, graph, rows, lazy)
         keep_trees = settings.reuse_tree and not selection.gumbel_below
         super().__init__(game, selection, [trees], keep_trees, rng)
         self.settings = settings
@@ -86,7 +80,7 @@ class NetworkSearch(TreeSearch):
             self.evaluator = SymmetricEvaluator(game, evaluator, rng)
         self.batches = 0
         self.seconds_evaluating = 0.0
-        """Wall-clock time spent inside the evaluator; only reported."""
+        """wall-clock time inside the evaluator; only reported"""
         self.kept_visits = 0
         """Earlier visits at the roots of exploring searches, kept with the subtree."""
         self.new_visits = 0

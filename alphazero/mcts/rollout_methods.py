@@ -14,9 +14,6 @@ Tree Search Methods* (2012), section 3.1."""
 class RolloutMethod(NamedTuple):
     """A search method without a network."""
 
-    title: str
-    selection: str
-    evaluation: str
     rule: int
     depth: int
     final_move: str
@@ -24,9 +21,9 @@ class RolloutMethod(NamedTuple):
 
 
 METHODS = {
-    "flat_mc": RolloutMethod("flat Monte Carlo", "uniform", "random rollout", UNIFORM, 1, "max"),
-    "flat_ucb": RolloutMethod("flat UCB", "UCB1", "random rollout", UCB1, 1, "robust"),
-    "uct": RolloutMethod("UCT", "UCB1", "random rollout", UCB1, UNLIMITED, "robust"),
+    "flat_mc": RolloutMethod(UNIFORM, 1, "max"),
+    "flat_ucb": RolloutMethod(UCB1, 1, "robust"),
+    "uct": RolloutMethod(UCB1, UNLIMITED, "robust"),
 }
 """Search methods without a network, from the oldest to the newest."""
 

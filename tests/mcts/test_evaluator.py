@@ -29,8 +29,8 @@ def test_averaged_answers_move_with_the_board(name: str, monkeypatch: pytest.Mon
         turned_logits, turned_values = averaged.evaluate(turned)
         assert np.allclose(turned_logits[:, actions], logits, atol=1e-6)
         assert np.allclose(turned_values, values, atol=1e-6)
-    assert np.allclose(logits, np.mean([each for each, _ in images], axis=0), atol=1e-6)
-    assert np.allclose(values, np.mean([each for _, each in images], axis=0), atol=1e-6)
+    assert np.allclose(logits, np.mean([logits for logits, _ in images], axis=0), atol=1e-6)
+    assert np.allclose(values, np.mean([values for _, values in images], axis=0), atol=1e-6)
 
 
 def test_random_symmetries_are_all_drawn() -> None:

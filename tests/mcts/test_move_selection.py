@@ -22,16 +22,16 @@ def test_tempered_policies_are_visits_to_the_power_of_one_over_the_temperature()
         for row, counts in enumerate(visits):
             powers = [count ** (1 / temperature) for count in counts]
             expected = [power / sum(powers) for power in powers]
-            found = tempered(policies, temperature)
-            assert found[row].tolist() == pytest.approx(expected, rel=1e-5)
+            shares = tempered(policies, temperature)
+            assert shares[row].tolist() == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1e-300, 1e-6, 1e-3])
 def test_a_vanishing_temperature_is_safe(temperature: float) -> None:
     policies = np.array([[0.1, 0.0, 0.6, 0.3], [0.4, 0.4, 0.2, 0.0]], np.float32)
-    found = tempered(policies, temperature)
-    assert np.allclose(found, [[0, 0, 1, 0], [0.5, 0.5, 0, 0]])
-    assert found.sum(axis=1).tolist() == [1, 1]
+    shares = tempered(policies, temperature)
+    assert np.allclose(shares, [[0, 0, 1, 0], [0.5, 0.5, 0, 0]])
+    assert shares.sum(axis=1).tolist() == [1, 1]
 
 
 def test_a_temperature_near_zero_still_separates_nearly_equal_visits() -> None:

@@ -90,7 +90,7 @@ def test_the_fast_search_equals_the_reference_bit_for_bit(name: str) -> None:
             action = int(roots.visits[row].argmax())
             search.advance(np.array([slot]), np.array([action]))
             trees[slot].play(action)
-        playing = [each for each in playing if game.outcome(trees[each].root.state) == ONGOING]
+        playing = [slot for slot in playing if game.outcome(trees[slot].root.state) == ONGOING]
         moves += 1
     assert moves > 4
 
@@ -153,7 +153,7 @@ def test_a_slot_among_others_answers_as_it_does_alone(
         search = NetworkSearch(
             game, evaluator, settings, slots=len(players), nodes=100, leaves=leaves, rows=rows
         )
-        found, turns, states = {}, [0] * len(players), [starts[player] for player in players]
+        answers, turns, states = {}, [0] * len(players), [starts[player] for player in players]
         every = np.arange(len(players))
         search.reset(every, np.array(states))
         for slot in every:
@@ -163,7 +163,7 @@ def test_a_slot_among_others_answers_as_it_does_alone(
             for slot in search.pop_finished():
                 one, player, turn = np.array([slot]), players[slot], turns[slot]
                 roots = search.root_statistics(one)
-                found[player, turn] = [*roots.visits[0], *roots.priors[0], *roots.values]
+                answers[player, turn] = [*roots.visits[0], *roots.priors[0], *roots.values]
                 turns[slot] += 1
                 action = int(roots.move_policies[0].argmax())
                 states[slot] = game.play(states[slot], action)
@@ -174,11 +174,11 @@ def test_a_slot_among_others_answers_as_it_does_alone(
                 if turns[slot] < moves:
                     search.begin_search(one, int(budgets[player, turns[slot]]))
         assert 0 not in evaluator.rows
-        return found
+        return answers
 
     together = play(list(range(slots)))
     alone = [play([player]) for player in range(slots)]
-    assert together == {key: value for each in alone for key, value in each.items()}
+    assert together == {key: value for slot in alone for key, value in slot.items()}
     assert len(together) == slots * moves
 
 
@@ -242,7 +242,9 @@ ONE_ANSWER = [
 
 
 @pytest.mark.parametrize(
-    ("game", "diagram", "action"), [each[:3] for each in ONE_ANSWER], ids=[e[3] for e in ONE_ANSWER]
+    ("game", "diagram", "action"),
+    [case[:3] for case in ONE_ANSWER],
+    ids=[case[3] for case in ONE_ANSWER],
 )
 @pytest.mark.parametrize("leaves", [1, 8])
 def test_search_wins_in_one_and_blocks_in_one(

@@ -280,7 +280,7 @@ def test_a_finished_game_has_its_value_and_no_moves() -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_seed_decides_everything(threads: int) -> None:
-    def found(seed: int) -> list[list[float]]:
+    def answers(seed: int) -> list[list[float]]:
         state = CONNECT_FOUR.initial_state()
         search = searching(
             CONNECT_FOUR, state, seed=seed, threads=threads, simulations=2000, memory=16
@@ -290,20 +290,20 @@ def test_the_seed_decides_everything(threads: int) -> None:
             search.root_statistics(FIRST).action_values[0].tolist(),
         ]
 
-    assert found(0) == found(0)
-    assert found(0) != found(1)
+    assert answers(0) == answers(0)
+    assert answers(0) != answers(1)
 
 
 def test_threads_search_different_trees_whose_visits_add_up() -> None:
     search = searching(CONNECT_FOUR, CONNECT_FOUR.initial_state(), threads=3, simulations=1001)
     roots = finish(search)
-    found = [search._read_roots(trees, FIRST) for trees in search.trees_per_thread]
-    assert [int(tree.visits.sum()) for tree in found] == [334, 334, 333]
-    assert len({tuple(tree.visits[0]) for tree in found}) == 3
-    assert roots.visits.tolist() == sum(tree.visits for tree in found).tolist()  # type: ignore[union-attr]
-    sums = sum(tree.visits * tree.action_values for tree in found)
+    statistics = [search._read_roots(trees, FIRST) for trees in search.trees_per_thread]
+    assert [int(tree.visits.sum()) for tree in statistics] == [334, 334, 333]
+    assert len({tuple(tree.visits[0]) for tree in statistics}) == 3
+    assert roots.visits.tolist() == sum(tree.visits for tree in statistics).tolist()  # type: ignore[union-attr]
+    sums = sum(tree.visits * tree.action_values for tree in statistics)
     assert np.allclose(roots.action_values, sums / roots.visits)
-    values = [(1 + int(tree.visits.sum())) * float(tree.values[0]) for tree in found]
+    values = [(1 + int(tree.visits.sum())) * float(tree.values[0]) for tree in statistics]
     assert roots.values[0] == pytest.approx(sum(values) / 1004)
     line = principal_variation(search, 0, int(roots.move_policies[0].argmax()), 4)
     CONNECT_FOUR.play(CONNECT_FOUR.initial_state(), *line)  # every move of it is legal

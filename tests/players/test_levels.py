@@ -99,8 +99,8 @@ def test_another_size_of_the_game_has_the_settings_without_the_ratings(tmp_path:
     saved = load_checkpoint_player(path)
     assert saved.levels == LEVELS_TABLE
     other = saved.for_game(dataclasses.replace(saved.game, rows=6, columns=6))  # type: ignore[call-arg]
-    assert [each.settings for each in other.levels.levels] == [each.settings for each in LEVELS]
-    assert {each.elo for each in other.levels.levels} == {None}
+    assert [level.settings for level in other.levels.levels] == [level.settings for level in LEVELS]
+    assert {level.elo for level in other.levels.levels} == {None}
 
 
 @pytest.mark.parametrize(

@@ -20,37 +20,39 @@ def player(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_search_reports_what_the_players_search_has_found(player: Path) -> None:
     game, searcher = alphazero.load_player(player, simulations=120)
     state = game.from_text("4 4 3")
-    found = alphazero.search(searcher, state)
+    result = alphazero.search(searcher, state)
     roots = searcher.search.root_statistics(np.array([0]))
-    assert found.simulations == 120
-    assert found.value == roots.values[0]
-    assert found.network_value == root_network_value(searcher.search, 0)
-    assert {one.action for one in found.candidates} == set(range(7))
-    assert found.candidates[0].action == found.action
-    visits = [one.visits for one in found.candidates]
+    assert result.simulations == 120
+    assert result.value == roots.values[0]
+    assert result.network_value == root_network_value(searcher.search, 0)
+    assert {candidate.action for candidate in result.candidates} == set(range(7))
+    assert result.candidates[0].action == result.action
+    visits = [candidate.visits for candidate in result.candidates]
     assert visits == sorted(visits, reverse=True)
-    for one in found.candidates:
-        assert one.visits == roots.visits[0, one.action]
-        assert one.prior == roots.priors[0, one.action]
-        assert one.value == pytest.approx(roots.action_values[0, one.action])
-        assert one.line[0] == one.action
-    assert sum(one.prior for one in found.candidates) == pytest.approx(1)
+    for candidate in result.candidates:
+        assert candidate.visits == roots.visits[0, candidate.action]
+        assert candidate.prior == roots.priors[0, candidate.action]
+        assert candidate.value == pytest.approx(roots.action_values[0, candidate.action])
+        assert candidate.line[0] == candidate.action
+    assert sum(candidate.prior for candidate in result.candidates) == pytest.approx(1)
     again = alphazero.load_player(player, simulations=120)[1]
-    assert again.choose(state) == found.action
+    assert again.choose(state) == result.action
 
 
 def test_its_moves_have_names_and_it_prints_as_a_table(player: Path) -> None:
     game, searcher = alphazero.load_player(player)
     state = game.from_text("4 4 3")
-    found = alphazero.search(searcher, state, simulations=40)
-    best = found.candidates[0]
-    assert found.names(best.line) == [str(action + 1) for action in best.line]
-    first, heading, *rows = str(found).splitlines()
-    assert first == f"value {found.value:+.3f} after 40 simulations"
+    result = alphazero.search(searcher, state, simulations=40)
+    best = result.candidates[0]
+    assert result.names(best.line) == [str(action + 1) for action in best.line]
+    first, heading, *rows = str(result).splitlines()
+    assert first == f"value {result.value:+.3f} after 40 simulations"
     assert heading.split() == ["move", "visits", "value", "prior", "line"]
-    assert [row.split()[0] for row in rows] == [str(one.action + 1) for one in found.candidates]
+    assert [row.split()[0] for row in rows] == [
+        str(candidate.action + 1) for candidate in result.candidates
+    ]
     assert rows[0].split()[1:4] == [f"{best.visits}", f"{best.value:+.3f}", f"{best.prior:.3f}"]
-    assert rows[0].split()[4:] == found.names(best.line)[1:]
+    assert rows[0].split()[4:] == result.names(best.line)[1:]
 
 
 def test_long_tables_are_cut(tmp_path: Path) -> None:

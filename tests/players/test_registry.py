@@ -303,7 +303,7 @@ def test_players_of_other_planes_and_other_komi_share_a_game(tmp_path: Path) -> 
     assert np.allclose(roots.priors, network.priors, atol=1e-5)
 
     def both(num_games: int) -> list[Player]:
-        return [each.create(plain.game, num_games) for each in (plain, komi)]
+        return [spec.create(plain.game, num_games) for spec in (plain, komi)]
 
     records = play_schedule(plain.game, both, [Pairing((0, 1)), Pairing((1, 0))] * 2, 4)
     assert all(record.outcome != ONGOING for record in records)

@@ -133,9 +133,9 @@ def test_values_are_the_movers() -> None:
         answers: dict[int, float] = {}
         while len(answers) < 2:
             make.step()
-            found = make.take_decisions()
-            answers.update(zip(found.slots.tolist(), found.values.tolist(), strict=True))
-            assert (found.policies.sum(axis=1) == 1).all()
+            decisions = make.take_decisions()
+            answers.update(zip(decisions.slots.tolist(), decisions.values.tolist(), strict=True))
+            assert (decisions.policies.sum(axis=1) == 1).all()
         assert answers[0] == 1
         assert answers[1] < 1
 

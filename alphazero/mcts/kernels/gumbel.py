@@ -55,8 +55,8 @@ def best_with_visits(trees: Trees, slot: int, visits: int) -> int:
     """
     best, best_score = 0, -np.inf
     for edge in range(trees.nodes[slot, 0].edge_count):
-        seen = trees.edges[slot, edge].visits + trees.edges[slot, edge].pending
-        if seen - trees.root_kept[slot, edge] == visits:
+        visited = trees.edges[slot, edge].visits + trees.edges[slot, edge].pending
+        if visited - trees.root_kept[slot, edge] == visits:
             score = trees.root_noise[slot, edge] + trees.policy[edge]
             if score > best_score:
                 best, best_score = edge, score

@@ -87,8 +87,8 @@ MUTATIONS = (
     ),
     Mutation(
         "mcts/kernels/gumbel.py",
-        "if seen - trees.root_kept[slot, edge] == visits:",
-        "if seen == visits:",
+        "if visited - trees.root_kept[slot, edge] == visits:",
+        "if visited == visits:",
         "halving counts visits from before the search",
         "mcts/kernels/test_gumbel.py::test_puct_below_the_root_builds_the_tree_of_the_plain_twin",
     ),

@@ -43,7 +43,9 @@ def set_value_scale(monkeypatch: pytest.MonkeyPatch, scale: float) -> None:
     monkeypatch.setattr(network_search, "selection_params", scaled)
 
 
-@pytest.mark.parametrize("record", RECORDS, ids=lambda each: f"{each['simulations']} simulations")
+@pytest.mark.parametrize(
+    "record", RECORDS, ids=lambda record: f"{record['simulations']} simulations"
+)
 def test_mctx_finds_the_same(record: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     set_value_scale(monkeypatch, record["scale"])
     game = make_game("connect_four", rows=20, columns=4, length=20)

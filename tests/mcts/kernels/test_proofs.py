@@ -56,7 +56,7 @@ def test_the_rule_of_wins_at_once_finds_what_trying_every_move_finds(name: str) 
     rules = game.rule_functions._replace(wins_at_once=unknown)
     trying = type("Trying", (type(game),), {"rule_functions": rules})(**game.options)
     for state in positions(game, 8, 1 if "swap" in name else 3):
-        searches = [solve(each, state, 150)[0] for each in (game, trying)]
+        searches = [solve(rules, state, 150)[0] for rules in (game, trying)]
         nodes, edges = ([getattr(s.trees, part) for s in searches] for part in ("nodes", "edges"))
         assert nodes[0].tolist() == nodes[1].tolist()
         assert edges[0].tolist() == edges[1].tolist()
@@ -110,12 +110,12 @@ def test_a_proof_says_in_how_many_moves_the_game_ends_at_most(name: str) -> None
         proof = proof_of(search, 0)
         if proof is None or game.outcome(state) != ONGOING:
             continue
-        found = solve_position(solver_for(game), state, 10**6)
-        assert proof.value == found.value
-        if found.value:
-            fewest = found.end - int(state[PLY])
+        solution = solve_position(solver_for(game), state, 10**6)
+        assert proof.value == solution.value
+        if solution.value:
+            fewest = solution.end - int(state[PLY])
             assert (proof.plies - fewest) % 2 == 0, "the same side makes the last move"
-            assert fewest <= proof.plies if found.value > 0 else proof.plies > 0
+            assert fewest <= proof.plies if solution.value > 0 else proof.plies > 0
             exact += proof.plies == fewest
             decided += 1
     assert exact >= decided / 2 > 0
@@ -150,7 +150,7 @@ def test_only_moves_that_lose_are_walked_no_more_not_those_that_draw() -> None:
     game, known, values = GAMES["tic_tac_toe"], {}, []
     for state in positions(game, 6, 3):
         trees = solve(game, state, 400)[0].trees
-        nodes, edges = (each.view(np.recarray) for each in (trees.nodes, trees.edges))
+        nodes, edges = (array.view(np.recarray) for array in (trees.nodes, trees.edges))
         trees = trees._replace(nodes=nodes, edges=edges)
         for edge in range(nodes[0, 0].edge_count):
             child = edges[0, edge].child

@@ -173,8 +173,8 @@ def test_a_position_is_evaluated_once_in_a_graph(name: str) -> None:
         )
         search = NetworkSearch(game, evaluator, settings, nodes=1000)
         search_from(search, game.initial_state(), 600)
-        found = places(search)
-        unfinished = [p for n, p in found.items() if search.trees.nodes[0, n]["edge_count"]]
+        positions = places(search)
+        unfinished = [p for n, p in positions.items() if search.trees.nodes[0, n]["edge_count"]]
         assert sum(evaluator.rows) == len(unfinished)
         counts[graph] = len(unfinished), len(set(unfinished))
     assert counts[True][0] == counts[True][1], "no position has two nodes"
