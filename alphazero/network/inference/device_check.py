@@ -125,8 +125,10 @@ def self_check(device: str) -> DeviceCheck:
 
 def check_network() -> tuple[ResNet, Tensor]:
     """Return the network of the self-check, and 16 observations [B, C, H, W]."""
-    sizes = {"policy_filters": 2, "value_filters": 1, "value_hidden": 16, "global_pooling": 0}
-    network = ResNet((3, 6, 7), 7, NetworkConfig(blocks=2, filters=16, **sizes))
+    settings = NetworkConfig(
+        blocks=2, filters=16, policy_filters=2, value_filters=1, value_hidden=16, global_pooling=0
+    )
+    network = ResNet((3, 6, 7), 7, settings)
     draw = torch.Generator().manual_seed(2)
     with torch.no_grad():
         for weights in network.parameters():  # a new network's blocks are the identity

@@ -74,12 +74,6 @@ def test_a_network_that_answers_nan_is_reported(backend: str) -> None:
         evaluator_of(network, backend).evaluate(boards(2))
 
 
-@each_backend
-def test_wrong_shapes_are_shown(backend: str) -> None:
-    with pytest.raises(ValueError, match=r"expected observations \[B, C=3, H=6, W=7\], received"):
-        evaluator_of(scrambled(), backend).evaluate(np.zeros((1, 2, 6, 7), np.float32))
-
-
 def test_a_batch_of_a_match_is_always_full_except_on_a_gpu_where_padding_is_free() -> None:
     evaluator = evaluator_of(scrambled(), "torch")
     assert [rows_in_match(games, evaluator) for games in (1, 20, 40, 256)] == [1, 4, 8, 96]
