@@ -113,12 +113,9 @@ class Match:
         self._pairings: list[Pairing | None] = [None] * self.num_games
         self._player_indices = np.zeros((self.num_games, 2), np.int64)
         shape = self.num_games, length
-        self._move_data = MoveData(
-            np.zeros(shape, np.int32),
-            np.zeros((*shape, game.num_actions), np.float32),
-            np.zeros(shape, np.float32),
-            np.zeros(shape, np.float32),
-        )
+        policies = np.zeros((*shape, game.num_actions), np.float32)
+        values, best_values = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+        self._move_data = MoveData(np.zeros(shape, np.int32), policies, values, best_values)
         self._may_resign = np.zeros(self.num_games, np.bool_)
         self._finished: list[_FinishedGame] = []
         self.moves_made = 0
@@ -199,9 +196,9 @@ class Match:
                 slot, outcome = int(slots[index]), int(outcomes[index])
                 resigned = outcome == RESIGNED
                 if resigned:
-                    # The outcome with value -1 for the player to move; `value_of` is its own
-                    # inverse.
-                    outcome = value_of(-1, int(self.states[slot, PLY]) % 2)
+                    outcome = value_of(
+                        -1, int(self.states[slot, PLY]) % 2
+                    )  # `value_of` is its own inverse
                 self._finished.append(_FinishedGame(slot, outcome, resigned))
             played = outcomes != RESIGNED
             going_on = slots[outcomes == ONGOING]
@@ -217,16 +214,8 @@ class Match:
         pairing = self._pairings[slot]
         assert pairing is not None, f"no game in slot {slot}"
         length = int(self.states[slot, PLY])
-        return GameRecord(
-            pairing,
-            self._move_data.actions[slot, :length].copy(),
-            self._move_data.policies[slot, :length].copy(),
-            self._move_data.values[slot, :length].copy(),
-            self._move_data.best_values[slot, :length].copy(),
-            outcome,
-            resigned,
-            forfeit_reason,
-        )
+        move_data: list[Any] = [array[slot, :length].copy() for array in self._move_data]
+        return GameRecord(pairing, *move_data, outcome, resigned, forfeit_reason)
 
     def _miscounted(self) -> GameError:
         name = write_game(self.game)
@@ -244,8 +233,7 @@ class Match:
         loser = players.index(index)
         if players[0] == players[1]:
             loser = int(self.states[slot, PLY]) % 2
-        lost = value_of(-1, loser)
-        self._finished.append(_FinishedGame(slot, lost, not reason, reason))
+        self._finished.append(_FinishedGame(slot, value_of(-1, loser), not reason, reason))
         # Drop move requests of this game at the other players.
         for player in self.players:
             if player is not self.players[index]:
