@@ -132,7 +132,7 @@ def test_a_move_out_of_turn_follows_a_pass_where_there_is_one() -> None:
         actions_of(read_sgf("(;GM[11]SZ[5];B[a1];B[b2])"))
     # Othello's forced wait may be left out.
     game = make_game("othello", size=4)
-    seed = next(each for each in range(99) if 16 in random_game(game, each))
+    seed = next(seed for seed in range(99) if 16 in random_game(game, seed))
     actions = random_game(game, seed)
     text = write_sgf(game, actions)
     assert actions_of(read_sgf(text.replace(";B[]", "").replace(";W[]", ""))) == actions

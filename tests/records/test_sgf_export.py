@@ -321,11 +321,12 @@ def test_a_match_is_saved_as_sgf_and_shown_step_by_step(
     assert path.read_text().count("C[Moves drawn at random to open it: 1.\n") == 2
     first, second = load_played(path)
     assert first.players == second.players[::-1]
-    for each in (first, second):
-        thinks = [
-            ply > 0 and each.players[ply % 2].startswith("uct") for ply in range(len(each.actions))
+    for played in (first, second):
+        searched = [
+            ply > 0 and played.players[ply % 2].startswith("uct")
+            for ply in range(len(played.actions))
         ]
-        assert [bool(comment) for comment in each.comments] == thinks
+        assert [bool(comment) for comment in played.comments] == searched
     capsys.readouterr()
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert main(["replay", str(path), "--game", "2"]) == 0

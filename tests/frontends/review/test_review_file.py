@@ -28,15 +28,15 @@ def written(path: Path) -> Path:
 def test_evaluations_are_read_back_as_they_were(tmp_path: Path) -> None:
     path = written(review_file(tmp_path / "games.sgf"))
     assert path == tmp_path / "games.review.jsonl"
-    kept = ReviewFile(path)
-    assert kept.load(PLAYED, UCT) == EVALUATIONS
-    assert kept.load(PLAYED, parse_player("uct:51")) == {}
-    assert kept.load(PlayedGame(CONNECT_FOUR, ("A", "B"), (3, 3), 2), UCT) == {}
-    assert kept.load(PlayedGame(TIC_TAC_TOE, ("A", "B"), (3,), 2), UCT) == {}
+    file = ReviewFile(path)
+    assert file.load(PLAYED, UCT) == EVALUATIONS
+    assert file.load(PLAYED, parse_player("uct:51")) == {}
+    assert file.load(PlayedGame(CONNECT_FOUR, ("A", "B"), (3, 3), 2), UCT) == {}
+    assert file.load(PlayedGame(TIC_TAC_TOE, ("A", "B"), (3,), 2), UCT) == {}
     # Another game is added, this one is replaced.
     other, end = PlayedGame(TIC_TAC_TOE, ("A", "B"), (0, 3, 1, 4, 2), 1), Evaluation(-1.0, True)
-    kept.save(other, UCT, {5: end})
-    kept.save(PLAYED, UCT, {3: EVALUATIONS[3]})
+    file.save(other, UCT, {5: end})
+    file.save(PLAYED, UCT, {3: EVALUATIONS[3]})
     again = ReviewFile(path)
     assert again.load(PLAYED, UCT) == {3: EVALUATIONS[3]}
     assert again.load(other, UCT) == {5: end}

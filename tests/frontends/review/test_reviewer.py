@@ -39,15 +39,15 @@ def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them() -> None:
     }
     blunders = 0
     for seed in range(20):
-        actions, known = random_game(TIC_TAC_TOE, seed), dict[int, Evaluation]()
-        evaluate_game(Reviewer(uniform(), TIC_TAC_TOE), actions, known)
+        actions, evaluations = random_game(TIC_TAC_TOE, seed), dict[int, Evaluation]()
+        evaluate_game(Reviewer(uniform(), TIC_TAC_TOE), actions, evaluations)
         states = [TIC_TAC_TOE.initial_state()]
         for action in actions:
             states.append(TIC_TAC_TOE.play(states[-1], action))
-        review = review_moves(actions, [known[ply] for ply in range(len(states))])
+        review = review_moves(actions, [evaluations[ply] for ply in range(len(states))])
         for ply, state in enumerate(states[:-1]):
             value, move = values[state.tobytes()], review.moves[ply]
-            assert (known[ply].value, known[ply].is_exact) == (value, True)
+            assert (evaluations[ply].value, evaluations[ply].is_exact) == (value, True)
             outcome = TIC_TAC_TOE.outcome(states[ply + 1])
             after = value_of(outcome, to_play(state))
             if outcome == ONGOING:
@@ -61,7 +61,7 @@ def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them() -> None:
 
 
 def test_late_positions_of_connect_four_are_exact_and_early_ones_are_searched() -> None:
-    actions, known = random_game(CONNECT_FOUR, 2), dict[int, Evaluation]()
+    actions = random_game(CONNECT_FOUR, 2)
     assert len(actions) > 20
     solver = PositionSolver(CONNECT_FOUR)
     oracle = solver_for(CONNECT_FOUR)
@@ -80,7 +80,6 @@ def test_late_positions_of_connect_four_are_exact_and_early_ones_are_searched() 
             assert CONNECT_FOUR.outcome(end) == value_of(int(result.value), to_play(state))
             assert end[0] == result.end
         state = CONNECT_FOUR.play(state, action)
-    assert known == {}
 
 
 def test_a_position_that_takes_too_long_ends_the_solving_of_earlier_ones() -> None:
@@ -115,13 +114,13 @@ def test_a_search_evaluates_what_no_solver_knows_and_its_proofs_are_exact(
 
 def test_known_positions_are_not_evaluated_again() -> None:
     actions = random_game(TIC_TAC_TOE, 1)
-    known, seen = {2: Evaluation(0.5, best=(0,), line=(0,), choices=7)}, 0
+    evaluations, seen = {2: Evaluation(0.5, best=(0,), line=(0,), choices=7)}, 0
 
     def count() -> None:
         nonlocal seen
         seen += 1
 
-    evaluate_game(Reviewer(uniform(), TIC_TAC_TOE), actions, known, count)
+    evaluate_game(Reviewer(uniform(), TIC_TAC_TOE), actions, evaluations, count)
     assert seen == len(actions)
-    assert known[2].value == 0.5
-    assert sorted(known) == list(range(len(actions) + 1))
+    assert evaluations[2].value == 0.5
+    assert sorted(evaluations) == list(range(len(actions) + 1))

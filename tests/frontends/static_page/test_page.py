@@ -70,7 +70,7 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 def visit(browser: Any) -> Iterator[Visit]:
     """Serve a folder and open its page; fail for whatever the browser complains of."""
     closers: list[Callable[[], None]] = []
-    faults: list[str] = []
+    complaints: list[str] = []
 
     def open_page(folder: Path, viewport: dict[str, int] = DESKTOP) -> Any:
         handler = functools.partial(QuietHandler, directory=str(folder))
@@ -81,13 +81,13 @@ def visit(browser: Any) -> Iterator[Visit]:
         closers.insert(0, context.close)
         page = context.new_page()
         page.set_default_timeout(60_000)
-        page.on("console", lambda message: faults.append(message.text))
-        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
         address = f"http://127.0.0.1:{server.server_address[1]}/"
 
         def look_at(request: Any) -> None:
             if not request.url.startswith((address, f"blob:{address}")):
-                faults.append(f"request to {request.url}")
+                complaints.append(f"request to {request.url}")
 
         page.on("request", look_at)
         page.goto(address)
@@ -97,7 +97,7 @@ def visit(browser: Any) -> Iterator[Visit]:
     yield open_page
     for close in closers:
         close()
-    assert faults == []
+    assert complaints == []
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def play(page: Any, label: str, then: str = "Your move") -> None:
 def stones(page: Any, sign: str) -> list[str]:
     """Return the labels of the cells with a stone."""
     named = page.locator(f'#board .cells button[aria-label*=", {sign}"]')
-    return [each.get_attribute("aria-label").split(",")[0] for each in named.all()]
+    return [button.get_attribute("aria-label").split(",")[0] for button in named.all()]
 
 
 class Twin:

@@ -22,6 +22,7 @@ from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import read_game
 from alphazero.mcts.network_search import NetworkSearch
+from alphazero.network.checkpoint import load_checkpoint
 
 NODE = shutil.which("node")
 FILES = ROOT / "alphazero" / "frontends" / "static_page" / "files"
@@ -40,7 +41,7 @@ def described(game: Game) -> dict[str, Any]:
     return {"rules": RULES[type(game)], **game.options}
 
 
-def in_node(folder: Path, **asked: Any) -> dict[str, Any]:
+def in_node(folder: Path, **requests: Any) -> dict[str, Any]:
     """Run the page's scripts, as modules."""
     assert NODE is not None
     files = folder / "files"
@@ -48,7 +49,7 @@ def in_node(folder: Path, **asked: Any) -> dict[str, Any]:
     (files / "package.json").write_text('{"type": "module"}')
     ended = subprocess.run(
         [NODE, str(TESTS / "helpers" / "frontends" / "run_page_scripts.mjs")],
-        input=json.dumps({"files": str(files), **asked}),
+        input=json.dumps({"files": str(files), **requests}),
         capture_output=True,
         text=True,
         timeout=300,
@@ -63,9 +64,9 @@ def random_game(game: Game, rng: np.random.Generator) -> tuple[list[int], str]:
     state, actions, lines = game.initial_state(), [], []
     while True:
         mask = game.legal_action_mask(state)
-        legal = "".join("1" if each else "0" for each in mask)
+        legal = "".join("1" if bit else "0" for bit in mask)
         planes = "7" + "".join(
-            "1" if each else "0" for each in game.observe(state).ravel().tolist()
+            "1" if number else "0" for number in game.observe(state).ravel().tolist()
         )
         lines.append(f"{legal} {game.outcome(state)} {planes}")
         if game.outcome(state) != ONGOING:
@@ -77,14 +78,14 @@ def random_game(game: Game, rng: np.random.Generator) -> tuple[list[int], str]:
 @needs_node
 def test_thousands_of_random_games_have_the_same_moves_results_and_planes(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
-    asked, expected = [], []
+    requests, expected = [], []
     for name in BOARDS:
         game = read_game(name)
         for _ in range(400):
             actions, line = random_game(game, rng)
-            asked.append({"game": described(game), "actions": actions})
+            requests.append({"game": described(game), "actions": actions})
             expected.append(line)
-    assert in_node(tmp_path, games=asked)["games"] == expected
+    assert in_node(tmp_path, games=requests)["games"] == expected
 
 
 class Pretended:
@@ -114,7 +115,7 @@ SEARCHES = [
 @pytest.mark.arithmetic
 def test_a_search_has_the_visits_of_the_program_s(tmp_path: Path) -> None:
     """Trees are kept from one position to the next, and games end below the roots."""
-    asked, expected = [], []
+    requests, expected = [], []
     for name, moves, changes, simulations, leaves in SEARCHES:
         game, settings = read_game(name), search_config(simulations=simulations, **changes)
         search = NetworkSearch(
@@ -133,12 +134,13 @@ def test_a_search_has_the_visits_of_the_program_s(tmp_path: Path) -> None:
             answers.append((roots.visits[0].tolist(), float(roots.values[0])))
         expected.append(answers)
         keys = {key: getattr(settings, key) for key in writer.SEARCH_KEYS}
-        asked.append(
+        requests.append(
             {"game": described(game), "settings": keys, "leaves": leaves}
             | {"moves": moves, "simulations": simulations}
         )
-    found = in_node(tmp_path, searches=asked)["searches"]
-    for answers, correct in zip(found, expected, strict=True):
+    for answers, correct in zip(
+        in_node(tmp_path, searches=requests)["searches"], expected, strict=True
+    ):
         for answer, (visits, value) in zip(answers, correct, strict=True):
             assert answer["visits"] == visits
             assert answer["value"] == pytest.approx(value, abs=1e-9)
@@ -164,13 +166,9 @@ def test_the_folder_is_complete_and_every_file_that_a_source_names_is_there(
     assert (
         player["game"] == {"name": "tic_tac_toe", "rules": "mnk"} | make_game("tic_tac_toe").options
     )
-    assert player["search"] == {
-        "c_puct": 1.25,
-        "c_puct_base": 0.0,
-        "fpu": "zero",
-        "fpu_reduction": 0.25,
-    }
-    assert {each["url"] for each in player["runtime"].values()} == {
+    settings = load_checkpoint(TIC_TAC_TOE).details["search"]
+    assert player["search"] == {key: settings[key] for key in writer.SEARCH_KEYS}
+    assert {file["url"] for file in player["runtime"].values()} == {
         runtime.HOST + "ort.wasm.bundle.min.mjs",
         runtime.HOST + "ort-wasm-simd-threaded.wasm",
     }
