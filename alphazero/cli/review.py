@@ -66,23 +66,23 @@ def review(options: argparse.Namespace) -> int:
     from alphazero.frontends.review.judgement import review_moves
     from alphazero.frontends.review.report import report
     from alphazero.frontends.review.review_file import ReviewFile, review_file
-    from alphazero.frontends.terminal.replay_viewer import chosen_games, headline
+    from alphazero.frontends.terminal.replay_viewer import headline, select_games
     from alphazero.frontends.terminal.screen import PlainConsole
     from alphazero.records.game_files import check_savable, load_played
     from alphazero.utils.files import write_atomic
 
-    chosen = chosen_games(load_played(options.games), options.number)
+    games = select_games(load_played(options.games), options.number)
     file = ReviewFile(review_file(options.games))
     check_writable(file.path)
     specs = {
         number: player.for_game(played.game) if player else _shipped_player(played.game, budget)
-        for number, played in chosen.items()
+        for number, played in games.items()
     }
-    for played in chosen.values():
+    for played in games.values():
         if options.save:
             check_savable(options.save, played.game)
     console, texts = PlainConsole(), list[str]()
-    for number, played in chosen.items():
+    for number, played in games.items():
         spec = specs[number]
         console.print(f"game {number:,}, {headline(played)}")
         evaluations, count = file.load(played, spec), len(played.actions) + 1

@@ -105,21 +105,21 @@ def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
         raise ValueError(f"pair: must be at least 0, got {pair}")
     forfeit_reason = field({"fault": "", **content}, "fault", str)  # older files lack it
     sgf_result = field({"told": "", **content}, "told", str)
-    outcome, stated = game.outcome(state), _OUTCOMES[result]
+    end, outcome = game.outcome(state), _OUTCOMES[result]
     if sgf_result:
         is_consistent = True
     elif resigned or forfeit_reason:
         # The moves leave the game open, but it has a result.
-        is_consistent = outcome == ONGOING and stated != ONGOING
+        is_consistent = end == ONGOING and outcome != ONGOING
     else:
-        is_consistent = outcome == stated
+        is_consistent = end == outcome
     if not is_consistent:
         raise ValueError(f"the moves do not lead to the result {result}")
     return PlayedGame(
         game,
         _pair(content, "players"),
         tuple(actions),
-        stated,
+        outcome,
         resigned,
         opening,
         pair,

@@ -2,16 +2,13 @@
 
 import dataclasses
 
-import numpy as np
 import pytest
 
 from alphazero.errors import GameError
-from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.game_tree import GameTree
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING
 from alphazero.players.position_search import Candidate, SearchResult
-from alphazero.players.registry import parse_player
 from alphazero.records.played_game import PlayedGame
 
 GAME = make_game("tic_tac_toe")
@@ -126,24 +123,3 @@ def test_a_game_from_a_file_keeps_its_players_until_it_is_continued_otherwise() 
     game_tree = GameTree.of(played)
     game_tree.resignation = None
     assert game_tree.played(("me", "you")).players == ("me", "you"), "the game goes on"
-
-
-def test_a_search_result_holds_what_the_search_has_found() -> None:
-    game_tree = tree_of(0, 3, 1, 4)
-    analyzer = Analyzer(parse_player("uct:simulations=300"), GAME)
-    analyzer.set_position(game_tree.moves)
-    assert analyzer.result(game_tree.state) is None
-    analyzer.choose(None)
-    search_result = analyzer.result(game_tree.state)
-    assert search_result is not None
-    best = search_result.candidates[0]
-    assert best.action == 2  # completes the row
-    assert best.value == 1
-    assert -1 <= search_result.network_value <= 1
-    assert search_result.simulations == sum(
-        candidate.visits for candidate in search_result.candidates
-    )
-    legal = np.flatnonzero(GAME.legal_action_mask(game_tree.state))
-    assert sorted(candidate.action for candidate in search_result.candidates) == legal.tolist()
-    assert game_tree.search_comment(2, search_result).startswith("win rate")
-    assert game_tree.search_comment(2, None) == ""

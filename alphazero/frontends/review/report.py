@@ -8,13 +8,13 @@ from alphazero.games.grid import SIGNS
 from alphazero.records.played_game import PlayedGame
 from alphazero.utils.files import printable
 
-COUNTED = {
+PLURALS = {
     Judgement.BEST: "best moves",
     Judgement.INACCURACY: "inaccuracies",
     Judgement.MISTAKE: "mistakes",
     Judgement.BLUNDER: "blunders",
 }
-"""The judgements that are counted, and their plurals."""
+"""The names of counted judgements."""
 
 
 def report(
@@ -64,12 +64,12 @@ def _accuracies(played: PlayedGame, review: Review) -> list[str]:
     """Return a table of the players' accuracies and counts."""
     names = [f"{SIGNS[player + 1]} {printable(played.players[player])}" for player in (0, 1)]
     width = max(map(len, names))
-    lines = [f"  {'':{width}}  accuracy  {'  '.join(COUNTED.values())}"]
+    lines = [f"  {'':{width}}  accuracy  {'  '.join(PLURALS.values())}"]
     for player, name in enumerate(names):
         accuracy = _percent(review.accuracies[player])
         counts = (
             f"{review.count(player, judgement):{len(plural)}}"
-            for judgement, plural in COUNTED.items()
+            for judgement, plural in PLURALS.items()
         )
         lines.append(f"  {name:{width}}  {accuracy:>8}  {'  '.join(counts)}")
     return lines

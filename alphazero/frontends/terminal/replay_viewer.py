@@ -14,31 +14,31 @@ PROMPT = "Enter: next position; n: next game; q: quit "
 
 def replay(
     games: Sequence[PlayedGame],
-    chosen: int | None = None,
+    only: int | None = None,
     read: Callable[[str], str] | None = None,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Print all games, or the one with the number `chosen`, from 1.
+    """Print all games, or the one with the number `only`, from 1.
 
     With `read`, each position waits for a line from it. Raise PlayerError when there is no such
     game.
     """
-    for number, game in chosen_games(games, chosen).items():
+    for number, game in select_games(games, only).items():
         say(f"game {number:,} of {len(games):,}, {headline(game)}")
         if not _show_positions(game, read, say):
             return
 
 
-def chosen_games(games: Sequence[PlayedGame], chosen: int | None) -> dict[int, PlayedGame]:
-    """Return all games by number, from 1, or the one with the number `chosen`.
+def select_games(games: Sequence[PlayedGame], only: int | None) -> dict[int, PlayedGame]:
+    """Return all games by number, from 1, or the one with the number `only`.
 
     Raise PlayerError when there is no such game.
     """
-    if chosen is None:
+    if only is None:
         return dict(enumerate(games, 1))
-    if not 1 <= chosen <= len(games):
-        raise PlayerError(f"there is no game {chosen}; the file holds games 1 to {len(games):,}")
-    return {chosen: games[chosen - 1]}
+    if not 1 <= only <= len(games):
+        raise PlayerError(f"there is no game {only}; the file holds games 1 to {len(games):,}")
+    return {only: games[only - 1]}
 
 
 def headline(game: PlayedGame) -> str:

@@ -129,9 +129,7 @@ class TerminalSession:
         rest = budget.simulations - result.simulations
         return budget._replace(simulations=rest) if rest > 0 else None
 
-    def search(
-        self, budget: Budget, should_continue: Callable[[], bool] = lambda: True
-    ) -> SearchResult:
+    def search(self, budget: Budget, should_continue: Callable[[], bool]) -> SearchResult:
         """Search on within the budget, while `should_continue()`; return the result.
 
         Raise PlayerError as `hint_analyzer`.
