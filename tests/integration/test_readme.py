@@ -160,10 +160,10 @@ def test_the_main_readme_is_short_and_begins_with_a_picture_and_its_contents() -
     assert text.index(".github/page.png") < text.index("**Contents:**")
 
 
-def test_a_trained_player_is_played_by_the_first_command() -> None:
+def test_the_first_command_installs_and_trains() -> None:
     path, start = marked("start")
     assert path == MAIN
-    assert "pip install -e . && alphazero play checkpoints/connect_four.safetensors" in start
+    assert "pip install -e . && alphazero train configs/tic_tac_toe.yaml" in start
     assert BLOCKS[0].path == MAIN
     assert BLOCKS[0].lines[0] in start
 
