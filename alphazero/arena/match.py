@@ -18,7 +18,7 @@ from alphazero.errors import GameError
 from alphazero.games.compiled_rules import RulesType
 from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, State, value_of
 from alphazero.games.registry import write_game
-from alphazero.players.base import Decisions, Forfeit, Player
+from alphazero.players.base import Decisions, DecisionsType, Forfeit, Player
 from alphazero.records.game_record import NEVER_RESIGN, RESIGNED, GameRecord, MoveData, Pairing
 from alphazero.utils.arrays import BoolArray, Int64Array
 from alphazero.utils.jit import kernel
@@ -28,13 +28,9 @@ from alphazero.utils.progress import Progress, no_progress
 DEFAULT_PARALLEL_GAMES = 256
 """Default number of parallel games: two players fill batches of 48 on each of two cores."""
 
-_floats = types.float32[::1]
 slots_type = types.int64[::1]
 _MoveDataType = types.NamedTuple(
     [types.int32[:, ::1], types.float32[:, :, ::1], *(types.float32[:, ::1],) * 2], MoveData
-)
-_DecisionsType = types.NamedTuple(
-    [slots_type, slots_type, types.float32[:, ::1], *(_floats,) * 2], Decisions
 )
 
 
@@ -43,7 +39,7 @@ _DecisionsType = types.NamedTuple(
         RulesType,
         types.int64[:, ::1],
         _MoveDataType,
-        _DecisionsType,
+        DecisionsType,
         types.boolean[::1],
         types.float32,
         slots_type,
@@ -215,7 +211,10 @@ class Match:
         assert pairing is not None, f"no game in slot {slot}"
         length = int(self.states[slot, PLY])
         move_data: list[Any] = [array[slot, :length].copy() for array in self._move_data]
-        return GameRecord(pairing, *move_data, outcome, resigned, forfeit_reason)
+        actions, policies, values, best_values = move_data
+        return GameRecord(
+            pairing, actions, policies, values, best_values, outcome, resigned, forfeit_reason
+        )
 
     def _miscounted(self) -> GameError:
         name = write_game(self.game)

@@ -10,8 +10,9 @@ import numpy as np
 
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game, State
+from alphazero.mcts.kernels.root import RootStatistics
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
-from alphazero.mcts.search import RootStatistics, TreeSearch
+from alphazero.mcts.search import TreeSearch
 from alphazero.players.base import Player
 from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.end_prediction import EndPrediction, predict_end

@@ -11,10 +11,11 @@ import numpy as np
 
 from alphazero.games.game import Game
 from alphazero.mcts.kernels.equations import SelectionParams
+from alphazero.mcts.kernels.root import RootStatistics
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.kernels.tree import EDGE, NODE, Trees, allocate_trees
 from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
-from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
+from alphazero.mcts.search import NODES_PER_SIMULATION, TreeSearch
 from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
 
 MOVES_PER_STEP = 1 << 15

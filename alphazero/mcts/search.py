@@ -8,16 +8,16 @@ Letters: G slots, n selected slots, A actions, S state size.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from alphazero.games.game import Game, State
 from alphazero.mcts.kernels.equations import SelectionParams
-from alphazero.mcts.kernels.root import read_roots
+from alphazero.mcts.kernels.root import RootStatistics, read_roots
 from alphazero.mcts.kernels.subtree import advance_trees
 from alphazero.mcts.kernels.tree import Trees
-from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
+from alphazero.utils.arrays import BoolArray, Int64Array
 
 if TYPE_CHECKING:
     from alphazero.config.schema import SearchConfig
@@ -25,25 +25,6 @@ if TYPE_CHECKING:
 
 NODES_PER_SIMULATION = 4
 """Capacity of a tree in nodes per simulation; above 1 for the subtree kept between moves."""
-
-
-class RootStatistics(NamedTuple):
-    """Statistics of roots per action; values are for the player to move."""
-
-    visits: Int64Array
-    """[n, A]"""
-    priors: Float64Array
-    """[n, A] priors of the network, without noise"""
-    action_values: Float64Array
-    """[n, A] mean values, NaN for unvisited actions"""
-    move_policies: Float64Array
-    """[n, A] distribution of the move: visit shares, or one-hot on the choice of Gumbel search;
-    the priors of a root without visits. Actions proven to be worse have 0."""
-    policy_targets: Float64Array
-    """[n, A] `move_policies`, or the improved policy of Gumbel search"""
-    values: Float64Array
-    """[n] mean over all evaluations in the tree; for Gumbel search, the mean of the action values
-    under the improved policy; exact for solved roots"""
 
 
 class TreeSearch(ABC):
@@ -150,7 +131,7 @@ class TreeSearch(ABC):
         priors, action_values, policies, targets = np.empty((4, *shape))
         visits, values = np.empty(shape, np.int64), np.empty(len(slots))
         roots = RootStatistics(visits, priors, action_values, policies, targets, values)
-        read_roots(trees, self._selection, slots, *roots)
+        read_roots(trees, self._selection, slots, roots)
         return roots
 
     def _cancel(self, slots: Int64Array) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, OUTCOME, State
@@ -34,6 +35,10 @@ class Decisions(NamedTuple):
     best_values: Float32Array = _NO_SEARCH
     """[n], or [1] for all: the larger of the position's value and its best action's value"""
 
+
+DecisionsType = types.NamedTuple(
+    [*(types.int64[::1],) * 2, types.float32[:, ::1], *(types.float32[::1],) * 2], Decisions
+)
 
 NOTHING = Decisions(_NO_SLOTS, _NO_SLOTS, np.zeros((0, 0), np.float32), _NO_SEARCH[:0])
 """No finished moves; `policies` is [0, 0]."""

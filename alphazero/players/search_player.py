@@ -8,10 +8,11 @@ from numba import types
 
 from alphazero.config.schema import SelfplayConfig
 from alphazero.games.game import PLY, State
+from alphazero.mcts.kernels.root import RootStatistics, RootStatisticsType
 from alphazero.mcts.move_selection import draw, temper
-from alphazero.mcts.search import RootStatistics, TreeSearch
-from alphazero.players.base import NOTHING, Decisions, Player
-from alphazero.utils.arrays import BoolArray, Float32Array, Float64Array, Int64Array
+from alphazero.mcts.search import TreeSearch
+from alphazero.players.base import NOTHING, Decisions, DecisionsType, Player
+from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
 from alphazero.utils.jit import kernel
 
 if TYPE_CHECKING:
@@ -22,21 +23,13 @@ BATCHES_PER_STEP = 16
 """Most batches searched in one `step()`; returning to the match loop has a fixed cost."""
 
 
-_rows = types.float64[:, ::1]
-_RootStatisticsType = types.NamedTuple(
-    [types.int64[:, ::1], *(_rows,) * 4, types.float64[::1]], RootStatistics
-)
-
-
 @kernel(
     types.void(
-        _RootStatisticsType,
+        RootStatisticsType,
         types.float64[::1],
         types.float64[::1],
         types.boolean[::1],
-        types.int64[::1],
-        types.float32[:, ::1],
-        *(types.float32[::1],) * 2,
+        DecisionsType,
     )
 )
 def _choose_moves(
@@ -44,28 +37,25 @@ def _choose_moves(
     temperatures: Float64Array,
     points: Float64Array,
     learns: BoolArray,
-    actions: Int64Array,
-    targets: Float32Array,
-    values: Float32Array,
-    best_values: Float32Array,
+    decisions: Decisions,
 ) -> None:
     """Draw an action at each of `roots`, at `temperatures` [n] and `points` [n] in [0, 1).
 
-    Writes the other fields of `Decisions`. Targets are 0 where `learns` [n] is False.
+    Writes the fields of `decisions`. Targets are 0 where `learns` [n] is False.
     """
-    shares = np.empty(targets.shape[1])
-    for row in range(len(actions)):
+    shares = np.empty(decisions.policies.shape[1])
+    for row in range(len(decisions.actions)):
         policy, target = roots.move_policies[row], roots.policy_targets[row]
         temper(policy, temperatures[row], shares)
-        actions[row] = draw(shares, points[row] if temperatures[row] > 0 else 0.0)
-        values[row] = roots.values[row]
+        decisions.actions[row] = draw(shares, points[row] if temperatures[row] > 0 else 0.0)
+        decisions.values[row] = roots.values[row]
         most = 0
         for action in range(len(policy)):
             most = action if policy[action] > policy[most] else most
         best = roots.action_values[row, most]
-        best_values[row] = best if best > roots.values[row] else roots.values[row]
+        decisions.best_values[row] = best if best > roots.values[row] else roots.values[row]
         for action in range(len(target)):
-            targets[row, action] = target[action] if learns[row] else 0.0
+            decisions.policies[row, action] = target[action] if learns[row] else 0.0
 
 
 class SearchPlayer(Player):
@@ -140,23 +130,15 @@ class SearchPlayer(Player):
             early = self._plies[slots] < self.selfplay.temperature_moves
             temperatures[:] = self.selfplay.final_temperature
             temperatures[early] = self.selfplay.temperature
-        targets = np.empty(roots.policy_targets.shape, np.float32)
-        values, best_values = np.empty((2, len(slots)), np.float32)
         actions = np.empty(len(slots), np.int64)
-        _choose_moves(
-            roots,
-            temperatures,
-            self.rng.random(len(slots)),
-            self._full[slots],
-            actions,
-            targets,
-            values,
-            best_values,
-        )
+        policies = np.empty(roots.policy_targets.shape, np.float32)
+        decisions = Decisions(slots, actions, policies, *np.empty((2, len(slots)), np.float32))
+        points = self.rng.random(len(slots))
+        _choose_moves(roots, temperatures, points, self._full[slots], decisions)
         if self.level is not None:
             states = self.search.trees.root_state[slots]
             for index, state in enumerate(states):
                 actions[index] = self.level.choose(
                     self.search.game, state, int(actions[index]), roots.priors[index], self.rng
                 )
-        return Decisions(slots, actions, targets, values, best_values)
+        return decisions

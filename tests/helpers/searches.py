@@ -10,9 +10,10 @@ import pytest
 from alphazero.games import ONGOING, Game, State, to_play, value_of
 from alphazero.games.game import LAST
 from alphazero.mcts.evaluator import Evaluator
+from alphazero.mcts.kernels.root import RootStatistics
 from alphazero.mcts.kernels.tree import EDGE, Trees
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.mcts.search import RootStatistics, TreeSearch
+from alphazero.mcts.search import TreeSearch
 from alphazero.mcts.tree_reading import created_edges, principal_variation, root_network_value
 from alphazero.utils.arrays import Float32Array, Int64Array, RecordArray
 from helpers.reference.search import PlainSearch

@@ -14,7 +14,7 @@ from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.match import Match
 from alphazero.games.game import ONGOING, PLY
-from alphazero.mcts.search import RootStatistics
+from alphazero.mcts.kernels.root import RootStatistics
 from alphazero.players.base import Decisions
 from alphazero.players.search_player import _choose_moves
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
@@ -159,11 +159,10 @@ def test_best_values_are_the_better_of_the_root_s_value_and_that_of_its_best_act
     values, shares = np.array([0.1, 0.3, -0.7]), visits / 9
     shares[2] = 1 / 3
     roots = RootStatistics(visits, shares, action_values, shares, shares, values)
-    chosen, (found, best_values) = np.zeros(3, np.int64), np.zeros((2, 3), np.float32)
-    once, all_learn = np.zeros(3), np.ones(3, np.bool_)
-    targets = np.zeros((3, 3), np.float32)
-    _choose_moves(roots, once, once, all_learn, chosen, targets, found, best_values)
-    assert best_values.tolist() == np.float32([0.1, 0.4, -0.7]).tolist()
+    policies, values_of_two_kinds = np.zeros((3, 3), np.float32), np.zeros((2, 3), np.float32)
+    decisions = Decisions(np.arange(3), np.zeros(3, np.int64), policies, *values_of_two_kinds)
+    _choose_moves(roots, np.zeros(3), np.zeros(3), np.ones(3, np.bool_), decisions)
+    assert decisions.best_values.tolist() == np.float32([0.1, 0.4, -0.7]).tolist()
 
 
 # Self-play

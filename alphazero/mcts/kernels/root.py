@@ -1,6 +1,7 @@
 """Kernels for the roots: noise, budget, and statistics. Letters as in `tree.py`; n slots."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
@@ -13,6 +14,30 @@ from alphazero.mcts.kernels.transpositions import node_value
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
 from alphazero.utils.jit import inline_kernel, kernel
+
+
+class RootStatistics(NamedTuple):
+    """Statistics of roots per action; values are for the player to move."""
+
+    visits: Int64Array
+    """[n, A]"""
+    priors: Float64Array
+    """[n, A] priors of the network, without noise"""
+    action_values: Float64Array
+    """[n, A] mean values, NaN for unvisited actions"""
+    move_policies: Float64Array
+    """[n, A] distribution of the move: visit shares, or one-hot on the choice of Gumbel search;
+    the priors of a root without visits. Actions proven to be worse have 0."""
+    policy_targets: Float64Array
+    """[n, A] `move_policies`, or the improved policy of Gumbel search"""
+    values: Float64Array
+    """[n] mean over all evaluations in the tree; for Gumbel search, the mean of the action values
+    under the improved policy; exact for solved roots"""
+
+
+RootStatisticsType = types.NamedTuple(
+    [types.int64[:, ::1], *(types.float64[:, ::1],) * 4, types.float64[::1]], RootStatistics
+)
 
 
 @inline_kernel
@@ -148,43 +173,26 @@ def _improved_value(
     return value / share if share > 0 else mean
 
 
-@kernel(
-    types.void(
-        TreesType,
-        SelectionParamsType,
-        SlotsType,
-        types.Array(types.int64, 2, "C"),
-        *(types.Array(types.float64, 2, "C"),) * 4,
-        types.Array(types.float64, 1, "C"),
-    )
-)
+@kernel(types.void(TreesType, SelectionParamsType, SlotsType, RootStatisticsType))
 def read_roots(
-    trees: Trees,
-    selection: SelectionParams,
-    slots: Int64Array,
-    visits: Int64Array,
-    priors: Float64Array,
-    action_values: Float64Array,
-    policies: Float64Array,
-    targets: Float64Array,
-    root_values: Float64Array,
+    trees: Trees, selection: SelectionParams, slots: Int64Array, roots: RootStatistics
 ) -> None:
-    """Write the statistics of `slots` [n] into the arrays of `RootStatistics`, in its order."""
+    """Write the statistics of `slots` [n] into the arrays of `roots`."""
     for index in range(len(slots)):
         slot = slots[index]
-        for action in range(visits.shape[1]):
-            visits[index, action], priors[index, action] = 0, 0
-            policies[index, action], targets[index, action] = 0, 0
-            action_values[index, action] = np.nan
+        visits, values = roots.visits[index], roots.action_values[index]
+        policy, target = roots.move_policies[index], roots.policy_targets[index]
+        for action in range(len(visits)):
+            visits[action], roots.priors[index, action] = 0, 0
+            policy[action], target[action], values[action] = 0, 0, np.nan
         for edge in range(trees.nodes[slot, 0].edge_count):
             action, count = trees.edges[slot, edge].action, trees.edges[slot, edge].visits
-            visits[index, action] = count
-            priors[index, action] = trees.edges[slot, edge].prior
+            visits[action] = count
+            roots.priors[index, action] = trees.edges[slot, edge].prior
             if count > 0:
-                action_values[index, action] = trees.edges[slot, edge].value_sum / count
-        _write_policies(trees, selection, slot, policies[index], targets[index])
-        root_values[index] = node_value(trees, selection, slot, 0)
+                values[action] = trees.edges[slot, edge].value_sum / count
+        _write_policies(trees, selection, slot, policy, target)
+        value = node_value(trees, selection, slot, 0)
         if selection.rule == GUMBEL and not (selection.mcts_solver and is_solved(trees, slot, 0)):
-            root_values[index] = _improved_value(
-                root_values[index], targets[index], visits[index], action_values[index]
-            )
+            value = _improved_value(value, target, visits, values)
+        roots.values[index] = value

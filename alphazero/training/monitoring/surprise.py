@@ -14,8 +14,8 @@ from alphazero.config.schema import SearchConfig
 from alphazero.drawing.position import draw_position
 from alphazero.games.game import Game, State, to_play, value_of
 from alphazero.mcts.evaluator import Evaluator
+from alphazero.mcts.kernels.root import RootStatistics
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.mcts.search import RootStatistics
 from alphazero.records.game_record import GameRecord
 from alphazero.utils.arrays import Float64Array
 

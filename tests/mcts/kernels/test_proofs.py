@@ -20,8 +20,8 @@ from alphazero.games.compiled_rules import unknown
 from alphazero.games.game import PLY
 from alphazero.games.registry import read_game
 from alphazero.mcts.kernels.proofs import is_lost
+from alphazero.mcts.kernels.root import RootStatistics
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.mcts.search import RootStatistics
 from alphazero.mcts.tree_reading import proof_of
 from alphazero.solvers.exact import solve_position, solver_for
 
