@@ -77,7 +77,7 @@ class AnchorMatches:
         self.game, self.config = game, config
         self.anchors = [self._read(name) for name in config.evaluation.anchors]
         self._between: Counts | None = None
-        if len({each.name for each in self.anchors}) < len(self.anchors):
+        if len({anchor.name for anchor in self.anchors}) < len(self.anchors):
             raise ConfigError("evaluation.anchors: two of its names mean the same player")
 
     @property
@@ -111,7 +111,9 @@ class AnchorMatches:
                 schedule.append(dataclasses.replace(pairing, players=(first, second)))
 
         def make_players(num_games: int) -> list[Player]:
-            anchors = [each.create(self.game, num_games, rng.spawn(1)[0]) for each in self.anchors]
+            anchors = [
+                anchor.create(self.game, num_games, rng.spawn(1)[0]) for anchor in self.anchors
+            ]
             return [make_player(self.game, evaluator, config.search, None, num_games), *anchors]
 
         parallel_games = config.selfplay.parallel_games

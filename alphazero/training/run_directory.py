@@ -193,7 +193,9 @@ class RunDirectory:
             game_name=config.game.name,
             game_options=dict(config.game.options),
             network_settings=network.settings,
-            weights={name: each.detach().clone() for name, each in network.state_dict().items()},
+            weights={
+                name: tensor.detach().clone() for name, tensor in network.state_dict().items()
+            },
             step=state.step,
             iteration=state.iteration,
             rating=rating,
@@ -247,7 +249,7 @@ class RunDirectory:
         if has_sgf(self.game):
             suffix, lines = "sgf", "".join(map(to_sgf, map(commented, played, records)))
         else:
-            suffix, lines = "jsonl", "".join(f"{each.to_line()}\n" for each in played)
+            suffix, lines = "jsonl", "".join(f"{game.to_line()}\n" for game in played)
         path = self.folder / "games" / f"{kind}-{self.state.iteration:06d}"
         write_atomic(path.with_suffix(".txt"), f"{text}\n".encode())
         write_atomic(path.with_suffix(f".{suffix}"), lines.encode())
@@ -256,9 +258,9 @@ class RunDirectory:
     def publish(self) -> None:
         """Make the saved files the state that a resumed run starts from."""
         state = self.state
-        named = {state.best, state.learner, state.unfinished, player_name(state.step), CONFIG}
-        named |= {shard_name(iteration) for iteration in state.shards}
-        state.hashes = {name: state.hashes[name] for name in sorted(named)}
+        names = {state.best, state.learner, state.unfinished, player_name(state.step), CONFIG}
+        names |= {shard_name(iteration) for iteration in state.shards}
+        state.hashes = {name: state.hashes[name] for name in sorted(names)}
         self._write_manifest()
         self.clean_up()
 
@@ -349,8 +351,8 @@ class RunDirectory:
         for path in self.folder.rglob(f".*{TEMPORARY_SUFFIX}"):
             remove(path)
         for path in (self.folder / "games").glob("*-*"):
-            named = SAMPLE_NAME.fullmatch(path.name)
-            if named and int(named[2]) <= state.iteration - KEPT_GAMES:
+            sample = SAMPLE_NAME.fullmatch(path.name)
+            if sample and int(sample[2]) <= state.iteration - KEPT_GAMES:
                 remove(path)
         players = sorted(self.folder.glob("step-*.safetensors"))
         for path in players:

@@ -194,9 +194,9 @@ class TargetSource(NamedTuple):
             np.arange(lengths.sum()) - np.repeat(begins, lengths),
             np.repeat(np.arange(len(lengths)), lengths),
             GameEnds(
-                concatenate("owners", np.int8, [each.owners for each in ends]),
-                concatenate("margins", np.float32, [each.margins for each in ends]),
-                concatenate("reached", np.bool_, [each.reached for each in ends]),
+                concatenate("owners", np.int8, [end.owners for end in ends]),
+                concatenate("margins", np.float32, [end.margins for end in ends]),
+                concatenate("reached", np.bool_, [end.reached for end in ends]),
             )
             if ends
             else None,

@@ -135,8 +135,8 @@ class ReplayBuffer:
     @property
     def window(self) -> int:
         """Number of the newest positions that batches are drawn from."""
-        wanted = int(self.settings.window_fraction * self.total_positions)
-        bounded = max(self.settings.window_minimum, min(wanted, self.settings.window_maximum))
+        size = int(self.settings.window_fraction * self.total_positions)
+        bounded = max(self.settings.window_minimum, min(size, self.settings.window_maximum))
         return min(bounded, sum(len(shard.trainable) for shard in self._shards))
 
     @property
@@ -241,15 +241,17 @@ class ReplayBuffer:
     def _join(self) -> None:
         shards = self._shards or [self._shard(0, GameBatch.of(self.game, []))]
         games = [shard.games for shard in shards]
-        lengths = np.concatenate([each.lengths for each in games]).astype(np.int64)
-        sizes = np.array([len(each.actions) for each in games])
-        self._moves = self._joined("moves", np.int64, [each.actions for each in games])
-        self._policies = self._joined("policies", np.float32, [each.policies for each in games])
-        self._values = self._joined("values", np.float32, [each.values for each in games])
-        self.value_targets = self._joined("results", np.float64, [each.results for each in shards])
+        lengths = np.concatenate([game.lengths for game in games]).astype(np.int64)
+        sizes = np.array([len(game.actions) for game in games])
+        self._moves = self._joined("moves", np.int64, [game.actions for game in games])
+        self._policies = self._joined("policies", np.float32, [game.policies for game in games])
+        self._values = self._joined("values", np.float32, [game.values for game in games])
+        self.value_targets = self._joined(
+            "results", np.float64, [shard.results for shard in shards]
+        )
         self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
         self._first_states, indices = initial_states(
-            self.game, np.concatenate([each.options for each in games])
+            self.game, np.concatenate([game.options for game in games])
         )
         self._firsts = np.repeat(indices, lengths)
         self._iterations = np.repeat([float(shard.iteration) for shard in shards], sizes)

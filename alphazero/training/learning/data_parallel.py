@@ -87,7 +87,7 @@ class Group:
     def average(self, tensors: Iterable[Tensor]) -> None:
         """Replace tensors, in place, by their means over all processes."""
         tensors = list(tensors)
-        joined = torch.cat([each.reshape(-1).float() for each in tensors])
+        joined = torch.cat([tensor.reshape(-1).float() for tensor in tensors])
         distributed.all_reduce(joined)
         joined /= self.size
         means = torch.split(joined, [tensor.numel() for tensor in tensors])
@@ -161,7 +161,9 @@ class SharedLearner(Learner):
         return super()._step_on(self._group.scatter(batch))
 
     def _share(self, gradients: Sequence[Tensor | None], metrics: Tensor) -> None:
-        self._group.average([*(each for each in gradients if each is not None), metrics])
+        self._group.average(
+            [*(gradient for gradient in gradients if gradient is not None), metrics]
+        )
 
 
 def join_group() -> Group:

@@ -87,8 +87,11 @@ class Learner:
                     parameters, rate, momentum=MOMENTUM, weight_decay=2 * settings.l2_penalty
                 )
             ]
-        matrices = [each for each in parameters if each.ndim > 1]
-        vectors = {"params": [each for each in parameters if each.ndim <= 1], "weight_decay": 0.0}
+        matrices = [parameter for parameter in parameters if parameter.ndim > 1]
+        vectors = {
+            "params": [parameter for parameter in parameters if parameter.ndim <= 1],
+            "weight_decay": 0.0,
+        }
         if settings.optimizer == "muon":
             from alphazero.training.learning.muon import Muon
 
@@ -123,13 +126,13 @@ class Learner:
         self.network.zero_grad()
         loss, numbers = self._objective(*arrays)
         loss.backward()  # type: ignore[no-untyped-call]
-        self._share([each.grad for each in self.network.parameters()], numbers)
+        self._share([parameter.grad for parameter in self.network.parameters()], numbers)
         metrics = dict(zip(self._objective.metric_names, numbers.unbind(), strict=True))
         metrics["loss/total"] = metrics["loss/total"] + l2
         if settings.optimizer != "sgd" and settings.l2_penalty > 0:
-            for each in self.network.parameters():
-                assert each.grad is not None
-                each.grad.add_(each.detach(), alpha=2 * settings.l2_penalty)
+            for parameter in self.network.parameters():
+                assert parameter.grad is not None
+                parameter.grad.add_(parameter.detach(), alpha=2 * settings.l2_penalty)
         limit = settings.max_grad_norm or float("inf")
         norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), limit)
         if not bool(torch.isfinite(norm + metrics["loss/total"])):
@@ -157,7 +160,7 @@ class Learner:
             return
         decay = min(self.settings.ema_decay, (1 + self.step) / (10 + self.step))
         averages, current = self.ema_network.state_dict(), self.network.state_dict()
-        mixed = [name for name, each in averages.items() if each.is_floating_point()]
+        mixed = [name for name, average in averages.items() if average.is_floating_point()]
         torch._foreach_lerp_(
             [averages[name] for name in mixed], [current[name] for name in mixed], 1 - decay
         )
@@ -177,9 +180,9 @@ class Learner:
             for name in reports[0]
         }
         for head in self.network.settings.auxiliary:
-            loss, known = means.pop(f"auxiliary/{head}"), means.pop(KNOWN + head)
-            if known:
-                means[f"auxiliary/{head}"] = loss / known
+            loss, share = means.pop(f"auxiliary/{head}"), means.pop(KNOWN + head)
+            if share:
+                means[f"auxiliary/{head}"] = loss / share
         means["learner/learning_rate"] = self.settings.rate_at(self.step - 1)
         return StepReport(len(reports), means)
 
@@ -192,10 +195,10 @@ class Learner:
 
     def state(self) -> dict[str, Tensor]:
         """Return copies of the weights and the optimizer state as named tensors."""
-        tensors = {f"network.{name}": each for name, each in self.network.state_dict().items()}
+        tensors = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
         if self.ema_network is not self.network:
             tensors |= {
-                f"player.{name}": each for name, each in self.ema_network.state_dict().items()
+                f"player.{name}": tensor for name, tensor in self.ema_network.state_dict().items()
             }
         for optimizer, numbers in self._numbered():
             for index, values in optimizer.state_dict()["state"].items():
@@ -203,8 +206,8 @@ class Learner:
                     if value is not None:
                         tensors[f"optimizer.{numbers[index]}.{name}"] = torch.as_tensor(value)
         return {
-            name: each.detach().cpu().clone(memory_format=torch.contiguous_format)
-            for name, each in tensors.items()
+            name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+            for name, tensor in tensors.items()
         }
 
     def restore(self, tensors: dict[str, Tensor], step: int) -> None:
@@ -212,10 +215,10 @@ class Learner:
         weights: dict[str, dict[str, Tensor]] = {"network": {}, "player": {}}
         moments: dict[int, dict[str, Tensor]] = {}
         parameters = [
-            each
+            parameter
             for optimizer in self._optimizers
             for group in optimizer.param_groups
-            for each in group["params"]
+            for parameter in group["params"]
         ]
         for name, tensor in tensors.items():
             kind, rest = name.split(".", 1)
@@ -230,7 +233,9 @@ class Learner:
             self.ema_network.load_state_dict(weights["player"] or weights["network"])
         for optimizer, numbers in self._numbered():
             groups = optimizer.state_dict()["param_groups"]
-            own = {index: moments[each] for index, each in enumerate(numbers) if each in moments}
+            own = {
+                index: moments[number] for index, number in enumerate(numbers) if number in moments
+            }
             optimizer.load_state_dict({"state": own, "param_groups": groups})
         self.step = step
 

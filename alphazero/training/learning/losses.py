@@ -80,7 +80,7 @@ def data_loss(outputs: NetworkOutput, targets: Targets) -> tuple[Tensor, dict[st
         metrics["learner/value_error"] = distances.mean()
         for head, (_, weights) in targets.auxiliary.items():
             metrics[KNOWN + head] = weights.mean()
-    return loss, {name: each.detach() for name, each in metrics.items()}
+    return loss, {name: metric.detach() for name, metric in metrics.items()}
 
 
 def _terms(
@@ -138,4 +138,4 @@ cross-entropy of scores; KataGo, python/train.py: 1.2 x 0.6 for each horizon, as
 
 def squared_norm(parameters: Iterable[Tensor]) -> Tensor:
     """Return ‖θ‖² over all parameters."""
-    return torch.stack([(each.detach() ** 2).sum() for each in parameters]).sum()
+    return torch.stack([(parameter.detach() ** 2).sum() for parameter in parameters]).sum()

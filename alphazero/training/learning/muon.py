@@ -55,18 +55,18 @@ class Muon(torch.optim.Optimizer):
     def step(self) -> None:  # type: ignore[override]
         for group in self.param_groups:
             rate, momentum = group["lr"], group["momentum"]
-            learned = [each for each in group["params"] if each.grad is not None]
-            gradients = [each.grad.flatten(1) for each in learned]
+            learned = [parameter for parameter in group["params"] if parameter.grad is not None]
+            gradients = [parameter.grad.flatten(1) for parameter in learned]
             for parameter, gradient in zip(learned, gradients, strict=True):
                 if not self.state[parameter]:
                     self.state[parameter]["momentum"] = torch.zeros_like(gradient)
             # One call for all matrices: on a GPU each costs more to start than to do.
-            means = [self.state[each]["momentum"] for each in learned]
+            means = [self.state[parameter]["momentum"] for parameter in learned]
             torch._foreach_lerp_(means, gradients, 1 - momentum)
             ahead = torch._foreach_lerp(gradients, means, momentum)  # Nesterov's
             torch._foreach_mul_(learned, 1 - rate * group["weight_decay"])
-            for shape in {each.shape for each in ahead}:
-                alike = [index for index, each in enumerate(ahead) if each.shape == shape]
+            for shape in {update.shape for update in ahead}:
+                alike = [index for index, update in enumerate(ahead) if update.shape == shape]
                 steps = orthogonalized(torch.stack([ahead[index] for index in alike]))
                 length = 0.2 * max(shape) ** 0.5
                 moved = [learned[index] for index in alike]

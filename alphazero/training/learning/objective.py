@@ -79,11 +79,11 @@ def _record(module: nn.Module, arrays: tuple[Tensor, ...]) -> LossFunction:
     if hasattr(torch.autograd.graph, "set_warn_on_accumulate_grad_stream_mismatch"):
         # Replays run on another stream than the recording did; newer torch warns of that.
         torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
-    before = {name: each.clone() for name, each in module.named_buffers()}
-    examples = tuple(torch.clone(each) for each in arrays)
+    before = {name: buffer.clone() for name, buffer in module.named_buffers()}
+    examples = tuple(torch.clone(array) for array in arrays)
     try:
         with torch.cuda.device(arrays[0].device):
             return cast(LossFunction, torch.cuda.make_graphed_callables(module, examples))
     finally:
-        for name, each in module.named_buffers():
-            each.copy_(before[name])
+        for name, tensor in module.named_buffers():
+            tensor.copy_(before[name])

@@ -85,8 +85,8 @@ class IterationReport:
             return f"loss {total:.3f} (policy {policy:.3f}, value {value:.3f})"
         if self.state.step:
             return "no step was due"
-        wanted = self.config.learner.batch_size / self.config.replay.ratio
-        return f"nothing learned yet, the first step takes {math.ceil(wanted):,} positions"
+        positions = math.ceil(self.config.learner.batch_size / self.config.replay.ratio)
+        return f"nothing learned yet, the first step takes {positions:,} positions"
 
     def values(self) -> dict[str, float]:
         """Return the values of all curves by metric name, without losses when no step was due."""
@@ -347,8 +347,8 @@ def pattern_of(name: str) -> str:
 
 def kind_of(name: str) -> str:
     """Return the kind of the metric `name`, or "unknown"."""
-    for known, metric in METRICS.items():
-        if re.fullmatch(pattern_of(known), name):
+    for pattern, metric in METRICS.items():
+        if re.fullmatch(pattern_of(pattern), name):
             return metric.kind
     return "unknown"
 

@@ -75,8 +75,8 @@ class TensorBoardWriter:
     def write(self, iteration: int, metrics: Metrics) -> None:
         """Add a point to each curve, and texts, histograms and pictures."""
         values, texts, histograms, pictures = metrics
-        for kind, given in (("curve", values), ("histogram", histograms), ("picture", pictures)):
-            unknown = [name for name in given if kind_of(name) != kind]
+        for kind, content in (("curve", values), ("histogram", histograms), ("picture", pictures)):
+            unknown = [name for name in content if kind_of(name) != kind]
             assert not unknown, f"no {kind} in the table of metrics: {unknown}"
         with path_errors("write", self._folder, (OSError,)):
             for name, value in values.items():

@@ -29,7 +29,7 @@ class TimeLeft:
 
     def begin(self, stage: str) -> None:
         """Begin a stage, which is then no longer one to come."""
-        self._expected = [each for each in self._expected if each != stage]
+        self._expected = [name for name in self._expected if name != stage]
 
     def end(self, stage: str, seconds: float) -> None:
         """Remember how long a stage took."""
@@ -41,8 +41,8 @@ class TimeLeft:
         `stage_left` are the seconds left of the stage under way, if known.
         """
         parts, iteration = [], 0.0
-        if stage_left is not None and all(each in self._lasted for each in self._expected):
-            iteration = stage_left + sum(self._lasted[each] for each in self._expected)
+        if stage_left is not None and all(stage in self._lasted for stage in self._expected):
+            iteration = stage_left + sum(self._lasted[stage] for stage in self._expected)
             parts.append(f"iteration {clock_time(iteration)}")
         if self._budget is not None:
             left = self._budget - (self._clock() - self._began)
