@@ -14,7 +14,7 @@ from alphazero.errors import RunError
 from alphazero.network.inference.devices import resolve_device, resolve_precision
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.batch import Batch
-from alphazero.training.learning.losses import KNOWN, squared_norm
+from alphazero.training.learning.losses import KNOWN
 from alphazero.training.learning.objective import Objective
 
 MOMENTUM = 0.9
@@ -64,7 +64,7 @@ class Learner:
     def _make_objective(self, records: bool = True) -> Objective:
         """Return the loss of a batch; `records`: whether a GPU may record it."""
         precision = resolve_precision(self._precision, self.device.type)
-        return Objective(self.network, precision == "bfloat16", records)
+        return Objective(self.network, self.settings, precision == "bfloat16", records)
 
     @property
     def useful_threads(self) -> int:
@@ -120,15 +120,11 @@ class Learner:
         arrays = [torch.from_numpy(array).to(self.device) for array in batch.arrays()]
         arrays[0] = arrays[0].contiguous(memory_format=torch.channels_last)
         self.network.train()
-        l2 = torch.zeros((), device=self.device)
-        if settings.l2_penalty > 0:
-            l2 = settings.l2_penalty * squared_norm(self.network.parameters())
         self.network.zero_grad()
         loss, numbers = self._objective(*arrays)
         loss.backward()  # type: ignore[no-untyped-call]
         self._share([parameter.grad for parameter in self.network.parameters()], numbers)
         metrics = dict(zip(self._objective.metric_names, numbers.unbind(), strict=True))
-        metrics["loss/total"] = metrics["loss/total"] + l2
         if settings.optimizer != "sgd" and settings.l2_penalty > 0:
             for parameter in self.network.parameters():
                 assert parameter.grad is not None
@@ -148,7 +144,7 @@ class Learner:
             optimizer.step()
         self.step += 1
         self._update_average()
-        return metrics | {"loss/l2": l2, "learner/gradient_norm": norm}
+        return metrics | {"learner/gradient_norm": norm}
 
     def _share(self, gradients: Sequence[Tensor | None], metrics: Tensor) -> None:
         """Average gradients and metrics, in place, with other processes; there are none here."""

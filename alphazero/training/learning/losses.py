@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from alphazero.config.schema import LearnerConfig
 from alphazero.network.resnet import NetworkOutput
 
 LOSS_METRICS: Mapping[str, tuple[str, str]] = {
@@ -62,20 +63,25 @@ class Targets(NamedTuple):
         return cls(policies, values, dict(zip(heads, pairs, strict=True)))
 
 
-def data_loss(outputs: NetworkOutput, targets: Targets) -> tuple[Tensor, dict[str, Tensor]]:
-    """Return the loss of a batch without c‖θ‖², and the metrics of `LOSS_METRICS`, detached.
+def training_loss(
+    outputs: NetworkOutput, targets: Targets, parameters: Iterable[Tensor], settings: LearnerConfig
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the loss to differentiate, and the metrics of `LOSS_METRICS`, detached.
 
-    The policy is over all actions: the targets of illegal ones are zero, so the network learns to
-    give them no probability. The loss of an auxiliary head is its mean over the whole batch, where
-    an unknown target has a loss of 0, so that each known one counts the same in every batch. Beside
-    the metric stands the share of known targets, after `KNOWN`.
+    The metric `loss/total` also has c‖θ‖², whose gradient 2cθ the learner adds. The policy is over
+    all actions: the targets of illegal ones are zero, so the network learns to give them no
+    probability. The loss of an auxiliary head is its mean over the whole batch, where an unknown
+    target has a loss of 0, so that each known one counts the same in every batch. Beside the metric
+    stands the share of known targets, after `KNOWN`.
     """
     log_p = functional.log_softmax(outputs.policy_logits, dim=1)
     terms = _terms(log_p, outputs, targets)
     loss = torch.stack([weight * term for weight, term in terms.values()]).sum()
     with torch.no_grad():
         distances = (targets.values - outputs.values).abs()
-        metrics = {"loss/total": loss, **{name: term for name, (_, term) in terms.items()}}
+        l2 = settings.l2_penalty * squared_norm(parameters)
+        metrics = {"loss/total": loss + l2, "loss/l2": l2}
+        metrics |= {name: term for name, (_, term) in terms.items()}
         metrics["learner/policy_entropy"] = -(log_p.exp() * log_p).sum(dim=1).mean()
         metrics["learner/value_error"] = distances.mean()
         for head, (_, weights) in targets.auxiliary.items():

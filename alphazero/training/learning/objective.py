@@ -11,16 +11,17 @@ from typing import TypeAlias, cast
 import torch
 from torch import Tensor, nn
 
+from alphazero.config.schema import LearnerConfig
 from alphazero.network.resnet import ResNet
-from alphazero.training.learning.losses import Targets, data_loss
+from alphazero.training.learning.losses import Targets, training_loss
 
 LossFunction: TypeAlias = Callable[..., tuple[Tensor, Tensor]]
 
 
 class _LossModule(nn.Module):
-    def __init__(self, network: ResNet, bfloat16: bool) -> None:
+    def __init__(self, network: ResNet, settings: LearnerConfig, bfloat16: bool) -> None:
         super().__init__()
-        self.network, self.in_bfloat16 = network, bfloat16
+        self.network, self.settings, self.in_bfloat16 = network, settings, bfloat16
         self.metric_names: list[str] = []
 
     def forward(self, observations: Tensor, *targets: Tensor) -> tuple[Tensor, Tensor]:
@@ -28,22 +29,24 @@ class _LossModule(nn.Module):
         kind, enabled = observations.device.type, self.in_bfloat16
         with torch.autocast(kind, torch.bfloat16, enabled=enabled, cache_enabled=False):
             outputs = self.network.forward_full(observations)
-        heads = self.network.settings.auxiliary
-        loss, metrics = data_loss(outputs, Targets.of(targets, heads))
+        batch = Targets.of(targets, self.network.settings.auxiliary)
+        loss, metrics = training_loss(outputs, batch, self.network.parameters(), self.settings)
         self.metric_names[:] = metrics
         return loss, torch.stack([*metrics.values()])
 
 
 class Objective:
-    """The loss of a batch, without the L2 penalty, and its metrics.
+    """The loss of a batch, and its metrics.
 
     `records`: whether a GPU may record it. If recording fails, it runs eagerly.
     """
 
-    def __init__(self, network: ResNet, bfloat16: bool, records: bool) -> None:
-        self._eager = _LossModule(network, bfloat16)
+    def __init__(
+        self, network: ResNet, settings: LearnerConfig, bfloat16: bool, records: bool
+    ) -> None:
+        self._eager = _LossModule(network, settings, bfloat16)
         self.metric_names = self._eager.metric_names
-        """names of the metrics, those of `data_loss`; known after the first call"""
+        """names of the metrics, those of `training_loss`; known after the first call"""
         self._records = records and next(network.parameters()).is_cuda
         self._recorded: dict[torch.Size, LossFunction] = {}
         """by the shape of the observations"""

@@ -6,10 +6,11 @@ Letters: B batch, A actions.
 import numpy as np
 import pytest
 import torch
+from helpers.settings import learner_config
 
 from alphazero.network.resnet import NetworkOutput
 from alphazero.training.learning import losses
-from alphazero.training.learning.losses import Targets, data_loss
+from alphazero.training.learning.losses import Targets, training_loss
 
 WEIGHTS = {"ownership": 2.0, "margin": 3.0, "short_term_value": 5.0}
 
@@ -32,8 +33,10 @@ def metrics_of(
     known = {head: tuple(map(torch.from_numpy, pair)) for head, pair in (targets or {}).items()}
     network = NetworkOutput(torch.from_numpy(logits), torch.from_numpy(values), extra)
     batch = Targets(torch.from_numpy(policies), torch.from_numpy(outcomes), known)
-    loss, metrics = data_loss(network, batch)
-    assert float(loss) == float(metrics["loss/total"])
+    weights = [torch.tensor([1.0, 2.0]), torch.tensor([[3.0]])]
+    loss, metrics = training_loss(network, batch, weights, learner_config(l2_penalty=0.5))
+    assert float(metrics["loss/l2"]) == 0.5 * (1 + 4 + 9)
+    assert float(loss) + 7 == pytest.approx(float(metrics["loss/total"]))
     return {name: float(each) for name, each in metrics.items()}
 
 
@@ -101,4 +104,4 @@ def test_the_auxiliary_losses_are_those_computed_by_hand():
         weight * expected[head]
         for head, weight in (("ownership", 2), ("margin", 3), ("short_term_value", 5))
     )
-    assert found["loss/total"] == pytest.approx(np.log(3) + 1 + weighted)
+    assert found["loss/total"] == pytest.approx(np.log(3) + 1 + weighted + 7)
