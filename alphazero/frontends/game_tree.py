@@ -1,6 +1,6 @@
 """A game under play or analysis, as a tree of moves.
 
-Going back deletes nothing: each position remembers the child visited last.
+Each position remembers the child visited last, so that going back deletes nothing.
 """
 
 import dataclasses
@@ -111,7 +111,7 @@ class GameTree:
 
     @property
     def loaded_players(self) -> tuple[str, str] | None:
-        """The players of the loaded game, also when it has been continued; else None."""
+        """The players of the loaded game, also after further moves; else None."""
         return self._file.players if self._file else None
 
     @property
@@ -138,18 +138,7 @@ class GameTree:
         return self.outcome != ONGOING
 
     @property
-    def moves(self) -> list[int]:
-        """The moves from the root to the current position."""
-        return self.current.moves
-
-    @property
-    def path(self) -> list[GameNode]:
-        """The positions from the root to the current one, both included."""
-        return self.current.path
-
-    @property
     def line(self) -> list[GameNode]:
-        """`path`, continued along the children visited last."""
         return self.current.line
 
     def make(self, action: int, comment: str = "") -> None:
@@ -175,10 +164,9 @@ class GameTree:
     @property
     def winner(self) -> int | None:
         """The winner; None for a draw or an unfinished game."""
-        outcome = self.outcome
-        if outcome in (0, ONGOING):
+        if self.outcome in (0, ONGOING):
             return None
-        return 0 if value_of(outcome, 0) > 0 else 1
+        return 0 if value_of(self.outcome, 0) > 0 else 1
 
     def resign(self, player: int, forfeit_reason: str = "") -> None:
         """Record a resignation here, or a loss by the error `forfeit_reason`."""
@@ -219,8 +207,7 @@ class GameTree:
         if node.search_result:
             return value_of(1, to_play(node.state)) * node.search_result.value
         for child in node.children:
-            value = value_in(child.comment)
-            if value is not None:
+            if (value := value_in(child.comment)) is not None:
                 return value_of(1, to_play(node.state)) * value
         parent = node.parent
         if parent and parent.search_result:

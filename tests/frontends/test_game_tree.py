@@ -26,20 +26,20 @@ def test_another_move_begins_a_branch_and_loses_nothing() -> None:
     game_tree = tree_of(4, 0, 8)
     game_tree.go_to(1)
     game_tree.make(2)
-    assert game_tree.moves == [4, 2]
+    assert game_tree.current.moves == [4, 2]
     assert [node.action for node in game_tree.root.children[0].children] == [0, 2]
     assert not game_tree.go_to(3)  # the new branch ends here
     game_tree.go_to(1)
     game_tree.make(0)
     assert game_tree.go_to(3)
-    assert game_tree.moves == [4, 0, 8]
+    assert game_tree.current.moves == [4, 0, 8]
 
 
 def test_an_illegal_move_changes_nothing() -> None:
     game_tree = tree_of(4)
     with pytest.raises(GameError):
         game_tree.make(4)
-    assert game_tree.moves == [4]
+    assert game_tree.current.moves == [4]
     assert not game_tree.current.children
 
 
@@ -68,7 +68,7 @@ def test_a_game_that_was_given_up_is_lost_there_only_and_comes_back_so() -> None
     assert game_tree.played(("A", "B")).outcome == ONGOING
 
     again = GameTree.of(played)
-    assert (again.moves, again.outcome, again.loser) == ([4, 0], -1, 0)
+    assert (again.current.moves, again.outcome, again.loser) == ([4, 0], -1, 0)
     faulty = GameTree.of(dataclasses.replace(played, resigned=False, forfeit_reason="it crashed"))
     assert faulty.loser == 0
     assert faulty.played(("A", "B")).forfeit_reason == "it crashed"
@@ -77,7 +77,7 @@ def test_a_game_that_was_given_up_is_lost_there_only_and_comes_back_so() -> None
 
 def test_the_value_of_a_position_is_the_first_players_and_the_best_that_is_known() -> None:
     game_tree = tree_of(0, 3, 1)
-    first, middle, here = game_tree.path[1:]
+    first, middle, here = game_tree.current.path[1:]
     assert game_tree.name(here) == GAME.action_name(middle.state, 1)
     assert [game_tree.value(node) for node in game_tree.line] == [None] * 4
     first.search_result = SearchResult(

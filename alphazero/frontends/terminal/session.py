@@ -70,7 +70,7 @@ class TerminalSession:
 
     def rates(self) -> list[float | None]:
         """Return the first player's win rate after each move, in [0, 1]; None if unknown."""
-        values = [self.game_tree.value(node) for node in self.game_tree.path]
+        values = [self.game_tree.value(node) for node in self.game_tree.current.path]
         return [None if value is None else win_rate(value) for value in values]
 
     # --- the player ---
@@ -83,7 +83,7 @@ class TerminalSession:
         `watch` is called during the search. A resignation or an error loses the game.
         """
         game_tree, node, analyzer = self.game_tree, self.game_tree.current, self.opponent
-        analyzer.sync(game_tree.moves)
+        analyzer.sync(game_tree.current.moves)
         forfeit_reason = ""
         try:
             action = analyzer.choose(None, watch)
@@ -111,7 +111,7 @@ class TerminalSession:
         if self.game_tree.is_over:
             raise PlayerError("the game is over: there is no move to search for")
         self._hint_analyzer = self._hint_analyzer or Analyzer(self.spec, self.game)
-        self._hint_analyzer.sync(self.game_tree.moves)
+        self._hint_analyzer.sync(self.game_tree.current.moves)
         return self._hint_analyzer
 
     def hint_budget(self) -> Budget | None:

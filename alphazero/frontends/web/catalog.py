@@ -1,26 +1,33 @@
-"""The catalog of players and games that the page offers.
+"""The catalog: players, sides and games that the page offers.
 
-The page refers to entries by name; a name is never used as a path.
+The page names entries; a name is never used as a path.
 """
 
 import dataclasses
+import itertools
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from alphazero.drawing.palette import looks_of
-from alphazero.errors import AlphaZeroError, PlayerError, did_you_mean
+from alphazero.errors import AlphaZeroError, GameError, PlayerError, did_you_mean
+from alphazero.frontends.game_tree import PERSON
 from alphazero.games.game import Game
-from alphazero.games.registry import game_names, make_game, write_game
+from alphazero.games.registry import game_names, make_game, read_game, write_game
 from alphazero.games.results import title_of
 from alphazero.players.budget import NO_LIMIT, Budget
-from alphazero.players.levels import Level
+from alphazero.players.levels import Level, LevelSettings
 from alphazero.players.registry import parse_player
 from alphazero.players.specs import CheckpointSpec, PlayerSpec
 
 BUILTIN_PLAYERS: Final = ("random", "uct", "minimax:depth=2", "minimax:depth=4")
 """Players without a file."""
+
+USUAL_LEVEL: Final = 4
+"""The level of a player whose spec sets neither a level nor a budget."""
+
+MAX_CELLS: Final = 26 * 26
+"""Maximum cells of a board that the page shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +37,7 @@ class PlayerOption:
     name: str
     spec: PlayerSpec
     stamp: Hashable = None
-    """differs once the checkpoint's file has been replaced; None without a file"""
+    """changes when the checkpoint's file is replaced; None without a file"""
 
     @property
     def searches(self) -> bool:
@@ -44,20 +51,9 @@ class PlayerOption:
         return table.levels if table else ()
 
     @property
-    def own_level(self) -> int | None:
-        """The level that its spec has set."""
-        return getattr(self.spec, "level", None)
-
-    @property
-    def has_own_budget(self) -> bool:
-        """Whether its spec has set simulations or seconds."""
-        names = "simulations", "seconds"
-        return any(getattr(self.spec, name, None) is not None for name in names)
-
-    @property
     def default_budget(self) -> Budget:
-        """Simulations or seconds per move when none are chosen; at a level, those of training."""
-        if self.own_level is not None and self.spec.saved:
+        """The budget of its spec; at a level, the simulations of training."""
+        if getattr(self.spec, "level", None) is not None and self.spec.saved:
             return Budget(self.spec.saved.settings.simulations)
         budget = self.spec.budget if self.searches else NO_LIMIT
         return budget if budget.simulations is None else Budget(budget.simulations)
@@ -69,17 +65,59 @@ class PlayerOption:
             "game": write_game(game) if game else None,
             "searches": self.searches,
             "levels": [
-                {"number": each.number, "name": each.name, "strength": each.strength}
-                for each in self.levels
+                {"number": level.number, "name": level.name, "strength": level.strength}
+                for level in self.levels
             ],
         }
+
+
+@dataclass(frozen=True)
+class Side:
+    """The player of one side; None for the user."""
+
+    player: PlayerOption | None = None
+    budget: Budget = NO_LIMIT
+    level: int | None = None
+    """a level for people, in place of a budget"""
+
+    @classmethod
+    def usual(cls, player: PlayerOption) -> "Side":
+        """Return a player with the budget or level of its spec, else at `USUAL_LEVEL`."""
+        limits = (getattr(player.spec, name, None) for name in ("simulations", "seconds"))
+        if player.levels and all(limit is None for limit in limits):
+            return cls(player, level=getattr(player.spec, "level", None) or USUAL_LEVEL)
+        return cls(player, player.default_budget)
+
+    @property
+    def settings(self) -> LevelSettings | None:
+        """The settings of its level; None without a level."""
+        if self.player is None or self.level is None:
+            return None
+        return self.player.levels[self.level - 1].settings
+
+    @property
+    def title(self) -> str:
+        """The side's name in files."""
+        if self.player is None:
+            return PERSON
+        if not self.player.searches:
+            return self.player.name
+        if self.level is not None:
+            return f"{self.player.name}, level {self.level}"
+        if self.budget.seconds is not None:
+            return f"{self.player.name}, {self.budget.seconds:g} s"
+        return f"{self.player.name}, {self.budget.simulations} simulations"
+
+    def json(self) -> dict[str, Any]:
+        player = PERSON if self.player is None else self.player.name
+        return {"player": player, "level": self.level, **self.budget._asdict()}
 
 
 class Catalog:
     """The players and games of the server."""
 
     def __init__(self, specs: Sequence[PlayerSpec] = (), games: Sequence[Game] = ()) -> None:
-        """`games` are offered besides those of the players and the usual ones."""
+        """`games` are added to the registered ones and those of the players."""
         self.players: dict[str, PlayerOption] = {}
         for spec in (*specs, *map(parse_player, BUILTIN_PLAYERS)):
             if all(player.spec.name != spec.name for player in self.players.values()):
@@ -109,12 +147,20 @@ class Catalog:
 
     def names_for(self, game: Game) -> list[str]:
         """Return the names of the players that play a game."""
-        return [each.name for each in self.players.values() if each.spec.plays(game)]
+        return [player.name for player in self.players.values() if player.spec.plays(game)]
+
+    def game(self, name: str) -> Game:
+        """Return a game by name and options.
+
+        Raises:
+            GameError: when there is none, or its board is too large for the page.
+        """
+        return check_board_size(self.games.get(name) or read_game(name))
 
     def newest(self, player: PlayerOption) -> PlayerOption:
-        """Return a player as it is now, with the newest best network of a run.
+        """Return a player with its newest network; read its file again if it was replaced.
 
-        Reads its file if that was replaced, for the same game; may run on any thread.
+        May run on any thread.
         """
         player = self.players.get(player.name, player)
         before, stamp = player.spec, _stamp(player.spec)
@@ -122,7 +168,7 @@ class Catalog:
             return player
         try:
             spec = dataclasses.replace(before, loaded=None).for_game(before.saved.game)
-        except AlphaZeroError:  # damaged or removed meanwhile: the old one plays on
+        except AlphaZeroError:  # damaged or removed: keep the old network
             return player
         self.players[player.name] = PlayerOption(player.name, spec, stamp)
         return self.players[player.name]
@@ -136,24 +182,34 @@ class Catalog:
         ]
         return next((player for player in suitable if player.spec.game is not None), suitable[-1])
 
+    def usual_sides(self, game: Game) -> list[Side]:
+        """Return a person and the analysis player."""
+        return [Side(), Side.usual(self.analysis_player(game))]
+
     def json(self) -> dict[str, Any]:
         return {
             "games": [
-                {
-                    "name": text,
-                    "title": title_of(game),
-                    "side_names": list(game.side_names),
-                    "looks": list(looks_of(game)),
-                    "options": game.options,
-                }
-                for text, game in self.games.items()
+                {"name": name, "title": title_of(game), "options": game.options}
+                for name, game in self.games.items()
             ],
             "players": [player.json() for player in self.players.values()],
         }
 
 
+def check_board_size(game: Game) -> Game:
+    """Return a game whose board the page can show.
+
+    Raises:
+        GameError: for a larger board.
+    """
+    _, rows, columns = game.observation_shape
+    if rows * columns > MAX_CELLS:
+        raise GameError(f"the page shows boards of up to {MAX_CELLS} cells, not {rows * columns:,}")
+    return game
+
+
 def _stamp(spec: PlayerSpec) -> Hashable:
-    """Return a value that differs once a checkpoint's file was replaced; None without a file."""
+    """Return `PlayerOption.stamp`."""
     if spec.saved is None:
         return None
     try:
@@ -175,8 +231,6 @@ def _short_name(spec: PlayerSpec) -> str:
 
 def _unused_name(name: str, names: Iterable[str]) -> str:
     """Return `name`, with a number appended if it is taken."""
-    taken, number, candidate = set(names), 1, name
-    while candidate in taken:
-        number += 1
-        candidate = f"{name} ({number})"
-    return candidate
+    names = set(names)
+    candidates = (f"{name} ({number})" for number in itertools.count(2))
+    return name if name not in names else next(text for text in candidates if text not in names)

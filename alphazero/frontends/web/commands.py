@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from alphazero.errors import GameError
 from alphazero.frontends.game_tree import PERSON
+from alphazero.frontends.web.catalog import Catalog, Side, check_board_size
 from alphazero.frontends.web.search_pool import MAX_SIMULATIONS
-from alphazero.frontends.web.session import Side, WebSession
-from alphazero.frontends.web.session_manager import SessionManager, check_board_size
+from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import Game
+from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.records.jsonl import read_line
 from alphazero.records.sgf import read_sgf
 from alphazero.records.sgf_export import from_sgf
@@ -53,58 +55,61 @@ class RequestFields:
         return self.content.get(name) is not None
 
 
-def read_sides(manager: SessionManager, game: Game, content: Any) -> list[Side]:
+def read_sides(catalog: Catalog, game: Game, content: Any) -> list[Side]:
     """Parse the two sides chosen on the page.
 
     Raises:
         GameError, PlayerError: for invalid sides.
     """
     is_pair = isinstance(content, list) and len(content) == 2
-    if not is_pair or not all(isinstance(each, dict) for each in content):
+    if not is_pair or not all(isinstance(side, dict) for side in content):
         raise GameError('sides: expected two objects, each with {"player": NAME}')
-    return [_read_side(manager, game, RequestFields(each)) for each in content]
+    return [_read_side(catalog, game, RequestFields(side)) for side in content]
 
 
-def _read_side(manager: SessionManager, game: Game, fields: RequestFields) -> Side:
+def _read_side(catalog: Catalog, game: Game, fields: RequestFields) -> Side:
     name = fields.string("player")
     if name == PERSON:
         return Side()
-    player = manager.catalog.player(name, game)
-    simulations, seconds = None, None
+    player, budget = catalog.player(name, game), _read_budget(fields)
     if fields.has("level"):
-        if fields.has("simulations") or fields.has("seconds"):
+        if budget != NO_LIMIT:
             raise GameError("give a level, simulations or seconds, only one of them")
         if not player.levels:
             raise GameError(f"{name} has no levels; give simulations or seconds")
         return Side(player, level=fields.integer("level", 1, len(player.levels)))
-    if fields.has("simulations"):
-        simulations = fields.integer("simulations", 0, MAX_SIMULATIONS)
-        if simulations == 0 and player.spec.game is None:
-            raise GameError(f"{name} has no network, so it needs at least 1 simulation")
-    if fields.has("seconds"):
-        value = fields.content["seconds"]
-        if type(value) not in (int, float) or not 0 < value <= MAX_SECONDS:
-            raise GameError(f"seconds: expected a number above 0, at most {MAX_SECONDS:g}")
-        seconds = float(value)
-    if simulations is None and seconds is None:
+    if budget == NO_LIMIT:
         return Side.usual(player)
+    if budget.simulations == 0 and player.spec.game is None:
+        raise GameError(f"{name} has no network, so it needs at least 1 simulation")
     if not player.searches:
         raise GameError(f"{name} has a fixed budget; leave out simulations and seconds")
-    if simulations is not None and seconds is not None:
+    if None not in budget:
         raise GameError("give simulations or seconds, not both")
-    return Side(player, simulations, seconds)
+    return Side(player, budget)
+
+
+def _read_budget(fields: RequestFields) -> Budget:
+    simulations, seconds = None, None
+    if fields.has("simulations"):
+        simulations = fields.integer("simulations", 0, MAX_SIMULATIONS)
+    if fields.has("seconds"):
+        seconds = fields.content["seconds"]
+        if type(seconds) not in (int, float) or not 0 < seconds <= MAX_SECONDS:
+            raise GameError(f"seconds: expected a number above 0, at most {MAX_SECONDS:g}")
+    return Budget(simulations, seconds)
 
 
 Apply = Callable[[], None]
 """Applies a command to its session; runs on the server's thread."""
 
-Prepare = Callable[[SessionManager, WebSession, RequestFields], Apply]
+Prepare = Callable[[WebSession, RequestFields], Apply]
 """Parses a command and does its slow work, on any thread; raises AlphaZeroError for a wrong one."""
 
 
-def _paste(_: SessionManager, session: WebSession, fields: RequestFields) -> Apply:
-    game, here = session.game, session.game_tree.current
-    state, actions = here.state, []
+def _paste(session: WebSession, fields: RequestFields) -> Apply:
+    game, node = session.game, session.game_tree.current
+    state, actions = node.state, []
     text = fields.string("moves", MAX_TEXT).replace(";", " ").replace(",", " ")
     for number, name in enumerate(game.split_moves(text), 1):
         try:
@@ -114,71 +119,65 @@ def _paste(_: SessionManager, session: WebSession, fields: RequestFields) -> App
             raise GameError(f"move {number}: {error}") from None
 
     def apply() -> None:
-        if session.game_tree.current is not here:
+        if session.game_tree.current is not node:
             raise GameError("the position has changed meanwhile; paste again")
         session.paste(actions)
 
     return apply
 
 
-def _load(_: SessionManager, session: WebSession, fields: RequestFields) -> Apply:
+def _load(session: WebSession, fields: RequestFields) -> Apply:
     text = fields.string("text", MAX_TEXT).strip()
-    played = (
-        read_line(text.partition("\n")[0].encode())
-        if text.startswith("{")
-        else from_sgf(read_sgf(text))
-    )
+    if text.startswith("{"):
+        played = read_line(text.partition("\n")[0].encode())
+    else:
+        played = from_sgf(read_sgf(text))
     check_board_size(played.game)
-    return lambda: session.load(played)
+    return partial(session.load, played)
 
 
-def _new(manager: SessionManager, session: WebSession, fields: RequestFields) -> Apply:
-    """Start a game; players of runs play as they are now."""
-    game = manager.game(fields.string("game")) if fields.has("game") else session.game
+def _new(session: WebSession, fields: RequestFields) -> Apply:
+    """Start a game, with the newest networks of its players."""
+    catalog = session.manager.catalog
+    game = catalog.game(fields.string("game")) if fields.has("game") else session.game
     if fields.has("sides"):
-        sides = read_sides(manager, game, fields.content["sides"])
+        sides = read_sides(catalog, game, fields.content["sides"])
     elif all(side.player is None or side.player.spec.plays(game) for side in session.sides):
         sides = session.sides
     else:
-        sides = manager.usual_sides(game)
-    newest = manager.catalog.newest
-    newest(session.analysis_player)
-    sides = [replace(side, player=side.player and newest(side.player)) for side in sides]
-    return lambda: session.start_game(game, sides)
+        sides = catalog.usual_sides(game)
+    catalog.newest(session.analysis_player)
+    sides = [replace(side, player=side.player and catalog.newest(side.player)) for side in sides]
+    return partial(session.start_game, game, sides)
 
 
-def _sides(manager: SessionManager, session: WebSession, fields: RequestFields) -> Apply:
-    sides = read_sides(manager, session.game, fields.content.get("sides"))
-    return lambda: session.set_sides(sides)
+def _sides(session: WebSession, fields: RequestFields) -> Apply:
+    sides = read_sides(session.manager.catalog, session.game, fields.content.get("sides"))
+    return partial(session.set_sides, sides)
 
 
-def _analyze(manager: SessionManager, session: WebSession, fields: RequestFields) -> Apply:
+def _analyze(session: WebSession, fields: RequestFields) -> Apply:
     on, player = fields.boolean("on"), None
     if fields.has("player"):
-        player = manager.catalog.player(fields.string("player"), session.game)
-    return lambda: session.analyze(on, player)
-
-
-def _immediate(run: Callable[[WebSession, RequestFields], None]) -> Prepare:
-    """Wrap a command that needs no preparation."""
-    return lambda _, session, fields: lambda: run(session, fields)
+        player = session.manager.catalog.player(fields.string("player"), session.game)
+    return partial(session.analyze, on, player)
 
 
 COMMANDS: Final[dict[str, Prepare]] = {
-    "move": _immediate(lambda session, fields: session.move(fields.integer("action"))),
+    "move": lambda session, fields: partial(session.move, fields.integer("action")),
     "paste": _paste,
-    "undo": _immediate(lambda session, _: session.undo()),
-    "goto": _immediate(lambda session, fields: session.go_to(fields.integer("ply"))),
-    "branch": _immediate(
-        lambda session, fields: session.branch(fields.integer("ply"), fields.integer("index"))
+    "undo": lambda session, _: session.undo,
+    "goto": lambda session, fields: partial(session.go_to, fields.integer("ply")),
+    "branch": lambda session, fields: partial(
+        session.branch, fields.integer("ply"), fields.integer("index")
     ),
     "sides": _sides,
     "new": _new,
-    "resign": _immediate(lambda session, _: session.resign()),
-    "hint": _immediate(lambda session, _: session.hint()),
+    "resign": lambda session, _: session.resign,
+    "hint": lambda session, _: session.hint,
     "analyze": _analyze,
-    "pause": _immediate(lambda session, fields: session.pause(fields.boolean("on"))),
-    "review": _immediate(lambda session, fields: session.start_review(fields.boolean("on"))),
+    "pause": lambda session, fields: partial(session.pause, fields.boolean("on")),
+    "review": lambda session, fields: partial(session.start_review, fields.boolean("on")),
     "load": _load,
 }
 

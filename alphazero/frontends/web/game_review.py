@@ -4,13 +4,11 @@ A solver evaluates the last positions on a worker thread, the session's search p
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from alphazero.frontends.game_tree import GameNode
-from alphazero.frontends.review.judgement import Evaluation, Judgement, Review, review_moves
+from alphazero.frontends.review.judgement import Evaluation, Review, review_moves
 from alphazero.frontends.web.catalog import PlayerOption
-
-COUNTED: Final = Judgement.BEST, Judgement.INACCURACY, Judgement.MISTAKE, Judgement.BLUNDER
 
 
 class GameReview:
@@ -37,18 +35,12 @@ class GameReview:
 
     def json(self, line: Sequence[GameNode]) -> dict[str, Any]:
         """Return the summary of a line for the page."""
-        review = self.of_line(line)
+        evaluations = [self.evaluations.get(node) for node in line]
         return {
             "player": self.player.name,
             "running": self.running,
-            "done": sum(node in self.evaluations for node in line),
+            "done": sum(evaluation is not None for evaluation in evaluations),
             "total": len(line),
-            "exact": sum(
-                node in self.evaluations and self.evaluations[node].is_exact for node in line
-            ),
-            "accuracies": review.accuracies,
-            "counts": [
-                {judgement.value: review.count(player, judgement) for judgement in COUNTED}
-                for player in (0, 1)
-            ],
+            "exact": sum(bool(evaluation and evaluation.is_exact) for evaluation in evaluations),
+            "accuracies": self.of_line(line).accuracies,
         }

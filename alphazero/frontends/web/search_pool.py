@@ -69,23 +69,17 @@ class SearchRequest:
     """A position to search, and the budget."""
 
     client: Hashable
-    """owner of the slot, whose tree is kept for its next request"""
+    """owner of a slot, which keeps its tree for the next request"""
     moves: list[int]
     state: State
-    simulations: int | None
-    """None for no limit other than `seconds`"""
-    seconds: float | None
+    budget: Budget
+    """`NO_LIMIT`: until the client ends the search"""
     on_progress: Callable[[SearchProgress], None]
     """called on the server's thread at intervals"""
     on_response: Callable[[SearchResponse], None]
     """called once on the server's thread, unless the request is canceled"""
     level: LevelSettings | None = None
-    """how the move is chosen from the search; None for its best one"""
-
-    @property
-    def is_endless(self) -> bool:
-        """Whether only the client ends it."""
-        return self.simulations is None and self.seconds is None
+    """chooses the move from the search; None for the best one"""
 
 
 @dataclass(eq=False)
@@ -111,7 +105,7 @@ class SearchPool:
         self, spec: PlayerSpec, game: Game, post: Post, is_sequential: bool = False
     ) -> None:
         """With `is_sequential`, a search has at most `SEQUENTIAL_BELOW` simulations, one by one."""
-        self.spec, self.game, self.is_sequential = spec, game, is_sequential
+        self._spec, self._game, self._is_sequential = spec, game, is_sequential
         self.clients: set[Hashable] = set()
         """Clients with a slot or a request; used by the server's thread."""
         self.has_failed = False
@@ -172,16 +166,15 @@ class SearchPool:
 
     def _create_player(self) -> Player:
         """Create the player, and an analyzer per slot."""
-        saved = self.spec.saved
+        saved = self._spec.saved
         if saved is None:
-            player = self.spec.create(self.game, SLOTS, budget=NO_LIMIT)
-        elif self.is_sequential:
+            player = self._spec.create(self._game, SLOTS, budget=NO_LIMIT)
+        elif self._is_sequential:
             player = saved.create(SLOTS, Budget(SEQUENTIAL_BELOW), leaves=1)
         else:
             player = saved.create(SLOTS, NO_LIMIT, leaves=LEAVES_PER_BATCH)
-        self._slots = [
-            _Slot(Analyzer(self.spec, self.game, player, index)) for index in range(SLOTS)
-        ]
+        analyzers = (Analyzer(self._spec, self._game, player, index) for index in range(SLOTS))
+        self._slots = list(map(_Slot, analyzers))
         return player
 
     def _read_messages(self) -> bool:
@@ -235,7 +228,7 @@ class SearchPool:
         idle = [slot for slot in self._slots if slot.request is None]
         if idle:
             return min(idle, key=lambda slot: (slot.client is not None, slot.started))
-        endless = [slot for slot in self._slots if slot.request and slot.request.is_endless]
+        endless = [slot for slot in self._slots if slot.request and slot.request.budget == NO_LIMIT]
         if not endless:
             return None
         slot = min(endless, key=lambda slot: slot.started)
@@ -255,11 +248,12 @@ class SearchPool:
         now = time.monotonic()
         slot.client, slot.request = request.client, request
         slot.started = slot.reported = now
-        slot.deadline = None if request.seconds is None else now + request.seconds
+        seconds = request.budget.seconds
+        slot.deadline = None if seconds is None else now + seconds
         if analyzer.searches:
             roots = analyzer.roots
             slot.visits = 0 if roots is None else int(roots.visits.sum())
-            analyzer.begin(request.simulations)
+            analyzer.begin(request.budget.simulations)
         else:
             analyzer.player.begin_moves(analyzer.slot)
 
@@ -289,7 +283,7 @@ class SearchPool:
         if request is None or request.level is None or roots is None:
             return action
         rng = slot.analyzer.search.rng
-        return request.level.choose(self.game, request.state, action, roots.priors[0], rng)
+        return request.level.choose(self._game, request.state, action, roots.priors[0], rng)
 
     def _report_progress(self) -> None:
         """Send the progress reports that are due, and stop searches past their limits."""
@@ -307,7 +301,7 @@ class SearchPool:
                     continue
                 self._post(functools.partial(request.on_progress, progress))
                 done = progress.result.simulations - slot.visits
-                if request.simulations is None and done >= MAX_SIMULATIONS:
+                if request.budget.simulations is None and done >= MAX_SIMULATIONS:
                     slot.analyzer.stop()
 
     def _progress_of(self, slot: _Slot) -> SearchProgress | None:

@@ -8,7 +8,7 @@ import logging
 import secrets
 import socket
 import webbrowser
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,7 +33,6 @@ from alphazero.frontends.web.session_manager import SessionManager
 from alphazero.frontends.web.view import search_json, view_of
 from alphazero.games.registry import name_of
 from alphazero.utils.files import explain_os_error
-from alphazero.utils.progress import do_nothing
 
 HEARTBEAT: Final = 15.0
 """Seconds between comments in a stream, which detect disconnected pages."""
@@ -51,11 +50,9 @@ MEDIA_TYPES: Final = {
 SAVED_TYPES: Final = {"sgf": "application/x-go-sgf", "json": "application/json"}
 """Media types of saved games by format."""
 
-Handler = Callable[[Request], Awaitable[Response]]
-
 
 def page_files() -> dict[str, bytes]:
-    """Return all files of the page by path below `static/`, read once."""
+    """Read all files of the page, by path below `static/`."""
     folder = Path(__file__).parent / "static"
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
@@ -74,16 +71,15 @@ class WebApp:
     def app(self, host: str, token: str = "") -> SecurityMiddleware:
         """Return the application with its security checks; see `SecurityMiddleware`."""
         session = "/api/sessions/{id}"
-        handlers: list[tuple[str, str, Handler]] = [
-            ("GET", "/", self.get_file),
-            ("GET", "/static/{name:path}", self.get_file),
-            ("GET", "/api/setup", self.get_setup),
-            ("POST", "/api/sessions", self.create_session),
-            ("GET", f"{session}/events", self.stream_events),
-            ("GET", f"{session}/save", self.save_game),
-            ("POST", f"{session}/{{command}}", self.run_command),
+        routes = [
+            Route("/", self.get_file, methods=["GET"]),
+            Route("/static/{name:path}", self.get_file, methods=["GET"]),
+            Route("/api/setup", self.get_setup, methods=["GET"]),
+            Route("/api/sessions", self.create_session, methods=["POST"]),
+            Route(f"{session}/events", self.stream_events, methods=["GET"]),
+            Route(f"{session}/save", self.save_game, methods=["GET"]),
+            Route(f"{session}/{{command}}", self.run_command, methods=["POST"]),
         ]
-        routes = [Route(path, handler, methods=[method]) for method, path, handler in handlers]
         exception_handlers: dict[Any, Any] = {
             404: _error_handler(404, NOT_FOUND),
             405: _error_handler(405, "method not allowed"),
@@ -94,23 +90,22 @@ class WebApp:
         return SecurityMiddleware(starlette, host, token)
 
     async def get_file(self, request: Request) -> Response:
-        """Send the page or one of its files."""
         name = request.path_params.get("name", "index.html")
         if name not in self.files:
             raise RefusedError(404, NOT_FOUND)
         return Response(self.files[name], media_type=MEDIA_TYPES[Path(name).suffix])
 
     async def get_setup(self, _: Request) -> Response:
-        """Send the catalog."""
         return JSONResponse(self.manager.catalog.json())
 
     async def create_session(self, request: Request) -> Response:
         fields = RequestFields(await read_json(request))
-        game = self.manager.game(fields.string("game"))
+        catalog = self.manager.catalog
+        game = catalog.game(fields.string("game"))
         if fields.has("sides"):
-            sides = read_sides(self.manager, game, fields.content["sides"])
+            sides = read_sides(catalog, game, fields.content["sides"])
         else:
-            sides = self.manager.usual_sides(game)
+            sides = catalog.usual_sides(game)
         return JSONResponse(view_of(self.manager.create_session(game, sides)))
 
     async def run_command(self, request: Request) -> Response:
@@ -118,11 +113,10 @@ class WebApp:
         fields = RequestFields(await read_json(request))
         if command not in COMMANDS:
             raise RefusedError(404, "unknown command")
-        prepare, arguments = COMMANDS[command], (self.manager, session, fields)
         if command in SLOW_COMMANDS:
-            apply = await asyncio.to_thread(prepare, *arguments)
+            apply = await asyncio.to_thread(COMMANDS[command], session, fields)
         else:
-            apply = prepare(*arguments)
+            apply = COMMANDS[command](session, fields)
         if session.id not in self.manager.sessions:
             raise RefusedError(404, "this session has ended")
         apply()
@@ -152,7 +146,7 @@ class WebApp:
 
 
 async def _events(session: WebSession) -> AsyncIterator[str]:
-    """Yield what changes in a session as server-sent events, until it ends (WHATWG, section 9.2).
+    """Yield a session's changes as server-sent events until its end (WHATWG HTML, section 9.2).
 
     Each event holds the current state: a slow page skips states, and no events pile up.
     """
@@ -187,7 +181,7 @@ async def _refuse(_: Request, error: AlphaZeroError) -> Response:
 
 
 def _error_handler(status: int, text: str) -> Callable[[Request, Exception], Response]:
-    """Return a handler for errors that no route has answered."""
+    """Return a handler that answers an error of any route with one text."""
     return lambda _, __: error_response(status, text)
 
 
@@ -195,10 +189,10 @@ class Server(uvicorn.Server):
     """Closes all sessions, and so their streams, before it waits for connections to close."""
 
     def __init__(
-        self, config: uvicorn.Config, web_app: WebApp, on_start: Callable[[], object]
+        self, config: uvicorn.Config, manager: SessionManager, on_start: Callable[[], object]
     ) -> None:
         super().__init__(config)
-        self.manager, self.on_start = web_app.manager, on_start
+        self.manager, self.on_start = manager, on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self.manager.open()
@@ -230,8 +224,10 @@ def serve(
         RunError: when the address is not available.
     """
     listener = listen(host, port)
-    address, token = address_of(listener, host), ""
-    if not is_loopback(listener):
+    own_address, own_port = listener.getsockname()[:2]
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    address, token = f"http://{name}:{own_port}/", ""
+    if not ipaddress.ip_address(own_address).is_loopback:
         token = secrets.token_urlsafe(24)
         address += f"?token={token}"
 
@@ -243,16 +239,16 @@ def serve(
         if open_browser:
             webbrowser.open(address)
 
-    make_server(WebApp(SessionManager(catalog)), host, announce, token).run([listener])
+    make_server(SessionManager(catalog), host, announce, token).run([listener])
 
 
 def make_server(
-    web_app: WebApp, host: str, on_start: Callable[[], object] = do_nothing, token: str = ""
+    manager: SessionManager, host: str, on_start: Callable[[], object], token: str = ""
 ) -> Server:
-    """Return a server that does not listen yet."""
+    """Return a server; `run` makes it listen."""
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(
-        web_app.app(host, token),
+        WebApp(manager).app(host, token),
         http=LimitedConnection,
         ws="none",
         lifespan="off",
@@ -263,7 +259,7 @@ def make_server(
         timeout_keep_alive=30,
         timeout_graceful_shutdown=1,
     )
-    return Server(config, web_app, on_start)
+    return Server(config, manager, on_start)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -291,15 +287,3 @@ def listen(host: str, port: int) -> socket.socket:
             "another --port (0 for any free port) or another --host"
         ) from error
     return listener
-
-
-def is_loopback(listener: socket.socket) -> bool:
-    """Whether only this machine can reach the socket."""
-    return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
-
-
-def address_of(listener: socket.socket, host: str) -> str:
-    """Return the URL of the page."""
-    port = listener.getsockname()[1]
-    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
-    return f"http://{name}:{port}/"

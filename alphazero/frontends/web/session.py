@@ -8,28 +8,31 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from alphazero.errors import AlphaZeroError, GameError
-from alphazero.frontends.game_tree import PERSON, GameNode, GameTree
+from alphazero.frontends.game_tree import GameNode, GameTree
 from alphazero.frontends.review.annotation import annotated_sgf
 from alphazero.frontends.review.reviewer import PositionSolver, evaluation_of
-from alphazero.frontends.web.catalog import Catalog, PlayerOption
+from alphazero.frontends.web.catalog import PlayerOption, Side
 from alphazero.frontends.web.game_review import GameReview
-from alphazero.frontends.web.search_pool import SearchPool, SearchProgress, SearchResponse
-from alphazero.frontends.web.session_search import (
-    ANALYSIS,
-    HINT,
-    MOVE,
-    REVIEW,
-    CurrentSearch,
-    SearchGoal,
+from alphazero.frontends.web.search_pool import (
+    SearchPool,
+    SearchProgress,
+    SearchRequest,
+    SearchResponse,
 )
-from alphazero.games.game import Game
+from alphazero.games.game import Game, to_play
 from alphazero.games.registry import name_of
+from alphazero.players.budget import NO_LIMIT, Budget
+from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
 from alphazero.players.levels import LevelSettings
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import has_sgf, to_sgf
+
+if TYPE_CHECKING:
+    from alphazero.frontends.web.session_manager import SessionManager
 
 MAX_STATE_BYTES: Final = 1 << 24
 """Maximum bytes of the states of a game tree, without comments and search results."""
@@ -37,68 +40,37 @@ MAX_STATE_BYTES: Final = 1 << 24
 MAX_POSITIONS: Final = 4096
 """Maximum positions of a game tree, unless the game itself can be longer."""
 
-USUAL_LEVEL: Final = 4
-"""The level of a player that was not given another."""
+MOVE, HINT, REVIEW, ANALYSIS = "move", "hint", "review", "analysis"
+"""Purposes of a search."""
 
 
 @dataclass(frozen=True)
-class Side:
-    """The player of one side, with its budget; None for the user."""
+class SearchGoal:
+    """A position to search: why, by whom and for how long."""
 
-    player: PlayerOption | None = None
-    simulations: int | None = None
-    seconds: float | None = None
-    level: int | None = None
-    """one of the player's levels for people, in place of a budget"""
-
-    @classmethod
-    def usual(cls, player: PlayerOption) -> "Side":
-        """Return a player with the budget or level of its spec, else at a level in the middle."""
-        if player.levels and not player.has_own_budget:
-            return cls(player, level=player.own_level or USUAL_LEVEL)
-        return cls(player, *player.default_budget)
-
-    def json(self) -> dict[str, Any]:
-        player = PERSON if self.player is None else self.player.name
-        budget = {"simulations": self.simulations, "seconds": self.seconds, "level": self.level}
-        return {"player": player, **budget}
+    purpose: str
+    node: GameNode
+    player: PlayerOption
+    budget: Budget = NO_LIMIT
+    level: LevelSettings | None = None
 
     @property
-    def settings(self) -> LevelSettings | None:
-        """How its level plays; None without a level."""
-        if self.player is None or self.level is None:
-            return None
-        return self.player.levels[self.level - 1].settings
+    def is_sequential(self) -> bool:
+        """Whether it is a short network search, for a sequential pool."""
+        simulations = self.budget.simulations
+        is_short = simulations is not None and simulations <= SEQUENTIAL_BELOW
+        return is_short and self.player.spec.saved is not None
 
     @property
-    def title(self) -> str:
-        """The side's name in files."""
-        if self.player is None:
-            return PERSON
-        if not self.player.searches:
-            return self.player.name
-        if self.level is not None:
-            return f"{self.player.name}, level {self.level}"
-        if self.seconds is not None:
-            return f"{self.player.name}, {self.seconds:g} s"
-        return f"{self.player.name}, {self.simulations} simulations"
-
-
-class Owner(Protocol):
-    """What a session needs of `session_manager.SessionManager`, which has it and says more."""
-
-    catalog: Catalog
-    min_move_seconds: float
-    solver_turn: asyncio.Semaphore
-
-    def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
-        """Return the search pool of a player and a game."""
+    def tree(self) -> str:
+        """The search tree that it continues: one for each side, one for the other purposes."""
+        return str(to_play(self.node.state)) if self.purpose == MOVE else ANALYSIS
 
 
 class WebSession:
     """A game tree, two sides, and at most one search."""
 
-    def __init__(self, manager: Owner, game: Game, sides: list[Side]) -> None:
+    def __init__(self, manager: "SessionManager", game: Game, sides: list[Side]) -> None:
         self.id = secrets.token_urlsafe(16)
         self.manager = manager
         self.last_used = time.monotonic()
@@ -112,18 +84,23 @@ class WebSession:
         self.message = ""
         self.serial = 0
         """Increases with every change, so that a page can order views."""
+        self.goal: SearchGoal | None = None
+        """The running search; callbacks of a replaced one are ignored."""
+        self.per_second = 0.0
+        """Simulations per second of the running search."""
+        self.review: GameReview | None = None
         self.hinted: GameNode | None = None
         """Position of the last hint."""
-        self.search = CurrentSearch(
-            self.id, manager.search_pool, self._on_progress, self._on_response
-        )
         self._hint: GameNode | None = None
         """Position of a pending hint request."""
         self._navigated_to: GameNode | None = None
         """Position reached by navigation: players do not move there until resumed."""
         self._analyzed: GameNode | None = None
         """Position whose analysis is complete."""
-        self.review: GameReview | None = None
+        self._request: SearchRequest
+        """The request of `goal`."""
+        self._pools: dict[str, SearchPool] = {}
+        """Search pools by `SearchGoal.tree`."""
         self._solving: asyncio.Task[None] | None = None
 
     # --- state -----------------------------------------------------------------------------------
@@ -154,7 +131,7 @@ class WebSession:
     def move(self, action: int) -> None:
         if self.game_tree.is_over:
             raise GameError("the game is over; go back or start a new one")
-        if self.search.goal is not None and self.search.goal.purpose == MOVE:
+        if self.goal is not None and self.goal.purpose == MOVE:
             raise GameError("the other side is thinking; pause it first")
         self._play(action)
         self._navigated_to = None
@@ -210,8 +187,8 @@ class WebSession:
         """Resign for the user; for the player to move if both or no sides are the user's."""
         if self.game_tree.is_over:
             raise GameError("the game is already over")
-        user = self._user_sides
-        self.game_tree.resign(user[0] if len(user) == 1 else self.game_tree.to_play)
+        users = self._user_sides
+        self.game_tree.resign(users[0] if len(users) == 1 else self.game_tree.to_play)
         self._refresh()
 
     def hint(self) -> None:
@@ -257,7 +234,8 @@ class WebSession:
         Raises:
             GameError: for SGF of a game without SGF.
         """
-        played = self.game_tree.played((self._name(0), self._name(1)))
+        first, second = (self.person(side) or self.sides[side].title for side in (0, 1))
+        played = self.game_tree.played((first, second))
         if not sgf:
             return played.to_line() + "\n"
         if not has_sgf(self.game):
@@ -269,13 +247,9 @@ class WebSession:
         return annotated_sgf(played, evaluations, self.review.of_line(line))
 
     def person(self, player: int) -> str | None:
-        """Return the name of a side's person, from the loaded game; None if it is not known."""
+        """Return the name of a side's person from the loaded game, if any."""
         names = self.game_tree.loaded_players
-        known = self.sides[player].player is None and names is not None
-        return names[player] if known and names else None
-
-    def _name(self, player: int) -> str:
-        return self.person(player) or self.sides[player].title
+        return names[player] if names and self.sides[player].player is None else None
 
     # --- searches --------------------------------------------------------------------------------
 
@@ -288,13 +262,16 @@ class WebSession:
         """Remove a stream; without any, the search stops."""
         self.watchers.discard(watcher)
         if not self.watchers:
-            self.search.cancel()
+            self._set_goal(None)
 
     def close(self) -> None:
         """Stop the search, end the streams and release the search slots."""
         if self.review is not None:
             self.review.running = False
-        self.search.close()
+        self._set_goal(None)
+        for tree, pool in self._pools.items():
+            pool.release((self.id, tree))
+        self._pools.clear()
         self.notify("end")
         self.watchers.clear()
 
@@ -311,24 +288,53 @@ class WebSession:
     def _update(self) -> None:
         """Start the search that is due and notify the pages."""
         try:
-            self.search.set_goal(self._goal() if self.watchers else None, self.game)
+            self._set_goal(self._next_goal() if self.watchers else None)
         except AlphaZeroError as error:
             self._fail(str(error))
-            self.search.cancel()
+            self._set_goal(None)
         self.notify("view")
 
-    def _goal(self) -> SearchGoal | None:
+    def _set_goal(self, goal: SearchGoal | None) -> None:
+        """Replace the running search, unless it has the same goal.
+
+        Raises:
+            AlphaZeroError: when no pool is free; then no search runs.
+        """
+        if self.goal == goal:
+            return
+        if self.goal is not None:
+            self._pools[self.goal.tree].cancel(self._request)
+        self.goal, self.per_second = None, 0.0
+        if goal is None:
+            return
+        pool = self.manager.search_pool(goal.player, self.game, goal.is_sequential)
+        client, former = (self.id, goal.tree), self._pools.get(goal.tree)
+        if former is not None and former is not pool:
+            former.release(client)
+        self._pools[goal.tree] = pool
+        self.goal = goal
+        self._request = SearchRequest(
+            client,
+            goal.node.moves,
+            goal.node.state,
+            goal.budget,
+            partial(self._on_progress, goal),
+            partial(self._on_response, goal),
+            goal.level,
+        )
+        pool.submit(self._request)
+
+    def _next_goal(self) -> SearchGoal | None:
         """Return the search that is due: a hint, a player's move, or an analysis."""
         here, side = self.game_tree.current, self.side_to_play
         if self.game_tree.is_over:
             return self._review_goal()
         if self._hint is here:
-            player = self.analysis_player
-            return SearchGoal(HINT, here, player, *player.default_budget)
+            return SearchGoal(HINT, here, self.analysis_player, self.analysis_player.default_budget)
         if side.player is not None and not self.paused and not self.is_waiting:
             settings = side.settings
-            simulations = settings.simulations if settings else side.simulations
-            return SearchGoal(MOVE, here, side.player, simulations, side.seconds, settings)
+            budget = Budget(settings.simulations) if settings else side.budget
+            return SearchGoal(MOVE, here, side.player, budget, settings)
         if (goal := self._review_goal()) is not None:
             return goal
         if self.analyzing and self._analyzed is not here:
@@ -348,7 +354,7 @@ class WebSession:
             review.solving = True
             self._solving = asyncio.create_task(self._solve(review))
             return None
-        return SearchGoal(REVIEW, node, review.player, *review.player.default_budget)
+        return SearchGoal(REVIEW, node, review.player, review.player.default_budget)
 
     async def _solve(self, review: GameReview) -> None:
         """Let a solver evaluate the line's last positions, until one takes too long."""
@@ -367,18 +373,19 @@ class WebSession:
         self._update()
 
     def _on_progress(self, goal: SearchGoal, progress: SearchProgress) -> None:
-        goal.node.search_result = progress.result
-        self.notify("search")
+        if self.goal is goal:
+            goal.node.search_result, self.per_second = progress.result, progress.per_second
+            self.notify("search")
 
     def _on_response(self, goal: SearchGoal, response: SearchResponse) -> None:
-        """Handle a finished search; games between players are slowed down."""
+        """Finish a search; delay the moves of a game between players."""
         wait = self.manager.min_move_seconds if goal.purpose == MOVE and not self._user_sides else 0
         asyncio.get_running_loop().call_later(wait, self._finish, goal, response)
 
     def _finish(self, goal: SearchGoal, response: SearchResponse) -> None:
-        if self.search.goal is not goal:
+        if self.goal is not goal:
             return
-        self.search.goal = None
+        self.goal = None
         node, purpose = goal.node, goal.purpose
         if response.progress is not None:
             node.search_result = response.progress.result
@@ -410,26 +417,25 @@ class WebSession:
         self.paused, self.analyzing, self._hint = True, False, None
 
     def _play(self, action: int, comment: str = "") -> None:
-        is_known = any(child.action == action for child in self.game_tree.current.children)
+        is_new = all(child.action != action for child in self.game_tree.current.children)
         limit = min(MAX_POSITIONS, MAX_STATE_BYTES // (8 * self.game.state_size))
         limit = max(self.game.max_moves + 1, limit)
-        if self.game_tree.size + (not is_known) > limit:
+        if self.game_tree.size + is_new > limit:
             raise GameError(f"a game tree has at most {limit:,} positions; save it and start anew")
         self.game_tree.make(action, comment)
 
     def _is_user_turn(self, ply: int) -> bool:
         """Whether undo stops here: on every ply, or on the turns of a single user side."""
-        user = self._user_sides
-        return len(user) != 1 or ply % 2 == user[0]
+        users = self._user_sides
+        return len(users) != 1 or ply % 2 == users[0]
 
     def _set_tree(self, game_tree: GameTree) -> None:
         if game_tree.game != self.game:
             self.analysis_player = self.manager.catalog.analysis_player(game_tree.game)
         else:
-            self.analysis_player = self.manager.catalog.players.get(
-                self.analysis_player.name, self.analysis_player
-            )
-        self.search.cancel()
+            name = self.analysis_player.name
+            self.analysis_player = self.manager.catalog.players.get(name, self.analysis_player)
+        self._set_goal(None)
         self.game_tree = game_tree
         if self.review is not None:
             self.review.running = False  # stops its solver

@@ -6,13 +6,12 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from alphazero.errors import GameError, PlayerError
-from alphazero.frontends.web.catalog import Catalog, PlayerOption
+from alphazero.errors import PlayerError
+from alphazero.frontends.web.catalog import Catalog, PlayerOption, Side
 from alphazero.frontends.web.search_pool import SearchPool
 from alphazero.frontends.web.security import RefusedError
-from alphazero.frontends.web.session import Side, WebSession
+from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import Game
-from alphazero.games.registry import read_game
 
 MAX_SESSIONS: Final = 64
 """Maximum number of sessions."""
@@ -24,10 +23,7 @@ MAX_POOLS: Final = 8
 """Maximum number of search pools."""
 
 SHUTDOWN_SECONDS: Final = 2.0
-"""Seconds to wait for a pool's thread at shutdown; as a daemon thread it ends with the program."""
-
-MAX_CELLS: Final = 26 * 26
-"""Maximum cells of a board that the page shows."""
+"""Seconds to wait for a pool's thread at shutdown; a daemon thread ends with the program."""
 
 
 class SessionManager:
@@ -45,7 +41,7 @@ class SessionManager:
         self.max_sessions = max_sessions
         self.sessions: dict[str, WebSession] = {}
         self.solver_turn = asyncio.Semaphore(1)
-        """Held by the only review that may use a solver now."""
+        """The review that may use a solver holds it."""
         self._pools: dict[tuple[PlayerOption, Game, bool], SearchPool] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -70,11 +66,11 @@ class SessionManager:
             RefusedError: when all have a page.
         """
         if len(self.sessions) >= self.max_sessions:
-            idle = [each for each in self.sessions.values() if not each.watchers]
+            idle = [session for session in self.sessions.values() if not session.watchers]
             if not idle:
                 text = f"the server already has {self.max_sessions} sessions; close a page"
                 raise RefusedError(429, text)
-            self.close_session(min(idle, key=lambda each: each.last_used).id)
+            self.close_session(min(idle, key=lambda session: session.last_used).id)
         session = WebSession(self, game, sides)
         self.sessions[session.id] = session
         return session
@@ -105,45 +101,22 @@ class SessionManager:
         """
         key = player, game, is_sequential
         pool = self._pools.get(key)
-        if pool is None or pool.has_failed:
-            if pool is not None:
-                pool.close()
-            for other, each in list(self._pools.items()):
-                if len(self._pools) >= MAX_POOLS and not each.is_busy:
-                    each.close()
-                    del self._pools[other]
-            if len(self._pools) >= MAX_POOLS and key not in self._pools:
-                raise PlayerError(f"{MAX_POOLS} other players are searching; wait, or stop one")
-            pool = SearchPool(player.spec, game, self._post, is_sequential)
-            self._pools[key] = pool
-        return pool
+        if pool is not None and not pool.has_failed:
+            return pool
+        if pool is not None:
+            pool.close()
+            del self._pools[key]
+        for other_key, other in list(self._pools.items()):
+            if len(self._pools) >= MAX_POOLS and not other.is_busy:
+                other.close()
+                del self._pools[other_key]
+        if len(self._pools) >= MAX_POOLS:
+            raise PlayerError(f"{MAX_POOLS} other players are searching; wait, or stop one")
+        self._pools[key] = SearchPool(player.spec, game, self._post, is_sequential)
+        return self._pools[key]
 
     def _post(self, call: Callable[[], None]) -> None:
         """Schedule a function on the event loop; do nothing after the server has ended."""
         assert self._loop is not None
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(call)
-
-    def usual_sides(self, game: Game) -> list[Side]:
-        """Return a person, and the player that also analyzes the game."""
-        return [Side(), Side.usual(self.catalog.analysis_player(game))]
-
-    def game(self, name: str) -> Game:
-        """Return a game by name and options.
-
-        Raises:
-            GameError: when there is none, or its board is too large for the page.
-        """
-        return check_board_size(self.catalog.games.get(name) or read_game(name))
-
-
-def check_board_size(game: Game) -> Game:
-    """Return a game whose board the page can show.
-
-    Raises:
-        GameError: for a larger board.
-    """
-    _, rows, columns = game.observation_shape
-    if rows * columns > MAX_CELLS:
-        raise GameError(f"the page shows boards of up to {MAX_CELLS} cells, not {rows * columns:,}")
-    return game

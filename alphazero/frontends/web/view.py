@@ -8,7 +8,7 @@ from alphazero.drawing.board import cell_labels, field_svg, geometry_of
 from alphazero.drawing.palette import looks_of
 from alphazero.frontends.game_tree import GameNode
 from alphazero.frontends.review.annotation import describe_exact_end
-from alphazero.frontends.review.judgement import MoveReview, Review
+from alphazero.frontends.review.judgement import Evaluation, MoveReview
 from alphazero.frontends.terminal.replay_viewer import headline
 from alphazero.frontends.web.search_pool import MAX_LINES
 from alphazero.frontends.web.session import WebSession
@@ -31,7 +31,6 @@ def view_of(session: WebSession) -> Json:
     """Return the complete view."""
     game_tree = session.game_tree
     game, here = game_tree.game, game_tree.current
-    review = session.review.of_line(game_tree.line) if session.review else None
     return {
         "id": session.id,
         "serial": session.serial,
@@ -59,17 +58,14 @@ def view_of(session: WebSession) -> Json:
         "end": _end(game, predict_end(game, here.state)),
         "over": game_tree.is_over,
         "start_value": _value(session, game_tree.root),
-        "moves": _moves(session, review),
-        "review": _review_json(session),
-        "children": [
-            {"index": index, "name": game_tree.name(child)}
-            for index, child in enumerate(here.children)
-        ],
+        "moves": _moves(session),
+        "review": session.review.json(game_tree.line) if session.review else None,
+        "children": [game_tree.name(child) for child in here.children],
         "players": [session.person(player) for player in (0, 1)],
         "sides": [side.json() for side in session.sides],
         "available": session.manager.catalog.names_for(game),
         "paused": session.paused or session.is_waiting,
-        "thinking": session.search.goal is not None,
+        "thinking": session.goal is not None,
         "analyzing": session.analyzing,
         "analysis_player": session.analysis_player.name,
         **search_json(session),
@@ -118,9 +114,9 @@ def _actions(game: Game, state: State, cells: int) -> list[list[Json]]:
     for action in _legal_actions(game, state):
         cell = game.action_cell(state, action)
         if cell is not None:
-            one = {"action": action, "name": game.action_name(state, action)}
+            move = {"action": action, "name": game.action_name(state, action)}
             source = game.action_source(state, action)
-            actions[cell].append(one if source is None else {**one, "source": source})
+            actions[cell].append(move if source is None else {**move, "source": source})
     return actions
 
 
@@ -128,10 +124,7 @@ def search_json(session: WebSession) -> Json:
     """Return the search result of the current position as JSON, as fields of the view."""
     game, node = session.game, session.game_tree.current
     result = node.search_result
-    return {
-        "ply": node.ply,
-        "search": result and _result(game, node, result, session.search.per_second),
-    }
+    return {"ply": node.ply, "search": result and _result(game, node, result, session.per_second)}
 
 
 def _result(game: Game, node: GameNode, result: SearchResult, per_second: float) -> Json:
@@ -144,33 +137,33 @@ def _result(game: Game, node: GameNode, result: SearchResult, per_second: float)
         "proof": _proof(game, node.state, result.proof),
         "candidates": [
             {
-                "action": each.action,
-                "name": game.action_name(node.state, each.action),
-                "cell": game.action_cell(node.state, each.action),
-                "source": game.action_source(node.state, each.action),
-                "visits": each.visits,
-                "share": result.share(each),
-                "value": each.value if each.visits else None,
-                "prior": each.prior,
-                "line": _line(game, node.state, each.line) if index < MAX_LINES else [],
+                "action": candidate.action,
+                "name": game.action_name(node.state, candidate.action),
+                "cell": game.action_cell(node.state, candidate.action),
+                "source": game.action_source(node.state, candidate.action),
+                "visits": candidate.visits,
+                "share": result.share(candidate),
+                "value": candidate.value if candidate.visits else None,
+                "prior": candidate.prior,
+                "line": _line(game, node.state, candidate.line) if index < MAX_LINES else [],
             }
-            for index, each in enumerate(result.candidates)
+            for index, candidate in enumerate(result.candidates)
         ],
     }
 
 
 def _end(game: Game, end: EndPrediction) -> Json | None:
-    """Return how a game will end as JSON; None if nothing is known of it.
+    """Return a predicted end as JSON; None without margin and ownership.
 
     `margin` is a text or null, `ownership` a list by cell, for player 0, or null.
     """
-    if end.margin is None and end.ownership is None:
+    margin, ownership = end.margin, end.ownership
+    if margin is None and ownership is None:
         return None
+    shares = None if ownership is None else [round(share, 3) for share in ownership.tolist()]
     return {
-        "margin": None if end.margin is None else describe_margin(game, end.margin),
-        "ownership": None
-        if end.ownership is None
-        else [round(share, 3) for share in end.ownership.tolist()],
+        "margin": None if margin is None else describe_margin(game, margin),
+        "ownership": shares,
     }
 
 
@@ -181,8 +174,10 @@ def _value(session: WebSession, node: GameNode) -> float | None:
     return session.game_tree.value(node)
 
 
-def _moves(session: WebSession, review: Review | None) -> list[Json]:
-    game_tree = session.game_tree
+def _moves(session: WebSession) -> list[Json]:
+    game_tree, review = session.game_tree, session.review
+    line = game_tree.line
+    reviews = review.of_line(line).moves if review else [None] * (len(line) - 1)
     return [
         {
             "ply": node.ply,
@@ -190,41 +185,21 @@ def _moves(session: WebSession, review: Review | None) -> list[Json]:
             "player": (node.ply - 1) % 2,
             "value": _value(session, node),
             "comment": node.comment[:MAX_COMMENT],
-            "branches": len(node.parent.children) if node.parent else 1,
-            "review": _judgement_json(session, node, review.moves[node.ply - 1])
-            if review
+            "branches": len(parent.children),
+            "review": _judgement(session.game, review.evaluations[parent], parent.state, move)
+            if review and move
             else None,
         }
-        for node in game_tree.line[1:]
+        for parent, node, move in zip(line, line[1:], reviews, strict=False)
     ]
 
 
-def _review_json(session: WebSession) -> Json | None:
-    """Return the review of the game and its mistakes; None without one."""
-    if session.review is None:
-        return None
-    line = session.game_tree.line
-    mistakes = [
-        {
-            "ply": move.ply,
-            "name": session.game_tree.name(node),
-            "player": move.player,
-            "review": _judgement_json(session, node, move),
-        }
-        for node, move in zip(line[1:], session.review.of_line(line).moves, strict=True)
-        if move is not None and move.judgement.is_bad
-    ]
-    return session.review.json(line) | {"mistakes": mistakes}
-
-
-def _judgement_json(session: WebSession, node: GameNode, move: MoveReview | None) -> Json | None:
-    """Return the review of the move into `node`; only a bad move has a better one."""
-    if move is None or session.review is None or node.parent is None:
-        return None
-    before, better = session.review.evaluations[node.parent], None
+def _judgement(game: Game, before: Evaluation, state: State, move: MoveReview) -> Json:
+    """Return the review of a move in `state`; only a bad move has a better one."""
+    better = None
     if move.judgement.is_bad:
         better = {
-            "name": session.game.action_name(node.parent.state, before.best[0]),
+            "name": game.action_name(state, before.best[0]),
             "end": describe_exact_end(before) if before.is_exact else None,
         }
     return {

@@ -9,10 +9,10 @@ from helpers.frontends.web_client import CHECKPOINT, PERSON, serving
 from helpers.players import ANY_SIZE, saved_player
 
 from alphazero.errors import PlayerError
-from alphazero.frontends.web.catalog import Catalog
-from alphazero.frontends.web.session import Side
+from alphazero.frontends.web.catalog import Catalog, Side
 from alphazero.games import make_game
 from alphazero.games.registry import read_game
+from alphazero.players.budget import Budget
 from alphazero.players.registry import parse_player
 
 
@@ -36,23 +36,19 @@ def test_a_player_that_sees_komi_is_offered_for_any_komi(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("options", "level", "simulations", "seconds", "budget"),
+    ("options", "level", "budget"),
     [
-        ("", 4, None, None, (100, None)),
-        (":level=7", 7, None, None, (100, None)),
-        (":simulations=5", None, 5, None, (5, None)),
-        (":seconds=2", None, None, 2, (None, 2)),
+        ("", 4, Budget(100)),
+        (":level=7", 7, Budget(100)),
+        (":simulations=5", None, Budget(5)),
+        (":seconds=2", None, Budget(seconds=2)),
     ],
 )
-def test_a_player_plays_and_analyzes_as_the_command_line_gives_it(
-    options: str,
-    level: int | None,
-    simulations: int | None,
-    seconds: float | None,
-    budget: tuple[int | None, float | None],
+def test_a_player_plays_and_analyzes_as_the_command_line_says(
+    options: str, level: int | None, budget: Budget
 ) -> None:
     player = Catalog([parse_player(f"{CHECKPOINT}{options}")]).players["tic_tac_toe"]
-    assert Side.usual(player) == Side(player, simulations, seconds, level)
+    assert Side.usual(player) == (Side(player, level=level) if level else Side(player, budget))
     # Hints and reviews of a player at a level have the budget of training.
     assert player.default_budget == budget
 

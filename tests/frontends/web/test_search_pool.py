@@ -8,6 +8,7 @@ from alphazero.frontends.web import search_pool
 from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse
 from alphazero.games import make_game
 from alphazero.games.game import Game
+from alphazero.players.budget import Budget
 from alphazero.players.registry import parse_player
 from alphazero.players.specs import PlayerSpec
 
@@ -22,7 +23,7 @@ class PoolClient:
     def put(self, client: str, moves: list[int], simulations: int | None) -> SearchRequest:
         state = self.game.play(self.game.initial_state(), *moves)
         request = SearchRequest(
-            client, moves, state, simulations, None, lambda _: None, self.responses.append
+            client, moves, state, Budget(simulations), lambda _: None, self.responses.append
         )
         self.pool.submit(request)
         return request

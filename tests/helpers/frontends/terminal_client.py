@@ -110,7 +110,7 @@ class TerminalTalk:
     @property
     def moves(self) -> list[str]:
         """The moves that lead to the position that is looked at."""
-        path = self.session.game_tree.path
+        path = self.session.game_tree.current.path
         return [
             self.game.action_name(before.state, after.action)
             for before, after in itertools.pairwise(path)

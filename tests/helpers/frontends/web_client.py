@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from alphazero.frontends.web.catalog import Catalog
-from alphazero.frontends.web.server import Server, WebApp, listen, make_server
+from alphazero.frontends.web.server import Server, listen, make_server
 from alphazero.frontends.web.session_manager import MAX_SESSIONS, SessionManager
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
@@ -148,7 +148,7 @@ def serving(
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
     port = listener.getsockname()[1]
     started = threading.Event()
-    server = make_server(WebApp(manager), "127.0.0.1", started.set, token)
+    server = make_server(manager, "127.0.0.1", started.set, token)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
     thread.start()
     assert started.wait(SECONDS)

@@ -47,8 +47,8 @@ export class Moves {
     const shown = children.length > 1 ? children : [];
     this.branches.hidden = shown.length === 0;
     reuseChildren(this.branches, shown.length, () => make("button", { type: "button" }));
-    shown.forEach(({ index, name }, position) => {
-      const button = this.branches.children[position];
+    shown.forEach((name, index) => {
+      const button = this.branches.children[index];
       setText(button, name);
       setAttribute(button, "aria-label", `Go to variation ${name}`);
       setAttribute(button, "aria-current", name === next ? "true" : "false");

@@ -43,14 +43,15 @@ export class ReviewPanel {
     setText(this.progress, isComplete ? `by ${player}; ${exact} of ${total} solved exactly` : progress);
     const rows = [
       ["", ...names],
-      ["accuracy", ...review.accuracies.map((each) => (each === null ? "–" : chance(each)))],
-      ...COUNTS.map(([name, words]) => [words, ...review.counts.map((one) => one[name])]),
+      ["accuracy", ...review.accuracies.map((share) => (share === null ? "–" : chance(share)))],
+      ...COUNTS.map(([name, words]) => [words, ...[0, 1].map((player) => moves.filter(
+        (move) => move.player === player && move.review?.judgement === name).length)]),
     ];
     reuseChildren(this.rows, rows.length, makeRow);
     rows.forEach((row, index) => {
       row.forEach((text, column) => setText(this.rows.children[index].children[column], String(text)));
     });
-    this.showMistakes(review.mistakes);
+    this.showMistakes(moves.filter((move) => move.review?.better));
   }
 
   /** List the mistakes; a press goes to the position where a better move was possible. */
