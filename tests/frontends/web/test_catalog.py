@@ -38,19 +38,21 @@ def test_a_player_that_sees_komi_is_offered_for_any_komi(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("options", "level", "budget"),
     [
-        ("", 4, Budget(100)),
-        (":level=7", 7, Budget(100)),
+        ("", 4, None),
+        (":level=7", 7, None),
         (":simulations=5", None, Budget(5)),
         (":seconds=2", None, Budget(seconds=2)),
     ],
 )
 def test_a_player_plays_and_analyzes_as_the_command_line_says(
-    options: str, level: int | None, budget: Budget
+    options: str, level: int | None, budget: Budget | None
 ) -> None:
     player = Catalog([parse_player(f"{CHECKPOINT}{options}")]).players["tic_tac_toe"]
-    assert Side.usual(player) == (Side(player, level=level) if level else Side(player, budget))
+    side = Side(player, level=level) if budget is None else Side(player, budget)
+    assert Side.usual(player) == side
+    assert player.spec.saved is not None
     # Hints and reviews of a player at a level have the budget of training.
-    assert player.default_budget == budget
+    assert player.default_budget == (budget or Budget(player.spec.saved.settings.simulations))
 
 
 def test_a_new_game_is_played_by_the_newest_network_and_a_damaged_one_is_left(
