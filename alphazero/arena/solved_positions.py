@@ -64,10 +64,10 @@ def position_files(paths: Sequence[Path]) -> list[Path]:
             files.append(path)
             continue
         try:
-            inside = sorted(each for each in path.iterdir() if each.is_file())
+            inside = sorted(file for file in path.iterdir() if file.is_file())
         except OSError as error:
             raise RunError(f"cannot read {printable(path)}: {explain_os_error(error)}") from error
-        inside = [each for each in inside if not each.name.startswith(".")]
+        inside = [file for file in inside if not file.name.startswith(".")]
         if not inside:
             raise RunError(f"{printable(path)}: no files of positions in it; check the path")
         files += inside
@@ -95,8 +95,8 @@ def read_positions(game: Game, path: Path) -> SolvedPositions:
     return SolvedPositions(*(np.array(column) for column in zip(*lines, strict=True)))
 
 
-_WORTH = {"+": 1, "=": 0, "-": -1, ".": ILLEGAL}
-LABELS = {worth: label for label, worth in _WORTH.items()}
+_SCORES = {"+": 1, "=": 0, "-": -1, ".": ILLEGAL}
+LABELS = {score: label for label, score in _SCORES.items()}
 
 
 def _read_line(game: Game, line: str) -> tuple[State, int, Int64Array]:
@@ -106,7 +106,7 @@ def _read_line(game: Game, line: str) -> tuple[State, int, Int64Array]:
     legal = game.legal_action_mask(state)
     if len(labels) != game.num_actions or [label != "." for label in labels] != legal.tolist():
         raise ValueError(f"the labels {labels[:40]!r} do not fit the position's legal moves")
-    values = np.array([_WORTH[label] for label in labels])
+    values = np.array([_SCORES[label] for label in labels])
     value = int(np.sign(int(score)))
     if values.max() != value:
         raise ValueError(f"the score {score[:40]} contradicts the labels {labels}")

@@ -36,9 +36,9 @@ def count_games(names: Sequence[str], games: Iterable[PlayedGame]) -> Counts:
     """Count finished games of i, moving first, against j by outcome -1, 0, +1: [N, N, 3]."""
     indices = {name: index for index, name in enumerate(names)}
     counts = np.zeros((len(indices), len(indices), 3), np.int64)
-    for each in games:
-        first, second = (indices[name] for name in each.players)
-        counts[first, second, each.outcome + 1] += 1
+    for game in games:
+        first, second = (indices[name] for name in game.players)
+        counts[first, second, game.outcome + 1] += 1
     return counts
 
 
@@ -81,8 +81,8 @@ class Tournament:
                 ) from error
         if self._file and self._file.exists():
             self.played = load_games(self._file)
-            for each in self.played:
-                self._check(each)
+            for game in self.played:
+                self._check(game)
 
     @property
     def pairings(self) -> list[tuple[int, int]]:
@@ -113,7 +113,7 @@ class Tournament:
     def counted(self) -> list[PlayedGame]:
         """The games between players of this tournament."""
         names = {spec.name for spec in self.specs}
-        return [each for each in self.played if names.issuperset(each.players)]
+        return [game for game in self.played if names.issuperset(game.players)]
 
     def _play_pairs(
         self, pairing: tuple[int, int], pairs: Sequence[int], workers: int, show: Progress
@@ -140,7 +140,7 @@ class Tournament:
     def _missing_pairs(self, first: int, second: int) -> list[int]:
         """Return the numbers of the pairs of games that are not complete."""
         names = {self.specs[first].name, self.specs[second].name}
-        done = [each.pair for each in self.played if set(each.players) == names]
+        done = [game.pair for game in self.played if set(game.players) == names]
         return [pair for pair in range(self.games // 2) if done.count(pair) < 2]
 
     def _opening(self, names: tuple[str, str], pair: int) -> tuple[int, ...]:
@@ -231,7 +231,7 @@ def table(rows: Sequence[Standing], ratings: Ratings, games: Sequence[PlayedGame
         counts = (f"{count:,}" for count in (row.wins, row.draws, row.losses))
         figures = f"{row.elo:+z.0f}", interval, f"{row.games:,}", f"{row.score:.1%}"
         lines.append([row.name, *figures, *counts])
-    distinct = len({(each.players, each.actions) for each in games})
+    distinct = len({(game.players, game.actions) for game in games})
     return (
         f"{tables.align(lines)}\n"
         f"moving first is worth {ratings.advantage:+z.0f} Elo; equal players draw "

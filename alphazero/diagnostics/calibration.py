@@ -129,8 +129,8 @@ def calibrate(
         longest=game.max_moves,
         move_memory=replay.nbytes / moves,
         move_disk=len(searched.to_bytes()) / max(len(searched.actions), 1),
-        player_bytes=sum(each.nbytes for each in learner.ema_network.state_dict().values()),
-        learner_bytes=sum(each.nbytes for each in learner.state().values()),
+        player_bytes=sum(tensor.nbytes for tensor in learner.ema_network.state_dict().values()),
+        learner_bytes=sum(tensor.nbytes for tensor in learner.state().values()),
         peak_megabytes=peak_megabytes(),
         seconds=time.perf_counter() - begin,
     )

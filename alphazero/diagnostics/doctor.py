@@ -71,7 +71,7 @@ def examine(run: Path) -> Diagnosis:
     """
     opened = RunDirectory.open(run)
     newest = opened.state.shards[-SHARDS:]
-    shards = [(each, opened.load_shard(each)) for each in newest]
+    shards = [(iteration, opened.load_shard(iteration)) for iteration in newest]
     return diagnose(RunData(opened.config, read_curves(run), shards))
 
 

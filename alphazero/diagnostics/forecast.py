@@ -59,7 +59,7 @@ def simulations_a_move(config: Config, positions: float) -> float:
     if play.progressive_samples is None:
         return complete
     limits = budget.samples, budget.iterations and budget.iterations * positions
-    samples = min((each for each in limits if each), default=play.progressive_samples)
+    samples = min((limit for limit in limits if limit), default=play.progressive_samples)
     growing = min(play.progressive_samples, samples)
     halfway = play.simulations_fraction(growing / 2)  # the mean while it grows evenly
     return complete * (growing * halfway + samples - growing) / samples
@@ -167,9 +167,9 @@ def describe(config: Config, measured: Calibration) -> str:
         align(
             [
                 ("games are", *named),
-                ("moves of a game", *(f"{each.length:,.1f}" for each in columns)),
+                ("moves of a game", *(f"{column.length:,.1f}" for column in columns)),
                 *(
-                    (name, *(f"{figure(each):,.{places}f}" for each in columns))
+                    (name, *(f"{figure(column):,.{places}f}" for column in columns))
                     for name, (places, figure) in ROWS.items()
                 ),
             ]

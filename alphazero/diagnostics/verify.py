@@ -189,10 +189,10 @@ def _read_player(path: Path, run: RunDirectory | None) -> int:
 
 def _read_sample(path: Path, run: RunDirectory) -> int:
     games = load_played(path)
-    for number, each in enumerate(games, 1):
-        if not run.game.accepts(each.game):
+    for number, game in enumerate(games, 1):
+        if not run.game.accepts(game.game):
             raise RunError(
-                f"{printable(path)}: game {number} is of {write_game(each.game)}, but the run's "
+                f"{printable(path)}: game {number} is of {write_game(game.game)}, but the run's "
                 f"game is {write_game(run.game)}"
             )
     return len(games)

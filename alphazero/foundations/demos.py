@@ -214,17 +214,17 @@ def boarding_table(answers: list[Answer], flights: int) -> str:
 
     def rows(cell: Callable[[Answer], str]) -> list[str]:
         return [
-            row(f"  {method}", (cell(each) for each in answers if each.method == method))
+            row(f"  {method}", (cell(answer) for answer in answers if answer.method == method))
             for method in methods
         ]
 
     first = [answer for answer in answers if answer.method == answers[0].method]
     return "\n".join(
         [
-            row("passengers", (f"{each.passengers:,}" for each in first)),
+            row("passengers", (f"{item.passengers:,}" for item in first)),
             "probability that the last one gets the own seat",
             *rows(lambda each: f"{each.probability:.4f}"),
-            row("  standard error", (f"{each.error:.4f}" for each in first)),
+            row("  standard error", (f"{item.error:.4f}" for item in first)),
             f"microseconds per flight, mean of {flights:,}, or for the exact answer",
             *rows(lambda each: f"{1e6 * each.seconds:.2f}"),
         ]

@@ -57,12 +57,12 @@ class PlayerEvaluation:
         self, best: Evaluator, seed: Sequence[int], workers: int = 1, show: Progress = no_progress
     ) -> MetricValues:
         """Measure the best player; `show` gets the number of newly finished games and positions."""
-        figures: MetricValues = {}
+        metrics: MetricValues = {}
         if self.anchors:
-            figures |= self.anchors.run(best, seed, workers, show)
+            metrics |= self.anchors.run(best, seed, workers, show)
         if self.solved_positions:
-            figures |= self.solved_positions.run(best, workers, show)
-        return figures
+            metrics |= self.solved_positions.run(best, workers, show)
+        return metrics
 
 
 class AnchorMatches:
@@ -118,14 +118,14 @@ class AnchorMatches:
 
         parallel_games = config.selfplay.parallel_games
         records = play_schedule(self.game, make_players, schedule, parallel_games, workers, show)
-        figures, counts = {}, self._between.copy()
+        metrics, counts = {}, self._between.copy()
         for index, name in enumerate(config.evaluation.anchors, 1):
             against = [record for record in records if index in record.pairing.players]
-            figures[f"anchors/{metric_name(name)}/score"] = match_result(against).score
+            metrics[f"anchors/{metric_name(name)}/score"] = match_result(against).score
             for record in against:
                 counts[*record.pairing.players, record.outcome + 1] += 1
         ratings = fit(counts, anchor=1)
-        return figures | {
+        return metrics | {
             "anchors/elo": float(ratings.elo[0]),
             "anchors/elo_low": float(ratings.low[0]),
             "anchors/elo_high": float(ratings.high[0]),
@@ -179,8 +179,8 @@ class SolvedPositionsCheck:
     def run(
         self, evaluator: Evaluator, workers: int = 1, show: Progress = no_progress
     ) -> MetricValues:
-        """Grade the network alone and the search; return the figures of each stage of the game."""
-        figures: MetricValues = {}
+        """Grade the network alone and the search; return the metrics of each stage of the game."""
+        metrics: MetricValues = {}
         search = self.config.search
         for who, simulations in (("network", 0), ("search", None)):
             answers = collect_answers(
@@ -193,12 +193,12 @@ class SolvedPositionsCheck:
             for stage in np.unique(self.stages):
                 chosen = np.flatnonzero(self.stages == stage)
                 grade = grade_answers(self.game, self.solution.take(chosen), answers.take(chosen))
-                figures |= {
+                metrics |= {
                     f"solved/{who}_optimal/{STAGES[stage]}": grade.share,
                     f"solved/{who}_blunders/{STAGES[stage]}": grade.blunders / grade.positions,
                     f"solved/{who}_value_error/{STAGES[stage]}": grade.value_error,
                 }
-        return figures
+        return metrics
 
 
 def metric_name(name: str) -> str:

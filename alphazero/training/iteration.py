@@ -286,7 +286,7 @@ class Training:
             games=games,
             steps=steps,
             gate=result,
-            measured={**self.holdout_losses, **strength},
+            measurements={**self.holdout_losses, **strength},
             int8=self.selfplay.comparison,
             resign_below=self.resign_below,
             replay=self.replay,

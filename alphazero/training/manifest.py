@@ -132,7 +132,7 @@ def read_manifest(path: Path) -> RunState:
             raise ValueError("its SHA-256 does not match")
         del content["format"], content["format_version"]
         state = RunState(**content)
-        if fault := _fault(state):
+        if fault := _state_fault(state):
             raise ValueError(fault)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RunError(
@@ -142,16 +142,16 @@ def read_manifest(path: Path) -> RunState:
     return state
 
 
-def _fault(state: RunState) -> str:
+def _state_fault(state: RunState) -> str:
     """Return why no run can have written this state; empty if one can."""
     for name in ("iteration", "step", "positions", "evaluations", "games"):
         if not _is_count(getattr(state, name)):
             return f"its {name} is not a whole number from 0 to {_MAX_NUMBER:,}"
-    for name, least in (("seconds", 0), ("rating", -_MAX_NUMBER)):
+    for name, minimum in (("seconds", 0), ("rating", -_MAX_NUMBER)):
         number = getattr(state, name)
         # Not converted to float first: a whole number may be too large for one.
-        if type(number) not in (int, float) or not least <= number <= _MAX_NUMBER:
-            return f"its {name} is not a number from {least:,} to {_MAX_NUMBER:,}"
+        if type(number) not in (int, float) or not minimum <= number <= _MAX_NUMBER:
+            return f"its {name} is not a number from {minimum:,} to {_MAX_NUMBER:,}"
     shards = state.shards
     if (
         type(shards) is not list

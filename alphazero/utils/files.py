@@ -187,7 +187,7 @@ def suggest_file(path: Path, suffix: str, home: str) -> str:
     folders = [path.parent, Path(home)] if at_home else [path.parent]
     shipped = [*shipped_configs().values(), *shipped_players().values()] if at_home else []
     near = {file.stem: file.stem for file in shipped if file.suffix == suffix}
-    near |= {each.stem: str(each) for folder in folders for each in folder.glob(f"*{suffix}")}
+    near |= {path.stem: str(path) for folder in folders for path in folder.glob(f"*{suffix}")}
     close = difflib.get_close_matches(path.stem, near, n=1)
     return f"; did you mean {near[close[0]]!r}?" if close else ""
 

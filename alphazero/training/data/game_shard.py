@@ -152,7 +152,7 @@ class GameBatch(NamedTuple):
             message = " ".join(str(error).split())[:200]
             raise RunError(f"{source}: these are not recorded games ({message})") from error
         if games is not None:
-            fault = _fault(game, games)
+            fault = _content_fault(game, games)
         if games is None or fault:
             raise RunError(f"{source}: these are not games of {game}: {fault}")
         return games
@@ -223,7 +223,7 @@ def _shape_mismatch(game: Game, parts: Mapping[str, _PackedArray]) -> str:
     return ""
 
 
-def _fault(game: Game, games: GameBatch) -> str:
+def _content_fault(game: Game, games: GameBatch) -> str:
     """Describe the first invalid content of arrays of the right shapes; "" if all is valid."""
     lengths, policies = games.lengths.astype(np.int64), games.policies
     if (lengths < 0).any() or lengths.sum() != len(games.actions):

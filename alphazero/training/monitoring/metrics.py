@@ -41,7 +41,7 @@ class IterationReport:
     steps: StepReport
     gate: MatchResult | None
     """result of the gate that ended in this iteration, if one did"""
-    measured: Mapping[str, float]
+    measurements: Mapping[str, float]
     """measurements of strength and of games not learned from yet, by metric name"""
     int8: "QuantizationError | None"
     resign_below: float
@@ -73,8 +73,8 @@ class IterationReport:
         if (gate := self.gate) is not None:
             verdict = "accepted" if self.config.gate.accepts(gate.score) else "refused"
             line += f"; gate {gate.score:.1%}, Elo {gate.elo:+z.0f}, {verdict}"
-        if "anchors/elo" in self.measured:
-            line += f"; Elo by anchors {self.measured['anchors/elo']:+z.0f}"
+        if "anchors/elo" in self.measurements:
+            line += f"; Elo by anchors {self.measurements['anchors/elo']:+z.0f}"
         return line
 
     def _learned(self) -> str:
@@ -96,7 +96,7 @@ class IterationReport:
             if metric.of is not None and (value := metric.of(self)) is not None
         }
         values |= {f"seconds/{stage}": spent for stage, spent in self.seconds.items()}
-        values |= self.measured
+        values |= self.measurements
         values |= self.steps.metrics
         if self.config.selfplay.resign_enabled_fraction:
             from alphazero.training.resignation import measure_resignation
