@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alphazero.drawing.canvas import Box, Canvas, Paint, Point
-from alphazero.drawing.palette import EDGE, LABEL, LETTER, LETTERS, Palette, palette_of
+from alphazero.drawing.palette import EDGE, LABEL, LETTER, LETTERS, palette_of
 from alphazero.games.game import ONGOING, PLY, BoardStyle, Game, State, to_play
 from alphazero.games.grid import VERTEX_LETTERS, stones_by_player
 from alphazero.games.registry import write_game
@@ -36,7 +36,7 @@ STONE = {
 TERRITORY = 0.4
 """The side of a square of territory, in cells."""
 VISIBLE = 0.05
-"""Least ownership that is shaded."""
+"""Minimum ownership that is shaded."""
 EDGE_WIDTH = 0.4
 """Width of two opposite coloured sides of a rhombus, in cells."""
 PADDING = {
@@ -102,20 +102,6 @@ def position_title(game: Game, state: State) -> str:
     return f"{write_game(game)} after {moves} move{'s' * (moves != 1)}, {status}"
 
 
-def draw_stone(
-    canvas: Canvas, palette: Palette, player: int, x: float, y: float, radius: float
-) -> None:
-    """Draw a player's stone, a disc or a letter, at (x, y)."""
-    if palette.looks != LETTERS:
-        canvas.disc(x, y, radius, palette.stones[player], EDGE)
-    elif player == 1:
-        canvas.ring(x, y, 0.8 * radius, LETTER, 0.2 * radius)
-    else:
-        arm = 0.68 * radius
-        for side in (-arm, arm):
-            canvas.line([(x - side, y - arm), (x + side, y + arm)], LETTER, 0.2 * radius)
-
-
 class BoardDrawing:
     """A board at a place in a picture."""
 
@@ -132,9 +118,11 @@ class BoardDrawing:
         gap = 0.06 * cell
         left_gutter = LABELS * cell if self.labels.rows else gap
         label_height = LABELS * cell if self.labels.columns else gap
-        field_width, field_height = self._extent()
-        self._field_left = left + left_gutter
-        self._field_top = top + (label_height if self.labels.above else gap)
+        field_width, field_height = self._field_size()
+        field_left = left + left_gutter
+        field_top = top + (label_height if self.labels.above else gap)
+        self.field: Box = field_left, field_top, field_left + field_width, field_top + field_height
+        """the rectangle around the cells"""
         self.width = left_gutter + field_width + gap
         self.height = label_height + field_height + gap
         self.radius = STONE[self.board_style] * cell
@@ -194,11 +182,17 @@ class BoardDrawing:
         """Draw the stones; a cell with both players' gets a chip."""
         first, second = stones_by_player(self.game, state)
         for cell in np.flatnonzero(first | second).tolist():
+            (x, y), radius = self.centres[cell], self.radius
             if first[cell] and second[cell]:
-                canvas.disc(*self.centres[cell], self.radius, self.palette.line, EDGE)
+                canvas.disc(x, y, radius, self.palette.line, EDGE)
+            elif self.palette.looks != LETTERS:
+                canvas.disc(x, y, radius, self.palette.stones[int(second[cell])], EDGE)
+            elif second[cell]:
+                canvas.ring(x, y, 0.8 * radius, LETTER, 0.2 * radius)
             else:
-                x, y = self.centres[cell]
-                draw_stone(canvas, self.palette, int(second[cell]), x, y, self.radius)
+                for arm in (-0.68 * radius, 0.68 * radius):
+                    low, high = y - 0.68 * radius, y + 0.68 * radius
+                    canvas.line([(x - arm, low), (x + arm, high)], LETTER, 0.2 * radius)
         if last_cell is not None:
             # Inside a disc, around a letter.
             share = 1.15 if self.palette.looks == LETTERS else 0.5
@@ -206,9 +200,9 @@ class BoardDrawing:
             canvas.ring(*self.centres[last_cell], share * self.radius, self.palette.mark, width)
 
     def shade_territory(self, canvas: Canvas, ownership: Float32Array) -> None:
-        """Draw a square of the owner's colour on each cell, the more opaque the surer.
+        """Draw a square of the owner's colour on each cell, stones included.
 
-        `ownership` [H * W] in [-1, 1], for player 0; squares lie on the stones too.
+        `ownership` [H * W] in [-1, 1], for player 0, gives the opacity.
         """
         half = TERRITORY * self.cell / 2
         for (x, y), share in zip(self.centres, ownership.tolist(), strict=True):
@@ -225,14 +219,7 @@ class BoardDrawing:
         else:
             canvas.ring(x, y, self.radius + width / 2, self.palette.mark, width)
 
-    @property
-    def field(self) -> Box:
-        """The rectangle around the cells."""
-        width, height = self._extent()
-        left, top = self._field_left, self._field_top
-        return left, top, left + width, top + height
-
-    def _extent(self) -> Point:
+    def _field_size(self) -> Point:
         around, wide, high = 2 * PADDING[self.board_style], float(self.columns), float(self.rows)
         if self.board_style is BoardStyle.HEXAGONS:
             wide, high = wide + (self.rows - 1) / 2, (self.rows - 1) * ROW + 2 / math.sqrt(3)
@@ -246,7 +233,7 @@ class BoardDrawing:
             x, y = padding + column + 0.5, padding + row + 0.5
             if self.board_style is BoardStyle.HEXAGONS:
                 x, y = x + row / 2, padding + 1 / math.sqrt(3) + row * ROW
-            yield self._field_left + x * self.cell, self._field_top + y * self.cell
+            yield self.field[0] + x * self.cell, self.field[1] + y * self.cell
 
     def _corners(self, cell: int) -> list[Point]:
         """Return the corners of a hexagon, clockwise from the upper left."""
@@ -271,10 +258,11 @@ class BoardDrawing:
         """Draw the players' sides of a rhombus along the outer edges of its cells."""
         corners = [self._corners(cell) for cell in range(self.rows * self.columns)]
         # Clockwise, from the upper left corner; neighbours share corners.
-        upper = [point for each in corners[: self.columns] for point in each[:2]]
-        right = [point for each in corners[self.columns - 1 :: self.columns] for point in each[2:4]]
-        lower = [point for each in corners[: -self.columns - 1 : -1] for point in each[4:6]][:-1]
-        left = [point for each in corners[:: self.columns][::-1] for point in (each[5], each[0])]
+        columns = self.columns
+        upper = [point for hexagon in corners[:columns] for point in hexagon[:2]]
+        right = [point for hexagon in corners[columns - 1 :: columns] for point in hexagon[2:4]]
+        lower = [point for hexagon in corners[: -columns - 1 : -1] for point in hexagon[4:6]][:-1]
+        left = [point for hexagon in corners[::columns][::-1] for point in (hexagon[5], hexagon[0])]
         # The two sharp corners each share an edge: each player has half of it.
         sharp, other = _middle(upper[-1], right[0]), _middle(lower[-1], left[0])
         sides = [*upper, sharp], [sharp, *right], [right[-1], *lower, other], [other, *left]
@@ -289,10 +277,10 @@ class BoardDrawing:
     def _draw_labels(self, canvas: Canvas) -> None:
         size = max(round(0.36 * self.cell), 9)
         slanted = self.board_style is BoardStyle.HEXAGONS
-        _, top, _, bottom = self.field
+        field_left, top, _, bottom = self.field
         for row, text in enumerate(self.labels.rows):
             x, y = self.centres[row * self.columns]
-            edge = x - 0.65 * self.cell if slanted else self._field_left
+            edge = x - 0.65 * self.cell if slanted else field_left
             canvas.write(edge - 0.3 * self.cell, y, text, size, "mm", LABEL)
         for column, text in enumerate(self.labels.columns):
             x, _ = self.centres[column]

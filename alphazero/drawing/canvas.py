@@ -57,7 +57,6 @@ class Paint:
 PAPER = Paint((255, 255, 255), "paper")
 INK = Paint((30, 30, 30))
 
-
 Numbers = dict[str, float | str]
 """Attributes of an SVG element except colours."""
 
@@ -123,7 +122,7 @@ class Canvas:
         self._add_rectangle(box, None, colour, width)
 
     def disc(self, x: float, y: float, radius: float, colour: Paint, edge: Paint | None) -> None:
-        """Draw a disc around (x, y), with a thin edge if one is given."""
+        """Draw a disc around (x, y); `edge` paints a thin edge."""
         self._add_circle((x, y), radius, colour, edge, 1)
 
     def ring(self, x: float, y: float, radius: float, colour: Paint, width: float = 2) -> None:
@@ -131,7 +130,7 @@ class Canvas:
         self._add_circle((x, y), radius, None, colour, width)
 
     def polygon(self, points: Sequence[Point], colour: Paint, edge: Paint | None) -> None:
-        """Fill the polygon of `points` (x, y), with a thin edge if one is given."""
+        """Fill the polygon of `points` (x, y); `edge` paints a thin edge."""
         place = (self._enlarge_points(points),)
         self._shapes.append(Shape("polygon", place, {"points": _path(points)}, colour, edge))
 
@@ -189,7 +188,7 @@ class Canvas:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height: as given, or those of the contents with a margin."""
+        """Width and height: the fixed ones, else those of the contents with a margin."""
         return self._size or (math.ceil(self._width) + MARGIN, math.ceil(self._height) + MARGIN)
 
     def to_image(self) -> Image.Image:
@@ -219,9 +218,9 @@ class Canvas:
         lines = [f"<svg {' '.join(attributes)}>", f"<title>{escape(title)}</title>"]
         if dark is not None:
             rules = "".join(
-                f".alphazero .fill-{name}{{fill:{Paint(colour).code}}}"
-                f".alphazero .stroke-{name}{{stroke:{Paint(colour).code}}}"
+                f".alphazero .{use}-{name}{{{use}:{Paint(colour).code}}}"
                 for name, colour in dark.items()
+                for use in ("fill", "stroke")
             )
             lines.append(f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>")
             lines.append(
@@ -257,27 +256,24 @@ def _path(points: Sequence[Point]) -> str:
 
 def _element(shape: Shape, by_page: bool) -> str:
     """Return a shape as SVG; `by_page`: the page chooses named paints."""
-    written = [
-        f"{name}={quoteattr(value if isinstance(value, str) else _number(value))}"
-        for name, value in shape.numbers.items()
-    ]
+    attributes: Numbers = {**shape.numbers, **({} if shape.fill else {"fill": "none"})}
     classes = []
     for use, paint in (("fill", shape.fill), ("stroke", shape.stroke)):
         if paint is None:
-            if use == "fill":
-                written.append('fill="none"')
             continue
-        named = by_page and paint.name
-        written.append(
-            f'{use}="var(--{paint.name}, {paint.code})"' if named else f'{use}="{paint.code}"'
-        )
+        is_named = by_page and paint.name
+        attributes[use] = f"var(--{paint.name}, {paint.code})" if is_named else paint.code
         if paint.opacity < 1:
-            written.append(f'{use}-opacity="{_number(paint.opacity)}"')
+            attributes[f"{use}-opacity"] = paint.opacity
         if paint.name and not by_page:
             classes.append(f"{use}-{paint.name}")
     if shape.stroke is not None and shape.width != 1:
-        written.append(f'stroke-width="{_number(shape.width)}"')
+        attributes["stroke-width"] = shape.width
     if classes:
-        written.append(f'class="{" ".join(classes)}"')
-    start = f"<{shape.tag} {' '.join(written)}"
+        attributes["class"] = " ".join(classes)
+    texts = (
+        f"{name}={quoteattr(value if isinstance(value, str) else _number(value))}"
+        for name, value in attributes.items()
+    )
+    start = f"<{shape.tag} {' '.join(texts)}"
     return f"{start}>{escape(shape.text)}</{shape.tag}>" if shape.text else f"{start}/>"

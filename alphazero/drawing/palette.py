@@ -73,7 +73,7 @@ def palette_of(game: Game) -> Palette:
 
 
 def looks_of(game: Game) -> tuple[str, str]:
-    """Return how the stones of both sides look; black and white for names that say nothing."""
+    """Return how the stones of both sides look; black and white unless their names say it."""
     first, second = (name.lower() for name in game.side_names)
-    known = (first, second) == LETTERS or (first in COLOURS and second in COLOURS)
-    return (first, second) if known else ("black", "white")
+    are_looks = (first, second) == LETTERS or (first in COLOURS and second in COLOURS)
+    return (first, second) if are_looks else ("black", "white")

@@ -119,13 +119,13 @@ def _draw_policy(
     canvas: Canvas, board: BoardDrawing, state: State, shares: Shares, colour: Paint
 ) -> None:
     """Draw each legal move's share in percent and as a tint."""
-    game, on_cells = board.game, dict[int, float]()
+    game, cell_shares = board.game, dict[int, float]()
     for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
         cell = game.action_cell(state, action)
         if cell is not None:  # several actions may share a cell
-            on_cells[cell] = on_cells.get(cell, 0.0) + float(shares[action])
+            cell_shares[cell] = cell_shares.get(cell, 0.0) + float(shares[action])
     size = min(max(round(0.38 * board.cell), 11), 18)
-    for cell, share in on_cells.items():
+    for cell, share in cell_shares.items():
         if share >= VISIBLE:
             # The square root makes small shares visible; the number is exact.
             board.tint(canvas, cell, colour.with_opacity(min(share, 1.0) ** 0.5))
@@ -182,10 +182,10 @@ def _draw_legend(canvas: Canvas, signs: Sequence[Sign]) -> None:
 
 def _offboard_moves(game: Game, state: State, shares: Shares) -> list[str]:
     """Return the likeliest legal actions without a cell, with their shares."""
-    legal = np.flatnonzero(game.legal_action_mask(state))
-    nowhere = [int(action) for action in legal if game.action_cell(state, int(action)) is None]
-    nowhere.sort(key=lambda action: -shares[action])
+    legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
+    actions = [action for action in legal if game.action_cell(state, action) is None]
+    actions.sort(key=lambda action: -shares[action])
     return [
         f"{game.action_name(state, action)}: {100 * shares[action]:.0f}"
-        for action in nowhere[:MAX_OFFBOARD_MOVES]
+        for action in actions[:MAX_OFFBOARD_MOVES]
     ]
