@@ -1,18 +1,13 @@
 """Reviews and levels over HTTP: what the view holds, and what is refused."""
 
 from collections.abc import Iterator
-from queue import Queue
 from typing import Any
 
-import numpy as np
 import pytest
-from helpers.frontends.web_client import PERSON, SECONDS, Served, Visitor, serving
+from helpers.frontends.web_client import PERSON, Served, Visitor, serving
 from helpers.players import saved_player
 
-from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse
 from alphazero.games import make_game
-from alphazero.players.budget import Budget
-from alphazero.players.levels import LevelSettings
 from alphazero.players.registry import parse_player
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import read_sgf
@@ -100,25 +95,3 @@ def test_a_review_can_be_left_and_goes_on_where_it_was(served: Served) -> None:
             assert before is None or before == after["review"]
         started = visitor.do("new", game="tic_tac_toe")
         assert started["review"] is None
-
-
-def test_a_pool_draws_the_moves_of_a_level_for_its_request_alone() -> None:
-    game, answers = make_game("tic_tac_toe"), Queue[SearchResponse]()
-    pool, moves = SearchPool(parse_player("uct:30"), game, lambda call: call()), [0, 3, 1, 4]
-    state = game.play(game.initial_state(), *moves)  # 2 wins at once
-    played: list[int | None] = []
-    try:
-        for count in range(60):
-            level = LevelSettings(30, random_moves=1.0) if count % 2 else None
-            pool.submit(
-                SearchRequest(
-                    "a", moves, state, Budget(30), lambda _: None, answers.put, level=level
-                )
-            )
-            played.append(answers.get(timeout=SECONDS).action)
-    finally:
-        pool.close()
-        pool.join(SECONDS)
-    assert set(played[::2]) == {2}
-    assert len(set(played[1::2])) >= 4
-    assert set(played[1::2]) <= set(np.flatnonzero(game.legal_action_mask(state)).tolist())

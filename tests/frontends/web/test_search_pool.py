@@ -1,5 +1,7 @@
 """The pool of searches behind the pages."""
 
+from typing import Any
+
 import pytest
 from helpers.frontends.web_client import SECONDS, eventually, player_with
 from helpers.uniform_evaluator import UniformEvaluator
@@ -9,6 +11,7 @@ from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, Searc
 from alphazero.games import make_game
 from alphazero.games.game import Game
 from alphazero.players.budget import Budget
+from alphazero.players.levels import LevelSettings
 from alphazero.players.registry import parse_player
 from alphazero.players.specs import PlayerSpec
 
@@ -20,17 +23,18 @@ class PoolClient:
         self.game, self.responses = game, []
         self.pool = SearchPool(spec, game, lambda call: call(), is_sequential)
 
-    def put(self, client: str, moves: list[int], simulations: int | None) -> SearchRequest:
-        state = self.game.play(self.game.initial_state(), *moves)
-        request = SearchRequest(
-            client, moves, state, Budget(simulations), lambda _: None, self.responses.append
+    def put(self, client: str, moves: list[int], simulations: int | None, **level: Any) -> None:
+        state, budget = self.game.play(self.game.initial_state(), *moves), Budget(simulations)
+        respond = self.responses.append
+        self.pool.submit(
+            SearchRequest(client, moves, state, budget, lambda _: None, respond, **level)
         )
-        self.pool.submit(request)
-        return request
 
-    def ask(self, client: str, moves: list[int], simulations: int | None) -> SearchResponse:
+    def ask(
+        self, client: str, moves: list[int], simulations: int | None, **level: Any
+    ) -> SearchResponse:
         count = len(self.responses)
-        self.put(client, moves, simulations)
+        self.put(client, moves, simulations, **level)
         eventually(lambda: len(self.responses) > count)
         return self.responses[-1]
 
@@ -61,6 +65,17 @@ def test_a_level_searches_as_many_simulations_as_it_says() -> None:
         client = PoolClient(player_with(UniformEvaluator(9)), game, is_sequential)
         assert simulations_of(client.ask("a", [], simulations)) == simulations
         client.close()
+
+
+def test_the_move_of_a_level_is_drawn_for_its_request_alone() -> None:
+    game, moves = make_game("tic_tac_toe"), [0, 3, 1, 4]  # 2 wins at once
+    client = PoolClient(parse_player("uct:30"), game)
+    levels = (None, LevelSettings(30, random_moves=1.0)) * 30
+    played = [client.ask("a", moves, 30, level=level).action for level in levels]
+    client.close()
+    assert set(played[::2]) == {2}
+    assert len(set(played[1::2])) >= 4
+    assert set(played[1::2]) <= {2, 5, 6, 7, 8}
 
 
 def test_a_tree_is_kept_below_the_moves_that_were_made_and_for_its_asker_alone() -> None:

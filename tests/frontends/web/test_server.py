@@ -49,16 +49,16 @@ from alphazero.records.sgf import read_sgf
 from alphazero.records.sgf_export import from_sgf, to_sgf
 
 
-class CountingEvaluator:
-    """Knows nothing, and notes how many positions it is asked about at once."""
+class CountingEvaluator(UniformEvaluator):
+    """Notes the size of each batch."""
 
     def __init__(self, num_actions: int) -> None:
-        self.uniform = UniformEvaluator(num_actions)
-        self.rows: list[int] = []
+        super().__init__(num_actions)
+        self.batches: set[int] = set()
 
     def evaluate(self, observations: Any) -> Any:
-        self.rows.append(len(observations))
-        return self.uniform.evaluate(observations)
+        self.batches.add(len(observations))
+        return super().evaluate(observations)
 
 
 @pytest.fixture(scope="module")
@@ -209,19 +209,12 @@ def test_an_analysis_is_streamed_and_follows_the_position(served: Served) -> Non
         assert page.do("analyze", on=False)["thinking"] is False
 
 
-@pytest.fixture(scope="module")
-def halving() -> Iterator[Served]:
-    """Serve a player that shares out the simulations of a planned search by halving."""
+def test_a_search_without_a_planned_end_gives_most_visits_to_the_best_move() -> None:
+    """An analysis, and a move with seconds, where a planned search shares visits by halving."""
     game = make_game("connect_four")
     player = player_with(UniformEvaluator(7), game, selection="gumbel_root", mcts_solver=False)
-    with serving([player]) as running:
-        yield running
-
-
-def test_an_analysis_gives_most_visits_to_the_best_move_though_it_may_be_stopped_at_any_time(
-    halving: Served,
-) -> None:
-    with halving.begin("connect_four") as page:
+    side = {"player": "tic_tac_toe", "seconds": 1}  # the name of the file, not of the game
+    with serving([player]) as running, running.begin("connect_four") as page:
         page.do("paste", moves="4 3 4 3 4 3")
         page.do("analyze", on=True)
         for name, content in page.events():
@@ -229,19 +222,12 @@ def test_an_analysis_gives_most_visits_to_the_best_move_though_it_may_be_stopped
             search = content["search"] if name in ("view", "search") else None
             if search and search["simulations"] >= 400:
                 break
-        assert search["candidates"][0]["name"] == "4"  # it completes the column
-        assert search["candidates"][0]["share"] > 0.5
-        assert (
-            max(each["visits"] for each in search["candidates"])
-            == (search["candidates"][0]["visits"])
-        )
-
-
-def test_a_side_with_seconds_gives_most_visits_to_the_best_move(halving: Served) -> None:
-    side = {"player": "tic_tac_toe", "seconds": 1}  # the name of the file, not of the game
-    with halving.begin("connect_four", side, PERSON) as page:
-        page.do("pause", on=True)
-        page.do("paste", moves="4 3 4 3 4 3")
+        best = search["candidates"][0]
+        assert best["name"] == "4"  # it completes the column
+        assert best["share"] > 0.5
+        assert best["visits"] == max(move["visits"] for move in search["candidates"])
+        page.do("analyze", on=False)
+        page.do("sides", sides=[side, PERSON])
         page.do("pause", on=False)
         page.wait(lambda view: view["ply"] == 7)
         view = page.do("goto", ply=6)
@@ -277,10 +263,8 @@ def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_o
         page_events(other, 1, "search")
         page_events(one, 1, "search")
         assert len(running.manager._pools) == 1
-        assert set(evaluator.rows) <= {
-            1,
-            LEAVES_PER_BATCH,
-        }  # a batch of another size may round otherwise
+        # A batch of another size may round otherwise.
+        assert evaluator.batches <= {1, LEAVES_PER_BATCH}
 
 
 def test_a_player_that_fails_says_why_and_may_be_asked_again(served: Served) -> None:
@@ -303,17 +287,6 @@ class _Broken(PlayerSpec):
 
     def _create(self, *_: Any) -> Any:
         raise AlphaZeroError("cannot be created")
-
-
-def test_two_players_are_watched_to_the_end(served: Served) -> None:
-    with served.begin("tic_tac_toe", {"player": "uct", "simulations": 20}, RANDOM) as page:
-        view = page.wait(lambda view: view["over"])
-        game = make_game("tic_tac_toe")
-        state = game.from_moves([move["name"] for move in view["moves"]])
-        check_view(view, game, state)
-        assert view["moves"][-1]["value"] == {1: 1.0, 0: 0.0, -1: -1.0}[game.outcome(state)]
-        view = page.do("new", sides=[PERSON, PERSON])
-        assert (view["ply"], view["moves"], view["thinking"]) == (0, [], False)
 
 
 @pytest.mark.parametrize(("fault", "message"), [("", ""), ("resign", ""), ("illegal", "illegal")])
@@ -545,27 +518,14 @@ def test_a_game_tree_has_a_maximum_size(served: Served, monkeypatch: pytest.Monk
     monkeypatch.setattr(session, "MAX_POSITIONS", 0)
     with served.begin("tic_tac_toe") as page:
         page.do("paste", moves="b2 a1 c3")
-        for action in (1, 2, 3, 5, 6, 7):
-            page.do("goto", ply=0)
-            page.do("move", action=action)
-        page.do("goto", ply=0)
-        status, reply = page.try_to("move", action=8)
-        assert (status, "10 positions" in reply["error"]) == (400, True)
-        assert page.do("move", action=4)["ply"] == 1  # known already
-
-
-def test_a_paste_that_is_too_long_ends_where_the_page_shows_it(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(session, "MAX_POSITIONS", 0)
-    with served.begin("tic_tac_toe") as page:
-        page.do("paste", moves="b2 a1 c3")
         page.do("goto", ply=0)
         status, reply = page.try_to("paste", moves="a1 b2 a2 a3 c1 b1 b3")
         assert (status, "10 positions" in reply["error"]) == (400, True)
-        known = served.manager.sessions[page.id]
-        assert known._navigated_to is known.game_tree.current
+        # The page shows the moves that had room.
         assert page.wait(lambda view: view["ply"] == 6)["moves"][-1]["name"] == "b1"
+        page.do("goto", ply=0)
+        assert page.try_to("move", action=8)[0] == 400
+        assert page.do("move", action=4)["ply"] == 1  # an old position
 
 
 def test_boards_that_are_too_large_are_refused(served: Served) -> None:

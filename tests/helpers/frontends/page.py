@@ -52,7 +52,7 @@ class PageVisitor:
     def __call__(self, game: str, *sides: dict[str, Any], **options: Any) -> Page:
         """Open the page on a game.
 
-        `excused` is what the browser may say: it writes each refused request on its console.
+        `excused` is a text that the browser may write on its console, for a refused request.
         `link` opens the page at that address after "#" instead.
         """
         excused, link = options.pop("excused", None), options.pop("link", None)

@@ -12,10 +12,11 @@ import { ReviewPanel } from "./components/review.js";
 import { Scoreboard } from "./components/scoreboard.js";
 import { Graph } from "./components/value_graph.js";
 import {
-  byId, followTheme, make, press, reuseChildren, setAttribute, setEnabled, setOptions, setText,
+  byId, followTheme, press, setAttribute, setEnabled, setOptions, setText, showButtons,
 } from "./lib/dom.js";
 
 const SESSION_KEY = "alphazero-session";
+const LOST = "Connection lost; reconnecting.";
 
 class Page {
   constructor(setup) {
@@ -79,9 +80,9 @@ class Page {
 
   /** Open the game of a link, else the session of this window, else a new session. */
   async start() {
-    const known = sessionStorage.getItem(SESSION_KEY);
+    const session = sessionStorage.getItem(SESSION_KEY);
     if (await this.openLink()) return;
-    if (known) this.listen(known);
+    if (session) this.listen(session);
     else await this.begin(defaultGame(this.setup), null);
   }
 
@@ -119,8 +120,8 @@ class Page {
     this.stream = api.listen(id, {
       onView: (view) => this.receive(view),
       onSearch: (search) => this.receiveSearch(search),
-      onReconnect: () => this.isLost && this.setLost(false),
-      onLost: () => this.setLost(true),
+      onReconnect: () => byId("message").textContent === LOST && this.say(""),
+      onLost: () => this.say(LOST),
       onEnd: () => this.begin(this.view?.game ?? defaultGame(this.setup), this.view),
     });
   }
@@ -252,22 +253,13 @@ class Page {
   }
 
   showOffboardMoves({ offboard_moves: moves, hint, search }) {
-    const box = byId("offboard");
     const best = hint ? search?.candidates[0]?.action : undefined;
-    box.hidden = moves.length === 0;
-    reuseChildren(box, moves.length, () => make("button", { type: "button" }));
-    moves.forEach(({ action, name }, index) => {
-      const button = box.children[index];
-      setText(button, name);
-      setAttribute(button, "aria-label", `Play ${name}`);
-      button.classList.toggle("strong", action === best);
-      button.onclick = () => this.send("move", { action });
-    });
-  }
-
-  setLost(isLost) {
-    this.isLost = isLost;
-    this.say(isLost ? "Connection lost; reconnecting." : "");
+    showButtons(byId("offboard"), moves, ({ action, name }) => ({
+      text: name,
+      action: () => this.send("move", { action }),
+      class: action === best ? "strong" : "",
+      "aria-label": `Play ${name}`,
+    }));
   }
 
   say(message) {

@@ -30,7 +30,7 @@ export class Board {
     this.picked = -1;
   }
 
-  /** Show a view with `line` if given, else with `layer`: "off", "territory", or one of a search. */
+  /** Show a view with a line of moves, else with a layer: "off", "territory", or a search's. */
   show(view, layer, line) {
     const before = this.view;
     const moved = before?.id !== view.id || before.serial !== view.serial;
@@ -110,11 +110,8 @@ export class Board {
 
   /** Return the cells of the pieces that can move. */
   sources() {
-    const found = new Set();
-    for (const { actions } of this.view.board.cells) {
-      for (const { source } of actions) if (source !== undefined) found.add(source);
-    }
-    return found;
+    const moves = this.view.board.cells.flatMap(({ actions }) => actions);
+    return new Set(moves.map(({ source }) => source).filter((source) => source !== undefined));
   }
 
   /** Return the moves that a press on a cell makes: of the picked piece, or of a new stone. */

@@ -1,6 +1,6 @@
 // Marks on the board: the last move, the winning line, a hint, targets of a piece.
 
-import { makeSvg } from "../lib/dom.js";
+import { makeCircle, makeSquare, makeSvg } from "../lib/dom.js";
 import { lookOf } from "./pieces.js";
 
 /** Looks whose marks on them must be dark. */
@@ -9,17 +9,12 @@ const LIGHT = ["white", "yellow", "chip"];
 /** Return the marks of a position. */
 export function drawMarks(view) {
   const { cells, radius, last, source, winning } = view.board;
-  const shapes = [];
-  const circle = (cell, kind, r) => shapes.push(
-    makeSvg("circle", { class: kind, cx: cells[cell].x, cy: cells[cell].y, r }),
-  );
-  for (const cell of winning) {
-    circle(cell, "won-edge", radius);
-    circle(cell, "won", radius);
-  }
+  const shapes = winning.flatMap((cell) => (
+    ["won-edge", "won"].map((kind) => makeCircle(kind, cells[cell], radius))
+  ));
   if (last !== null && source === null && isDisc(view, last)) {
     const isDark = LIGHT.includes(lookOf(view, cells[last].stone));
-    circle(last, `last-move${isDark ? " light" : ""}`, 0.42 * radius);
+    shapes.push(makeCircle(`last-move${isDark ? " light" : ""}`, cells[last], 0.42 * radius));
   }
   return shapes;
 }
@@ -46,13 +41,12 @@ function isDisc(view, cell) {
 export function drawHint({ board, looks, search }) {
   const best = search?.candidates[0];
   if (!best || best.cell === null) return [];
-  const { x, y } = board.cells[best.cell];
+  const cell = board.cells[best.cell];
+  const { x, y } = cell;
   // A ring would look like an O.
   if (looks[1] === "o" && best.source === null) return [square(board, best.cell, "hint")];
   if (best.source === null) {
-    return ["hint-edge", "hint"].map((kind) => (
-      makeSvg("circle", { class: kind, cx: x, cy: y, r: 0.86 * board.radius })
-    ));
+    return ["hint-edge", "hint"].map((kind) => makeCircle(kind, cell, 0.86 * board.radius));
   }
   const from = board.cells[best.source];
   const length = Math.hypot(x - from.x, y - from.y);
@@ -71,14 +65,9 @@ export function drawHint({ board, looks, search }) {
 /** Return a dot on each cell to which the piece on cell `picked` can move. */
 export function drawTargets({ cells, radius }, picked) {
   const targets = cells.filter(({ actions }) => actions.some(({ source }) => source === picked));
-  return targets.map(({ x, y }) => (
-    makeSvg("circle", { class: "target", cx: x, cy: y, r: 0.34 * radius })
-  ));
+  return targets.map((cell) => makeCircle("target", cell, 0.34 * radius));
 }
 
 function square({ cells, radius }, cell, kind) {
-  const { x, y } = cells[cell];
-  const half = 1.16 * radius;
-  const place = { x: x - half, y: y - half, width: 2 * half, height: 2 * half, rx: 3 };
-  return makeSvg("rect", { class: kind, ...place });
+  return makeSquare(kind, cells[cell], 1.16 * radius, { rx: 3 });
 }

@@ -1,6 +1,6 @@
 // The stones on the board, and how they move: discs fall, pieces slide, discs turn over.
 
-import { makeSvg } from "../lib/dom.js";
+import { makeCircle, makeSvg } from "../lib/dom.js";
 
 const CHIP = 3;
 const QUICK = { duration: 180, easing: "ease-out" };
@@ -16,14 +16,14 @@ export function makePiece(view, stone) {
   const look = lookOf(view, stone);
   const side = { 1: "first", 2: "second" }[stone] ?? "chip";
   const shapes = [];
-  if (look === "o") shapes.push(makeSvg("circle", { class: "letter", r: 0.68 * radius }));
+  const centre = { x: 0, y: 0 };
+  if (look === "o") shapes.push(makeCircle("letter", centre, 0.68 * radius));
   else if (look === "x") {
     const arm = 0.62 * radius;
     const strokes = `M${-arm} ${-arm} L${arm} ${arm} M${arm} ${-arm} L${-arm} ${arm}`;
     shapes.push(makeSvg("path", { class: "letter", d: strokes }));
   } else {
-    shapes.push(makeSvg("circle", { class: "disc", r: radius }));
-    shapes.push(makeSvg("circle", { class: "shine", r: radius }));
+    shapes.push(makeCircle("disc", centre, radius), makeCircle("shine", centre, radius));
   }
   return makeSvg("g", { class: `piece ${side}` }, ...shapes);
 }
@@ -63,8 +63,7 @@ export class Pieces {
     this.root.setAttribute("viewBox", `0 0 ${board.width} ${board.height}`);
     this.group.replaceChildren();
     this.pieces = [];
-    const holes = board.cells.map(({ x, y }) => makeSvg("circle", { cx: x, cy: y, r: board.radius }));
-    this.holes.replaceChildren(...holes);
+    this.holes.replaceChildren(...board.cells.map((cell) => makeCircle("", cell, board.radius)));
     this.group.setAttribute("clip-path", style === "holes" ? "url(#holes)" : "none");
   }
 

@@ -49,9 +49,9 @@ export class Candidates {
   ordered(candidates) {
     const best = candidates.slice(0, MAX_ROWS);
     if (this.pointed === null) return best;
-    const known = new Map(candidates.map((one) => [one.action, one]));
-    const kept = this.moves.map(({ action }) => known.get(action)).filter(Boolean);
-    return [...kept, ...best.filter((one) => !kept.includes(one))].slice(0, MAX_ROWS);
+    const byAction = new Map(candidates.map((candidate) => [candidate.action, candidate]));
+    const former = this.moves.map(({ action }) => byAction.get(action)).filter(Boolean);
+    return [...new Set([...former, ...best])].slice(0, MAX_ROWS);
   }
 
   fill(row, { action, name, visits, share, value, prior, line }) {
@@ -66,7 +66,7 @@ export class Candidates {
       setText(cell.firstChild, percent(part));
       cell.lastChild.style.width = `${100 * part}%`;
     }
-    const moves = line.map((one) => one.name).join(" ");
+    const moves = line.map((move) => move.name).join(" ");
     setText(lineCell, moves);
     setAttribute(lineCell, "title", moves);
   }

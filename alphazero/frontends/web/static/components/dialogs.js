@@ -29,7 +29,7 @@ export class NewGame {
 
   /** Returns the game, or null. */
   async ask({ game, title }) {
-    const games = this.setup.games.map((one) => [one.name, one.title]);
+    const games = this.setup.games.map((option) => [option.name, option.title]);
     if (!games.some(([name]) => name === game)) games.push([game, title]);
     setOptions(this.name, games, game);
     this.showOptions();
@@ -85,8 +85,8 @@ export async function chooseAction(actions) {
 /** Return {game, moves} of a link's part after "#", which anybody may have written; or null. */
 export function readLink(hash) {
   if (hash.length > MAX_LINK) return null;
-  const given = new URLSearchParams(hash.replace(/^#/, ""));
-  const [game, moves] = [given.get("game"), given.get("moves") ?? ""];
+  const query = new URLSearchParams(hash.replace(/^#/, ""));
+  const [game, moves] = [query.get("game"), query.get("moves") ?? ""];
   return game && /^[\w:=,.-]{1,200}$/.test(game) ? { game, moves } : null;
 }
 

@@ -1,6 +1,6 @@
 // The list of moves and the variations at the current position.
 
-import { chance, make, reuseChildren, setAttribute, setText } from "../lib/dom.js";
+import { chance, make, reuseChildren, setAttribute, setText, showButtons } from "../lib/dom.js";
 import { judgedName } from "./review.js";
 
 export class Moves {
@@ -44,16 +44,12 @@ export class Moves {
 
   /** Show the variations, if several; `next` is the next move of the line. */
   showBranches(children, ply, next) {
-    const shown = children.length > 1 ? children : [];
-    this.branches.hidden = shown.length === 0;
-    reuseChildren(this.branches, shown.length, () => make("button", { type: "button" }));
-    shown.forEach((name, index) => {
-      const button = this.branches.children[index];
-      setText(button, name);
-      setAttribute(button, "aria-label", `Go to variation ${name}`);
-      setAttribute(button, "aria-current", name === next ? "true" : "false");
-      button.onclick = () => this.branch(ply, index);
-    });
+    showButtons(this.branches, children.length > 1 ? children : [], (name, index) => ({
+      text: name,
+      action: () => this.branch(ply, index),
+      "aria-label": `Go to variation ${name}`,
+      "aria-current": name === next,
+    }));
   }
 }
 

@@ -1,6 +1,6 @@
 // The players of both sides: a person, or an engine with a level, simulations or seconds per move.
 
-import { make, press, reuseChildren, setAttribute, setOptions, setText } from "../lib/dom.js";
+import { make, press, setOptions, setText, showButtons } from "../lib/dom.js";
 
 const PERSON = "person";
 
@@ -35,32 +35,24 @@ class SideControls {
   show(players, side, name) {
     this.side = side;
     setText(this.sign, name);
-    setOptions(this.player, [[PERSON, "Person"], ...players.map((one) => [one.name, one.name])],
+    setOptions(this.player, [[PERSON, "Person"], ...players.map((player) => [player.name, player.name])],
       side.player);
-    const { levels = [], searches } = players.find((one) => one.name === side.player) ?? {};
-    this.showLevels(levels);
+    const { levels = [], searches } = players.find((player) => player.name === side.player) ?? {};
+    showButtons(this.levels, levels, (level) => ({
+      text: String(level.number),
+      action: () => this.set("level", level.number),
+      "aria-pressed": side.level === level.number,
+      "aria-label": levelText(level),
+      title: levelText(level),
+    }));
     const level = levels[(side.level ?? 0) - 1];
     const pairs = [["simulations", "simulations a move"], ["seconds", "seconds a move"]];
     if (levels.length > 0) pairs.unshift(["level", level ? levelText(level) : "a level for people"]);
-    const kind = ["level", "seconds"].find((one) => side[one]) ?? "simulations";
+    const kind = ["level", "seconds"].find((unit) => side[unit]) ?? "simulations";
     setOptions(this.strength, pairs, kind);
     this.strength.hidden = !searches;
     this.number.hidden = !searches || kind === "level";
     if (document.activeElement !== this.number) this.number.value = side[kind] ?? "";
-  }
-
-  /** Show a button for each level for people. */
-  showLevels(levels) {
-    this.levels.hidden = levels.length === 0;
-    reuseChildren(this.levels, levels.length, () => make("button", { type: "button" }));
-    levels.forEach((level, index) => {
-      const button = this.levels.children[index];
-      setText(button, String(level.number));
-      setAttribute(button, "aria-pressed", this.side.level === level.number);
-      setAttribute(button, "aria-label", levelText(level));
-      setAttribute(button, "title", levelText(level));
-      button.onclick = () => this.set("level", level.number);
-    });
   }
 
   chooseNumber(number) {

@@ -1,6 +1,6 @@
 // The values of the game as a curve, with a slider over it to step through the game.
 
-import { chance, make, makeSvg, setAttribute } from "../lib/dom.js";
+import { chance, make, makeCircle, makeSvg, setAttribute } from "../lib/dom.js";
 
 const HEIGHT = 104;
 const EDGE = 10;
@@ -65,14 +65,12 @@ export class Graph {
     }
     const x = across(ply);
     shapes.push(makeSvg("line", { class: "cursor", x1: x, x2: x, y1: 4, y2: HEIGHT - 4 }));
-    for (const [left, top] of points) {
-      const kind = left === x ? "here" : "point";
-      shapes.push(makeSvg("circle", { class: kind, cx: left, cy: top, r: 3.5 }));
+    for (const [left, y] of points) {
+      shapes.push(makeCircle(left === x ? "here" : "point", { x: left, y }, 3.5));
     }
     for (const { ply: at, value, review } of moves) {
       if (!review?.sign || value === null) continue;
-      const place = { cx: across(at), cy: down(value), r: 5 };
-      shapes.push(makeSvg("circle", { class: `judged ${review.judgement}`, ...place }));
+      shapes.push(makeCircle(`judged ${review.judgement}`, { x: across(at), y: down(value) }, 5));
     }
     this.svg.setAttribute("width", width);
     this.svg.replaceChildren(...shapes);

@@ -22,6 +22,15 @@ function setAttributes(element, attributes, children) {
   return element;
 }
 
+/** Create an SVG circle around {x, y}. */
+export const makeCircle = (kind, { x, y }, r, more = {}) =>
+  makeSvg("circle", { class: kind, cx: x, cy: y, r, ...more });
+
+/** Create an SVG square around {x, y}. */
+export const makeSquare = (kind, { x, y }, half, more = {}) => makeSvg("rect", {
+  class: kind, x: x - half, y: y - half, width: 2 * half, height: 2 * half, ...more,
+});
+
 export const byId = (id) => document.getElementById(id);
 
 /** Set a text only if it differs, so that screen readers announce only changes. */
@@ -55,6 +64,19 @@ export function reuseChildren(list, count, makeOne) {
   while (list.children.length > count) list.lastElementChild.remove();
   if (hadFocus && !list.contains(document.activeElement)) byId("status").focus();
   while (list.children.length < count) list.append(makeOne(list.children.length));
+}
+
+/** Show a button for each item; `describe` returns its text, its action and its attributes. */
+export function showButtons(box, items, describe) {
+  box.hidden = items.length === 0;
+  reuseChildren(box, items.length, () => make("button", { type: "button" }));
+  items.forEach((item, index) => {
+    const button = box.children[index];
+    const { text, action, ...attributes } = describe(item, index);
+    setText(button, text);
+    button.onclick = action;
+    for (const [name, value] of Object.entries(attributes)) setAttribute(button, name, value);
+  });
 }
 
 /** Fill a select with [value, text] pairs, unless it has them, and choose one. */
