@@ -7,6 +7,7 @@ Letters: H rows and W columns of the board; cells are counted row by row.
 """
 
 import functools
+import itertools
 import math
 import string
 from collections.abc import Iterator, Sequence
@@ -341,17 +342,16 @@ def _labellings(rows: int, columns: int) -> Iterator[Labels]:
 def _stars(rows: int, columns: int) -> Iterator[int]:
     """Yield the star points, as on Go boards."""
 
-    def marked(side: int) -> set[int]:
+    def lines_of(side: int) -> set[int]:
         inset = 3 if side >= 13 else 2
         return {inset, side - 1 - inset} | ({side // 2} if side % 2 else set())
 
     if min(rows, columns) < 9:
         return
-    for row in sorted(marked(rows)):
-        for column in sorted(marked(columns)):
-            middles = (row == rows // 2) + (column == columns // 2)
-            if middles != 1 or min(rows, columns) >= 17:  # no side stars on smaller boards
-                yield row * columns + column
+    for row, column in itertools.product(sorted(lines_of(rows)), sorted(lines_of(columns))):
+        middles = (row == rows // 2) + (column == columns // 2)
+        if middles != 1 or min(rows, columns) >= 17:  # no side stars on smaller boards
+            yield row * columns + column
 
 
 def _middle(one: Point, other: Point) -> Point:
@@ -360,14 +360,14 @@ def _middle(one: Point, other: Point) -> Point:
 
 def _widened(points: Sequence[Point], width: float) -> list[Point]:
     """Return the corners, clockwise, of a polygon that grows by `width`."""
-    moved: list[Point] = []
+    corners: list[Point] = []
     before, after = [points[-1], *points[:-1]], [*points[1:], points[0]]
     for begin, here, end in zip(before, points, after, strict=True):
         # The outward normals of the two edges at this corner.
         (x, y), (u, v) = _normal(begin, here), _normal(here, end)
         stretch = width / (1 + x * u + y * v)
-        moved.append((here[0] + stretch * (x + u), here[1] + stretch * (y + v)))
-    return moved
+        corners.append((here[0] + stretch * (x + u), here[1] + stretch * (y + v)))
+    return corners
 
 
 def _normal(begin: Point, end: Point) -> Point:

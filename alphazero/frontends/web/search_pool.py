@@ -1,7 +1,7 @@
 """Parallel searches of one player for many clients, on a thread of their own.
 
-Clients with the same player and game share a pool, and so a network and its cache; results are as
-if each searched alone. `post` delivers them on the server's thread; only the pool's thread uses the
+Clients of one player and game share a pool, with its network and cache; no result depends on
+another client. `post` delivers results on the server's thread; only the pool's thread uses the
 player.
 """
 
@@ -84,7 +84,7 @@ class SearchRequest:
 
 @dataclass(eq=False)
 class _Slot:
-    """One of the parallel games of the player, with its client and request."""
+    """A parallel game of the player, with its client and request."""
 
     analyzer: Analyzer
     client: Hashable = None
@@ -114,7 +114,7 @@ class SearchPool:
         """Used by the server's thread."""
         self._post = post
         self._messages: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
-        """Called on the pool's thread, in order; None closes the pool."""
+        """Calls for the pool's thread, in order; None closes the pool."""
         self._thread: threading.Thread | None = None
         self._slots: list[_Slot] = []
         self._queue: list[SearchRequest] = []
@@ -222,9 +222,9 @@ class SearchPool:
 
         If all are busy, the longest-running endless search is ended.
         """
-        own = next((slot for slot in self._slots if slot.client == client), None)
-        if own is not None:
-            return own
+        for slot in self._slots:
+            if slot.client == client:
+                return slot
         idle = [slot for slot in self._slots if slot.request is None]
         if idle:
             return min(idle, key=lambda slot: (slot.client is not None, slot.started))
@@ -232,10 +232,11 @@ class SearchPool:
         if not endless:
             return None
         slot = min(endless, key=lambda slot: slot.started)
-        response = SearchResponse(progress=self._progress_of(slot))
-        assert slot.request is not None
-        self._respond(slot.request, response)
+        request = slot.request
+        assert request is not None
+        response = SearchResponse(progress=self._progress_of(slot, request))
         self._clear(slot)
+        self._respond(request, response)
         return slot
 
     def _start(self, slot: _Slot, request: SearchRequest) -> None:
@@ -267,22 +268,22 @@ class SearchPool:
         decisions = player.take_decisions()
         for index, action in zip(decisions.slots.tolist(), decisions.actions, strict=True):
             slot = self._slots[index]
-            if slot.request is not None:
-                move = self._move_of(slot, int(action))
-                self._respond(slot.request, SearchResponse(move, self._progress_of(slot)))
-                slot.request = None
+            request, slot.request = slot.request, None
+            if request is not None:
+                move = self._move_of(slot.analyzer, request, int(action))
+                self._respond(request, SearchResponse(move, self._progress_of(slot, request)))
         for forfeit in player.forfeits():
             slot = self._slots[forfeit.slot]
-            if slot.request is not None:
-                self._respond(slot.request, SearchResponse(error=forfeit.reason))
-                slot.request = None
+            request, slot.request = slot.request, None
+            if request is not None:
+                self._respond(request, SearchResponse(error=forfeit.reason))
 
-    def _move_of(self, slot: _Slot, action: int) -> int:
+    def _move_of(self, analyzer: Analyzer, request: SearchRequest, action: int) -> int:
         """Return the move of a request's level, where the search plays `action`."""
-        request, roots = slot.request, slot.analyzer.roots if slot.analyzer.searches else None
-        if request is None or request.level is None or roots is None:
+        roots = analyzer.roots if request.level and analyzer.searches else None
+        if request.level is None or roots is None:
             return action
-        rng = slot.analyzer.search.rng
+        rng = analyzer.search.rng
         return request.level.choose(self._game, request.state, action, roots.priors[0], rng)
 
     def _report_progress(self) -> None:
@@ -296,7 +297,7 @@ class SearchPool:
                 slot.analyzer.stop()
             elif now - slot.reported >= REPORT_INTERVAL:
                 slot.reported = now
-                progress = self._progress_of(slot)
+                progress = self._progress_of(slot, request)
                 if progress is None:
                     continue
                 self._post(functools.partial(request.on_progress, progress))
@@ -304,9 +305,7 @@ class SearchPool:
                 if request.budget.simulations is None and done >= MAX_SIMULATIONS:
                     slot.analyzer.stop()
 
-    def _progress_of(self, slot: _Slot) -> SearchProgress | None:
-        request = slot.request
-        assert request is not None
+    def _progress_of(self, slot: _Slot, request: SearchRequest) -> SearchProgress | None:
         result = slot.analyzer.result(request.state, MAX_LINES)
         if result is None:
             return None

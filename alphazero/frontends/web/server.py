@@ -7,6 +7,7 @@ import json
 import logging
 import secrets
 import socket
+import time
 import webbrowser
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -141,7 +142,7 @@ class WebApp:
         session = self.manager.sessions.get(request.path_params["id"])
         if session is None:
             raise RefusedError(404, "this session has ended; start a new one")
-        session.touch()
+        session.last_used = time.monotonic()
         return session
 
 

@@ -131,9 +131,6 @@ class WebSession:
     def _user_sides(self) -> list[int]:
         return [index for index, side in enumerate(self.sides) if side.player is None]
 
-    def touch(self) -> None:
-        self.last_used = time.monotonic()
-
     # --- commands of the page --------------------------------------------------------------------
 
     def move(self, action: int) -> None:

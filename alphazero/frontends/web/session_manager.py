@@ -89,7 +89,7 @@ class SessionManager:
         """Close sessions without a page for `IDLE_SECONDS`."""
         for session in list(self.sessions.values()):
             if session.watchers:
-                session.touch()
+                session.last_used = time.monotonic()
             elif time.monotonic() - session.last_used > IDLE_SECONDS:
                 self.close_session(session.id)
 

@@ -49,20 +49,19 @@ class Page {
   }
 
   listenToButtons() {
+    const analyze = (on) => this.send("analyze", { on, player: byId("analysis-player").value });
     for (const name of ["undo", "hint", "resign"]) press(byId(name), () => this.send(name));
     press(byId("pause"), () => this.send("pause", { on: !this.view.paused }));
     press(byId("first"), () => this.goTo(0));
     press(byId("back"), () => this.stepBy(-1));
     press(byId("forward"), () => this.stepBy(1));
     press(byId("last"), () => this.goTo(this.view.moves.length));
-    const analyze = (on) => this.send("analyze", { on, player: byId("analysis-player").value });
     press(byId("analyze"), () => analyze(!this.view.analyzing));
     byId("analysis-player").addEventListener("change", () => analyze(this.view.analyzing));
     press(byId("new-game"), async () => {
       const game = await this.newGame.ask(this.view);
       if (game) this.send("new", { game });
     });
-    // The loser of the last game, or who moved second, moves first now.
     press(byId("rematch"), () => this.send("new", { sides: [...this.view.sides].reverse() }));
     press(byId("share"), () => share(this.view));
     press(byId("load"), async () => this.load(await askText()));
@@ -215,9 +214,8 @@ class Page {
 
   show() {
     const { view } = this;
-    const { dataset } = document.documentElement;
-    dataset.material = view.material;
-    [dataset.first, dataset.second] = view.looks;
+    const [first, second] = view.looks;
+    Object.assign(document.documentElement.dataset, { material: view.material, first, second });
     this.scoreboard.show(view);
     this.layers.show(view);
     this.showSearch();

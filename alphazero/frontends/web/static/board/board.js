@@ -33,12 +33,11 @@ export class Board {
   /** Show a view with a line of moves, else with a layer: "off", "territory", or a search's. */
   show(view, layer, line) {
     const before = this.view;
-    const moved = before?.id !== view.id || before.serial !== view.serial;
-    if (before?.id !== view.id || before.ply !== view.ply) this.picked = -1;
-    this.view = view;
-    [this.layer, this.line] = [layer, line];
+    const isSameGame = before?.id === view.id;
+    if (!isSameGame || before.ply !== view.ply) this.picked = -1;
+    Object.assign(this, { view, layer, line });
     this.drawField(view);
-    if (moved) this.pieces.show(view, before);
+    if (!isSameGame || before.serial !== view.serial) this.pieces.show(view, before);
     this.draw();
   }
 
@@ -63,10 +62,10 @@ export class Board {
   drawField({ rows, columns, board: { field, width, height, radius, cells } }) {
     if (this.field === field) return;
     this.field = field;
-    const parsed = new DOMParser().parseFromString(field, "image/svg+xml").documentElement;
-    this.picture.replaceChildren(document.importNode(parsed, true));
-    for (const svg of [this.under, this.overlay]) {
-      svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const svg = new DOMParser().parseFromString(field, "image/svg+xml").documentElement;
+    this.picture.replaceChildren(document.importNode(svg, true));
+    for (const layer of [this.under, this.overlay]) {
+      layer.setAttribute("viewBox", `0 0 ${width} ${height}`);
     }
     this.root.style.setProperty("--ratio", width / height);
     this.current = Math.floor(rows / 2) * columns + Math.floor(columns / 2);
@@ -144,19 +143,17 @@ export class Board {
   }
 
   setCurrent(button) {
-    const index = [...this.cells.children].indexOf(button);
     this.cells.children[this.current]?.setAttribute("tabindex", -1);
     button.setAttribute("tabindex", 0);
-    this.current = index;
+    this.current = [...this.cells.children].indexOf(button);
   }
 }
 
 /** Return the screen reader words of each cell: who will own it, and how surely. */
 function territoryWords(ownership, names) {
-  const words = ownership.map((share) => (
-    share === 0 ? "nobody's" : `${percent(Math.abs(share))} ${names[share > 0 ? 0 : 1]}'s`
-  ));
-  return new Map(words.map((word, cell) => [cell, [word]]));
+  return new Map(ownership.map((share, cell) => [
+    cell, [share === 0 ? "nobody's" : `${percent(Math.abs(share))} ${names[share > 0 ? 0 : 1]}'s`],
+  ]));
 }
 
 /** Return the screen reader words of each cell: its visit share and win chance. */

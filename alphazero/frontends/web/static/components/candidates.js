@@ -1,5 +1,5 @@
-// Search results: a table of candidate moves, which can be played by a button and are shown on the
-// board when they are pointed at.
+// Search results: a table of candidate moves. A button plays a move; the board shows the line of the
+// row under the mouse or the focus.
 
 import { chance, count, make, percent, reuseChildren, setAttribute, setText } from "../lib/dom.js";
 import { endOf } from "./layers.js";
@@ -8,10 +8,7 @@ import { endOf } from "./layers.js";
 const MAX_ROWS = 8;
 
 export class Candidates {
-  /**
-   * `play(action)` is called when a move is pressed, `show(line)` when a row gets the mouse or the
-   * focus, `show(null)` when no row has them.
-   */
+  /** `play(action)` plays a move; `show(line)` shows a line on the board, `show(null)` none. */
   constructor(root, { play, show }) {
     this.play = play;
     this.showLine = show;

@@ -58,8 +58,8 @@ export class NewGame {
       const unit = option.endsWith(HALF_POINTS) ? 2 : 1;
       if (value !== "" && value !== dataset.default) options.set(option, Math.round(unit * value));
     }
-    const chosen = [...options].map((option) => option.join("=")).join();
-    return chosen ? `${name}:${chosen}` : name;
+    const text = [...options].map((option) => option.join("=")).join();
+    return text ? `${name}:${text}` : name;
   }
 }
 
@@ -68,8 +68,7 @@ export async function askText() {
   const [file, text] = [byId("load-file"), byId("load-text")];
   file.value = text.value = "";
   if ((await showDialog(byId("load-dialog"))) !== "load") return "";
-  const chosen = file.files[0];
-  return (chosen ? await chosen.text() : text.value).trim();
+  return (file.files[0] ? await file.files[0].text() : text.value).trim();
 }
 
 /** Ask for one of the moves on a cell; returns its action, or null. */
@@ -82,7 +81,7 @@ export async function chooseAction(actions) {
   return answer === "" ? null : Number(answer);
 }
 
-/** Return {game, moves} of a link's part after "#", which anybody may have written; or null. */
+/** Return {game, moves} of a link's untrusted part after "#"; or null. */
 export function readLink(hash) {
   if (hash.length > MAX_LINK) return null;
   const query = new URLSearchParams(hash.replace(/^#/, ""));

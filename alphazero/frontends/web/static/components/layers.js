@@ -1,4 +1,4 @@
-// The layer over the board: what a search found, or who owns the board.
+// The layer over the board: the results of a search, or the owners of the board.
 
 import { setText } from "../lib/dom.js";
 
@@ -10,19 +10,19 @@ export class Layers {
   constructor(select, note, changed) {
     this.select = select;
     this.note = note;
-    /** The user's choice; until then an analysis and the end of a game show their own. */
-    this.chosen = null;
+    /** The user's choice; without one, the usual layer is shown. */
+    this.choice = null;
     select.addEventListener("change", () => {
-      this.chosen = select.value;
+      this.choice = select.value;
       changed();
     });
   }
 
   /** Return the layer of a view. */
   of(view) {
-    const searched = view.analyzing ? "visits" : "off";
-    const usual = view.over && view.has_territory ? "territory" : searched;
-    const layer = this.chosen ?? usual;
+    const ofSearch = view.analyzing ? "visits" : "off";
+    const usual = view.over && view.has_territory ? "territory" : ofSearch;
+    const layer = this.choice ?? usual;
     return layer === "territory" && !view.has_territory ? usual : layer;
   }
 

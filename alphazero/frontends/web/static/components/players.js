@@ -1,10 +1,10 @@
 // The players of both sides: a person, or an engine with a level, simulations or seconds per move.
 
-import { make, press, setOptions, setText, showButtons } from "../lib/dom.js";
+import { make, setOptions, setText, showButtons } from "../lib/dom.js";
 
 const PERSON = "person";
 
-/** What a strength begins with when it is chosen. */
+/** Initial number of each strength. */
 const USUAL = { simulations: 100, seconds: 1, level: 4 };
 
 /** The controls of one side. */
@@ -76,16 +76,17 @@ export class Sides {
     this.pair = [0, 1].map(
       (index) => new SideControls(index, (side) => changed(this.sides.with(index, side))),
     );
-    const swap = make("button", { type: "button", class: "swap", title: "Swap sides" }, "⇅");
-    swap.setAttribute("aria-label", "Swap sides");
-    press(swap, () => changed([...this.sides].reverse()));
+    const swap = make("button", {
+      type: "button", class: "swap", title: "Swap sides", "aria-label": "Swap sides",
+      click: () => changed([...this.sides].reverse()),
+    }, "⇅");
     root.append(make("div", { class: "sides" }, ...this.pair.map((side) => side.root)), swap);
   }
 
   /** Show the sides of a view, and of `players` those that play its game. */
   show(players, { sides, side_names: names, available }) {
     this.sides = sides;
-    const offered = players.filter(({ name }) => available.includes(name));
-    this.pair.forEach((side, index) => side.show(offered, sides[index], names[index]));
+    const options = players.filter(({ name }) => available.includes(name));
+    this.pair.forEach((side, index) => side.show(options, sides[index], names[index]));
   }
 }

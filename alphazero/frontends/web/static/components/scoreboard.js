@@ -1,8 +1,8 @@
 // Who plays, whose turn it is, points, and the win chance as a bar.
 
-import { byId, chance, make, percent, setAttribute, setText } from "../lib/dom.js";
+import { byId, chance, make, setAttribute, setText } from "../lib/dom.js";
 
-/** What each side joins where cells are hexagons. */
+/** The edges that each side joins on hexagons. */
 const EDGES = ["top to bottom", "left to right"];
 
 /** A side: its stone, its name, who plays it, its points. */
@@ -58,17 +58,15 @@ export class Scoreboard {
     const { search, side_names: names, to_play: player } = view;
     setText(byId("wait"), stateOf(view));
     const value = search && !view.over ? (player === 0 ? 1 : -1) * search.value : view.value;
-    const isKnown = value !== null;
     const leader = (value ?? 0) >= 0 ? 0 : 1;
-    this.bar.classList.toggle("unknown", !isKnown);
-    this.share.style.height = percent(isKnown ? (1 + value) / 2 : 0).replace(/[< ]/g, "");
-    const text = isKnown ? chance(Math.abs(value)) : "";
+    this.bar.classList.toggle("unknown", value === null);
+    this.share.style.height = `${50 + 50 * (value ?? -1)}%`;
+    const text = value === null ? "" : chance(Math.abs(value));
     setText(this.percent, text.replace(/[< %]/g, ""));
-    this.percent.classList.toggle("below", leader === 0);
-    this.percent.classList.toggle("above", leader === 1);
-    const words = isKnown ? `Win chance: ${names[leader]} ${text}` : "Win chance: not known here";
+    setAttribute(this.percent, "class", `percent ${leader === 0 ? "below" : "above"}`);
+    const words = `Win chance: ${value === null ? "not known here" : `${names[leader]} ${text}`}`;
     setAttribute(this.bar, "aria-label", words);
-    setAttribute(this.bar, "title", isKnown ? `${words}; a draw counts half` : words);
+    setAttribute(this.bar, "title", value === null ? words : `${words}; a draw counts half`);
   }
 }
 

@@ -51,11 +51,13 @@ export class Graph {
       .filter(([, y]) => y !== null);
     const curve = points.map(([x, y]) => `${x} ${y}`).join(" L ");
     const end = across(moves.length);
+    const line = (kind, x1, x2, y1, y2) => makeSvg("line", { class: kind, x1, x2, y1, y2 });
+    const label = (y, text) => makeSvg("text", { class: "axis-label", x: width - 6, y }, text);
     const shapes = [
-      makeSvg("line", { class: "middle", x1: 0, x2: width, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
-      makeSvg("line", { class: "played", x1: EDGE, x2: end, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
-      makeSvg("text", { class: "axis-label", x: width - 6, y: 16 }, `${names[0]} wins`),
-      makeSvg("text", { class: "axis-label", x: width - 6, y: HEIGHT - 8 }, `${names[1]} wins`),
+      line("middle", 0, width, HEIGHT / 2, HEIGHT / 2),
+      line("played", EDGE, end, HEIGHT / 2, HEIGHT / 2),
+      label(16, `${names[0]} wins`),
+      label(HEIGHT - 8, `${names[1]} wins`),
     ];
     if (points.length > 1) {
       const [[left], [right]] = [points[0], points.at(-1)];
@@ -64,7 +66,7 @@ export class Graph {
       shapes.push(makeSvg("path", { class: "curve", d: `M ${curve}` }));
     }
     const x = across(ply);
-    shapes.push(makeSvg("line", { class: "cursor", x1: x, x2: x, y1: 4, y2: HEIGHT - 4 }));
+    shapes.push(line("cursor", x, x, 4, HEIGHT - 4));
     for (const [left, y] of points) {
       shapes.push(makeCircle(left === x ? "here" : "point", { x: left, y }, 3.5));
     }

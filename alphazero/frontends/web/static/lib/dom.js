@@ -80,13 +80,13 @@ export function showButtons(box, items, describe) {
 }
 
 /** Fill a select with [value, text] pairs, unless it has them, and choose one. */
-export function setOptions(select, pairs, chosen) {
+export function setOptions(select, pairs, choice) {
   const key = JSON.stringify(pairs);
   if (select.dataset.key !== key) {
     select.dataset.key = key;
     select.replaceChildren(...pairs.map(([value, text]) => make("option", { value }, text)));
   }
-  if (chosen !== undefined && select.value !== chosen) select.value = chosen;
+  if (select.value !== choice) select.value = choice;
 }
 
 /** Format a share in [0, 1] as "43 %". */
@@ -108,17 +108,15 @@ export function count(number) {
 export function followTheme(button) {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
-  let chosen = localStorage.getItem(THEME_KEY);
   const show = () => {
-    const dark = chosen === null ? system.matches : chosen === "dark";
-    root.dataset.theme = dark ? "dark" : "light";
-    button.textContent = dark ? "☀" : "☾";
-    button.title = dark ? "Light colours" : "Dark colours";
-    button.setAttribute("aria-label", button.title);
+    const theme = localStorage.getItem(THEME_KEY) ?? (system.matches ? "dark" : "light");
+    const isDark = theme === "dark";
+    root.dataset.theme = theme;
+    button.textContent = isDark ? "☀" : "☾";
+    button.title = button.ariaLabel = isDark ? "Light colours" : "Dark colours";
   };
   button.addEventListener("click", () => {
-    chosen = root.dataset.theme === "dark" ? "light" : "dark";
-    localStorage.setItem(THEME_KEY, chosen);
+    localStorage.setItem(THEME_KEY, root.dataset.theme === "dark" ? "light" : "dark");
     show();
   });
   system.addEventListener("change", show);
