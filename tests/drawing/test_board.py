@@ -56,21 +56,26 @@ def board_svg(game: Game, state: State, **marks: int | None) -> str:
     return canvas.svg(position_title(game, state))
 
 
+def shapes(svg: str, tag: str) -> list[dict[str, str]]:
+    """Return the attributes of the elements of one tag."""
+    return [shape.attrib for shape in ElementTree.fromstring(svg).iter(f"{SVG}{tag}")]
+
+
 def circles(svg: str, name: str, use: str = "fill") -> set[tuple[float, float]]:
     """Return the middles of the circles whose colour is a CSS custom property."""
     return {
-        (float(each.attrib["cx"]), float(each.attrib["cy"]))
-        for each in ElementTree.fromstring(svg).iter(f"{SVG}circle")
-        if each.attrib.get(use, "").startswith(f"var(--{name}, #")
+        (float(circle["cx"]), float(circle["cy"]))
+        for circle in shapes(svg, "circle")
+        if circle.get(use, "").startswith(f"var(--{name}, #")
     }
 
 
 def crosses(svg: str) -> set[tuple[float, float]]:
     """Return the middles of the crosses, each of two strokes."""
     strokes = [
-        [tuple(map(float, point.split(","))) for point in each.attrib["points"].split()]
-        for each in ElementTree.fromstring(svg).iter(f"{SVG}polyline")
-        if each.attrib["stroke"].startswith("var(--board-letter")
+        [tuple(map(float, point.split(","))) for point in line["points"].split()]
+        for line in shapes(svg, "polyline")
+        if line["stroke"].startswith("var(--board-letter")
     ]
     middles = [(round((a + c) / 2, 2), round((b + d) / 2, 2)) for (a, b), (c, d) in strokes]
     assert all(middles.count(middle) == 2 for middle in middles)
@@ -78,10 +83,10 @@ def crosses(svg: str) -> set[tuple[float, float]]:
 
 
 def texts(svg: str) -> list[tuple[str, float, float]]:
-    """Return every text of a picture with the place that it is written at."""
+    """Return the texts of a picture with their places."""
+    elements = ElementTree.fromstring(svg).iter(f"{SVG}text")
     return [
-        (each.text or "", float(each.attrib["x"]), float(each.attrib["y"]))
-        for each in ElementTree.fromstring(svg).iter(f"{SVG}text")
+        (text.text or "", float(text.get("x", 0)), float(text.get("y", 0))) for text in elements
     ]
 
 
@@ -170,10 +175,10 @@ def test_the_coloured_sides_of_a_rhombus_are_closed_all_around(size: int) -> Non
     canvas = Canvas()
     board.draw_field(canvas)
     picture = canvas.to_image()
-    poured = (255, 0, 255)
-    ImageDraw.floodfill(picture, (0, 0), poured)
+    flood = (255, 0, 255)
+    ImageDraw.floodfill(picture, (0, 0), flood)
     right, down = picture.size
-    ImageDraw.floodfill(picture, (right - 1, down - 1), poured)  # the other paper's corner
+    ImageDraw.floodfill(picture, (right - 1, down - 1), flood)  # the other paper's corner
 
     def colour_at(cell: int, angle: float, length: float) -> tuple[int, ...]:
         """Return the colour at some cells' length from the middle of a cell, 0 degrees right."""
@@ -193,7 +198,7 @@ def test_the_coloured_sides_of_a_rhombus_are_closed_all_around(size: int) -> Non
     for cell, angle in ((0, 150), (last, -30)):
         assert colour_at(cell, angle - 9, corner) == first
         assert colour_at(cell, angle + 9, corner) == second
-        assert colour_at(cell, angle, 1 / math.sqrt(3) + 0.3) == poured
+        assert colour_at(cell, angle, 1 / math.sqrt(3) + 0.3) == flood
     for cell, angle in ((size - 1, 60), (last - size + 1, -120)):
         assert colour_at(cell, angle + 9, middle_of_side) == first
         assert colour_at(cell, angle - 9, middle_of_side) == second
@@ -211,12 +216,7 @@ def test_a_game_of_one_file_is_drawn_without_further_settings() -> None:
     assert game.board_style is BoardStyle.SQUARES
     svg = board_svg(game, game.initial_state(), highlighted_cell=1)
     assert texts(svg) == []
-    frames = [
-        each.attrib
-        for each in ElementTree.fromstring(svg).iter(f"{SVG}rect")
-        if "board-mark" in each.attrib.get("stroke", "")
-    ]
-    assert len(frames) == 1
+    assert sum("board-mark" in frame.get("stroke", "") for frame in shapes(svg, "rect")) == 1
 
 
 @pytest.mark.parametrize("name", ["connect_four", "go", "hex", "tic_tac_toe"])
@@ -247,41 +247,40 @@ def test_the_numbers_of_a_position_stand_on_their_cells_in_both_pictures(name: s
     )
 
 
-def test_a_position_shows_itself_with_what_a_player_found() -> None:
+def test_a_position_shows_itself_with_the_search_of_a_player() -> None:
     position = alphazero.Position("connect_four", "44").play("3", "3")
     assert repr(position).splitlines()[-2:] == [". . X X . . .", "1 2 3 4 5 6 7"]
-    bare = ElementTree.fromstring(position._repr_svg_())
-    fills = [each.attrib.get("fill") for each in bare.iter(f"{SVG}circle")]
+    fills = [circle.get("fill") for circle in shapes(position._repr_svg_(), "circle")]
     assert [fills.count(stone.code) for stone in palette_of(position.game).stones] == [2, 2]
     player = parse_player("uct:simulations=40").create(position.game)
     assert isinstance(player, SearchPlayer)
-    found = position.think(player)
-    search_result = found.search_result
+    searched = position.think(player)
+    search_result = searched.search_result
     assert search_result is not None
     assert position.search_result is None
     assert search_result.visits.sum() == 40
-    written = [text for text, _, _ in texts(found._repr_svg_())]
+    written = [text for text, _, _ in texts(searched._repr_svg_())]
     shares = 100 * search_result.visits / 40
     assert {f"{share:.0f}" for share in shares[shares > 0]} <= set(written)
     assert f"{search_result.value:+.2f}" in written
     assert "40 visits, %" in written
     assert f"best move: {search_result.action + 1}" in written
-    assert found.play("1").search_result is None
+    assert searched.play("1").search_result is None
 
 
 def squares(svg: str) -> list[tuple[float, float, str, float]]:
     """Return the centre, the colour and the opacity of the squares of territory."""
+    colours = {stone.code for stone in palette_of(make_game("go")).stones}
+    boxes = [box for box in shapes(svg, "rect") if "x" in box and box["fill"] in colours]
     return [
         (
-            float(each.attrib["x"]) + float(each.attrib["width"]) / 2,
-            float(each.attrib["y"]) + float(each.attrib["height"]) / 2,
-            each.attrib["fill"],
-            float(each.attrib.get("fill-opacity", 1)),
+            float(box["x"]) + float(box["width"]) / 2,
+            float(box["y"]) + float(box["height"]) / 2,
+            box["fill"],
+            float(box.get("fill-opacity", 1)),
         )
-        for each in ElementTree.fromstring(svg).iter(f"{SVG}rect")
-        if "x" in each.attrib
-        and each.attrib["fill"] in {stone.code for stone in palette_of(make_game("go")).stones}
-        and each.attrib["width"] == each.attrib["height"]
+        for box in boxes
+        if box["width"] == box["height"]
     ]
 
 

@@ -56,10 +56,6 @@ def colours_of(game: Game) -> set[tuple[int, int, int]]:
     return {LETTER.colour, palette.field.colour, *(stone.colour for stone in palette.stones)}
 
 
-def signs_of(diagram: str) -> str:
-    return "".join(diagram.split())
-
-
 def centre_of(board: BoardDrawing, cell: int) -> tuple[int, int]:
     x, y = board.centres[cell]
     return round(x), round(y)
@@ -94,7 +90,7 @@ def test_only_legal_moves_are_marked(game: Game, diagram: str) -> None:
     marked = {game.action_cell(state, action) for action in legal}
     empty = draw(game, state, {})
     board = board_at(game, 0)
-    for cell, sign in enumerate(signs_of(diagram)):
+    for cell, sign in enumerate("".join(diagram.split())):
         place = above_number(board, cell)
         tinted = picture.getpixel(place) != empty.getpixel(place)
         assert tinted == (cell in marked), (cell, sign)
@@ -147,9 +143,9 @@ def test_a_value_is_a_bar_from_the_middle(value: float, coloured: tuple[float, f
     left, width = round(board_at(game, 2).left), 190
     row = [picture.getpixel((left + x, 106 + 30)) == POLICY_COLOURS[0].colour for x in range(width)]
     begin, end = (round(width * (1 + side) / 2) for side in coloured)
-    for x, found in enumerate(row):
+    for x, is_coloured in enumerate(row):
         if min(abs(x - edge) for edge in (begin, end, width // 2)) > 2:
-            assert found == (begin < x < end), x
+            assert is_coloured == (begin < x < end), x
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,8 @@ def served() -> Iterator[Served]:
 
 def playing(page: Page) -> dict[str, Box]:
     """Return the boxes of what one needs to play."""
-    shown = [name for name in NEEDED if page.locator(name).is_visible()]
-    return {name: page.locator(name).bounding_box() for name in shown}
+    visible = [name for name in NEEDED if page.locator(name).is_visible()]
+    return {name: page.locator(name).bounding_box() for name in visible}
 
 
 def overlap(one: Box, other: Box) -> bool:
@@ -116,10 +116,10 @@ def test_a_finger_hits_every_control(visit: PageVisitor) -> None:
     page.get_by_role("button", name="Hint").click()
     page.locator("#search .move-table tbody tr").first.wait_for()
     small = "button:not(#board button, dialog button), select"
-    for each in page.locator(small).all():
-        if not each.is_visible():
+    for control in page.locator(small).all():
+        if not control.is_visible():
             continue
-        box, html = each.bounding_box(), each.evaluate("one => one.outerHTML.slice(0, 80)")
+        box, html = control.bounding_box(), control.evaluate("one => one.outerHTML.slice(0, 80)")
         assert round(box["height"]) >= FINGER, html
         assert round(box["width"]) >= FINGER, html
 

@@ -77,10 +77,10 @@ def test_without_the_token_nothing_is_answered() -> None:
         assert status == 200
         cookie = f"alphazero-token-{running.port}"
         wrong = (f"{TOKEN}x", TOKEN[:-1], TOKEN.upper(), "", "\xe9")
-        for path in (each.format(id=view["id"]) for each in TOKEN_NEEDED):
-            cookies = ["a=b", *(f"{cookie}={each}" for each in wrong)]
-            answers = [running.ask("GET", path, headers={"Cookie": each}) for each in cookies]
-            answers += [running.ask("GET", each) for each in (path, f"{path}?token=x")]
+        cookies = ["a=b", *(f"{cookie}={token}" for token in wrong)]
+        for path in (template.format(id=view["id"]) for template in TOKEN_NEEDED):
+            answers = [running.ask("GET", path, headers={"Cookie": text}) for text in cookies]
+            answers += [running.ask("GET", address) for address in (path, f"{path}?token=x")]
             for status, reply in answers:
                 assert status == 403
                 assert "token" in reply["error"]
@@ -140,7 +140,7 @@ def test_other_machines_need_the_token_that_is_printed(
 
 
 def test_a_name_that_listens_to_everybody_still_knows_its_visitors() -> None:
-    asked = security.SecurityMiddleware(lambda *_: None, "my-box.local")  # type: ignore[arg-type]
-    assert asked._is_own_host("my-box.local:8000")
-    assert asked._is_own_host("10.0.0.7:8000")
-    assert not asked._is_own_host("my-box.local.evil.example:8000")
+    middleware = security.SecurityMiddleware(lambda *_: None, "my-box.local")  # type: ignore[arg-type]
+    assert middleware._is_own_host("my-box.local:8000")
+    assert middleware._is_own_host("10.0.0.7:8000")
+    assert not middleware._is_own_host("my-box.local.evil.example:8000")

@@ -79,15 +79,13 @@ def check_view(view: dict[str, Any], game: Game, state: State) -> None:
     over = game.outcome(state) != ONGOING
     actions = [action for cell in view["board"]["cells"] for action in cell["actions"]]
     actions += view["offboard_moves"]
-    assert sorted(each["action"] for each in actions) == ([] if over else legal)
-    for each in actions:
-        assert game.parse_action(state, each["name"]) == each["action"]
+    assert sorted(move["action"] for move in actions) == ([] if over else legal)
+    for move in actions:
+        assert game.parse_action(state, move["name"]) == move["action"]
     assert view["over"] == over
     assert view["to_play"] == own
-    if over:
-        assert view["status"] == describe_end(game, state)
-    else:
-        assert view["status"] == f"{game.side_names[own]} to move"
+    turn = f"{game.side_names[own]} to move"
+    assert view["status"] == (describe_end(game, state) if over else turn)
     assert view["board"]["field"].startswith("<svg")
 
 
@@ -186,7 +184,7 @@ def test_a_hint_finds_the_winning_move(served: Served) -> None:
         best = view["search"]["candidates"][0]
         assert (best["name"], best["value"], best["cell"]) == ("c3", 1.0, 2)
         assert view["ply"] == 4
-        assert {each["action"] for each in view["search"]["candidates"]} == {2, 5, 6, 7, 8}
+        assert {move["action"] for move in view["search"]["candidates"]} == {2, 5, 6, 7, 8}
         assert not page.do("undo")["hint"]
 
 
@@ -195,12 +193,12 @@ def test_an_analysis_is_streamed_and_follows_the_position(served: Served) -> Non
         view = page.do("analyze", on=True, player="uct")
         assert view["analyzing"]
         contents = [content for name, content in page_events(page, 4) if name == "search"]
-        assert all(each["ply"] == 0 for each in contents)
-        counts = [each["search"]["simulations"] for each in contents]
+        assert all(content["ply"] == 0 for content in contents)
+        counts = [content["search"]["simulations"] for content in contents]
         assert counts == sorted(counts)
         candidates = contents[-1]["search"]["candidates"]
         assert len(candidates) == 7
-        assert sum(each["share"] for each in candidates) == pytest.approx(1)
+        assert sum(move["share"] for move in candidates) == pytest.approx(1)
         page.do("move", action=3)
         for name, content in page.events():
             # Where the tree has no room left, its end comes with the view.
@@ -332,20 +330,20 @@ def test_sides_change_and_only_players_of_the_game_are_allowed(served: Served) -
 def test_a_side_plays_at_a_level_for_people() -> None:
     with serving([parse_player(str(CHECKPOINTS / "tic_tac_toe.safetensors"))]) as running:
         players = running.ask("GET", "/api/setup")[1]["players"]
-        (player,) = [each for each in players if each["levels"]]
-        assert [each["number"] for each in player["levels"]] == [*range(1, 11)]
+        (player,) = [player for player in players if player["levels"]]
+        assert [level["number"] for level in player["levels"]] == [*range(1, 11)]
         weakest, strongest = ({"player": player["name"], "level": level} for level in (1, 10))
         for side, count in ((weakest, 8), (strongest, 3)):
-            played = set()
+            names = set()
             with running.begin("tic_tac_toe") as page:
                 for _ in range(count):
                     page.do("new", sides=[PERSON, PERSON])
                     page.do("paste", moves="a3 a2 b3 b2")
                     page.do("sides", sides=[side, PERSON])
                     view = page.wait(lambda view: view["ply"] == 5)
-                    played.add(view["moves"][4]["name"])
+                    names.add(view["moves"][4]["name"])
             # The weakest moves at random; the strongest wins at once.
-            assert (played == {"c3"}) == (side is strongest)
+            assert (names == {"c3"}) == (side is strongest)
         assert view["sides"][0] == {**strongest, "simulations": None, "seconds": None}
         assert "level 10" in page.saved("json")
         for side in (

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any, Self
 
 from alphazero.frontends.web.catalog import Catalog
@@ -61,7 +60,7 @@ class Served:
         self.manager._post(lambda: self.manager.close_session(session_id))
 
     def begin(self, game: str, *sides: Json) -> "Visitor":
-        """Create a session, of two people by default, and open its event stream."""
+        """Create a session, by default of two people, and open its event stream."""
         body = {"game": game, "sides": list(sides or (PERSON, PERSON))}
         status, view = self.ask("POST", "/api/sessions", body)
         assert status == 200, view
@@ -82,12 +81,7 @@ class Visitor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.leave()
 
     def leave(self) -> None:
@@ -125,10 +119,10 @@ class Visitor:
                     self.view = content
                 yield name, content
 
-    def wait(self, wanted: Any) -> Json:
-        """Return the first view of the stream for which `wanted` holds."""
+    def wait(self, condition: Callable[[Json], Any]) -> Json:
+        """Return the first view of the stream that meets a condition."""
         for name, content in self.events():
-            if name == "view" and wanted(content):
+            if name == "view" and condition(content):
                 return content
         raise AssertionError("the stream has ended")
 

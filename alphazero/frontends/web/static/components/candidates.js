@@ -1,5 +1,5 @@
-// Search results: a table of candidate moves. A button plays a move; the board shows the line of the
-// row under the mouse or the focus.
+// Search results: a table of candidate moves. A button plays a move; the board shows the line of
+// the row under the mouse or the focus.
 
 import { chance, count, make, percent, reuseChildren, setAttribute, setText } from "../lib/dom.js";
 import { endOf } from "./layers.js";
