@@ -4,6 +4,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Callable, Mapping
+from operator import ge, gt, le, lt
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -20,6 +21,7 @@ from alphazero.config.strict_yaml import (
 from alphazero.errors import ConfigError, did_you_mean
 
 Section = TypeVar("Section")
+COMPARISONS = {"at_least": ge, "above": gt, "at_most": le, "below": lt}
 Field = tuple[dataclasses.Field[Any], Any, "FieldInfo"]
 
 
@@ -38,31 +40,24 @@ class FieldInfo:
     kind: str = ""
     read: "Callable[[Reader, KeyPath, Any], Any] | None" = None
 
+    def _limits(self) -> dict[str, float]:
+        """Return the limits by the names of their fields."""
+        return {name: value for name in COMPARISONS if (value := getattr(self, name)) is not None}
+
     def bounds(self) -> list[str]:
         """Return the limits in words, such as `at least 1`."""
-        words = ("at least", "above", "at most", "below")
-        limits = (self.at_least, self.above, self.at_most, self.below)
-        return [f"{w} {limit}" for w, limit in zip(words, limits, strict=True) if limit is not None]
+        return [f"{name.replace('_', ' ')} {limit}" for name, limit in self._limits().items()]
 
-    def is_out_of_range(self, value: float) -> bool:
-        return (
-            (self.at_least is not None and value < self.at_least)
-            or (self.above is not None and value <= self.above)
-            or (self.at_most is not None and value > self.at_most)
-            or (self.below is not None and value >= self.below)
-        )
+    def accepts(self, value: float) -> bool:
+        """Whether a number is within the limits."""
+        return all(COMPARISONS[name](value, limit) for name, limit in self._limits().items())
 
 
 REQUIRED: Any = dataclasses.MISSING
 GREATEST = {int: 2**63 - 1, float: 1e30}
 """Largest absolute values: of 64-bit integers, and for floats far from overflow."""
-KIND_WORDS = {
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    str: "text",
-    type(None): "null",
-}
+KIND_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+KIND_WORDS |= {type(None): "null"}
 
 
 def config_field(default: Any, meaning: str, **details: Any) -> Any:
@@ -90,23 +85,19 @@ def check_value(kind: Any, note: FieldInfo, value: Any) -> Any:
         if value is None:
             return None
         kind = next(option for option in get_args(kind) if option is not type(None))
-    given = value
     greatest = GREATEST.get(kind, math.inf)
     if type(value) in (int, float) and greatest < abs(value) < math.inf:
         raise WrongValueError(f"must be at most {greatest} in absolute value")
-    if kind is float and type(value) is int:
-        value = float(value)
-    if type(value) is not kind:
+    if type(value) is not kind and not (kind is float and type(value) is int):
         raise WrongValueError(_wrong_type(kind, value))
     if kind is float and not math.isfinite(value):
         raise WrongValueError(f"must be a finite number, got {value}")
     if note.choices and value not in note.choices:
-        listed = ", ".join(note.choices)
-        nearest = did_you_mean(value, note.choices)
-        raise WrongValueError(f"must be one of {listed}, got {quote(value)}{nearest}")
-    if kind in (int, float) and note.is_out_of_range(value):
-        raise WrongValueError(f"must be {' and '.join(note.bounds())}, got {given}")
-    return value
+        hint = did_you_mean(value, note.choices)
+        raise WrongValueError(f"must be one of {', '.join(note.choices)}, got {quote(value)}{hint}")
+    if kind in (int, float) and not note.accepts(value):
+        raise WrongValueError(f"must be {' and '.join(note.bounds())}, got {value}")
+    return float(value) if kind is float else value
 
 
 def _wrong_type(kind: Any, value: Any) -> str:
@@ -118,10 +109,10 @@ def _wrong_type(kind: Any, value: Any) -> str:
             number = math.nan
         if math.isfinite(number) and (kind is float or number.is_integer()):
             plain = str(int(number)) if kind is int else yaml_scalar(number)
-            parts = re.fullmatch(r"([-+]?\d+)(\.\d*)?[eE]([-+]?)(\d+)", value)
-            if parts and kind is float:
-                whole, fraction, sign, exponent = parts.groups(default="")
-                power = f"{whole}{fraction or '.0'}e{sign or '+'}{exponent}"
+            match = re.fullmatch(r"([-+]?\d+)(\.\d*)?[eE]([-+]?)(\d+)", value)
+            if match and kind is float:
+                integer, fraction, sign, exponent = match.groups(default="")
+                power = f"{integer}{fraction or '.0'}e{sign or '+'}{exponent}"
                 plain = power if power == plain else f"{power} or {plain}"
             return f"{quote(value)} is text in YAML; write {quote(plain)[1:-1]}"
         if kind is float and re.fullmatch(r"[-+]?\d+,\d+", value):
@@ -141,18 +132,23 @@ class Reader:
         self.problems = [Problem(n, f"{source}:{n}: {text}") for n, text in document.problems]
 
     def report(self, path: KeyPath, message: str) -> None:
-        """Add a problem of the value at `path`, with its override or the nearest known line."""
+        """Add a problem of the value at `path`, with the nearest override or line in the file."""
         self.wrong.add(path)
-        for length in range(len(path), 0, -1):
-            if path[:length] in self.overridden:
-                typed = self.overridden[path[:length]]
-                self.problems.append(Problem(NO_LINE, f"override {quote(typed)}: {message}"))
-                return
-            if path[:length] in self.lines:
-                line = self.lines[path[:length]]
-                self.problems.append(Problem(line, f"{self.source}:{line}: {message}"))
-                return
-        self.problems.append(Problem(NO_LINE - 1, f"{self.source}: {message}"))
+        line, place = NO_LINE - 1, self.source
+        for parent in (path[:length] for length in range(len(path), 0, -1)):
+            if parent in self.overridden:
+                line, place = NO_LINE, f"override {quote(self.overridden[parent])}"
+                break
+            if parent in self.lines:
+                line = self.lines[parent]
+                place = f"{self.source}:{line}"
+                break
+        self.problems.append(Problem(line, f"{place}: {message}"))
+
+    def mark_parent(self, path: KeyPath) -> None:
+        """Mark the value at `path` as wrong if a part of it is."""
+        if any(wrong[: len(path)] == path for wrong in self.wrong):
+            self.wrong.add(path)
 
     def finish(self) -> None:
         """Raise one ConfigError for all problems, by line, if there are any."""
@@ -168,25 +164,24 @@ class Reader:
         """Build a section from a mapping; a key with a problem gets its default, or None."""
         fields = config_fields(section)
         names = [field.name for field, _, _ in fields]
-        place = quote(".".join(map(str, path)))
-        for name in values:
-            if name not in names:
-                hint = did_you_mean(name, names)
-                if name.isdecimal() and values[name] is None:
-                    hint = "; a comma begins another key: write decimals with a point, such as 1.4"
-                self.report((*path, name), f"unknown key {quote(name)} in {place}{hint}")
-        built: dict[str, Any] = {}
+        for name in [name for name in values if name not in names]:
+            hint = did_you_mean(name, names)
+            if name.isdecimal() and values[name] is None:
+                hint = "; a comma begins another key: write decimals with a point, such as 1.4"
+            place = quote(".".join(map(str, path)))
+            self.report((*path, name), f"unknown key {quote(name)} in {place}{hint}")
+        arguments: dict[str, Any] = {}
         for field, kind, note in fields:
-            here = (*path, field.name)
+            key_path = (*path, field.name)
             if field.name in values:
-                built[field.name] = self.read_value(here, kind, note, values[field.name])
+                arguments[field.name] = self.read_value(key_path, kind, note, values[field.name])
             elif field.default is REQUIRED:
                 if path not in self.wrong:
-                    self.report(here, f"{dotted(here)}: this required key is missing")
-                built[field.name] = None
-            if here in self.wrong and field.default is not REQUIRED:
-                built[field.name] = field.default
-        return section(**built)
+                    self.report(key_path, f"{dotted(key_path)}: this required key is missing")
+                arguments[field.name] = None
+            if key_path in self.wrong and field.default is not REQUIRED:
+                arguments[field.name] = field.default
+        return section(**arguments)
 
     def read_value(self, path: KeyPath, kind: Any, note: FieldInfo, value: Any) -> Any:
         """Return the checked value, or report a problem and return None."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from alphazero.config.fields import Reader, dotted
 from alphazero.config.schema import (
     SECTIONS,
+    BudgetConfig,
     Config,
     GameConfig,
     RatePoint,
@@ -62,8 +63,8 @@ def config_from(source: Config | Mapping[str, Any] | Path | str) -> Config:
 def _plain(value: Any) -> Any:
     """Convert sequences and mappings to lists and dicts, as YAML has them."""
     if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+        return {str(name): _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _read(document: Document, source: str, overrides: Sequence[str], default_name: str) -> Config:
@@ -72,13 +73,13 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
     values: dict[str, dict[str, Any]] = {}
     for name, content in document.value.items():
         if name not in SECTIONS:
-            nearest = did_you_mean(name, SECTIONS)
-            reader.report((name,), f"unknown section {quote(name)}{nearest}")
+            hint = did_you_mean(name, SECTIONS)
+            reader.report((name,), f"unknown section {quote(name)}{hint}")
         elif content is not None and not isinstance(content, dict):
             is_game = name == "game" and isinstance(content, str) and content.isidentifier()
             hint = f"; write game: {{name: {content}}}" if is_game else ""
-            got = describe_value(content)
-            reader.report((name,), f"{name}: expected keys and values, got {got}{hint}")
+            text = f"{name}: expected keys and values, got {describe_value(content)}{hint}"
+            reader.report((name,), text)
         else:
             values[name] = dict(content or {})
     for override in overrides:
@@ -89,9 +90,12 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
     config = Config(**sections)
     if not config.run.name:
         config = replace(config, run=replace(config.run, name=default_name))
-    for paths, message in _cross_checks(config):
+    for names, message in _cross_checks(config):
+        paths: list[KeyPath] = [tuple(name.split(".")) for name in names]
         if reader.wrong.isdisjoint([*paths, *(path[:1] for path in paths)]):
-            reader.report(_given(reader, paths), message)
+            changed = [path for path in paths if path in reader.overridden]
+            in_file = [path for path in paths if path in reader.lines]
+            reader.report([*changed, *in_file, *paths][0], message)
     # Importing games may compile for a minute: report other mistakes first.
     if not reader.wrong or "alphazero.games" in sys.modules:
         _check_game(reader, config)
@@ -105,16 +109,12 @@ def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override:
     path = (section, name)
     reader.overridden[path] = override
     if not (equals and dot and section and name):
-        keys = [
-            f"{each}.{section}"
-            for each, kind in SECTIONS.items()
-            if section in [field.name for field in fields(kind)]
-        ]
-        hint = f"; did you mean {' or '.join(keys)}?" if keys else ""
+        owners = [owner for owner, kind in SECTIONS.items() if section in _names(kind)]
+        keys = " or ".join(f"{owner}.{section}" for owner in owners)
+        hint = f"; did you mean {keys}?" if keys else ""
         reader.report(path, f"expected section.key=value{hint}")
     elif section not in SECTIONS:
-        nearest = did_you_mean(section, SECTIONS)
-        reader.report(path, f"unknown section {quote(section)}{nearest}")
+        reader.report(path, f"unknown section {quote(section)}{did_you_mean(section, SECTIONS)}")
     else:
         try:
             document = parse_yaml(value_text)
@@ -130,120 +130,93 @@ def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
     """Read the game section; `_check_game` checks the options."""
     options = {name: value for name, value in values.items() if name != "name"}
     for name, value in options.items():
-        path = ("game", name)
         if value is None or isinstance(value, list | dict) or not name.isidentifier():
             expected = "expected an option name and a number, text, true or false"
-            reader.report(path, f"game.{name}: {expected}, got {describe_value(value)}")
-    named = {"name": values["name"]} if "name" in values else {}
-    return replace(reader.read(GameConfig, ("game",), named), options=options)
+            message = f"game.{name}: {expected}, got {describe_value(value)}"
+            reader.report(("game", name), message)
+    required = {"name": values["name"]} if "name" in values else {}
+    return replace(reader.read(GameConfig, ("game",), required), options=options)
 
 
 def _check_game(reader: Reader, config: Config) -> None:
     """Check the game, the auxiliary heads and the varied options, if they were read."""
-    game = config.game
+    name, options = config.game.name, config.game.options
     if any(path[:1] == ("game",) for path in reader.wrong):
         return
     from alphazero.games import make_game
 
     try:
-        made = make_game(game.name, **game.options)
+        game = make_game(name, **options)
     except GameError as error:
-        message = _one_line(error)
-        words = {("game", each): each for each in game.options} | {("game", "name"): game.name}
-        named = [path for path in words if path in reader.overridden and words[path] in message]
-        reader.report(named[0] if named else ("game",), message)
+        message = "".join(c if c.isprintable() else " " for c in str(error))[:500]
+        words = {option: option for option in options} | {"name": name}
+        paths = [("game", key) for key, word in words.items() if word in message]
+        changed = [path for path in paths if path in reader.overridden]
+        reader.report(changed[0] if changed else ("game",), message)
         return
-    rules = {"ownership": ("owners", made.has_owners), "margin": ("margin", made.has_margin)}
+    rules = {"ownership": ("owners", game.has_owners), "margin": ("margin", game.has_margin)}
     path = ("network", "auxiliary")
     for head, (rule, exists) in rules.items():
         if head in config.network.auxiliary and not exists and path not in reader.wrong:
-            message = f"{quote(head)} needs the rule `{rule}`, which the game {game.name} lacks"
+            message = f"{quote(head)} needs the rule `{rule}`, which the game {name} lacks"
             reader.report(path, f"{dotted(path)}: {message}")
-    _check_varied_options(reader, made, config.selfplay.varied_options or {})
+    message = _varied_options_error(game, config.selfplay.varied_options or {})
+    if message:
+        reader.report(("selfplay", "varied_options"), f"selfplay.varied_options: {message}")
 
 
-def _one_line(error: GameError) -> str:
-    return "".join(c if c.isprintable() else " " for c in str(error))[:500]
-
-
-def _check_varied_options(reader: Reader, game: "Game", varied: VariedOptions) -> None:
-    """Check that the network sees each varied option, and that the game has its values."""
-    path = ("selfplay", "varied_options")
-    for option, limits in varied.items():
+def _varied_options_error(game: "Game", varied_options: VariedOptions) -> str:
+    """Return why these options cannot vary: the network does not see them, or a wrong value."""
+    for option, limits in varied_options.items():
         values = dict(zip(game.variable_options, game.variable_values, strict=True))
         if option not in values:
-            can = ", ".join(game.variable_options) or "none"
-            reader.report(
-                path,
-                f"{dotted(path)}: {quote(option)} is no option of this game that its network "
-                f"sees (those are: {can})",
+            choices = ", ".join(game.variable_options) or "none"
+            return (
+                f"{quote(option)} is no option of this game that its network sees "
+                f"(those are: {choices})"
             )
-            return
         try:
             for value in limits:
                 game.variant(tuple((values | {option: value}).values()))
         except GameError as error:
-            reader.report(path, f"{dotted(path)}: {error}")
-            return
+            return str(error)
+    return ""
 
 
-def _given(reader: Reader, paths: Sequence[KeyPath]) -> KeyPath:
-    """Return the one of conflicting keys to report: an overridden one, else one in the file."""
-    for known in (reader.overridden, reader.lines):
-        for path in paths:
-            if path in known:
-                return path
-    return paths[0]
-
-
-def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
+def _cross_checks(config: Config) -> Iterator[tuple[list[str], str]]:
     """Check conditions across keys; yield the keys concerned and a message."""
-    run, network, learner = config.run, config.network, config.learner
-    replay, gate = config.replay, config.gate
-    if run.name and not re.fullmatch(r"(?!\.+$)(?!-)[A-Za-z0-9._-]{1,100}", run.name):
-        yield (
-            [("run", "name")],
-            f"run.name: {quote(run.name)} is not a valid folder name; "
-            "use at most 100 letters, digits and . _ - (- not first)",
-        )
-    smallest: KeyPath = ("replay", "window_minimum")
-    largest: KeyPath = ("replay", "window_maximum")
-    if replay.window_minimum > replay.window_maximum:
-        yield (
-            [smallest, largest],
-            f"replay.window_minimum ({replay.window_minimum}) must be at most "
-            f"replay.window_maximum ({replay.window_maximum})",
-        )
-    if learner.batch_size > replay.window_maximum:
-        yield (
-            [("learner", "batch_size"), largest],
-            f"learner.batch_size ({learner.batch_size}) must be at most "
-            f"replay.window_maximum ({replay.window_maximum})",
-        )
-    if gate.games % 2:
-        yield (
-            [("gate", "games")],
-            f"gate.games: must be even, because pairs of games swap colours, got {gate.games}",
-        )
-    optimizer: KeyPath = ("learner", "optimizer")
+    name, network, learner = config.run.name, config.network, config.learner
+    if name and not re.fullmatch(r"(?!\.+$)(?!-)[A-Za-z0-9._-]{1,100}", name):
+        advice = "use at most 100 letters, digits and . _ - (- not first)"
+        yield ["run.name"], f"run.name: {quote(name)} is not a valid folder name; {advice}"
+    window = config.replay.window_maximum
+    sizes = {
+        "replay.window_minimum": config.replay.window_minimum,
+        "learner.batch_size": learner.batch_size,
+    }
+    for key, size in sizes.items():
+        if size > window:
+            message = f"{key} ({size}) must be at most replay.window_maximum ({window})"
+            yield [key, "replay.window_maximum"], message
+    if config.gate.games % 2:
+        reason = "must be even, because pairs of games swap colours"
+        yield ["gate.games"], f"gate.games: {reason}, got {config.gate.games}"
     if learner.optimizer == "sgd" and learner.weight_decay:
-        yield (
-            [("learner", "weight_decay"), optimizer],
-            "learner.weight_decay: set it to 0 and use learner.l2_penalty; weight_decay is for "
-            "adamw and muon",
-        )
+        advice = "set it to 0 and use learner.l2_penalty; weight_decay is for adamw and muon"
+        yield ["learner.weight_decay", "learner.optimizer"], f"learner.weight_decay: {advice}"
     if network.global_pooling >= network.filters:
         yield (
-            [("network", "global_pooling"), ("network", "filters")],
+            ["network.global_pooling", "network.filters"],
             f"network.global_pooling ({network.global_pooling}) must be below "
             f"network.filters ({network.filters}): the pooled filters bias the other ones",
         )
-    limits = [each.name for each in fields(config.budget)]
-    if all(getattr(config.budget, name) is None for name in limits):
-        yield (
-            [("budget",), *(("budget", name) for name in limits)],
-            f"budget: set at least one of {', '.join(limits)}",
-        )
+    if all(limit is None for limit in vars(config.budget).values()):
+        keys = [f"budget.{key}" for key in _names(BudgetConfig)]
+        yield ["budget", *keys], f"budget: set at least one of {', '.join(_names(BudgetConfig))}"
+
+
+def _names(section: type) -> list[str]:
+    return [field.name for field in fields(section)]
 
 
 def dump_config(config: Config) -> str:
@@ -251,10 +224,10 @@ def dump_config(config: Config) -> str:
     lines = []
     for name in SECTIONS:
         section = getattr(config, name)
-        content = {each.name: getattr(section, each.name) for each in fields(section)}
+        content = dict(vars(section))
         content |= content.pop("options", {})
         lines.append(f"{name}:")
-        lines += [f"  {yaml_scalar(k)}: {written(value)}" for k, value in content.items()]
+        lines += [f"  {yaml_scalar(key)}: {written(value)}" for key, value in content.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -265,7 +238,7 @@ def written(value: Any) -> str:
     elif isinstance(value, RatePoint):
         value = value._asdict()
     if isinstance(value, dict):
-        pairs = (f"{yaml_scalar(key)}: {written(each)}" for key, each in value.items())
+        pairs = (f"{yaml_scalar(key)}: {written(item)}" for key, item in value.items())
         return f"{{{', '.join(pairs)}}}"
     if not isinstance(value, list | tuple):
         return yaml_scalar(value)

@@ -1,7 +1,6 @@
 """The configuration reference: descriptions of the keys, a Markdown table and a JSON schema."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 from types import UnionType
 from typing import Any, NamedTuple, get_args
 
@@ -19,32 +18,18 @@ SECTION_TYPES = {**SECTIONS, "selfplay.distributed.ray": RayConfig}
 JSON_TYPES = {int: "integer", float: "number", bool: "boolean", str: "string", type(None): "null"}
 
 RATE = {"type": "number", "exclusiveMinimum": 0}
-
+RATE_POINT = {
+    "type": "object",
+    "properties": {"step": {"type": "integer", "minimum": 0}, "rate": RATE},
+    "required": ["step", "rate"],
+    "additionalProperties": False,
+}
+PAIR = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
 SPECIAL_SCHEMAS: dict[str, dict[str, Any]] = {
     "learner.learning_rate": {
-        "anyOf": [
-            RATE,
-            {
-                "type": "array",
-                "minItems": 1,
-                "items": {
-                    "type": "object",
-                    "properties": {"step": {"type": "integer", "minimum": 0}, "rate": RATE},
-                    "required": ["step", "rate"],
-                    "additionalProperties": False,
-                },
-            },
-        ]
+        "anyOf": [RATE, {"type": "array", "minItems": 1, "items": RATE_POINT}]
     },
-    "selfplay.varied_options": {
-        "type": ["object", "null"],
-        "additionalProperties": {
-            "type": "array",
-            "items": {"type": "integer"},
-            "minItems": 2,
-            "maxItems": 2,
-        },
-    },
+    "selfplay.varied_options": {"type": ["object", "null"], "additionalProperties": PAIR},
 }
 """The JSON schemas of keys that are neither scalars nor lists of text."""
 
@@ -75,25 +60,22 @@ def describe_keys() -> list[KeyDescription]:
     """Return the descriptions of all keys, in the order of the schema."""
     rows = []
     for name, section in SECTION_TYPES.items():
-        for each, kind, note in config_fields(section):
-            default = "required" if each.default is REQUIRED else written(each.default)
-            words = [note.unit, *note.bounds(), *([" or ".join(note.choices)] * bool(note.choices))]
-            limits = ", ".join(word for word in words if word)
+        for field, kind, note in config_fields(section):
+            default = "required" if field.default is REQUIRED else written(field.default)
+            limits = ", ".join(filter(None, [note.unit, *note.bounds(), " or ".join(note.choices)]))
             row = (type_words(kind, note), default, limits, note.meaning, note.source)
-            rows.append(KeyDescription(name, each.name, *row))
+            rows.append(KeyDescription(name, field.name, *row))
     return rows
 
 
 def find_keys(name: str) -> list[KeyDescription]:
     """Return the keys with this name, or of this section; raise ConfigError if none."""
     rows = describe_keys()
-    found = [row for row in rows if row.name == name]
-    found = found or [row for row in rows if row.section == name]
-    found = found or [row for row in rows if row.key == name]
-    if not found:
-        known = [*(row.name for row in rows), *SECTION_TYPES, *(row.key for row in rows)]
-        raise ConfigError(f"no key or section {name[:60]!r}{did_you_mean(name, known)}")
-    return found
+    for attribute in ("name", "section", "key"):
+        if matches := [row for row in rows if getattr(row, attribute) == name]:
+            return matches
+    words = [*(row.name for row in rows), *SECTION_TYPES, *(row.key for row in rows)]
+    raise ConfigError(f"no key or section {name[:60]!r}{did_you_mean(name, words)}")
 
 
 PAPER = "go_19x19_alphago_zero"
@@ -108,8 +90,8 @@ def keys_table() -> str:
     for row in describe_keys():
         limits = ", ".join(part for part in (row.type, row.range) if part)
         value = paper.get(row.section, {}).get(row.key)
-        known = "" if value is None or row.section in ("run", "game") else f"`{written(value)}`"
-        rows.append((f"`{row.name}`", f"`{row.default}`", known, limits, row.meaning, row.source))
+        text = "" if value is None or row.section in ("run", "game") else f"`{written(value)}`"
+        rows.append((f"`{row.name}`", f"`{row.default}`", text, limits, row.meaning, row.source))
     return markdown_table(("key", "default", "paper", "range", "meaning", "source"), rows)
 
 
@@ -117,19 +99,18 @@ def written_values(config: Config) -> dict[str, str]:
     """Return the values of all keys by dotted name, the game's options included, as in YAML."""
     values = {}
     for section in SECTIONS:
-        content = getattr(config, section)
-        plain = {each.name: getattr(content, each.name) for each in fields(content)}
-        for key, value in (plain | plain.pop("options", {})).items():
+        content = dict(vars(getattr(config, section)))
+        for key, value in (content | content.pop("options", {})).items():
             values[dotted((section, key))] = written(value)
     return values
 
 
 def differing_values(configs: Sequence[Config]) -> dict[str, list[str]]:
     """Return the values [len(configs)] of each key that differs; `-` where there is no such key."""
-    known = [written_values(config) for config in configs]
-    names = dict.fromkeys(name for values in known for name in values)
-    values = {name: [each.get(name, "-") for each in known] for name in names}
-    return {name: found for name, found in values.items() if len(set(found)) > 1}
+    columns = [written_values(config) for config in configs]
+    names = dict.fromkeys(name for column in columns for name in column)
+    rows = {name: [column.get(name, "-") for column in columns] for name in names}
+    return {name: row for name, row in rows.items() if len(set(row)) > 1}
 
 
 def differences(first: Config, second: Config) -> list[str]:
@@ -154,12 +135,11 @@ def changed_values(config: Config) -> dict[str, float | bool | str]:
 
 def json_schema() -> dict[str, Any]:
     """Return a JSON schema (draft 7) of the YAML file, for editors."""
-    sections = {name: _section_schema(name) for name in SECTIONS}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "alphazero configuration",
         "type": "object",
-        "properties": sections,
+        "properties": {name: _section_schema(name) for name in SECTIONS},
         "required": ["game", "budget"],
         "additionalProperties": False,
     }
@@ -168,11 +148,12 @@ def json_schema() -> dict[str, Any]:
 def _section_schema(name: str) -> dict[str, Any]:
     """Return the schema of a section; only `game` takes further keys, its options."""
     keys, required = {}, []
-    for each, kind, note in config_fields(SECTION_TYPES[name]):
-        path = f"{name}.{each.name}"
-        keys[each.name] = {"description": _hint(note), **_key_schema(path, kind, note)}
-        if each.default is REQUIRED:
-            required.append(each.name)
+    for field, kind, note in config_fields(SECTION_TYPES[name]):
+        hint = note.meaning + (f" [{note.unit}]" if note.unit else "")
+        schema_of_key = _key_schema(f"{name}.{field.name}", kind, note)
+        keys[field.name] = {"description": hint, **schema_of_key}
+        if field.default is REQUIRED:
+            required.append(field.name)
     schema: dict[str, Any] = {"type": ["object", "null"], "properties": keys}
     if required:
         schema |= {"type": "object", "required": required}
@@ -194,7 +175,7 @@ def _key_schema(path: str, kind: Any, note: FieldInfo) -> dict[str, Any]:
         items = {"type": "string"} | ({"enum": list(note.choices)} if note.choices else {})
         return {"type": "array", "items": items, "uniqueItems": True}
     kinds: Sequence[Any] = get_args(kind) if isinstance(kind, UnionType) else (kind,)
-    names = [JSON_TYPES[each] for each in kinds]
+    names = [JSON_TYPES[item] for item in kinds]
     schema: dict[str, Any] = {"type": names if len(names) > 1 else names[0]}
     if note.choices:
         schema["enum"] = list(note.choices)
@@ -205,7 +186,3 @@ def _key_schema(path: str, kind: Any, note: FieldInfo) -> dict[str, Any]:
         "exclusiveMaximum": note.below,
     }
     return schema | {word: limit for word, limit in limits.items() if limit is not None}
-
-
-def _hint(note: FieldInfo) -> str:
-    return note.meaning + (f" [{note.unit}]" if note.unit else "")

@@ -1,9 +1,10 @@
 """The schema of the YAML file: one class per section, one documented field per key.
 
-Only this file has a key's default, unit, range and source. In the sources, AGZ is
-Silver et al., "Mastering the game of Go without human knowledge", Nature 550 (2017), and
+Only this file has a key's default, unit, range and source. In the sources, AGZ is Silver et al.,
+"Mastering the game of Go without human knowledge", Nature 550 (2017), with the section of its
+Methods: Network is "Neural network architecture", Expand and Play belong to "Search algorithm".
 AlphaZero is Silver et al., "A general reinforcement learning algorithm that masters chess, shogi,
-and Go through self-play", Science 362 (2018), with its supplementary pseudocode.
+and Go through self-play", Science 362 (2018), with its pseudocode. Wu 2019 is arXiv:1902.10565.
 """
 
 from dataclasses import dataclass, field, replace
@@ -50,23 +51,14 @@ class RunConfig:
     """Folders, random seed and cores of a run."""
 
     name: str = config_field(
-        "",
-        "name of the run's folder inside `run.folder`; empty: the name of the YAML file",
-        unit="letters, digits and . _ -",
+        "", "run's folder; empty: the name of the YAML file", unit="letters, digits and . _ -"
     )
     folder: str = config_field("checkpoints", "folder that holds the runs")
     seed: int = config_field(1, "random seed of the whole run", at_least=0)
     threads: int = config_field(
-        0,
-        "maximum processor cores for self-play and training; 0: all that the process may use; "
-        "with a GPU, self-play of small games takes fewer",
-        unit="cores",
-        at_least=0,
-        at_most=4096,
+        0, "maximum cores; 0: all, or fewer for small games on a GPU", at_least=0, at_most=4096
     )
-    keep_checkpoints: int = config_field(
-        10, "number of newest step checkpoints to keep; 0 keeps all", unit="files", at_least=0
-    )
+    keep_checkpoints: int = config_field(10, "newest checkpoints to keep; 0: all", at_least=0)
 
 
 @dataclass(frozen=True)
@@ -74,8 +66,7 @@ class GameConfig:
     """The game and its own options."""
 
     name: str = config_field(
-        REQUIRED,
-        "name of the game; the section's other keys are the game's options, such as `rows: 6`",
+        REQUIRED, "game; the section's other keys are its options, such as `rows: 6`"
     )
     options: dict[str, GameOption] = field(default_factory=dict)
 
@@ -85,78 +76,52 @@ class NetworkConfig:
     """The shape of the network f_θ(s) = (p, v): AGZ's, with wider heads and global pooling."""
 
     blocks: int = config_field(
-        5,
-        "residual blocks in the tower",
-        at_least=0,
-        at_most=1024,
-        source="AGZ, Methods, Neural network architecture: 19 or 39; ours suits small boards",
+        5, "residual blocks", at_least=0, at_most=1024, source="AGZ, Network: 19 or 39"
     )
     filters: int = config_field(
-        64,
-        "convolution filters in the stem and in each block",
-        at_least=1,
-        at_most=4096,
-        source="AGZ, Methods, Neural network architecture: 256; ours suits small boards",
+        64, "filters of each block", at_least=1, at_most=4096, source="AGZ, Network: 256"
     )
     policy_filters: int = config_field(
-        32,
-        "1x1 filters of the policy head",
-        at_least=1,
-        at_most=4096,
-        source="AGZ, Methods, Neural network architecture: 2; Wu 2019, appendix A: 32",
+        32, "1x1 filters of the policy head", at_least=1, at_most=4096, source="AGZ, Network: 2"
     )
     value_filters: int = config_field(
-        32,
-        "1x1 filters of the value head",
-        at_least=1,
-        at_most=4096,
-        source="AGZ, Methods, Neural network architecture: 1; Wu 2019, appendix A: 32",
+        32, "1x1 filters of the value head", at_least=1, at_most=4096, source="AGZ, Network: 1"
     )
     value_hidden: int = config_field(
-        128,
-        "units of the value head's hidden layer",
-        at_least=1,
-        at_most=65536,
-        source="AGZ, Methods, Neural network architecture: 256; ours suits 64 filters",
+        128, "hidden units of the value head", at_least=1, at_most=65536, source="AGZ, Network: 256"
     )
     heads: str = config_field(
         "dense",
-        "kind of the heads: `dense`, with weights for each cell; or `convolutional`, whose weights "
-        "fit any size of the board: the logits of cells by 1x1 convolutions, those of other "
-        "actions and the value from means and maxima over the board, for which `policy_filters` "
-        "and `value_filters` should be 16 or more. A game whose actions are not cells, such as "
-        "Connect Four, keeps the dense policy head",
+        "`dense`: weights for each cell; `convolutional`: weights that fit any size of the board, "
+        "with 16 filters or more in both heads. The policy head is dense where actions are not "
+        "cells, as in Connect Four",
         choices=HEADS,
-        source="AGZ, Methods, Neural network architecture: dense; Wu 2019 (arXiv:1902.10565), "
-        "section 3.3 and appendix A: convolutional, 32 filters in the heads beside 96",
+        source="AGZ, Network: dense; Wu 2019, appendix A: convolutional, 32 filters in the heads",
     )
     global_pooling: int = config_field(
         16,
-        "filters of every third block, from the second on, that are pooled over the whole board "
-        "and bias the block's other filters; less than `filters`; 0 is off",
-        unit="filters",
+        "filters of every third block that are pooled over the board and bias its other filters; "
+        "less than `filters`; 0 is off",
         at_least=0,
         at_most=4095,
-        source="not in AGZ; Wu 2019 (arXiv:1902.10565), section 3.3; KataGo: 32 of 128 filters",
+        source="not in AGZ; Wu 2019, section 3.3; KataGo: 32 of 128 filters",
     )
     initial: str = config_field(
         "",
-        "checkpoint, or a run's folder for its best player, whose weights the run starts from, as "
-        "far as they fit: also one with fewer blocks and filters, whose answers the run begins "
-        "with, and with `heads: convolutional` one of another size of the board; empty: untrained",
+        "checkpoint, or a run's folder for its best player, whose weights begin the run; it may "
+        "have fewer blocks and filters, or with `heads: convolutional` another size of the board; "
+        "empty: untrained",
         unit="path",
         source="AGZ: untrained",
     )
     auxiliary: tuple[str, ...] = config_field(
         (),
-        "heads that training adds, and self-play does not compute: `ownership`, who owns each "
-        "cell at the end, and `margin`, by how much the game is won, for games with these rules; "
-        "`short_term_value`, the search's values a few moves on",
+        "heads for training alone: `ownership`, the owner of each cell at the end; `margin`, by "
+        "how much the game is won; `short_term_value`, the search's values a few moves on",
         kind="list of heads",
         choices=AUXILIARY_HEADS,
         read=lambda _reader, _path, value: check_names(value, "heads", AUXILIARY_HEADS),
-        source="not in AGZ; Wu 2019 (arXiv:1902.10565), section 4.1; KataGo, "
-        "docs/KataGoMethods.md, Short-term Value and Score Targets",
+        source="not in AGZ; Wu 2019, section 4.1; KataGo, docs/KataGoMethods.md",
     )
 
     def without_initial(self) -> "NetworkConfig":
@@ -169,100 +134,66 @@ class SearchConfig:
     """Monte Carlo tree search of all players of the run."""
 
     simulations: int = config_field(
-        96,
-        "new simulations per move",
-        unit="simulations",
-        at_least=1,
-        at_most=1_000_000,
-        source="AGZ, Methods, Self-play: 1600; AlphaZero: 800; ours fits one computer",
+        96, "new simulations per move", at_least=1, at_most=1_000_000, source="AGZ, Self-play: 1600"
     )
     c_puct: float = config_field(
-        1.4,
-        "exploration constant of PUCT",
-        at_least=0,
-        source="AlphaZero pseudocode, pb_c_init: 1.25; AGZ tuned it and gives no number",
+        1.4, "exploration constant of PUCT", at_least=0, source="AlphaZero, pb_c_init: 1.25"
     )
     c_puct_base: float = config_field(
         0.0,
-        "base of the growing constant c(s) = log((1 + N + base) / base) + c_puct; 0: c is constant",
-        unit="visits",
+        "base of a growing c(s) = log((1 + N + base) / base) + c_puct; 0: c is constant",
         at_least=0,
-        source="AGZ: constant; AlphaZero pseudocode, pb_c_base: 19652, relevant at far larger N",
+        source="AGZ: constant; AlphaZero, pb_c_base: 19652",
     )
     fpu: str = config_field(
         "zero",
-        "first-play urgency, the Q of an unvisited action: `zero`, or `parent`, the node's mean "
-        "value minus `fpu_reduction`",
+        "Q of an unvisited action: `zero`, or `parent`, the node's value minus `fpu_reduction`",
         choices=("zero", "parent"),
-        source="AGZ, Methods, Search algorithm, Expand: Q = 0",
+        source="AGZ, Expand: Q = 0",
     )
     fpu_reduction: float = config_field(
-        0.25,
-        "reduction of the parent's value with `fpu: parent`",
-        unit="value",
-        at_least=0,
-        at_most=2,
-        source="not in AGZ; Leela Zero: 0.25, there scaled by the visited priors",
+        0.25, "reduction with `fpu: parent`", at_least=0, at_most=2, source="Leela Zero: 0.25"
     )
     reuse_tree: bool = config_field(
-        True,
-        "keep the subtree of the played move for the next search; never with `selection: gumbel`",
-        source="AGZ, Methods, Search algorithm, Play: the child becomes the new root",
+        True, "keep the played move's subtree; never with `selection: gumbel`", source="AGZ, Play"
     )
     mcts_solver: bool = config_field(
         True,
-        "prove wins, draws and losses in the tree: moves that win at once are found without the "
-        "network, solved nodes are not searched again, and a solved root ends the search",
-        source="not in AGZ; MCTS-Solver: Winands et al. 2008; bounds: Cazenave & Saffidine 2010; "
+        "prove wins, draws and losses in the tree, and search no solved node again",
+        source="not in AGZ; Winands et al. 2008; bounds: Cazenave & Saffidine 2010; "
         "winning moves at leaves: Teytaud & Teytaud 2010",
     )
     transpositions: str = config_field(
         "play",
-        "where one node stands for a position, whatever the order of the moves that lead to it, so "
-        "that all simulations through it share its statistics: `never`; in `play`, gates included; "
-        "or `always`, in self-play too. In a graph worse actions also count less in a mean value. "
-        "`never` for games where earlier positions matter, such as Go",
+        "where all move orders to a position share one node, and worse actions count less in a "
+        "mean: `never`, as for Go, where earlier positions matter; `play`, gates included; or "
+        "`always`",
         choices=TRANSPOSITIONS,
-        source="AGZ: never; Czech, Korus & Kersting, Monte-Carlo Graph Search, ICAPS 2021; "
-        "means as in KataGo, docs/GraphSearch.md",
+        source="AGZ: never; Czech, Korus & Kersting, ICAPS 2021; KataGo, docs/GraphSearch.md",
     )
     leaf_symmetry: str = config_field(
         "none",
-        "symmetry under which the network evaluates a leaf: `none`, a `random` symmetry of the "
-        "game, or the `average` over all of them",
+        "symmetries of a leaf's evaluation",
         choices=LEAF_SYMMETRIES,
-        source="AGZ, Methods, Search algorithm, Expand: random",
+        source="AGZ, Expand: random",
     )
     selection: str = config_field(
         "gumbel_root",
-        "rule that selects actions: `puct`; `gumbel`, sequential halving at the root and the "
-        "improved policy below it, which is also the policy target; or `gumbel_root`, the same "
-        "at the root, PUCT below it and reused trees: the halving uses the statistics of a "
-        "reused root and distributes the new simulations",
+        "`puct`; `gumbel`: sequential halving at the root, and the improved policy below it and as "
+        "policy target; or `gumbel_root`: the same root, which may be reused, and PUCT below it",
         choices=SELECTIONS,
         source="AGZ: PUCT; Danihelka et al., ICLR 2022, both, section 5",
     )
     gumbel_max_considered_actions: int = config_field(
-        16,
-        "maximum number of root actions that Gumbel search considers",
-        unit="actions",
-        at_least=1,
-        source="Danihelka et al. 2022, section 5: 16",
+        16, "maximum root actions of Gumbel search", at_least=1, source="Danihelka et al. 2022: 16"
     )
     evaluation_cache_mib: int = config_field(
-        64,
-        "memory for cached evaluations, per worker and player; 0 is off",
-        unit="MiB",
-        at_least=0,
-        at_most=1 << 20,
-        source="not in AGZ",
+        64, "per worker and player; 0 is off", unit="MiB", at_least=0, at_most=1 << 20
     )
 
     def in_selfplay(self) -> "SearchConfig":
         """Return the settings of self-play: plain trees if graphs are for play only."""
-        if self.transpositions != "play":
-            return self
-        return replace(self, transpositions="never")
+        return replace(self, transpositions="never") if self.transpositions == "play" else self
 
 
 @dataclass(frozen=True)
@@ -271,43 +202,17 @@ class RayConfig:
 
     address: str = config_field(
         "local",
-        "`host:port` of the cluster; `local` starts one on this machine for this run, which "
-        "listens on the loopback interface only",
+        "`host:port` of a cluster; `local`: one for this run, on the loopback interface only",
     )
     actors: int = config_field(
         2, "processes that play, each with `selfplay.parallel_games` games", at_least=1
     )
-    cpus_per_actor: int = config_field(1, "processor cores per actor", unit="cores", at_least=1)
+    cpus_per_actor: int = config_field(1, "processor cores per actor", at_least=1)
     gpus_per_actor: float = config_field(
         0.0, "fraction of a GPU per actor; with 0.25 four actors share a GPU", at_least=0
     )
-    max_queued_games: int = config_field(
-        0,
-        "maximum number of games played before the learner asks for them; at this number actors "
-        "pause. 0: twice `selfplay.games_per_iteration`",
-        unit="games",
-        at_least=0,
-        source="not in AGZ, whose stages ran in parallel without a bound",
-    )
-    max_steps_ahead: int = config_field(
-        50,
-        "maximum number of optimizer steps done before the games they are due for arrive; then "
-        "the learner waits. Later iterations do fewer steps by this number",
-        unit="steps",
-        at_least=0,
-        source="not in AGZ, whose stages ran in parallel without a bound",
-    )
-    time_limit: int = config_field(
-        3600,
-        "time without an answer after which an actor that has work is replaced; three failures "
-        "in a row of the same actor stop the run",
-        unit="s",
-        at_least=1,
-    )
     allow_unauthenticated: bool = config_field(
-        False,
-        "join a cluster without token authentication; anyone who can reach its ports can run "
-        "programs as you",
+        False, "join a cluster without a token, where all who reach its ports can run programs"
     )
 
 
@@ -320,8 +225,7 @@ def _read_distributed(reader: Reader, path: KeyPath, value: Any) -> RayConfig | 
     if not isinstance(keys, dict):
         raise WrongValueError(f"expected keys in {{ray: {{...}}}}, got {describe_value(keys)}")
     settings = reader.read(RayConfig, (*path, "ray"), keys)
-    if any(wrong[: len(path)] == path for wrong in reader.wrong):
-        reader.wrong.add(path)
+    reader.mark_parent(path)
     return settings
 
 
@@ -333,8 +237,8 @@ def _read_varied_options(_reader: Reader, _path: KeyPath, value: Any) -> VariedO
             f"expected null or {{option: [low, high]}}, got {describe_value(value)}"
         )
     for option, limits in value.items():
-        whole = isinstance(limits, list) and [type(each) for each in limits] == [int, int]
-        if not whole or limits[0] > limits[1] or max(map(abs, limits)) >= 2**31:
+        are_whole = isinstance(limits, list) and list(map(type, limits)) == [int, int]
+        if not are_whole or limits[0] > limits[1] or max(map(abs, limits)) >= 2**31:
             raise WrongValueError(
                 f"{quote(str(option))} needs [low, high], two whole numbers, the lower one first, "
                 f"got {describe_value(limits)}"
@@ -347,122 +251,84 @@ class SelfplayConfig:
     """Games of the best network against itself."""
 
     games_per_iteration: int = config_field(
-        256,
-        "games finished per iteration; its end drops the search trees and the evaluation cache, "
-        "so play is faster with many games in proportion to `parallel_games`",
-        unit="games",
-        at_least=1,
-        source="AGZ, Methods, Self-play: 25000; ours keeps iterations short on one computer",
+        256, "games finished per iteration", at_least=1, source="AGZ, Self-play: 25000"
     )
     parallel_games: int = config_field(
-        256,
-        "games in progress at once, divided among the cores; also those of the gate. On a "
-        "cluster: per actor",
-        unit="games",
-        at_least=1,
-        at_most=65536,
+        256, "games in progress, in gates too; on a cluster: per actor", at_least=1, at_most=65536
     )
     temperature: float = config_field(
-        1.0,
-        "temperature of the moves sampled in the opening; no effect with Gumbel search, which "
-        "explores by sampling at the root and plays the move that it chose",
-        at_least=0,
-        source="AGZ, Methods, Self-play: 1",
+        1.0, "for the first moves, except by Gumbel search", at_least=0, source="AGZ, Self-play: 1"
     )
     temperature_moves: int = config_field(
-        30,
-        "moves of each game sampled at `temperature`, both players counted together",
-        unit="moves",
-        at_least=0,
-        source="AGZ, Methods, Self-play: 30",
+        30, "moves of a game sampled at `temperature`", at_least=0, source="AGZ, Self-play: 30"
     )
     final_temperature: float = config_field(
-        0.0,
-        "temperature of the later moves; 0 plays the most visited move",
-        at_least=0,
-        source="AGZ, Methods, Self-play: towards 0",
+        0.0, "for later moves; 0: the most visited", at_least=0, source="AGZ, Self-play: towards 0"
     )
     dirichlet_fraction: float = config_field(
-        0.25,
-        "fraction ε of Dirichlet noise in the root's priors",
-        at_least=0,
-        at_most=1,
-        source="AGZ, Methods, Self-play: 0.25",
+        0.25, "fraction ε of root noise", at_least=0, at_most=1, source="AGZ, Self-play: 0.25"
     )
     dirichlet_alpha: float = config_field(
         0.3,
         "concentration of the Dirichlet noise; about 10 / (usual number of legal moves)",
         above=0,
-        source="AlphaZero: 0.3 chess, 0.15 shogi, 0.03 Go; AGZ: 0.03; ours suits small boards",
+        source="AGZ, Self-play: 0.03; AlphaZero: 0.3 chess, 0.15 shogi, 0.03 Go",
     )
     full_search_probability: float = config_field(
         0.33,
-        "probability of a full search: `search.simulations`, and a training sample; other moves "
-        "get a fast search: `fast_simulations`, and no noise",
+        "probability of a full search, which gives a training sample; other moves get "
+        "`fast_simulations` and no noise",
         above=0,
         at_most=1,
-        source="Wu 2019 (arXiv:1902.10565), section 3.1: 0.25; AGZ: 1",
+        source="AGZ: 1; Wu 2019, section 3.1: 0.25",
     )
     fast_simulations: int = config_field(
-        32,
-        "simulations of a fast search",
-        unit="simulations",
-        at_least=1,
-        at_most=1_000_000,
-        source="Wu 2019, section 3.1: 100 beside 600",
+        32, "of a fast search", at_least=1, at_most=1_000_000, source="Wu 2019, section 3.1: 100"
     )
     progressive_samples: int | None = config_field(
         None,
-        "positions over which the simulations of full and fast searches grow evenly from 15 % of "
-        "them to all: at first the network is weak, and the "
-        "window soon drops those games; null: all from the beginning",
-        unit="positions",
+        "positions over which the simulations of a move grow from 15 % to all; null: all at once",
         at_least=1,
-        source="AGZ: null; progressive simulation: Wu et al. 2023, MiniZero (arXiv:2310.11305)",
+        source="AGZ: null; Wu et al. 2023, MiniZero (arXiv:2310.11305)",
     )
     resign_enabled_fraction: float = config_field(
         0.0,
-        "fraction of games with resignation: a player resigns when the values of the root and of "
-        "its best action are below a threshold of at most -0.5, by which fewer than 5 % of the "
-        "resignations in the other games would have been wrong; 0 is off",
+        "fraction of games in which a player resigns when the root's value and the best action's "
+        "are below a threshold, at most -0.5, with fewer than 5 % wrong resignations; 0 is off",
         at_least=0,
         below=1,
-        source="AGZ, Methods, Self-play: 0.9, fewer than 5 %",
+        source="AGZ, Self-play: 0.9, fewer than 5 %",
     )
     random_opening_probability: float = config_field(
         0.6,
-        "fraction of games that begin with 0 to `random_opening_max_moves` random legal moves, "
-        "which are not training samples; so positions that good play never reaches are learned "
-        "too",
+        "fraction of games that begin with 0 to `random_opening_max_moves` random moves, which are "
+        "no training samples, to reach positions that good play never does",
         at_least=0,
         at_most=1,
         source="AGZ: 0; exploring starts: Sutton & Barto, 2nd ed., section 5.3",
     )
     random_opening_max_moves: int = config_field(
-        16, "maximum number of random moves at the start of a game", unit="moves", at_least=1
+        16, "maximum number of random moves at the start of a game", at_least=1
     )
     random_opening_candidates: int = config_field(
         1,
-        "random openings of equal length drawn for such a game, which begins with the one whose "
-        "value by the network is nearest to 0; many random openings are decided already",
-        unit="openings",
+        "random openings of equal length of which the game begins with the one of value nearest to "
+        "0; many random openings are decided already",
         at_least=1,
         at_most=1000,
         source="AGZ: no openings; engine tournaments begin with balanced ones",
     )
     varied_options: VariedOptions | None = config_field(  # noqa: RUF009  (as below)
         None,
-        "options of the game drawn at random for each self-play game, evenly from low to high, "
-        "both included; the network must see them. In Go with `features: 1`, `{komi_half_points: "
-        "[9, 21]}`; gates and evaluations keep the value of the section `game`. null: none",
+        "options of the game drawn for each self-play game from low to high, both included, which "
+        "the network must see: in Go with `features: 1`, `{komi_half_points: [9, 21]}`",
         kind="null or {option: [low, high]}",
         read=_read_varied_options,
-        source="AGZ: none; Wu 2019 (arXiv:1902.10565), appendix D: random komi",
+        source="AGZ: none; Wu 2019, appendix D: random komi",
     )
-    distributed: RayConfig | None = config_field(  # noqa: RUF009  (a `config_field`, as everywhere; ruff cannot know)
+    distributed: RayConfig | None = config_field(  # noqa: RUF009  (ruff does not know its default)
         None,
-        "where games are played: null: in this process; or {ray: {address: ..., actors: ...}}: "
-        "by Ray actors, on this machine or a cluster",
+        "players: {ray: {address: ..., actors: ...}}: Ray actors; null: this process",
         kind="null or {ray: {...}}",
         read=_read_distributed,
     )
@@ -479,40 +345,31 @@ class SelfplayConfig:
 class ReplayConfig:
     """The window of positions from which training samples are drawn."""
 
-    window_minimum: int = config_field(
-        30_000, "minimum size of the window", unit="positions", at_least=1
-    )
+    window_minimum: int = config_field(30_000, "minimum positions in the window", at_least=1)
     window_maximum: int = config_field(
-        400_000,
-        "maximum size of the window",
-        unit="positions",
-        at_least=1,
-        source="AGZ, Methods, Optimization: the newest 500,000 games; ours counts positions",
+        400_000, "maximum positions in the window", at_least=1, source="AGZ: of 500,000 games"
     )
     window_fraction: float = config_field(
         0.75,
-        "size of the window as a fraction of all fully searched positions so far, between "
-        "minimum and maximum",
+        "window's size as a fraction of all samples",
         above=0,
         at_most=1,
-        source="not in AGZ, whose window is fixed; ours drops the first, random games sooner",
+        source="AGZ: constant",
     )
     ratio: float = config_field(
         4.0,
         "expected draws of each new position: steps = new positions x ratio / batch_size",
-        unit="draws",
         above=0,
         at_most=10_000,
         source="AGZ: about 1.5 (700,000 batches of 2048 from 4.9 million games of some 200 moves)",
     )
     deblunder_threshold: float = config_field(
         0.0,
-        "drop of the mover's value from one search to the next above which the move is a "
-        "blunder; earlier positions then learn the value before the blunder instead of the "
-        "outcome; 0 is off",
+        "drop of the mover's value between two searches that marks a blunder; earlier positions "
+        "then learn the value before it in place of the outcome; 0 is off",
         at_least=0,
         below=2,
-        source="Leela Chess Zero, rescorer, --deblunder; AGZ: 0, the outcome whatever was played",
+        source="AGZ: 0; Leela Chess Zero, rescorer, --deblunder",
     )
 
 
@@ -536,23 +393,21 @@ def _read_rates(reader: Reader, path: KeyPath, value: Any) -> tuple[RatePoint, .
         return (RatePoint(0, check_value(float, _RATE, value)),)
     points = []
     for index, item in enumerate(value):
-        here = (*path, index)
+        place = (*path, index)
         if not isinstance(item, dict) or item.keys() != {"step", "rate"}:
-            reader.report(here, f"{dotted(here)}: expected {{step: ..., rate: ...}}")
+            reader.report(place, f"{dotted(place)}: expected {{step: ..., rate: ...}}")
         else:
-            step = reader.read_value((*here, "step"), int, _STEP, item["step"])
-            rate = reader.read_value((*here, "rate"), float, _RATE, item["rate"])
+            step = reader.read_value((*place, "step"), int, _STEP, item["step"])
+            rate = reader.read_value((*place, "rate"), float, _RATE, item["rate"])
             points.append(RatePoint(step, rate))
-    if any(wrong[: len(path)] == path for wrong in reader.wrong):
-        reader.wrong.add(path)
-    elif not points or points[0].step != 0:
+    reader.mark_parent(path)
+    if path not in reader.wrong and (not points or points[0].step != 0):
         raise WrongValueError("the first step must be 0")
     for index, (before, after) in enumerate(pairwise(points), start=1):
         if path not in reader.wrong and after.step <= before.step:
-            here = (*path, index)
-            reader.report(
-                here, f"{dotted(here)}.step: must be above {before.step}, the step before"
-            )
+            place = (*path, index)
+            message = f"{dotted(place)}.step: must be above {before.step}, the step before"
+            reader.report(place, message)
     return tuple(points)
 
 
@@ -567,7 +422,7 @@ class LearnerConfig:
         "muon",
         "optimizer; `muon` updates biases and normalisation parameters by AdamW",
         choices=("sgd", "adamw", "muon"),
-        source="AGZ, Methods, Optimization: SGD with momentum; Muon: Jordan et al. (2024)",
+        source="AGZ, Optimization: SGD with momentum; Muon: Jordan et al. (2024)",
     )
     learning_rate: tuple[RatePoint, ...] = config_field(
         (RatePoint(0, 0.005),),
@@ -575,11 +430,10 @@ class LearnerConfig:
         unit="above 0; steps increase from 0",
         kind="number or list of {step, rate}",
         read=_read_rates,
-        source="AGZ, Extended Data Table 3: 1e-2, 1e-3 from step 400,000, 1e-4 from 600,000; "
-        "ours is for Muon and short runs",
+        source="AGZ, Extended Data Table 3: 1e-2, 1e-3 from step 400,000, 1e-4 from 600,000",
     )
     l2_penalty: float = config_field(
-        0.0, "c of the loss term c‖θ‖²", at_least=0, source="AGZ, Methods, Optimization: 1e-4"
+        0.0, "c of the loss term c‖θ‖²", at_least=0, source="AGZ, Optimization: 1e-4"
     )
     weight_decay: float = config_field(
         0.4,
@@ -588,33 +442,20 @@ class LearnerConfig:
         source="not in AGZ; ours keeps small networks from learning positions by heart",
     )
     batch_size: int = config_field(
-        512,
-        "positions per step",
-        unit="positions",
-        at_least=1,
-        at_most=1 << 20,
-        source="AGZ, Methods, Optimization: 2048; ours fits a smaller window and device",
+        512, "positions per step", at_least=1, at_most=1 << 20, source="AGZ, Optimization: 2048"
     )
     max_grad_norm: float = config_field(
-        5.0,
-        "maximum norm of the gradient; larger ones are scaled down; 0 is off",
-        at_least=0,
-        source="not in AGZ",
+        5.0, "norm above which a gradient is scaled down; 0 is off", at_least=0
     )
     search_value_weight: float = config_field(
         0.3,
-        "weight of the search value q in the value target, (1 - weight) z + weight q",
+        "w of the value target (1 - w) z + w q",
         at_least=0,
         at_most=1,
-        source="AGZ: 0, the outcome z alone",
+        source="AGZ: 0, z alone",
     )
     ema_decay: float = config_field(
-        0.995,
-        "decay per step of the exponential moving average of the weights, which is the network "
-        "that plays; 0: no average",
-        at_least=0,
-        below=1,
-        source="not in AGZ",
+        0.995, "decay per step of the average weights, which play; 0: none", at_least=0, below=1
     )
 
     def rate_at(self, step: int) -> float:
@@ -627,33 +468,23 @@ class GateConfig:
     """The match that decides whether the challenger becomes the best."""
 
     interval: int = config_field(
-        3,
-        "iterations between gates",
-        unit="iterations",
-        at_least=1,
-        source="AGZ, Methods, Evaluator: every 1,000 steps",
+        3, "iterations between gates", at_least=1, source="AGZ, Evaluator: every 1,000 steps"
     )
     games: int = config_field(
         40,
-        "games of a gate, in pairs that swap colours; 0 is off: the newest network always plays",
-        unit="games",
+        "games of a gate, in pairs that swap colours; 0: no gate, the newest network always plays",
         at_least=0,
-        source="AGZ, Methods, Evaluator: 400; AlphaZero: off; ours is quicker and less sure",
+        source="AGZ, Evaluator: 400; AlphaZero: no gate",
     )
     threshold: float = config_field(
         0.45,
         "score that the challenger needs, as a fraction of the games; a draw counts half",
         at_least=0,
         at_most=1,
-        source="AGZ, Methods, Evaluator: 0.55; ours refuses a clear loss only, because "
-        "averaged weights change slowly",
+        source="AGZ, Evaluator: 0.55; ours refuses a clear loss, for averages are slow",
     )
     opening_moves: int = config_field(
-        4,
-        "random moves at the start of each pair of games, so that games differ",
-        unit="moves",
-        at_least=0,
-        source="not in AGZ",
+        4, "random moves before each pair of games", at_least=0, source="not in AGZ"
     )
 
     def accepts(self, score: float) -> bool:
@@ -665,15 +496,15 @@ def _read_names(reader: Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise WrongValueError(f"expected a list of player names, got {describe_value(value)}")
     names: set[str] = set()
-    for index, item in enumerate(value):
-        here = (*path, index)
-        if not isinstance(item, str):
-            reader.report(here, f"{dotted(here)}: expected a name, got {describe_value(item)}")
+    for index, name in enumerate(value):
+        if not isinstance(name, str):
+            place = (*path, index)
+            reader.report(place, f"{dotted(place)}: expected a name, got {describe_value(name)}")
             reader.wrong.add(path)
-        elif item in names:
-            raise WrongValueError(f"{quote(item)} appears twice")
+        elif name in names:
+            raise WrongValueError(f"{quote(name)} appears twice")
         else:
-            names.add(item)
+            names.add(name)
     return tuple(value)
 
 
@@ -681,21 +512,16 @@ def _read_names(reader: Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
 class EvaluationConfig:
     """Measurements of strength during a run; training does not depend on them."""
 
-    interval: int = config_field(
-        6, "iterations between measurements of strength", unit="iterations", at_least=1
-    )
+    interval: int = config_field(6, "iterations between measurements of strength", at_least=1)
     anchors: tuple[str, ...] = config_field(
         (),
-        "fixed opponents of the best player, named as for `alphazero match`; the first has a "
-        "rating of 0",
+        "opponents of the best player, as for `alphazero match`; the first has a rating of 0",
         kind="list of names",
         read=_read_names,
     )
     solved_positions_per_stage: int = config_field(
         0,
-        "solved positions per stage of the game in which the best player's moves are compared "
-        "with the exact answers; 0 is off",
-        unit="positions",
+        "solved positions, per stage of the game, that the best player answers; 0 is off",
         at_least=0,
     )
 
@@ -704,20 +530,14 @@ class EvaluationConfig:
 class BudgetConfig:
     """Limits of the run, which ends at the first one reached; at least one must be set."""
 
-    iterations: int | None = config_field(
-        None, "iterations of the run", unit="iterations", at_least=1
-    )
+    iterations: int | None = config_field(None, "iterations of the run", at_least=1)
     samples: int | None = config_field(
-        None,
-        "fully searched positions of self-play",
-        unit="positions",
-        at_least=1,
-        source="AGZ counts games: 4.9 million (20 blocks), 29 million (40 blocks)",
+        None, "fully searched positions of self-play", at_least=1, source="AGZ: of 29 million games"
     )
     evaluations: int | None = config_field(
-        None, "positions evaluated by the network in self-play", unit="positions", at_least=1
+        None, "positions evaluated by the network in self-play", at_least=1
     )
-    minutes: float | None = config_field(None, "duration of the run", unit="minutes", above=0)
+    minutes: float | None = config_field(None, "duration of the run, in minutes", above=0)
 
 
 @dataclass(frozen=True)
@@ -726,25 +546,23 @@ class InferenceConfig:
 
     backend: str = config_field(
         "auto",
-        "inference library; `auto`: on a CPU OpenVINO, or else ONNX Runtime, if installed; else "
-        "torch; the environment variable ALPHAZERO_BACKEND overrides it",
+        "`auto`: on a CPU the first one installed of OpenVINO and ONNX Runtime, else torch; "
+        "replaced by the environment variable ALPHAZERO_BACKEND",
         choices=BACKENDS,
     )
     device: str = config_field(
         "auto",
-        "device of self-play and training; `auto`: a GPU if torch finds one and it passes a "
-        "self-check, else the CPU; `cuda`: of NVIDIA or AMD, `mps`: of Apple, `xpu`: of Intel",
+        "`auto`: a GPU that passes a self-check, else the CPU; `cuda`: of NVIDIA or AMD, `mps`: of "
+        "Apple, `xpu`: of Intel",
         choices=("auto", "cpu", "cuda", "mps", "xpu"),
     )
     precision: str = config_field(
-        "auto",
-        "number format of training and inference; `auto` depends on the device",
-        choices=PRECISIONS,
+        "auto", "number format; `auto` depends on the device", choices=PRECISIONS
     )
     selfplay_precision: str = config_field(
         "int8",
-        "number format of self-play: the `same` as `precision`, or int8 where OpenVINO is used and "
-        "int8 gives nearly the same moves and values",
+        "self-play's number format: the `same` as `precision`, or int8 where OpenVINO is used and "
+        "gives nearly the same moves and values",
         choices=("same", "int8"),
         source="not in AGZ; on two cores 1.6 times as fast as bfloat16, 3 times as float32",
     )

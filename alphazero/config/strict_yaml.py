@@ -75,15 +75,13 @@ def parse_mapping(text: str, source: str) -> Document:
     try:
         document = parse_yaml(text)
     except ConfigError as error:
-        raise ConfigError(
-            "\n".join(f"{source}:{line}" for line in str(error).split("\n"))
-        ) from None
+        lines = [f"{source}:{line}" for line in str(error).split("\n")]
+        raise ConfigError("\n".join(lines)) from None
     if document.value is None:
         return document._replace(value={})
     if not isinstance(document.value, dict):
-        line = document.lines[()]
         message = f"expected sections such as 'game:', got {describe_value(document.value)}"
-        raise ConfigError(f"{source}:{line}: {message}")
+        raise ConfigError(f"{source}:{document.lines[()]}: {message}")
     return document
 
 
@@ -111,17 +109,16 @@ def _forbidden(text: str) -> list[Problem]:
             if (tag := getattr(event, "tag", None)) is not None:
                 message = f"tags are not accepted; remove the tag {quote(str(tag))}"
                 problems.append(Problem(line, message))
+        return problems
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
         reason = " ".join(str(error.problem or error.context).split())
-        problems.append(Problem(line, f"syntax error: {reason}"))
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        problems.append(Problem(line, f"syntax error: {error.reason}"))
+        line, reason = text.count("\n", 0, error.position) + 1, error.reason
     except (ValueError, OverflowError):  # PyYAML lets these through, as for "\UFFFFFFFF"
-        problems.append(Problem(line, "syntax error: a number or escape is out of range"))
-    return problems
+        reason = "a number or escape is out of range"
+    return [*problems, Problem(line, f"syntax error: {reason}")]
 
 
 def _value(
@@ -137,17 +134,16 @@ def _value(
     place = f"in {quote('.'.join(map(str, path)))}" if path else "at the top level"
     for key_node, value_node in node.value:
         line = key_node.start_mark.line + 1
+        name = key_node.value
         if not isinstance(key_node, yaml.ScalarNode):
             problems.append(Problem(line, f"expected a word as key {place}, got a collection"))
-            continue
-        name = key_node.value
-        if name in mapping:
+        elif name in mapping:
             first = lines[(*path, name)]
             message = f"duplicate key {quote(name)} {place} (first on line {first})"
             problems.append(Problem(line, message))
-            continue
-        lines[(*path, name)] = line
-        mapping[name] = _value(value_node, (*path, name), lines, problems)
+        else:
+            lines[(*path, name)] = line
+            mapping[name] = _value(value_node, (*path, name), lines, problems)
     return mapping
 
 

@@ -194,7 +194,7 @@ def test_a_duplicate_section_is_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "advice"),
+    ("number", "advice"),
     [
         ("1e3", "'1e3' is text in YAML; write 1000"),
         ("'64'", "'64' is text in YAML; write 64"),
@@ -205,8 +205,8 @@ def test_a_duplicate_section_is_reported() -> None:
         ("64.0", "expected a whole number, got 64.0"),
     ],
 )
-def test_a_number_that_yaml_reads_otherwise_is_explained(given: str, advice: str) -> None:
-    error = error_of(SMALLEST + f"learner:\n  batch_size: {given}\n")
+def test_a_number_that_yaml_reads_otherwise_is_explained(number: str, advice: str) -> None:
+    error = error_of(SMALLEST + f"learner:\n  batch_size: {number}\n")
     assert error == f"go.yaml:4: learner.batch_size: {advice}"
 
 
@@ -293,8 +293,8 @@ def test_settings_that_cannot_work_together_are_refused(section: str, error: str
     ],
 )
 def test_wrong_auxiliary_heads_are_refused_in_one_line(heads: str, error: str) -> None:
-    found = error_of(SMALLEST + f"network:\n  auxiliary: {heads}")
-    assert found == f"go.yaml:4: network.auxiliary: {error}"
+    line = error_of(SMALLEST + f"network:\n  auxiliary: {heads}")
+    assert line == f"go.yaml:4: network.auxiliary: {error}"
 
 
 @pytest.mark.parametrize(
@@ -336,8 +336,8 @@ def test_weight_decay_belongs_to_adamw() -> None:
     ],
 )
 def test_a_wrong_learning_rate_is_refused(schedule: str, error: str) -> None:
-    found = error_of(SMALLEST + f"learner:\n  learning_rate: {schedule}")
-    assert found == f"go.yaml:4: learner.learning_rate{error}"
+    line = error_of(SMALLEST + f"learner:\n  learning_rate: {schedule}")
+    assert line == f"go.yaml:4: learner.learning_rate{error}"
 
 
 def test_the_steps_of_a_schedule_keep_their_own_lines() -> None:
@@ -571,36 +571,37 @@ HOSTILE: list[Any] = [
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_every_key_takes_a_hostile_value_or_refuses_it_in_short_lines(section: str) -> None:
-    for each, _, _ in config_fields(SECTIONS[section]):
+    for field, _, _ in config_fields(SECTIONS[section]):
         for value in HOSTILE:
-            given: dict[str, Any] = {"game": {"name": "nim"}, "budget": {"iterations": 1}}
-            given.setdefault(section, {})[each.name] = value
+            content: dict[str, Any] = {"game": {"name": "nim"}, "budget": {"iterations": 1}}
+            content.setdefault(section, {})[field.name] = value
             try:
-                config = config_from(given)
+                config = config_from(content)
             except ConfigError as error:
                 lines = str(error).splitlines()
-                shorts = [line for line in lines if len(line) < 300]
-                assert shorts == lines[:51], (each.name, value)
+                assert all(len(line) < 300 for line in lines), (field.name, value)
+                assert len(lines) <= 51, (field.name, value)
                 continue
             assert config.steps_due(10**15) >= 0
-            taken = getattr(getattr(config, section), each.name)
-            if isinstance(taken, int | float):
-                assert abs(taken) <= (2**63 if isinstance(taken, int) else 1e30), (each.name, value)
+            number = getattr(getattr(config, section), field.name)
+            if isinstance(number, int | float):
+                limit = 2**63 if isinstance(number, int) else 1e30
+                assert abs(number) <= limit, (field.name, value)
 
 
 def test_a_network_beyond_memory_is_refused_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = {"filters": 256, "blocks": 3}
-    given = {"game": {"name": "nim"}, "budget": {"iterations": 1}, "network": sizes}
-    given |= {"run": {"folder": str(tmp_path), "name": "run"}}
+    content = {"game": {"name": "nim"}, "budget": {"iterations": 1}, "network": sizes}
+    content |= {"run": {"folder": str(tmp_path), "name": "run"}}
     # Three blocks of two convolutions of 3 x 3 x 256 x 256 numbers of four bytes, and the heads.
     monkeypatch.setattr(checkpoint, "total_memory", lambda: 4 * 3 * 2 * 9 * 256 * 256 * 4)
     with pytest.raises(ConfigError, match=r"its weights take 0\.0 GiB, and learning takes"):
-        loop.train(given)
+        loop.train(content)
     monkeypatch.setattr(checkpoint, "FILE_LIMIT", 3 * 2 * 9 * 256 * 256 * 4)
     with pytest.raises(ConfigError, match=r"a checkpoint holds .* at most"):
-        loop.train(given)
+        loop.train(content)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -681,10 +682,10 @@ def test_workers_on_ray_need_no_further_key() -> None:
 
 
 def test_workers_on_ray_survive_being_written_and_read() -> None:
-    keys = "{address: '10.0.0.5:6379', actors: 6, gpus_per_actor: 0.25, max_queued_games: 40}"
+    keys = "{address: '10.0.0.5:6379', actors: 6, gpus_per_actor: 0.25}"
     config = parse_config(SMALLEST + RAY % keys)
     assert config.selfplay.distributed == RayConfig(
-        address="10.0.0.5:6379", actors=6, gpus_per_actor=0.25, max_queued_games=40
+        address="10.0.0.5:6379", actors=6, gpus_per_actor=0.25
     )
     assert parse_config(dump_config(config)) == config
 

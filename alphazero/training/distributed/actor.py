@@ -4,6 +4,7 @@ It exchanges only texts, numbers and bytes (YAML, checkpoints, positions, record
 the receiver verifies. It does not depend on Ray (see ray_cluster.py).
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
@@ -48,14 +49,10 @@ class Actor:
         """Statistics of the self-play workers that have been replaced."""
 
     def load_network(self, name: str, checkpoint: bytes, keep: Sequence[str]) -> None:
-        """Load a network; drop cached ones not in `keep`.
-
-        Raises:
-            CheckpointError: when the bytes are not a checkpoint.
-        """
-        kept = {old: each for old, each in self._evaluators.items() if old in keep}
+        """Load a network; drop cached ones not in `keep`; raise CheckpointError for other bytes."""
         network = read_checkpoint(checkpoint, f"checkpoint {name}, as received").network()
-        self._evaluators = kept | {name: make_evaluator(network, self._config.inference)}
+        self._evaluators = {old: self._evaluators[old] for old in keep if old in self._evaluators}
+        self._evaluators[name] = make_evaluator(network, self._config.inference)
 
     def play(
         self,
@@ -70,21 +67,16 @@ class Actor:
         Games under way continue in the next call; their trees are dropped when the network, its
         precision or the simulations of a move change. With `calibration`, observations float32
         [B, C, H, W], an OpenVINO network plays in int8, quantized with the first calibration it
-        was sent with.
-
-        Raises:
-            RunError: when the calibration is not such an array.
+        was sent with; RunError when it is not such an array.
         """
         if (name, bool(calibration), simulations_fraction) != self._playing:
             self._switch_network(name, calibration, simulations_fraction)
         progress = JobProgress()
-        jobs = []
-        for worker, target in zip(
-            self._workers, split_evenly(games, len(self._workers)), strict=False
-        ):
+        jobs, targets = [], split_evenly(games, len(self._workers))
+        for worker, target in zip(self._workers, targets, strict=False):
             worker.resign_below(resign_below)
             jobs.append(partial(worker.play, target, progress))
-        records = [record for played in run_jobs(jobs, progress) for record in played]
+        records = [record for job in run_jobs(jobs, progress) for record in job]
         total = sum((worker.stats for worker in self._workers), self._replaced)
         stats, self._reported = total - self._reported, total
         return GameBatch.of(self._game, records).to_bytes(), vars(stats)
@@ -96,7 +88,7 @@ class Actor:
             self._config,
             self._evaluators[challenger],
             self._evaluators[best],
-            [Pairing(*each) for each in pairings],
+            [Pairing(*pairing) for pairing in pairings],
             self._cores,
         )
         records.sort(key=lambda record: (record.pairing.pair_id, record.pairing.players))
@@ -121,8 +113,7 @@ class Actor:
 
 def _read_observations(data: bytes, shape: tuple[int, int, int]) -> Float32Array:
     """Return observations [B, *shape], B above 0, from bytes; RunError if they are not valid."""
-    each = int(np.prod(shape))
-    if not data or len(data) % (4 * each):
+    if not data or len(data) % (4 * math.prod(shape)):
         raise RunError(f"an actor was sent {len(data):,} bytes, which are no observations {shape}")
     observations = np.frombuffer(data, np.float32).reshape(-1, *shape).copy()
     if not np.isfinite(observations).all():

@@ -5,20 +5,20 @@ Nothing here depends on a cluster: actors come from an `ActorLauncher`, which is
 network, with the positions that calibrate its int8, is put once where all actors fetch it.
 
 A dispatcher thread assigns jobs and collects results. Each actor has up to `JOBS_PER_ACTOR` queued
-jobs, so it never idles. No more self-play is assigned while `max_queued_games` games, beyond those
-that the loop waits for, are finished or requested.
+jobs, so it never idles. No more self-play is assigned while the games of `QUEUED_ITERATIONS`
+iterations, beyond those that the loop waits for, are finished or requested.
 """
 
 import contextlib
 import dataclasses
-import functools
 import math
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -38,6 +38,10 @@ from alphazero.utils.progress import Progress, say
 JOBS_PER_ACTOR = 2
 """Jobs of each actor: the one in progress and the next one."""
 
+QUEUED_ITERATIONS = 2
+"""Iterations whose games may wait for the learner: AGZ's stages ran in parallel without a bound,
+but the games of a slow learner would be those of networks long surpassed."""
+
 BATCHES_PER_ITERATION = 8
 """Least number of self-play jobs of each actor per iteration, if each then has a game per core."""
 
@@ -45,11 +49,16 @@ RESULTS_PER_SECOND = 200
 """Results of self-play a second above which jobs get more games, and an iteration fewer jobs: a
 result costs the driver about 1 ms besides its games."""
 
+MAX_SILENCE = 3600.0
+"""Seconds without a result after which an actor that has work is replaced: many times a job's."""
+
 MAX_CONSECUTIVE_DEATHS = 3
 """Deaths in one actor slot in a row, without a finished job in between, that stop the run."""
 
 POLL_SECONDS = 0.5
 """Seconds after which a waiting thread checks for Ctrl-C, a failure or silent actors."""
+
+RESUME = "the last saved iteration is whole, resume it afterwards"
 
 ActorResult: TypeAlias = Future[Any]
 GateResult: TypeAlias = tuple[MatchResult, list[GameRecord]]
@@ -70,11 +79,9 @@ class ActorHandle(Protocol):
 
     def ask(self, method: str, *arguments: Any) -> ActorResult:
         """Call a method of `Actor` (actor.py) after all earlier calls; return its future result."""
-        ...
 
     def stop(self) -> None:
         """Stop the actor at once, whatever it is doing."""
-        ...
 
 
 class ActorLauncher(Protocol):
@@ -82,19 +89,15 @@ class ActorLauncher(Protocol):
 
     def launch(self, number: int, incarnation: int) -> ActorHandle:
         """Start an actor; `incarnation` counts the earlier actors with the same number."""
-        ...
 
     def put(self, data: bytes) -> Any:
         """Put bytes where all actors can fetch them; return a reference for `ask`."""
-        ...
 
     def death_reason(self, error: BaseException) -> str | None:
         """Return why the actor died, or None when `error` does not mean its death."""
-        ...
 
     def close(self) -> None:
         """Release all resources."""
-        ...
 
 
 @dataclass
@@ -103,11 +106,11 @@ class _ActorCall:
 
     method: str
     arguments: tuple[Any, ...]
-    needs: tuple[str, ...] = ()
+    networks: tuple[str, ...] = ()
     """Names of the networks that it plays with."""
     games: int = 0
     """Games of self-play that it returns, at least."""
-    done: ActorResult = field(default_factory=Future)
+    result: ActorResult = field(default_factory=Future)
 
 
 @dataclass
@@ -119,7 +122,7 @@ class _ActorSlot:
     incarnation: int = 0
     deaths: int = 0
     """In a row."""
-    loaded: set[str] = field(default_factory=set)
+    networks: set[str] = field(default_factory=set)
     """Names of the networks that its actor has been sent."""
     jobs: list[_ActorCall] = field(default_factory=list)
     last_result_at: float = 0.0
@@ -130,44 +133,37 @@ class ActorPool:
     """Actors that play while the loop learns."""
 
     def __init__(
-        self,
-        game: Game,
-        config: Config,
-        settings: RayConfig,
-        launcher: ActorLauncher,
-        clock: Callable[[], float] = time.monotonic,
+        self, game: Game, config: Config, settings: RayConfig, launcher: ActorLauncher
     ) -> None:
-        self._game, self._config, self._settings = game, config, settings
-        self._launcher, self._clock = launcher, clock
-        games = config.selfplay.games_per_iteration
-        self._limit = settings.max_queued_games or 2 * games
-        games = max(games // (BATCHES_PER_ITERATION * settings.actors), settings.cpus_per_actor)
-        self._most_job_games = max(1, self._limit // (JOBS_PER_ACTOR * settings.actors))
-        self._job_games = self._least_job_games = min(games, self._most_job_games)
-        self._inbox: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._game, self._config, self._launcher = game, config, launcher
+        self._clock = time.monotonic
+        games, actors = config.selfplay.games_per_iteration, settings.actors
+        self._limit = QUEUED_ITERATIONS * games
+        games = max(games // (BATCHES_PER_ITERATION * actors), settings.cpus_per_actor)
+        self._max_job_games = max(1, self._limit // (JOBS_PER_ACTOR * actors))
+        self._job_games = self._min_job_games = min(games, self._max_job_games)
+        self._inbox: SimpleQueue[tuple[_ActorSlot, int, _ActorCall, ActorResult] | None]
+        self._inbox = SimpleQueue()
+        """Results of actors for the dispatcher; None wakes it."""
         self._condition = threading.Condition()
-        """Guards the state that both threads access: finished games, statistics and failure."""
+        """Guards all that follows."""
         self._finished: deque[GameRecord] = deque()
         self._stats = SelfPlayStats()
         self._failure: BaseException | None = None
-        self._wanted = 0
+        self._demand = 0
         """Games that the loop waits for."""
-        self._taken_at = time.monotonic()
+        self._last_play = time.monotonic()
         self._best = self._challenger = ""
         self._calibration: Any = b""
         """Reference to the positions that calibrate the best network; empty: it is not in int8."""
-        self._resign_below = NEVER_RESIGN
-        self._simulations_fraction = 1.0
+        self._resign_below, self._simulations_fraction = NEVER_RESIGN, 1.0
         self._references: dict[str, Any] = {}
         self._gate_jobs: deque[_ActorCall] = deque()
         self.deaths = 0
-        self._slots = [
-            _ActorSlot(number, launcher.launch(number, 0)) for number in range(settings.actors)
-        ]
+        self._slots = [_ActorSlot(number, launcher.launch(number, 0)) for number in range(actors)]
         self._dispatcher = threading.Thread(target=self._dispatch, name="dispatcher", daemon=True)
+        self._gates = ThreadPoolExecutor(1, "gate")
         self._dispatcher.start()
-
-    # --- called by the loop's thread --------------------------------------------------------------
 
     def play(
         self,
@@ -184,34 +180,35 @@ class ActorPool:
         Raises:
             AlphaZeroError: when actors die in a row, or one reports that the run cannot continue.
         """
-        shown, wanted = 0, self._config.selfplay.games_per_iteration
+        shown, demand = 0, self._config.selfplay.games_per_iteration
         with self._condition:
-            self._wanted = wanted
-        data = None if best.name in self._references else best.read()
-        calibration = b"" if best.calibration is None else best.calibration.tobytes()
-        terms = resign_below, simulations_fraction
-        self._inbox.put(functools.partial(self._set_network, best.name, data, calibration, *terms))
+            if best.name != self._best or best.calibration is None:
+                self._calibration = b""
+            self._best, self._demand = best.name, demand
+            self._share(best)
+            if best.calibration is not None and not self._calibration:
+                self._calibration = self._launcher.put(best.calibration.tobytes())
+            self._resign_below, self._simulations_fraction = resign_below, simulations_fraction
         while True:
             with self._condition:
                 if self._failure is not None:
                     raise self._failure
-                here = min(len(self._finished), wanted)
-                if here == wanted:
-                    games = [self._finished.popleft() for _ in range(wanted)]
-                    stats, self._stats = self._stats, SelfPlayStats()
-                    self._wanted = 0
-                    break
-            show(here - shown)
-            shown = here
+                count = min(len(self._finished), demand)
+                if count == demand:
+                    games = [self._finished.popleft() for _ in range(demand)]
+                    stats, self._stats, self._demand = self._stats, SelfPlayStats(), 0
+            show(count - shown)
+            shown = count
+            if count == demand:
+                break
             if not meanwhile():
                 with self._condition:
-                    if len(self._finished) < wanted and self._failure is None:
+                    if len(self._finished) < demand and self._failure is None:
                         self._condition.wait(POLL_SECONDS)
-        show(wanted - shown)
         now = time.monotonic()
-        seconds, self._taken_at = now - self._taken_at, now
-        per_result = int(wanted / (RESULTS_PER_SECOND * max(seconds, 0.001)))
-        self._job_games = max(self._least_job_games, min(per_result, self._most_job_games))
+        seconds, self._last_play = now - self._last_play, now
+        games_per_result = int(demand / (RESULTS_PER_SECOND * max(seconds, 0.001)))
+        self._job_games = max(self._min_job_games, min(games_per_result, self._max_job_games))
         return SelfPlayResult(games, [], stats, best.evaluator, seconds)
 
     def gate(
@@ -222,46 +219,48 @@ class ActorPool:
         show: Progress,
     ) -> Future[GateResult]:
         """Start a gate on the actors, beside self-play; return its future result."""
-        result: Future[GateResult] = Future()
-        data = challenger.read()
-        self._inbox.put(functools.partial(self._add_challenger, challenger.name, data))
+        with self._condition:
+            self._challenger = challenger.name
+            self._share(challenger)
 
         def play(pairings: Sequence[Pairing]) -> list[GameRecord]:
             return self._play_pairings(challenger.name, best.name, pairings, show)
 
-        def decide() -> None:
-            try:
-                result.set_result(decide_gate(self._game, self._config, seed, play))
-            except BaseException as error:
-                result.set_exception(error)
-
-        threading.Thread(target=decide, name="gate", daemon=True).start()
-        return result
+        return self._gates.submit(decide_gate, self._game, self._config, seed, play)
 
     def close(self) -> None:
         """Stop all actors; games under way are lost."""
-        self._inbox.put(None)
+        self._fail(RunError("the actors have been shut down"))
         self._dispatcher.join()
+        self._gates.shutdown(wait=False)
         for slot in self._slots:
             slot.actor.stop()
         self._launcher.close()
 
+    def _share(self, network: NetworkSnapshot) -> None:
+        """Share a network; release those that no player or job needs."""
+        if network.name not in self._references:
+            self._references[network.name] = self._launcher.put(network.read())
+        jobs = [job for slot in self._slots for job in slot.jobs] + list(self._gate_jobs)
+        names = {self._best, self._challenger}.union(*(job.networks for job in jobs))
+        self._references = {name: data for name, data in self._references.items() if name in names}
+        self._inbox.put(None)
+
     def _play_pairings(
         self, challenger: str, best: str, pairings: Sequence[Pairing], show: Progress
     ) -> list[GameRecord]:
-        ordered = sorted(pairings, key=lambda each: (each.pair_id, each.players))
-        parts, jobs, begin = [], [], 0
-        for size in split_evenly(len(ordered), self._settings.actors):
-            part = ordered[begin : begin + size]
-            begin += size
-            plain = [(each.players, each.opening, each.pair_id) for each in part]
-            jobs.append(_ActorCall("play_gate", (challenger, best, plain), (challenger, best)))
-            parts.append(part)
-        for job in jobs:
-            self._inbox.put(functools.partial(self._gate_jobs.append, job))
+        rest = iter(sorted(pairings, key=lambda pairing: (pairing.pair_id, pairing.players)))
+        jobs, networks = [], (challenger, best)
+        for size in split_evenly(len(pairings), len(self._slots)):
+            part = list(islice(rest, size))
+            plain = [(pairing.players, pairing.opening, pairing.pair_id) for pairing in part]
+            jobs.append((part, _ActorCall("play_gate", (*networks, plain), networks)))
+        with self._condition:
+            self._gate_jobs.extend(job for _, job in jobs)
+        self._inbox.put(None)
         records: list[GameRecord] = []
-        for part, job in zip(parts, jobs, strict=True):
-            games = self._verified(self._wait_for(job))
+        for part, job in jobs:
+            games = self._read_games(self._wait_for(job))
             if len(games) != len(part):
                 raise RunError(f"an actor was asked for {len(part)} games and sent {len(games)}")
             for pairing, record in zip(part, games, strict=True):
@@ -275,92 +274,51 @@ class ActorPool:
         """Return the result of a job; raise the pool's failure if there will be none."""
         while True:
             try:
-                return job.done.result(POLL_SECONDS)
+                return job.result.result(POLL_SECONDS)
             except TimeoutError:
                 if self._failure is not None:
                     raise self._failure from None
 
-    def _verified(self, data: bytes) -> list[GameRecord]:
+    def _read_games(self, data: bytes) -> list[GameRecord]:
         return GameBatch.from_bytes(self._game, data, "an actor").records()
 
-    def _parse_play_result(self, result: Any) -> tuple[list[GameRecord], SelfPlayStats]:
+    def _read_play(self, result: Any) -> tuple[list[GameRecord], SelfPlayStats]:
         """Return the games and statistics of an `Actor.play`; raise RunError for anything else."""
         try:
             data, counters = result
-            stats, records = SelfPlayStats(**counters), self._verified(data)
-            fits = all(0 <= each < math.inf for each in vars(stats).values())
+            stats, records = SelfPlayStats(**counters), self._read_games(data)
+            if all(0 <= count < math.inf for count in vars(stats).values()):
+                return records, stats
         except (TypeError, ValueError):
-            fits = False
-        if not fits:
-            raise RunError("an actor sent something other than games and their counters")
-        return records, stats
-
-    # --- run by the dispatcher's thread ----------------------------------------------------------
+            pass
+        raise RunError("an actor sent something other than games and their counters")
 
     def _dispatch(self) -> None:
-        """Handle the inbox in order, replace silent actors, and assign jobs."""
+        """Handle the inbox in order, replace silent actors, and assign jobs, until a failure."""
         while self._failure is None:
+            result = None
+            with contextlib.suppress(Empty):
+                result = self._inbox.get(timeout=POLL_SECONDS)
             try:
-                with contextlib.suppress(Empty):
-                    command = self._inbox.get(timeout=POLL_SECONDS)
-                    if command is None:
-                        break
-                    command()
-                self._replace_silent()
-                self._assign_jobs()
+                with self._condition:
+                    if result is not None:
+                        self._handle_result(*result)
+                    self._replace_silent()
+                    self._assign_jobs()
             except BaseException as error:
                 self._fail(error)
-        self._fail(RunError("the actors have been shut down"))
 
     def _fail(self, error: BaseException) -> None:
         with self._condition:
             self._failure = self._failure or error
             self._condition.notify_all()
-        for job in self._unfinished_jobs():
-            if not job.done.done():
-                job.done.set_exception(error)
-
-    def _unfinished_jobs(self) -> list[_ActorCall]:
-        return [job for slot in self._slots for job in slot.jobs] + list(self._gate_jobs)
-
-    def _put(self, name: str, data: bytes) -> None:
-        if name not in self._references:
-            self._references[name] = self._launcher.put(data)
-
-    def _add_challenger(self, challenger: str, data: bytes) -> None:
-        """Share the network of a challenger, which may become the best."""
-        self._put(challenger, data)
-        self._challenger = challenger
-        self._drop_unused()
-
-    def _set_network(
-        self,
-        best: str,
-        data: bytes | None,
-        calibration: bytes,
-        resign_below: float,
-        simulations_fraction: float,
-    ) -> None:
-        """Set how self-play goes on; a network keeps its first calibration."""
-        if data is not None:
-            self._put(best, data)
-        if best != self._best or not calibration:
-            self._calibration = b""
-        if calibration and not self._calibration:
-            self._calibration = self._launcher.put(calibration)
-        self._best, self._resign_below = best, resign_below
-        self._simulations_fraction = simulations_fraction
-        self._drop_unused()
-
-    def _drop_unused(self) -> None:
-        """Release networks that no player or job needs."""
-        needed = {self._best, self._challenger}
-        needed.update(*(job.needs for job in self._unfinished_jobs()))
-        self._references = {name: each for name, each in self._references.items() if name in needed}
+        self._inbox.put(None)
 
     def _assign_jobs(self) -> None:
         """Give every actor its next jobs, gates first, within the limits."""
-        capacity, games = self._limit - self._queued_games(), self._job_games
+        games = self._job_games
+        requested = sum(job.games for slot in self._slots for job in slot.jobs)
+        capacity = self._limit + self._demand - len(self._finished) - requested
         for slot in self._slots:
             while len(slot.jobs) < JOBS_PER_ACTOR:
                 if self._gate_jobs:
@@ -373,20 +331,14 @@ class ActorPool:
                 else:
                     return
 
-    def _queued_games(self) -> int:
-        """Return the number of finished or requested games that the loop does not wait for."""
-        requested = sum(job.games for slot in self._slots for job in slot.jobs)
-        with self._condition:
-            return len(self._finished) + requested - self._wanted
-
     def _assign(self, slot: _ActorSlot, job: _ActorCall) -> None:
         """Give an actor a job, after the networks that it lacks."""
-        keep = {self._best, self._challenger, *job.needs}
-        for name in job.needs:
-            if name not in slot.loaded:
+        keep = {self._best, self._challenger, *job.networks}
+        for name in job.networks:
+            if name not in slot.networks:
                 arguments = name, self._references[name], sorted(keep)
                 self._start(slot, _ActorCall("load_network", arguments))
-                slot.loaded = (slot.loaded & keep) | {name}
+                slot.networks = (slot.networks & keep) | {name}
         if not slot.jobs:
             slot.last_result_at = self._clock()
         slot.jobs.append(job)
@@ -394,12 +346,9 @@ class ActorPool:
 
     def _start(self, slot: _ActorSlot, job: _ActorCall) -> None:
         """Call the job's method; the inbox receives the handling of its result."""
-        incarnation = slot.incarnation
-
-        def enqueue(result: ActorResult) -> None:
-            self._inbox.put(functools.partial(self._handle_result, slot, incarnation, job, result))
-
-        slot.actor.ask(job.method, *job.arguments).add_done_callback(enqueue)
+        place = slot, slot.incarnation, job
+        result = slot.actor.ask(job.method, *job.arguments)
+        result.add_done_callback(lambda result: self._inbox.put((*place, result)))
 
     def _handle_result(
         self, slot: _ActorSlot, incarnation: int, job: _ActorCall, result: ActorResult
@@ -411,36 +360,32 @@ class ActorPool:
         error = result.exception()
         if error is not None:
             reason = self._launcher.death_reason(error)
-            if reason is None:
-                if isinstance(error, AlphaZeroError):
-                    raise error
-                said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-                raise RunError(
-                    f"actor {slot.number} failed in `{job.method}` with {said}; the last saved "
-                    "iteration is whole, resume it afterwards"
-                ) from error
-            self._replace(slot, reason)
-            return
+            if reason is not None:
+                self._replace(slot, reason)
+                return
+            if isinstance(error, AlphaZeroError):
+                raise error
+            text = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+            place = f"actor {slot.number} failed in `{job.method}`"
+            raise RunError(f"{place} with {text}; {RESUME}") from error
         if job.method == "load_network":
             return
         slot.jobs.remove(job)
         slot.deaths = 0
         if job.method == "play":
-            records, stats = self._parse_play_result(result.result())
-            with self._condition:
-                self._finished.extend(records)
-                self._stats += stats
-                self._condition.notify_all()
-        job.done.set_result(result.result())
+            records, stats = self._read_play(result.result())
+            self._finished.extend(records)
+            self._stats += stats
+            self._condition.notify_all()
+        job.result.set_result(result.result())
 
     def _replace_silent(self) -> None:
-        limit, now = self._settings.time_limit, self._clock()
         for slot in self._slots:
-            if slot.jobs and now - slot.last_result_at > limit:
+            if slot.jobs and self._clock() - slot.last_result_at > MAX_SILENCE:
                 self._replace(
                     slot,
-                    f"it has not answered for {limit:,} s; if a job takes that long, "
-                    "raise selfplay.distributed.ray.time_limit",
+                    f"it has not answered for {MAX_SILENCE:,.0f} s; if a job takes that long, "
+                    "lower selfplay.games_per_iteration",
                 )
 
     def _replace(self, slot: _ActorSlot, reason: str) -> None:
@@ -451,13 +396,10 @@ class ActorPool:
         if slot.deaths == MAX_CONSECUTIVE_DEATHS:
             raise RunError(
                 f"actor {slot.number} died {MAX_CONSECUTIVE_DEATHS} times in a row without "
-                f"finishing a job; the last reason: {reason}; the last saved iteration is whole, "
-                "resume it afterwards"
+                f"finishing a job; the last reason: {reason}; {RESUME}"
             )
         say(f"actor {slot.number} died and is replaced: {reason}")
         slot.actor.stop()
-        for job in slot.jobs:
-            if job.method == "play_gate":
-                self._gate_jobs.appendleft(job)
-        slot.jobs, slot.loaded = [], set()
+        self._gate_jobs.extendleft(job for job in slot.jobs if job.method == "play_gate")
+        slot.jobs, slot.networks = [], set()
         slot.actor = self._launcher.launch(slot.number, slot.incarnation)

@@ -11,7 +11,6 @@ Only texts, numbers and bytes are sent, and both ends verify the bytes (actor.py
 import contextlib
 import importlib.util
 import logging
-import math
 import os
 import re
 import secrets
@@ -34,20 +33,11 @@ from alphazero.errors import AlphaZeroError, RunError
 from alphazero.games.game import Game
 from alphazero.training.distributed import ray_supervisor
 from alphazero.training.distributed.actor import Actor
-from alphazero.training.distributed.actor_pool import ActorHandle, ActorPool
+from alphazero.training.distributed.actor_pool import RESUME, ActorHandle, ActorPool
 from alphazero.utils.jit import source_hash
-from alphazero.utils.machine import usable_cores
-from alphazero.utils.progress import say
 
 STARTING: Final = 300.0
 """Seconds that Ray may take to start; an idle machine needs five."""
-
-ACTOR_MEMORY: Final = 330 << 20
-"""Minimum memory of an actor in bytes: its share (PSS) on Linux, with a tiny network."""
-
-# Despite its name, Ray reads it on every system. Without it, Ray on Linux listens on every
-# interface, whatever address it is given.
-_LOOPBACK_ONLY: Final = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 
 _SETTINGS: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -59,35 +49,23 @@ _SETTINGS: Final = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "1",
 }
 
-_MAX_TEMPORARY_LENGTH: Final = 103 - len(
-    "/alphazero-ray-12345678/r/session_2000-01-01_00-00-00_000000_4194304/sockets/plasma_store"
-)
-"""Maximum length of the temporary directory's path: that of a socket is 103 (macOS)."""
-
 _TOKEN: Final = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
-# Sends a cluster one request, without a token.
 _UNAUTHENTICATED_PROBE: Final = """\
-import sys
-from ray._raylet import GcsClient
-from ray.exceptions import AuthenticationError
+import sys, ray
 try:
-    GcsClient(address=sys.argv[1]).internal_kv_keys(b"", timeout=20)
-except AuthenticationError:
-    print("closed")
-else:
+    ray._raylet.GcsClient(address=sys.argv[1]).internal_kv_keys(b"", timeout=20)
     print("open")
+except ray.exceptions.AuthenticationError:
+    print("closed")
 """
+"""A program that sends a cluster one request, without a token."""
 
 
 def open_actor_pool(game: Game, config: Config, iteration: int) -> ActorPool:
-    """Start or join the cluster of `selfplay.distributed`, and launch its actors.
+    """Start or join the cluster of `selfplay.distributed`, and launch its actors; raise RunError.
 
     `iteration` is the last published one; it seeds the actors, so a resumed run plays other games.
-
-    Raises:
-        RunError: when Ray is not installed, or the cluster does not answer, needs no token, or is
-            too small.
     """
     settings = config.selfplay.distributed
     assert settings is not None
@@ -112,17 +90,14 @@ class RayLauncher:
         os.environ.update(_SETTINGS)
         self._text, self._seed = dump_config(config), [config.run.seed, iteration]
         self._settings = settings
-        self._local: LocalRay | None = None
         self._closing = threading.Event()
-        address = settings.address
-        if address == "local":
-            _warn_of_cores(settings)
-            self._local = LocalRay(settings.actors * settings.cpus_per_actor)
-            address = self._local.address
-        else:
+        is_local, address = settings.address == "local", settings.address
+        if not is_local:
             _check_token(address, settings.allow_unauthenticated)
+        cores = settings.actors * settings.cpus_per_actor
+        self._local = LocalRay(cores) if is_local else None
         try:
-            self._ray = _connect(address)
+            self._ray = _connect(self._local.address if self._local else address)
             self._watch_node()
         except BaseException:
             self.close()
@@ -131,8 +106,8 @@ class RayLauncher:
 
     def _watch_node(self) -> None:
         """End this process with one line if Ray's node here dies; Ray would end it without one."""
-        own = self._ray.get_runtime_context().get_node_id()
-        (node,) = (each for each in self._ray.nodes() if each["NodeID"] == own)
+        nodes = {node["NodeID"]: node for node in self._ray.nodes()}
+        node = nodes[self._ray.get_runtime_context().get_node_id()]
         connection = socket.socket(socket.AF_UNIX)
         connection.connect(node["RayletSocketName"])
 
@@ -140,12 +115,8 @@ class RayLauncher:
             with connection, contextlib.suppress(OSError):
                 connection.recv(1)  # nothing is ever sent: returns when the node dies
             if not self._closing.is_set():
-                print(
-                    "error: Ray's node on this machine has died (it was killed, or memory ran "
-                    "out); the last saved iteration is whole, go on with --resume",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                reason = "Ray's node on this machine has died (it was killed, or memory ran out)"
+                print(f"error: {reason}; {RESUME}", file=sys.stderr, flush=True)
                 os._exit(2)  # Ray ends this process soon, whatever is raised here
 
         threading.Thread(target=watch, name="node", daemon=True).start()
@@ -155,17 +126,14 @@ class RayLauncher:
         ray, settings = self._ray, self._settings
         _check_capacity(settings, ray.cluster_resources())
         try:
-            theirs = ray.get(ray.remote(num_cpus=0)(_program).remote())
+            program = ray.get(ray.remote(num_cpus=0)(_program).remote())
         except ray.exceptions.RayError as error:
             raise RunError(
                 "the nodes of the cluster cannot import alphazero; install it there, in the "
                 f"environment in which `ray start` runs ({_last_line(error)})"
             ) from None
-        if theirs != _program():
-            raise RunError(
-                "the nodes of the cluster have another version of alphazero or of its packages "
-                "than this process; install the same version on all"
-            )
+        if program != _program():
+            raise RunError("the nodes of the cluster have another version; install this one there")
 
     def launch(self, number: int, incarnation: int) -> ActorHandle:
         settings = self._settings
@@ -178,12 +146,9 @@ class RayLauncher:
         return self._ray.put(data)
 
     def death_reason(self, error: BaseException) -> str | None:
-        exceptions = self._ray.exceptions
-        if isinstance(error, exceptions.RayTaskError) and not isinstance(
-            error, exceptions.RayActorError
-        ):
-            return None
-        return _last_line(error) if isinstance(error, exceptions.RayError) else None
+        ray = self._ray.exceptions
+        is_death = isinstance(error, ray.RayActorError) or not isinstance(error, ray.RayTaskError)
+        return _last_line(error) if is_death and isinstance(error, ray.RayError) else None
 
     def close(self) -> None:
         """Leave the cluster; stop it if it was started here."""
@@ -202,22 +167,21 @@ class _RayActorHandle:
 
     def ask(self, method: str, *arguments: Any) -> "Future[Any]":
         answer: Future[Any] = Future()
-        inner = getattr(self._handle, method).remote(*arguments).future()
-        exceptions = self._ray.exceptions
+        ray = self._ray.exceptions
 
-        def pass_on(result: "Future[Any]") -> None:
+        def copy(result: "Future[Any]") -> None:
             error = result.exception()
+            if error is None:
+                answer.set_result(result.result())
+                return
             cause = getattr(error, "cause", None)
             if isinstance(cause, AlphaZeroError):
-                answer.set_exception(RunError(f"an actor had to stop: {cause}"))
-            elif isinstance(cause, Exception) and not isinstance(error, exceptions.RayActorError):
-                answer.set_exception(cause)
-            elif error is not None:
-                answer.set_exception(error)
-            else:
-                answer.set_result(result.result())
+                error = RunError(f"an actor had to stop: {cause}")
+            elif isinstance(cause, Exception) and not isinstance(error, ray.RayActorError):
+                error = cause
+            answer.set_exception(error)
 
-        inner.add_done_callback(pass_on)
+        getattr(self._handle, method).remote(*arguments).future().add_done_callback(copy)
         return answer
 
     def stop(self) -> None:
@@ -231,8 +195,12 @@ class LocalRay:
     def __init__(self, cores: int) -> None:
         if not any(os.environ.get(name) for name in _TOKEN):
             os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
-        os.environ |= {**_LOOPBACK_ONLY, "RAY_AUTH_MODE": "token"}
-        self._folder, self._files = _make_folder()
+        # Despite its name, Ray reads the first variable on every system. Without it, Ray on Linux
+        # listens on every interface, whatever address it is given.
+        os.environ |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token"}
+        # The path of a socket has 103 letters at most, so $TMPDIR may be too long.
+        self._folder = Path(tempfile.mkdtemp(prefix="alphazero-ray-", dir="/tmp"))
+        self._files = self._folder / "r"  # Ray makes it accessible to all
         arguments = [
             *("--head", "--node-ip-address=127.0.0.1", "--port=0", f"--num-cpus={cores}"),
             *("--include-dashboard=false", "--disable-usage-stats"),
@@ -250,9 +218,7 @@ class LocalRay:
 
     def _wait(self) -> str:
         started, deadline = self._files / ray_supervisor.STARTED, time.monotonic() + STARTING
-        while time.monotonic() < deadline:
-            if self._supervisor.poll() is not None:
-                break
+        while time.monotonic() < deadline and self._supervisor.poll() is None:
             if started.exists() and (address := started.read_text().strip()):
                 return address
             time.sleep(0.05)
@@ -271,40 +237,14 @@ class LocalRay:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _make_folder() -> tuple[Path, Path]:
-    """Return a new private folder and a path in it for Ray, which Ray makes accessible to all."""
-    parent = tempfile.gettempdir()
-    if len(parent) > _MAX_TEMPORARY_LENGTH:
-        parent = "/tmp"
-    folder = Path(tempfile.mkdtemp(prefix="alphazero-ray-", dir=parent))
-    return folder, folder / "r"
-
-
-def _warn_of_cores(settings: RayConfig) -> None:
-    needed, available = settings.actors * settings.cpus_per_actor, usable_cores()
-    if needed > available:
-        say(
-            f"selfplay.distributed.ray: {settings.actors} actors want {needed} cores, and this "
-            f"machine has {available}; they start slowly, and play no more games in a second than "
-            f"actors: {max(available // settings.cpus_per_actor, 1)}"
-        )
-
-
 def _check_capacity(settings: RayConfig, resources: Mapping[str, float]) -> None:
-    for name, each in (("CPU", settings.cpus_per_actor), ("GPU", settings.gpus_per_actor)):
-        needed, available = settings.actors * each, resources.get(name, 0)
-        if needed > available:
+    for name, number in (("CPU", settings.cpus_per_actor), ("GPU", settings.gpus_per_actor)):
+        total, available = settings.actors * number, resources.get(name, 0)
+        if total > available:
             raise RunError(
-                f"selfplay.distributed.ray: {settings.actors} actors need {needed:g} {name}s, and "
+                f"selfplay.distributed.ray: {settings.actors} actors need {total:g} {name}s, and "
                 f"the cluster has {available:g}; start more nodes, or ask for less"
             )
-    memory = resources.get("memory", math.inf)
-    if settings.actors * ACTOR_MEMORY > memory:
-        raise RunError(
-            f"selfplay.distributed.ray: {settings.actors} actors need about "
-            f"{settings.actors * ACTOR_MEMORY / 2**30:.1f} GiB of memory, and Ray has "
-            f"{memory / 2**30:.1f} for them; set actors to {int(memory // ACTOR_MEMORY)} or less"
-        )
 
 
 def _program() -> str:
@@ -341,12 +281,12 @@ def _check_token(address: str, allow_unauthenticated: bool) -> None:
             "selfplay.distributed.ray.address: expected local or host:port, as in 10.0.0.5:6379, "
             f"got {address[:80]!r}"
         )
-    plain = {name: value for name, value in os.environ.items() if name not in _TOKEN}
+    variables = {name: value for name, value in os.environ.items() if name not in _TOKEN}
     # An empty home has no ~/.ray/auth_token.
     with tempfile.TemporaryDirectory() as home:
         probe = subprocess.run(
             [sys.executable, "-c", _UNAUTHENTICATED_PROBE, address],
-            env={**plain, "RAY_AUTH_MODE": "disabled", "HOME": home},
+            env={**variables, "RAY_AUTH_MODE": "disabled", "HOME": home},
             capture_output=True,
             text=True,
             timeout=STARTING,
@@ -356,9 +296,9 @@ def _check_token(address: str, allow_unauthenticated: bool) -> None:
     if answer == "closed":
         os.environ["RAY_AUTH_MODE"] = "token"
     elif answer != "open":
-        last = (probe.stderr.strip().splitlines() or ["it did not answer"])[-1]
+        reason = (probe.stderr.strip().splitlines() or ["it did not answer"])[-1][:200]
         raise RunError(
-            f"there is no Ray cluster at {address} ({last[:200]}); start one with `ray start "
+            f"there is no Ray cluster at {address} ({reason}); start one with `ray start "
             "--head --port=6379`, see alphazero/training/distributed/README.md"
         )
     elif not allow_unauthenticated:
@@ -374,9 +314,7 @@ def _last_line(error: BaseException) -> str:
     """Return the cause of one of Ray's errors, in one line."""
     text = " ".join(str(error).split())
     for mark in ("Worker exit detail: ", "The actor is dead because "):
-        if mark in text:
-            text = text.partition(mark)[2]
-    lines = str(error).strip().splitlines()
+        text = text.partition(mark)[2] or text
     if "Traceback" in str(error) or "ray::" in str(error):
-        text = lines[-1]
+        text = str(error).strip().splitlines()[-1]
     return text.partition(" Some common causes")[0][:300]

@@ -74,10 +74,10 @@ def _when_input_ends(act: Callable[[], None]) -> None:
 def _kill_session() -> None:
     """Kill every other process of this session, until none is left or a second has passed."""
     for _ in range(50):
-        others = _session()
-        if not others:
+        processes = _session()
+        if not processes:
             return
-        for process in others:
+        for process in processes:
             with contextlib.suppress(OSError):  # it has already ended
                 os.kill(process, signal.SIGKILL)
         time.sleep(0.02)
@@ -89,12 +89,12 @@ def _session() -> list[int]:
     listing = subprocess.run(
         ["ps", "-A", "-o", "pid=,pgid=,sess=,stat="], capture_output=True, text=True, check=False
     )
-    own, found = os.getpid(), []
-    for line in listing.stdout.splitlines():
-        process, group, session, state = line.split()[:4]
-        if str(own) in (group, session) and int(process) != own and not state.startswith("Z"):
-            found.append(int(process))
-    return found
+    own, rows = str(os.getpid()), [line.split()[:4] for line in listing.stdout.splitlines()]
+    return [
+        int(process)
+        for process, group, session, state in rows
+        if own in (group, session) and process != own and not state.startswith("Z")
+    ]
 
 
 if __name__ == "__main__":

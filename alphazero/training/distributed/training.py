@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from alphazero.arena.elo import MatchResult
-from alphazero.config.schema import Config
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
@@ -19,39 +18,14 @@ from alphazero.training.distributed.actor_pool import GateResult, NetworkSnapsho
 from alphazero.training.distributed.ray_cluster import open_actor_pool
 from alphazero.training.iteration import Training
 from alphazero.training.learning.learner import StepReport
-from alphazero.training.manifest import RunState, player_name
+from alphazero.training.manifest import player_name
 from alphazero.training.run_directory import GATE
 from alphazero.training.selfplay import SelfPlayNetwork, SelfPlayResult
 from alphazero.utils.progress import Progress
 
-
-class StepSchedule:
-    """Counts the steps that are due, over all iterations, and those done ahead of schedule.
-
-    The learner may do up to `max_steps_ahead` steps before the games arrive that make them due;
-    later iterations then have fewer.
-    """
-
-    def __init__(self, config: Config, state: RunState) -> None:
-        self._config = config
-        assert config.selfplay.distributed is not None
-        self._most_ahead = config.selfplay.distributed.max_steps_ahead
-        ahead = state.step - config.steps_due(state.positions)
-        self._ahead = max(min(ahead, self._most_ahead), 0)
-
-    def take_due(self, before: int, now: int) -> int:
-        """Return the steps to do after the number of positions grew from `before` to `now`."""
-        due = self._config.steps_due(now) - self._config.steps_due(before)
-        steps = max(due - self._ahead, 0)
-        self._ahead -= due - steps
-        return steps
-
-    def take_ahead(self) -> bool:
-        """Count one more step ahead and return True, or return False at the limit."""
-        if self._ahead >= self._most_ahead:
-            return False
-        self._ahead += 1
-        return True
+MAX_STEPS_AHEAD = 50
+"""Steps that the learner may do before the games arrive that make them due: AGZ's stages ran in
+parallel without a bound, but more steps would learn the same window by heart."""
 
 
 class PendingGate(NamedTuple):
@@ -67,9 +41,8 @@ class DistributedTraining(Training):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.schedule = StepSchedule(self.config, self.run.state)
         self.pending_gate: PendingGate | None = None
-        self.early: list[Mapping[str, Tensor]] = []
+        self.early_metrics: list[Mapping[str, Tensor]] = []
         """metrics of the steps that were done ahead of schedule, for the next report"""
         self.pool = open_actor_pool(self.game, self.config, self.run.state.iteration)
 
@@ -83,16 +56,22 @@ class DistributedTraining(Training):
 
     def _learn_ahead(self) -> bool:
         """Do one step ahead of schedule, while games are missing; return False at the limit."""
-        if not self.replay.window or not self.schedule.take_ahead():
+        if not self.replay.window or self._steps_ahead(self.run.state.positions) >= MAX_STEPS_AHEAD:
             return False
         with self.learning_threads():
-            self.early.append(self.learner.train_step(self.batch(self.learner.step)))
+            self.early_metrics.append(self.learner.train_step(self.batch(self.learner.step)))
         return True
 
+    def _steps_ahead(self, positions: int) -> int:
+        """Return the number of steps beyond those due after `positions` positions."""
+        return max(self.learner.step - self.config.steps_due(positions), 0)
+
     def learn(self, positions_before: int) -> StepReport:
-        early, self.early = self.early, []
-        steps = self.schedule.take_due(positions_before, self.run.state.positions)
-        return self.do_steps(steps, early)
+        metrics, self.early_metrics = self.early_metrics, []
+        due = self.config.steps_due(self.run.state.positions)
+        steps = due - self.config.steps_due(positions_before)
+        ahead = min(self._steps_ahead(positions_before), MAX_STEPS_AHEAD)
+        return self.do_steps(max(steps - ahead, 0), metrics)
 
     def gate(self, steps: StepReport) -> MatchResult | None:
         return self._gate() if steps.steps or self.pending_gate else None

@@ -3,7 +3,7 @@
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.inference import quantization
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
-from alphazero.records.game_record import Pairing
+from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training import selfplay
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.distributed import actor_pool, training
@@ -43,8 +43,8 @@ class Death(Exception):
     """What the fakes raise for an actor that is no more."""
 
 
-class Fakes:
-    """A launcher whose actors are made by `make`; it notes who was launched and what was shared."""
+class Launcher:
+    """A launcher whose actors are made by `make`; it records what it launched and shared."""
 
     def __init__(self, make: Callable[[int, int], Any]) -> None:
         self.make = make
@@ -88,17 +88,17 @@ class ThreadActor:
 
 
 class Puppet:
-    """Answers at once, with a game made of random moves; or as `answer` wants it."""
+    """Answers at once: `load_network` with nothing, other methods with `answer` or one game."""
 
-    def __init__(self, answer: Callable[[str], Any] | None = None) -> None:
-        self.answer = answer or (lambda method: None if method == "load_network" else brought(1))
-        self.asked: list[str] = []
+    def __init__(self, answer: Callable[[str], Any] = lambda _: games_of(1)) -> None:
+        self.answer = answer
+        self.methods: list[str] = []
 
     def ask(self, method: str, *arguments: Any) -> Future[Any]:
-        self.asked.append(method)
+        self.methods.append(method)
         future: Future[Any] = Future()
         try:
-            answer = self.answer(method)
+            answer = None if method == "load_network" else self.answer(method)
         except Exception as error:
             future.set_exception(error)
             return future
@@ -111,8 +111,8 @@ class Puppet:
         pass
 
 
-def brought(number: int) -> tuple[bytes, dict[str, float]]:
-    """Return what an actor brings from self-play."""
+def games_of(number: int) -> tuple[bytes, dict[str, float]]:
+    """Return the answer of an actor to `play`."""
     records = random_records(TIC_TAC_TOE, number)
     return GameBatch.of(TIC_TAC_TOE, records).to_bytes(), vars(SelfPlayStats(simulations=number))
 
@@ -121,31 +121,43 @@ def config_for(folder: Path, *overrides: str, workers: str = "{ray: {actors: 2}}
     return tiny_config(folder, f"selfplay.distributed={workers}", *overrides)
 
 
-def pool_of(config: Config, launcher: Fakes) -> ActorPool:
+def pool_of(config: Config, launcher: Launcher | Callable[..., Any]) -> ActorPool:
+    """Return a pool with a launcher, or with the actors that a function makes."""
+    launcher = launcher if isinstance(launcher, Launcher) else Launcher(launcher)
     assert config.selfplay.distributed is not None
     return ActorPool(TIC_TAC_TOE, config, config.selfplay.distributed, launcher)
 
 
-def orders(name: str = "first") -> NetworkSnapshot:
+def snapshot(name: str = "first") -> NetworkSnapshot:
     return NetworkSnapshot(name, UniformEvaluator(9), name.encode)
 
 
-def never() -> bool:
-    return False
+def play(pool: ActorPool, network: NetworkSnapshot | None = None) -> list[GameRecord]:
+    """Return the games of one iteration."""
+    return pool.play(network or snapshot(), bool, lambda: False).finished
+
+
+def stop_of(pool: ActorPool, message: str, meanwhile: Callable[[], bool] = lambda: False) -> str:
+    """Return the line with which playing ends; check that it matches `message`."""
+    with pytest.raises(RunError, match=message) as caught:
+        pool.play(snapshot(), bool, meanwhile)
+    pool.close()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
 
 
 def train_with(
     monkeypatch: pytest.MonkeyPatch, config: Config, dies_at: dict[tuple[int, int], int]
-) -> tuple[Path, list[Fakes]]:
+) -> tuple[Path, list[Launcher]]:
     """Train with actors in threads that die as planned; return the run and the launcher."""
-    launchers: list[Fakes] = []
+    launchers: list[Launcher] = []
 
     def open_pool(game: Any, config: Config, iteration: int) -> ActorPool:
         def make(number: int, incarnation: int) -> ThreadActor:
             actor = Actor(dump_config(config), [config.run.seed, iteration, number, incarnation], 1)
             return ThreadActor(actor, dies_at.get((number, incarnation), -1))
 
-        launchers.append(Fakes(make))
+        launchers.append(Launcher(make))
         return pool_of(config, launchers[-1])
 
     monkeypatch.setattr(training, "open_actor_pool", open_pool)
@@ -159,8 +171,8 @@ def train_with(
 def test_a_run_with_actors_reaches_its_end_within_its_bounds_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: int
 ) -> None:
-    workers = f"{{ray: {{actors: 2, max_steps_ahead: {ahead}, max_queued_games: 9}}}}"
-    config = config_for(tmp_path, workers=workers)
+    monkeypatch.setattr(training, "MAX_STEPS_AHEAD", ahead)
+    config = config_for(tmp_path)
     run, (launcher,) = train_with(monkeypatch, config, {})
     manifest = manifest_of(run)
     assert manifest["iteration"] == ITERATIONS
@@ -204,26 +216,26 @@ def test_actors_that_die_in_self_play_and_in_gates_do_not_stop_a_run(
 # --- overlap and its bounds ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("limit", [6, 11])
-def test_actors_pause_once_as_many_games_wait_as_may(tmp_path: Path, limit: int) -> None:
-    config = config_for(
-        tmp_path,
-        "selfplay.games_per_iteration=4",
-        workers=f"{{ray: {{actors: 3, max_queued_games: {limit}}}}}",
-    )
+@pytest.mark.parametrize("iterations", [1, 3])
+def test_actors_pause_once_as_many_games_wait_as_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, iterations: int
+) -> None:
+    monkeypatch.setattr(actor_pool, "QUEUED_ITERATIONS", iterations)
+    workers = "{ray: {actors: 3}}"
+    config = config_for(tmp_path, "selfplay.games_per_iteration=4", workers=workers)
     puppets = [Puppet() for _ in range(3)]
-    pool = pool_of(config, Fakes(lambda number, _: puppets[number]))
+    pool = pool_of(config, lambda number, _: puppets[number])
 
-    def asked() -> int:
-        return sum(each.asked.count("play") for each in puppets)
+    def requests() -> int:
+        return sum(puppet.methods.count("play") for puppet in puppets)
 
-    taken = 0
+    limit = 4 * iterations
     for _ in range(3):
-        assert len(pool.play(orders(), bool, never).finished) == 4
-        taken += 4
-        until(lambda taken=taken: asked() >= taken + limit)  # type: ignore[misc]
+        assert len(play(pool)) == 4
+        limit += 4
+        until(lambda limit=limit: requests() >= limit)  # type: ignore[misc]
     pool.close()
-    assert asked() == taken + limit
+    assert requests() == limit
 
 
 @pytest.mark.parametrize(("results_per_second", "later"), [(1e-6, 32), (1e6, 4)])
@@ -231,69 +243,58 @@ def test_jobs_get_more_games_when_results_come_too_fast(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, results_per_second: float, later: int
 ) -> None:
     monkeypatch.setattr(actor_pool, "RESULTS_PER_SECOND", results_per_second)
-    asked: list[int] = []
+    sizes: list[int] = []
 
     class Obedient(Puppet):
-        """Brings as many games as it is asked for."""
+        """Returns as many games as a job has."""
 
         def ask(self, method: str, *arguments: Any) -> Future[Any]:
             if method == "play":
-                asked.append(arguments[2])
-                self.answer = lambda _: brought(asked[-1])
+                sizes.append(arguments[2])
+                self.answer = lambda _: games_of(sizes[-1])
             return super().ask(method, *arguments)
 
-    config = config_for(tmp_path, "selfplay.games_per_iteration=64")
-    pool = pool_of(config, Fakes(lambda *_: Obedient(lambda _: None)))
+    pool = pool_of(config_for(tmp_path, "selfplay.games_per_iteration=64"), lambda *_: Obedient())
     for _ in range(3):
-        assert len(pool.play(orders(), bool, never).finished) == 64
+        assert len(play(pool)) == 64
     pool.close()
-    assert set(asked) == {4, later}
+    assert set(sizes) == {4, later}
 
 
 def test_the_learner_goes_on_until_it_may_not_and_then_waits(tmp_path: Path) -> None:
-    held: list[Future[Any]] = []
+    games: list[Future[Any]] = []
 
-    def answer(method: str) -> Any:
-        if method == "load_network":
-            return None
-        held.append(Future())
-        return held[-1]
+    def answer(_: str) -> Any:
+        games.append(Future())
+        return games[-1]
 
-    pool = pool_of(config_for(tmp_path), Fakes(lambda *_: Puppet(answer)))
-    calls: list[bool] = []
+    pool = pool_of(config_for(tmp_path), lambda *_: Puppet(answer))
+    calls, finished = [], threading.Event()
+
+    def send_games() -> None:
+        while not finished.is_set():
+            for game in [game for game in games if not game.done()]:
+                game.set_result(games_of(1))
+            time.sleep(0.005)
 
     def meanwhile() -> bool:
         calls.append(True)
-        if len(calls) == 4:
-            # Only now do games come; until now the learner was never made to wait.
-            def bring() -> None:
-                while crew_needs():
-                    for each in [each for each in held if not each.done()]:
-                        each.set_result(brought(1))
-                    time.sleep(0.005)
-
-            threading.Thread(target=bring, daemon=True).start()
+        if len(calls) == 4:  # only now do games come
+            threading.Thread(target=send_games, daemon=True).start()
         return len(calls) < 4
 
-    finished: list[Any] = []
-
-    def crew_needs() -> bool:
-        return not finished
-
-    finished += pool.play(orders(), bool, meanwhile).finished
-    assert len(finished) == 6
+    records = pool.play(snapshot(), bool, meanwhile).finished
+    finished.set()
+    assert len(records) == 6
     assert len(calls) >= 4
     pool.close()
 
 
-def test_the_networks_of_best_and_challenger_travel_once_however_many_actors(
-    tmp_path: Path,
-) -> None:
-    launcher = Fakes(lambda *_: Puppet())
-    config = config_for(tmp_path, workers="{ray: {actors: 5}}")
-    pool = pool_of(config, launcher)
+def test_a_network_is_shared_once_however_many_actors(tmp_path: Path) -> None:
+    launcher = Launcher(lambda *_: Puppet())
+    pool = pool_of(config_for(tmp_path, workers="{ray: {actors: 5}}"), launcher)
     for name in ("first", "first", "second", "second", "third"):
-        pool.play(orders(name), bool, never)
+        play(pool, snapshot(name))
     pool.close()
     assert launcher.shared == [b"first", b"second", b"third"]
 
@@ -302,21 +303,16 @@ def test_the_networks_of_best_and_challenger_travel_once_however_many_actors(
 
 
 def test_the_third_death_in_a_row_stops_the_run_with_the_last_words(tmp_path: Path) -> None:
-    def answer(method: str) -> Any:
+    def answer(_: str) -> Any:
         raise Death("out of memory")
 
-    launcher = Fakes(lambda number, _: Puppet(answer if number == 1 else None))
-    # The other actor may bring few games, so that only the end of the run ends the waiting.
+    launcher = Launcher(lambda number, _: Puppet(answer) if number else Puppet())
+    # The other actor may play few games, so that only the end of the run ends the waiting.
     pool = pool_of(config_for(tmp_path, "selfplay.games_per_iteration=100000"), launcher)
-    message = (
-        f"actor 1 died {MAX_CONSECUTIVE_DEATHS} times in a row .* the last reason: out of memory"
-    )
-    with pytest.raises(RunError, match=message):
-        pool.play(orders(), bool, never)
-    pool.close()
-    assert [each for each in launcher.launched if each[0] == 1] == [
-        (1, each) for each in range(MAX_CONSECUTIVE_DEATHS)
-    ]
+    count = f"{MAX_CONSECUTIVE_DEATHS} times in a row"
+    stop_of(pool, f"actor 1 died {count} .* the last reason: out of memory")
+    numbers = [number for number, _ in launcher.launched]
+    assert numbers.count(1) == MAX_CONSECUTIVE_DEATHS
 
 
 class Clock:
@@ -329,25 +325,22 @@ class Clock:
         return self.seconds
 
 
-def silent_crew(folder: Path, speaks: Callable[[int], bool]) -> tuple[ActorPool, Fakes, Clock]:
-    """Return a pool of two whose actors never answer, but for incarnations that `speaks` names."""
-    launcher = Fakes(
-        lambda _, incarnation: Puppet(None if speaks(incarnation) else lambda _: Future())
-    )
-    config = config_for(folder, workers="{ray: {actors: 2, time_limit: 60}}")
-    assert config.selfplay.distributed is not None
-    clock = Clock()
-    return (
-        ActorPool(TIC_TAC_TOE, config, config.selfplay.distributed, launcher, clock),
-        launcher,
-        clock,
-    )
+def silent_pool(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, speaks: Callable[[int], bool]
+) -> tuple[ActorPool, Launcher, Clock]:
+    """Return a pool of two actors that answer only in the incarnations that `speaks` selects."""
+    monkeypatch.setattr(actor_pool, "MAX_SILENCE", 60)
+    silent = Puppet(lambda _: Future())
+    launcher = Launcher(lambda _, incarnation: Puppet() if speaks(incarnation) else silent)
+    pool = pool_of(config_for(folder), launcher)
+    pool._clock = clock = Clock()
+    return pool, launcher, clock
 
 
 def test_actors_that_fall_silent_are_named_and_replaced(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pool, launcher, clock = silent_crew(tmp_path, lambda incarnation: incarnation > 0)
+    pool, launcher, clock = silent_pool(tmp_path, monkeypatch, bool)
     waits = []
 
     def meanwhile() -> bool:
@@ -356,7 +349,7 @@ def test_actors_that_fall_silent_are_named_and_replaced(
         clock.seconds = 60.0 if len(waits) < 4 else 61.0
         return False
 
-    assert len(pool.play(orders(), bool, meanwhile).finished) == 6
+    assert len(pool.play(snapshot(), bool, meanwhile).finished) == 6
     pool.close()
     assert waits[:4] == [2] * 4, "60 s are not more than 60 s"
     assert launcher.launched == [(0, 0), (1, 0), (0, 1), (1, 1)]
@@ -365,25 +358,24 @@ def test_actors_that_fall_silent_are_named_and_replaced(
         assert f"actor {number} died and is replaced: it has not answered for 60 s" in output
 
 
-def test_actors_that_stay_silent_end_the_run_with_one_line(tmp_path: Path) -> None:
-    pool, _, clock = silent_crew(tmp_path, lambda _: False)
+def test_actors_that_stay_silent_end_the_run_with_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool, _, clock = silent_pool(tmp_path, monkeypatch, lambda _: False)
 
     def meanwhile() -> bool:
         clock.seconds += 61
         return False
 
-    with pytest.raises(RunError, match=r"actor \d died 3 times .*time_limit") as caught:
-        pool.play(orders(), bool, meanwhile)
-    pool.close()
-    assert "\n" not in str(caught.value)
+    stop_of(pool, r"actor \d died 3 times .*not answered for 60 s", meanwhile)
 
 
 def test_an_actor_without_work_may_be_silent(tmp_path: Path) -> None:
-    pool = pool_of(config_for(tmp_path), Fakes(lambda *_: Puppet()))
+    pool = pool_of(config_for(tmp_path), Launcher(lambda *_: Puppet()))
     pool._clock = clock = Clock()
     for _ in range(3):
         clock.seconds += 1e6
-        pool.play(orders(), bool, never)
+        play(pool)
         until(lambda: not any(slot.jobs for slot in pool._slots))
     pool.close()
     assert pool.deaths == 0
@@ -391,24 +383,18 @@ def test_an_actor_without_work_may_be_silent(tmp_path: Path) -> None:
 
 def test_deaths_with_games_between_are_not_in_a_row(tmp_path: Path) -> None:
     def make(_: int, incarnation: int) -> Puppet:
-        calls: list[str] = []
+        calls = itertools.count()
 
-        def answer(method: str) -> Any:
-            calls.append(method)
-            if incarnation < 2 * MAX_CONSECUTIVE_DEATHS and calls.count("play") > 1:
+        def answer(_: str) -> Any:
+            if incarnation < 2 * MAX_CONSECUTIVE_DEATHS and next(calls):
                 raise Death("again")
-            return None if method == "load_network" else brought(1)
+            return games_of(1)
 
         return Puppet(answer)
 
-    launcher = Fakes(make)
-    config = config_for(
-        tmp_path,
-        "selfplay.games_per_iteration=20",
-        workers="{ray: {actors: 1, max_queued_games: 2}}",
-    )
-    pool = pool_of(config, launcher)
-    assert len(pool.play(orders(), bool, never).finished) == 20
+    workers = "{ray: {actors: 1}}"
+    pool = pool_of(config_for(tmp_path, "selfplay.games_per_iteration=20", workers=workers), make)
+    assert len(play(pool)) == 20
     pool.close()
     assert pool.deaths == 2 * MAX_CONSECUTIVE_DEATHS
 
@@ -417,22 +403,18 @@ def test_deaths_with_games_between_are_not_in_a_row(tmp_path: Path) -> None:
     ("error", "line"),
     [
         (RunError("no numbers"), "^no numbers$"),
-        (KeyError("bug"), r"^actor 0 failed in `load_network` with KeyError: 'bug'; .* resume it"),
+        (KeyError("bug"), r"^actor 0 failed in `play` with KeyError: 'bug'; .* resume it"),
         (ValueError("two\nlines"), r"with ValueError: two lines; "),
     ],
 )
 def test_an_error_that_an_actor_raises_stops_the_run_at_once_with_one_line(
     tmp_path: Path, error: Exception, line: str
 ) -> None:
-    def answer(method: str) -> Any:
+    def answer(_: str) -> Any:
         raise error
 
-    launcher = Fakes(lambda *_: Puppet(answer))
-    pool = pool_of(config_for(tmp_path), launcher)
-    with pytest.raises(RunError, match=line) as caught:
-        pool.play(orders(), bool, never)
-    pool.close()
-    assert "\n" not in str(caught.value)
+    launcher = Launcher(lambda *_: Puppet(answer))
+    stop_of(pool_of(config_for(tmp_path), launcher), line)
     assert len(launcher.launched) == 2
 
 
@@ -441,46 +423,36 @@ def test_games_against_the_rules_are_refused(tmp_path: Path) -> None:
     records[0].actions[1] = records[0].actions[0]
     data = GameBatch.of(TIC_TAC_TOE, records).to_bytes()
 
-    def answer(method: str) -> Any:
-        return None if method == "load_network" else (data, vars(SelfPlayStats()))
-
-    pool = pool_of(config_for(tmp_path), Fakes(lambda *_: Puppet(answer)))
-    with pytest.raises(RunError, match="an actor: these are not games of"):
-        pool.play(orders(), bool, never)
-    pool.close()
+    answer = data, vars(SelfPlayStats())
+    pool = pool_of(config_for(tmp_path), lambda *_: Puppet(lambda _: answer))
+    stop_of(pool, "an actor: these are not games of")
 
 
 WRONG_ANSWERS = {
     "text": "games",
-    "too few": brought(1)[:1],
-    "no bytes": (5, *brought(1)[1:]),
-    "no work": (brought(1)[0], 7),
-    "unknown work": (brought(1)[0], {"sleep": 1}),
-    "work in letters": (brought(1)[0], {"simulations": "1"}),
-    "endless work": (brought(1)[0], {"simulations": float("inf")}),
+    "too few": games_of(1)[:1],
+    "no bytes": (5, *games_of(1)[1:]),
+    "no work": (games_of(1)[0], 7),
+    "unknown work": (games_of(1)[0], {"sleep": 1}),
+    "work in letters": (games_of(1)[0], {"simulations": "1"}),
+    "endless work": (games_of(1)[0], {"simulations": float("inf")}),
 }
 
 
 @pytest.mark.parametrize("wrong", WRONG_ANSWERS.values(), ids=WRONG_ANSWERS)
 def test_an_answer_of_another_type_is_one_line(tmp_path: Path, wrong: Any) -> None:
-    launcher = Fakes(lambda *_: Puppet(lambda method: None if method == "load_network" else wrong))
-    pool = pool_of(config_for(tmp_path), launcher)
-    with pytest.raises(RunError, match=r"^an actor") as caught:
-        pool.play(orders(), bool, never)
-    pool.close()
-    assert "\n" not in str(caught.value)
+    stop_of(pool_of(config_for(tmp_path), lambda *_: Puppet(lambda _: wrong)), r"^an actor")
 
 
 def test_a_gate_whose_actors_are_gone_ends_with_what_happened(tmp_path: Path) -> None:
     def answer(method: str) -> Any:
         if method == "play_gate":
             raise Death("gone")
-        return None if method == "load_network" else brought(1)
+        return games_of(1)
 
-    pool = pool_of(config_for(tmp_path), Fakes(lambda *_: Puppet(answer)))
-    best = orders()
-    pool.play(orders(), bool, never)
-    future = pool.gate(best._replace(name="new"), best, [3], bool)
+    pool = pool_of(config_for(tmp_path), lambda *_: Puppet(answer))
+    play(pool)
+    future = pool.gate(snapshot("new"), snapshot(), [3], bool)
     with pytest.raises(RunError, match="died"):
         future.result(HANG)
     pool.close()
@@ -495,19 +467,29 @@ def network_bytes(seed: int, config: Config) -> bytes:
     return checkpoint_bytes(Checkpoint("tic_tac_toe", {}, config.network, weights, 0, 0), "it")
 
 
+def actor_with(config: Config, name: str = "a", seed: Sequence[int] = (1,)) -> Actor:
+    """Return an actor with a network of this name."""
+    actor = Actor(dump_config(config), seed, 1)
+    actor.load_network(name, network_bytes(ord(name), config), [name])
+    return actor
+
+
+def records_in(data: bytes) -> list[GameRecord]:
+    return GameBatch.from_bytes(TIC_TAC_TOE, data, "it").records()
+
+
 def test_games_under_way_go_on_when_the_network_changes(tmp_path: Path) -> None:
     config = config_for(tmp_path)
-    actor = Actor(dump_config(config), [1], 1)
-    actor.load_network("a", network_bytes(1, config), ["a"])
+    actor = actor_with(config)
     actor.play("a", -1.0, 3)
-    before = [tuple(each.actions.tolist()) for each in actor._workers[0].leave()]
+    before = [tuple(game.actions.tolist()) for game in actor._workers[0].leave()]
     assert any(before)
     actor.load_network("b", network_bytes(2, config), ["b"])
     data, _ = actor.play("b", -1.0, 1)
-    after = GameBatch.from_bytes(TIC_TAC_TOE, data, "it").records() + actor._workers[0].leave()
-    played = [tuple(each.actions.tolist()) for each in after]
+    games = records_in(data) + actor._workers[0].leave()
+    after = [tuple(game.actions.tolist()) for game in games]
     for moves in before:
-        assert any(each[: len(moves)] == moves for each in played), moves
+        assert any(longer[: len(moves)] == moves for longer in after), moves
 
 
 def test_the_work_that_is_reported_adds_up_over_networks(tmp_path: Path) -> None:
@@ -524,29 +506,22 @@ def test_the_work_that_is_reported_adds_up_over_networks(tmp_path: Path) -> None
 
 def test_an_actor_searches_the_fraction_of_the_simulations_that_it_is_sent(tmp_path: Path) -> None:
     config = config_for(tmp_path, "search.simulations=40")
-    actor = Actor(dump_config(config), [1], 1)
-    actor.load_network("a", network_bytes(1, config), ["a"])
-    a_move = []
+    actor = actor_with(config)
+    simulations = []
     for fraction in (0.25, 1.0):
         data, work = actor.play("a", -1.0, 20, b"", fraction)
-        moves = sum(
-            len(each.actions) for each in GameBatch.from_bytes(TIC_TAC_TOE, data, "it").records()
-        )
-        a_move.append(SelfPlayStats(**work).simulations / moves)  # type: ignore[arg-type]
-    few, all_of_them = a_move
-    assert few < 15
-    assert all_of_them > 30
+        moves = sum(len(game.actions) for game in records_in(data))
+        simulations.append(work["simulations"] / moves)
+    assert simulations[0] < 15
+    assert simulations[1] > 30
 
 
 def test_two_actors_of_one_run_play_different_games(tmp_path: Path) -> None:
     config = config_for(tmp_path)
-    found = []
-    for seed in ([5, 0, 0, 0], [5, 0, 0, 0], [5, 0, 1, 0], [5, 0, 0, 1], [5, 1, 0, 0]):
-        actor = Actor(dump_config(config), seed, 1)
-        actor.load_network("a", network_bytes(1, config), ["a"])
-        found.append(actor.play("a", -1.0, 4)[0])
-    assert found[0] == found[1]
-    assert len(set(found)) == 4
+    seeds = ([5, 0, 0, 0], [5, 0, 0, 0], [5, 0, 1, 0], [5, 0, 0, 1], [5, 1, 0, 0])
+    games = [actor_with(config, seed=seed).play("a", -1.0, 4)[0] for seed in seeds]
+    assert games[0] == games[1]
+    assert len(set(games)) == 4
 
 
 def test_games_of_actors_tell_their_random_openings(
@@ -558,10 +533,9 @@ def test_games_of_actors_tell_their_random_openings(
 
     monkeypatch.setattr(selfplay, "_pairings", draw)
     config = config_for(tmp_path)
-    launcher = Fakes(lambda number, _: ThreadActor(Actor(dump_config(config), [number], 1)))
-    pool = pool_of(config, launcher)
+    pool = pool_of(config, lambda number, _: ThreadActor(Actor(dump_config(config), [number], 1)))
     best = NetworkSnapshot("a", UniformEvaluator(9), lambda: network_bytes(1, config))
-    games = pool.play(best, bool, never).finished
+    games = play(pool, best)
     pool.close()
     # A move of an opening is one that nobody searched; here all others are.
     for game in games:
@@ -574,8 +548,7 @@ def test_games_of_actors_tell_their_random_openings(
 @needs_openvino
 def test_an_actor_quantizes_its_network_on_the_positions_that_it_receives(tmp_path: Path) -> None:
     config = config_for(tmp_path, "inference.selfplay_precision=int8")
-    actor = Actor(dump_config(config), [1], 1)
-    actor.load_network("a", network_bytes(1, config), ["a"])
+    actor = actor_with(config)
 
     def precision() -> str:
         evaluator = actor._workers[0]._search.evaluator
@@ -586,10 +559,10 @@ def test_an_actor_quantizes_its_network_on_the_positions_that_it_receives(tmp_pa
     for calibration, expected in ((b"", "float32"), (positions, "int8 and float32")):
         data, _ = actor.play("a", -1.0, 2, calibration)
         assert precision() == expected
-        assert len(GameBatch.from_bytes(TIC_TAC_TOE, data, "it").records()) >= 2
-    rounded = actor._workers[0]
+        assert len(records_in(data)) >= 2
+    worker = actor._workers[0]
     actor.play("a", -1.0, 2, positions)
-    assert actor._workers[0] is rounded, "the trees stay"
+    assert actor._workers[0] is worker, "the trees stay"
     for wrong in (positions[:-1], np.full_like(np.frombuffer(positions, np.float32), np.nan)):
         actor.load_network("b", network_bytes(2, config), ["b"])
         with pytest.raises(RunError, match="an actor was sent"):
@@ -599,46 +572,33 @@ def test_an_actor_quantizes_its_network_on_the_positions_that_it_receives(tmp_pa
 def test_an_actor_without_openvino_plays_on_in_its_own_precision(tmp_path: Path) -> None:
     config = config_for(tmp_path, "inference.backend=torch")
     positions = TIC_TAC_TOE.observe(TIC_TAC_TOE.initial_state())[None].tobytes()
-    found = []
+    games = []
     for calibration in (b"", positions):
-        actor = Actor(dump_config(config), [1], 1)
-        actor.load_network("a", network_bytes(1, config), ["a"])
-        found.append(actor.play("a", -1.0, 4, calibration)[0])
-    assert found[0] == found[1]
+        games.append(actor_with(config).play("a", -1.0, 4, calibration)[0])
+    assert games[0] == games[1]
 
 
 def test_calibration_positions_are_shared_once_for_all_actors(tmp_path: Path) -> None:
-    launcher = Fakes(lambda *_: Puppet())
+    launcher = Launcher(lambda *_: Puppet())
     pool = pool_of(config_for(tmp_path), launcher)
-    positions = np.zeros((2, *TIC_TAC_TOE.observation_shape), np.float32)
-
-    def play(name: str, value: float | None) -> list[bytes]:
-        version = orders(name)
-        if value is not None:
-            version = version._replace(calibration=positions + value)
-        pool.play(version, bool, never)
-        return [(positions + each).tobytes() for each in range(4)]
-
-    play("a", None)
-    assert launcher.shared == [b"a"]
-    play("a", 1)
-    play("a", 2)
-    play("a", None)
-    play("a", 2)
-    *_, shared = play("b", 3), play("b", None)
+    calibrations = np.arange(4, dtype=np.float32)[:, None].repeat(18, 1).reshape(4, 2, 3, 3)
+    network_and_calibration = [("a", None), ("a", 1), ("a", 2), ("a", None), ("a", 2), ("b", 3)]
+    for name, index in network_and_calibration:
+        calibration = None if index is None else calibrations[index, None]
+        play(pool, snapshot(name)._replace(calibration=calibration))
+    play(pool, snapshot("b"))
     pool.close()
-    assert launcher.shared == [b"a", shared[1], shared[2], b"b", shared[3]], (
-        "a network refused is not kept"
-    )
+    one, two, three = (calibration.tobytes() for calibration in calibrations[1:])
+    assert launcher.shared == [b"a", one, two, b"b", three]
 
 
 @needs_openvino
 def test_a_run_with_actors_plays_in_int8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rounded: list[bool] = []
+    int8: list[bool] = []
     play = Actor.play
 
     def listen(self: Actor, *arguments: Any) -> Any:
-        rounded.append(bool(arguments[3]))
+        int8.append(bool(arguments[3]))
         return play(self, *arguments)
 
     monkeypatch.setattr(Actor, "play", listen)
@@ -647,22 +607,21 @@ def test_a_run_with_actors_plays_in_int8(tmp_path: Path, monkeypatch: pytest.Mon
     config = config_for(tmp_path, "inference.selfplay_precision=int8")
     folder, _ = train_with(monkeypatch, config, {})
     assert manifest_of(folder)["iteration"] == ITERATIONS
-    assert not rounded[0]
-    assert any(rounded)
+    assert not int8[0]
+    assert any(int8)
 
 
 def test_a_gate_of_actors_plays_every_opening_with_both_colours(tmp_path: Path) -> None:
     config = config_for(tmp_path, "gate.games=10")
-    launcher = Fakes(lambda number, _: ThreadActor(Actor(dump_config(config), [number], 1)))
-    pool = pool_of(config, launcher)
+    pool = pool_of(config, lambda number, _: ThreadActor(Actor(dump_config(config), [number], 1)))
     versions = [
         NetworkSnapshot(name, UniformEvaluator(9), lambda seed=seed: network_bytes(seed, config))  # type: ignore[misc]
         for seed, name in enumerate(("best", "new"))
     ]
-    pool.play(versions[0], bool, never)
+    play(pool, versions[0])
     result, records = pool.gate(versions[1], versions[0], [3], bool).result(HANG)
     pool.close()
-    assert [each.pairing.players for each in records] == [(0, 1), (1, 0)] * 5
+    assert [game.pairing.players for game in records] == [(0, 1), (1, 0)] * 5
     for one, two in zip(records[::2], records[1::2], strict=True):
         assert one.pairing.opening == two.pairing.opening
     assert result == match_result(records)
