@@ -25,10 +25,10 @@ def config_file(text: str) -> str:
     """Return the path of a YAML file; refuse a folder or a checkpoint."""
     path = Path(text)
     if is_folder(path):
+        config, run = printable(path / "config.yaml"), shlex.quote(printable(text))
         raise argparse.ArgumentTypeError(
-            f"{printable(text)} is a folder, not a YAML file; a run has "
-            f"{printable(path / 'config.yaml')}, and goes on with: alphazero train --resume "
-            f"{shlex.quote(printable(text))}"
+            f"{printable(text)} is a folder, not a YAML file; a run has {config}, and goes on "
+            f"with: alphazero train --resume {run}"
         )
     if path.suffix == ".safetensors":
         raise argparse.ArgumentTypeError(

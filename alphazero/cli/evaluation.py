@@ -17,11 +17,11 @@ from alphazero.cli.argument_types import (
 from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     PLAYER,
+    budget_options,
     check_checkpoint_name,
     contest_arguments,
-    given_budget,
+    game_option,
     json_argument,
-    named_game,
     print_result,
 )
 from alphazero.utils.machine import usable_cores
@@ -88,8 +88,7 @@ def grade(options: argparse.Namespace) -> int:
     from alphazero.players.budget import Budget
     from alphazero.players.checkpoint_player import save_grades
 
-    saved = spec.saved
-    game = saved.game
+    saved, game = spec.saved, spec.saved.game
     if options.positions:
         files = position_files(options.positions)
         sets = [(path.name, read_positions(game, path)) for path in files]
@@ -104,12 +103,12 @@ def grade(options: argparse.Namespace) -> int:
             with progress_bar(total, "position") as bar:
                 result = grade(game, make_player, solution, workers=usable_cores(), show=bar.update)
             heading = f"{name}, {simulations} simulations"
-            grades.append(f"{heading}: {result}")
-            text = grades[-1]
+            text = f"{heading}: {result}"
+            grades.append(text)
             if result.first_mistake and not options.positions:
                 text += f"\nthe first mistake:\n{result.first_mistake}"
-            asked = {"checkpoint": saved.path, "set": name, "simulations": simulations}
-            print_result(options, text, **asked, **plain(result))
+            fields = {"checkpoint": saved.path, "set": name, "simulations": simulations}
+            print_result(options, text, **fields, **plain(result))
             if result.share < options.min_accuracy:
                 low.append(heading)
     if options.save:
@@ -159,14 +158,14 @@ def match(options: argparse.Namespace) -> None:
     from alphazero.utils.files import check_writable
 
     players = [
-        parse_player(text, move_timeout=options.move_timeout, **given_budget(options))
+        parse_player(text, move_timeout=options.move_timeout, **budget_options(options))
         for text in (options.first, options.second)
     ]
     if options.save:
         check_writable(options.save)
     if options.annotate:
         check_checkpoint_name(options.annotate)
-    asked = named_game(options)
+    chosen_game = game_option(options)
 
     from alphazero.arena.contests import play_contest
     from alphazero.cli.json_output import plain
@@ -174,31 +173,25 @@ def match(options: argparse.Namespace) -> None:
     from alphazero.players.checkpoint_player import grades_of, save_grades
     from alphazero.records.game_files import check_savable, save_match
 
-    players, game = agree_on_game(players, asked)
+    players, game = agree_on_game(players, chosen_game)
     saved = players[0].saved
     if options.annotate and saved is None:
         raise PlayerError(f"--annotate copies a checkpoint, and {players[0].name} is none")
     if options.save:
         check_savable(options.save, game)
     with progress_bar(options.games, "game") as bar:
-        result, records = play_contest(
-            players,
-            game,
-            options.games,
-            options.opening_moves,
-            options.seed,
-            options.sprt,
-            bar.update,
-        )
+        counts = options.games, options.opening_moves, options.seed
+        result, records = play_contest(players, game, *counts, options.sprt, bar.update)
     names = players[0].name, players[1].name
-    opening = "the initial position"
-    if options.opening_moves:
-        opening = f"openings of {options.opening_moves} random moves"
+    moves = options.opening_moves
+    opening = f"openings of {moves} random moves" if moves else "the initial position"
     summary = f"against {names[1]}: {result}, from {opening}"
     forfeits = [
-        ForfeitLine(number, names[each.pairing.players[each.outcome > 0]], each.forfeit_reason)
-        for number, each in enumerate(records, 1)
-        if each.forfeit_reason
+        ForfeitLine(
+            number, names[record.pairing.players[record.outcome > 0]], record.forfeit_reason
+        )
+        for number, record in enumerate(records, 1)
+        if record.forfeit_reason
     ]
     lines = [f"{names[0]} {summary}", *map(str, forfeits)]
     if options.sprt:
@@ -214,8 +207,8 @@ def match(options: argparse.Namespace) -> None:
         forfeits=forfeits,
     )
     if options.save:
-        searched = players[0].has_search, players[1].has_search
-        save_match(options.save, game, records, names, searched)
+        has_search = players[0].has_search, players[1].has_search
+        save_match(options.save, game, records, names, has_search)
     if saved is not None and options.annotate:
         own_options = names[0].removeprefix(players[0].subject).strip(":")
         changes = "network" if players[0].prefix else own_options or "as trained"
@@ -292,12 +285,12 @@ def rate(options: argparse.Namespace) -> int:
 
     for text in options.players:
         if not is_folder(Path(text)):  # a run may have no best player yet
-            parse_player(text, **given_budget(options))
+            parse_player(text, **budget_options(options))
     if options.csv:
         check_csv(options.csv, "player")
     if options.plot:
         check_figure(options.plot)
-    asked = named_game(options)
+    chosen_game = game_option(options)
 
     from alphazero.arena.tournament import Tournament, save_standings, standings, table
     from alphazero.cli.json_output import plain
@@ -315,16 +308,9 @@ def rate(options: argparse.Namespace) -> int:
     if options.plot:
         check_minutes(minutes)
     anchor = anchor_index(specs, options.anchor)
-    specs, game = agree_on_game(specs, asked)
-    tournament = Tournament(
-        game,
-        specs,
-        options.games,
-        options.opening_moves,
-        options.seed,
-        options.gauntlet,
-        options.folder,
-    )
+    specs, game = agree_on_game(specs, chosen_game)
+    counts = options.games, options.opening_moves, options.seed
+    tournament = Tournament(game, specs, *counts, options.gauntlet, options.folder)
     try:
         with progress_bar(tournament.missing, "game") as bar:
             tournament.play(usable_cores(), bar.update)
@@ -376,5 +362,5 @@ def solve(options: argparse.Namespace) -> None:
     solver = solver_for(game)
     total = solver.default_node_limit if options.positions is None else options.positions
     with progress_bar(total, "position", unit_scale=True) as bar:
-        found = solve_position(solver, state, total, bar.update)
-    print(describe(game, state, found))
+        solution = solve_position(solver, state, total, bar.update)
+    print(describe(game, state, solution))

@@ -196,12 +196,12 @@ def run_and_report(run: Callable[[], int | None]) -> int:
 
 def _parse(words: Sequence[str] | None) -> argparse.Namespace:
     """Parse a command line; overrides may be anywhere, also after options."""
-    whole, words = parser(), list(sys.argv[1:] if words is None else words)
+    main_parser, words = parser(), list(sys.argv[1:] if words is None else words)
     names = [command.name for command in COMMANDS]
     if words and not words[0].startswith("-") and words[0] not in names:
-        nearest = did_you_mean(words[0], names)
-        whole.error(f"there is no command {words[0][:40]!r}{nearest}")
-    options, rest = whole.parse_known_args(words)
+        hint = did_you_mean(words[0], names)
+        main_parser.error(f"there is no command {words[0][:40]!r}{hint}")
+    options, rest = main_parser.parse_known_args(words)
     if "overrides" in options:
         options.overrides += [word for word in rest if "=" in word and not word.startswith("-")]
         rest = [word for word in rest if word not in options.overrides]
@@ -217,18 +217,19 @@ def _parse(words: Sequence[str] | None) -> argparse.Namespace:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; it sets `run` to the command's function."""
-    whole = Parser(
+    main_parser = Parser(
         prog="alphazero", description="From a game's rules to a strong player, by self-play."
     )
-    whole.add_argument("--version", action="version", version=f"alphazero {version('alphazero')}")
-    added = whole.add_subparsers(metavar="COMMAND", required=True)
+    text = f"alphazero {version('alphazero')}"
+    main_parser.add_argument("--version", action="version", version=text)
+    parsers = main_parser.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS:
-        one = added.add_parser(
+        subparser = parsers.add_parser(
             command.name,
             help=command.text,
             description=command.text[0].upper() + command.text[1:] + ".",
             epilog=f"example: {command.example}",
         )
-        one.set_defaults(run=command.run, parser=one)
-        command.add_arguments(one)
-    return whole
+        subparser.set_defaults(run=command.run, parser=subparser)
+        command.add_arguments(subparser)
+    return main_parser

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from alphazero.cli.argument_types import port, whole_number
 from alphazero.cli.shared import (
     PLAYER,
+    budget_options,
     game_argument,
     game_number_argument,
-    given_budget,
+    game_option,
     json_argument,
-    named_game,
     player_arguments,
     print_result,
 )
@@ -57,14 +57,14 @@ def play(options: argparse.Namespace) -> None:
     from alphazero.players.registry import agree_on_game, parse_player
     from alphazero.utils.files import check_readable, check_writable
 
-    player = parse_player(options.player, **given_budget(options))
+    player = parse_player(options.player, **budget_options(options))
     if options.after is not None and not options.begin:
         raise AlphaZeroError("--after counts the moves of a game that is given with --from")
     if options.begin:
         check_readable(options.begin)
     if options.save:
         check_writable(options.save)
-    named = named_game(options)
+    named = game_option(options)
 
     from alphazero.frontends.terminal.app import Terminal
     from alphazero.frontends.terminal.commands import SIDES
@@ -113,7 +113,7 @@ def serve(options: argparse.Namespace) -> None:
     from alphazero.players.registry import parse_player
 
     specs = [parse_player(name) for name in options.players]
-    named = named_game(options)
+    named = game_option(options)
 
     try:
         from alphazero.frontends.web.server import serve
@@ -164,8 +164,8 @@ def gtp_arguments(parser: argparse.ArgumentParser) -> None:
 def gtp(options: argparse.Namespace) -> None:
     from alphazero.players.registry import agree_on_game, parse_player
 
-    player = parse_player(options.player, **given_budget(options))
-    named = named_game(options)
+    player = parse_player(options.player, **budget_options(options))
+    named = game_option(options)
 
     from alphazero.frontends.gtp.session import serve
 

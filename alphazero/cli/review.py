@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     PLAYER,
+    budget_options,
     game_number_argument,
-    given_budget,
     thinking_arguments,
 )
 from alphazero.errors import AlphaZeroError
@@ -48,7 +48,7 @@ def review(options: argparse.Namespace) -> int:
     from alphazero.players.registry import parse_player
     from alphazero.utils.files import check_readable, check_writable, printable
 
-    budget = given_budget(options)
+    budget = budget_options(options)
     player = parse_player(options.player, **budget) if options.player else None
     check_readable(options.games)
     if options.save:

@@ -23,8 +23,8 @@ EXIT_INTERRUPTED = 130
 """Exit code after Ctrl-C, as in shells."""
 
 
-def named_game(options: argparse.Namespace) -> "Game | None":
-    """Return the game of `--game`, if given."""
+def game_option(options: argparse.Namespace) -> "Game | None":
+    """Return the game of `--game`; None without this option."""
     from alphazero.games.registry import read_game
 
     return read_game(options.game) if options.game else None
@@ -119,7 +119,7 @@ def thinking_arguments(parser: argparse.ArgumentParser, *, levels: bool = False)
         )
 
 
-def given_budget(options: argparse.Namespace) -> dict[str, Any]:
+def budget_options(options: argparse.Namespace) -> dict[str, Any]:
     """Return the budget that `thinking_arguments` added, as `parse_player` takes it."""
     return {name: getattr(options, name, None) for name in ("simulations", "seconds", "level")}
 

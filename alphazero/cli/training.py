@@ -70,8 +70,8 @@ def train(options: argparse.Namespace) -> int:
         return 0
     from alphazero.diagnostics.run_history import describe_stages, stage_seconds
 
-    if not options.quiet and (spent := stage_seconds(folder)):
-        print(f"time of the run: {describe_stages(spent)}")
+    if not options.quiet and (seconds := stage_seconds(folder)):
+        print(f"time of the run: {describe_stages(seconds)}")
     print(f"done; play it with: alphazero play {shlex.quote(str(folder))}")
     return 0
 
@@ -142,8 +142,8 @@ def plan(options: argparse.Namespace) -> None:
 
     with progress_bar(PARTS, "part") as bar:
         cores = config.run.threads or usable_cores()
-        measured = calibrate(config, cores, options.seconds, bar.update)
-    print_result(options, describe(config, measured), **expected(config, measured))
+        rates = calibrate(config, cores, options.seconds, bar.update)
+    print_result(options, describe(config, rates), **expected(config, rates))
 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
