@@ -24,17 +24,16 @@ class Parser(argparse.ArgumentParser):
 def config_file(text: str) -> str:
     """Return the path of a YAML file; refuse a folder or a checkpoint."""
     path = Path(text)
+    resume = "alphazero train --resume"
     if is_folder(path):
         config, run = printable(path / "config.yaml"), shlex.quote(printable(text))
-        raise argparse.ArgumentTypeError(
-            f"{printable(text)} is a folder, not a YAML file; a run has {config}, and goes on "
-            f"with: alphazero train --resume {run}"
+        reason = (
+            f"is a folder, not a YAML file; a run has {config}, and goes on with: {resume} {run}"
         )
+        raise argparse.ArgumentTypeError(f"{printable(text)} {reason}")
     if path.suffix == ".safetensors":
-        raise argparse.ArgumentTypeError(
-            f"{printable(text)} is a checkpoint, not a YAML file; a run goes on with: alphazero "
-            "train --resume RUN"
-        )
+        reason = f"is a checkpoint, not a YAML file; a run goes on with: {resume} RUN"
+        raise argparse.ArgumentTypeError(f"{printable(text)} {reason}")
     return text
 
 
@@ -50,12 +49,12 @@ def whole_numbers(text: str) -> list[int]:
     return [whole_number(part) for part in text.split(",")]
 
 
-def _between(least: int, most: int, expected: str) -> Callable[[str], int]:
-    """Return a parser of integers from `least` to `most`."""
+def _between(minimum: int, maximum: int, expected: str) -> Callable[[str], int]:
+    """Return a parser of integers from `minimum` to `maximum`."""
 
     def parse(text: str) -> int:
         number = whole_number(text)
-        if not least <= number <= most:
+        if not minimum <= number <= maximum:
             raise argparse.ArgumentTypeError(f"expected {expected}, got {text}")
         return number
 
@@ -76,10 +75,8 @@ def even_number(text: str) -> int:
     """Parse an even number of games."""
     number = whole_number(text)
     if number == 0 or number % 2:
-        raise argparse.ArgumentTypeError(
-            f"expected an even number from 2 on, got {text}: each opening is played twice, with "
-            "colours swapped"
-        )
+        reason = "each opening is played twice, with colours swapped"
+        raise argparse.ArgumentTypeError(f"expected an even number from 2 on, got {text}: {reason}")
     return number
 
 
@@ -120,11 +117,9 @@ def sprt(text: str) -> "Sprt":
     from alphazero.arena.sprt import Sprt
 
     try:
-        numbers = [float(part) for part in text.split(",")]
-        return Sprt(*numbers)
+        return Sprt(*map(float, text.split(",")))
     except (ValueError, TypeError):
-        raise argparse.ArgumentTypeError(
-            f"expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA, got {text[:40]!r}"
-        ) from None
+        expected = "ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA"
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {text[:40]!r}") from None
     except AlphaZeroError as error:
         raise argparse.ArgumentTypeError(str(error)) from None

@@ -16,23 +16,15 @@ def config_arguments(parser: argparse.ArgumentParser) -> None:
         "values, defaults included; two files: the values that differ; section.key=value: in place "
         "of what the files say (default: every key)",
     )
-    parser.add_argument(
-        "--json-schema", action="store_true", help="print the JSON schema of the file, for editors"
-    )
-    parser.add_argument(
-        "--markdown", action="store_true", help="print the table of keys of configs/README.md"
-    )
+    text = "print the JSON schema of the file, for editors"
+    parser.add_argument("--json-schema", action="store_true", help=text)
+    text = "print the table of keys of configs/README.md"
+    parser.add_argument("--markdown", action="store_true", help=text)
 
 
 def config(options: argparse.Namespace) -> None:
+    from alphazero.config import reference
     from alphazero.config.loader import dump_config, load_config
-    from alphazero.config.reference import (
-        describe_keys,
-        differences,
-        find_keys,
-        json_schema,
-        keys_table,
-    )
     from alphazero.utils.shipped import shipped_configs
 
     overrides = [name for name in options.names if "=" in name]
@@ -40,18 +32,18 @@ def config(options: argparse.Namespace) -> None:
     shipped = shipped_configs()
     files = [name for name in names if name.endswith((".yaml", ".yml")) or name in shipped]
     if options.json_schema:
-        print(json.dumps(json_schema(), indent=2))
+        print(json.dumps(reference.json_schema(), indent=2))
     elif options.markdown:
-        print(keys_table())
+        print(reference.keys_table())
     elif not files:
         if overrides:
             raise AlphaZeroError(f"{overrides[0]!r} changes a file; name one, as in configs/")
-        rows = [row for name in names for row in find_keys(name)] if names else describe_keys()
-        print("\n\n".join(map(str, rows)))
+        rows = [row for name in names for row in reference.find_keys(name)]
+        print("\n\n".join(map(str, rows or reference.describe_keys())))
     elif len(files) != len(names) or len(files) > 2:
         raise AlphaZeroError("name keys, or one YAML file, or two to compare")
     elif len(files) == 1:
         print(dump_config(load_config(files[0], overrides)), end="")
     else:
         first, second = (load_config(file, overrides) for file in files)
-        print("\n".join(differences(first, second)) or "no key differs")
+        print("\n".join(reference.differences(first, second)) or "no key differs")

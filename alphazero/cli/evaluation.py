@@ -27,42 +27,31 @@ from alphazero.cli.shared import (
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import progress_bar
 
+REPLACED = "an existing file of this kind is replaced"
+
 
 def grade_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "checkpoint",
         metavar="CHECKPOINT",
         help="a .safetensors file, or a run's folder for its best player; with search settings "
         "other than in training, as in PATH:selection=puct,transpositions=true",
     )
-    parser.add_argument(
+    add(
         "positions",
         nargs="*",
         type=Path,
         metavar="POSITIONS",
-        help="files of solved positions, or folders of them (default: the bundled ones, or every "
-        "reachable position of a small game)",
+        help="files or folders of solved positions (default: the bundled ones, or every reachable "
+        "position of a small game)",
     )
-    parser.add_argument(
-        "--simulations",
-        type=whole_numbers,
-        metavar="N,N",
-        help="simulations a move; several numbers are graded in turn; 0 is the network alone",
-    )
-    parser.add_argument(
-        "--min-accuracy",
-        type=share,
-        default=0.0,
-        metavar="SHARE",
-        help="exit with code 1 if any share of optimal moves, from 0 to 1, is lower",
-    )
-    parser.add_argument(
-        "--save",
-        type=Path,
-        metavar="FILE",
-        help="write a copy of the checkpoint that holds the results, for `alphazero info`, to a "
-        ".safetensors file, which is replaced if it exists",
-    )
+    text = "simulations a move; several numbers are graded in turn; 0 is the network alone"
+    add("--simulations", type=whole_numbers, metavar="N,N", help=text)
+    text = "exit with code 1 if any share of optimal moves, from 0 to 1, is lower"
+    add("--min-accuracy", type=share, default=0.0, metavar="SHARE", help=text)
+    text = f"a copy of the checkpoint with the results, for `alphazero info`; {REPLACED}"
+    add("--save", type=Path, metavar="FILE", help=text)
     json_argument(parser)
 
 
@@ -119,36 +108,23 @@ def grade(options: argparse.Namespace) -> int:
 
 
 def match_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("first", metavar="A", help=PLAYER)
-    parser.add_argument("second", metavar="B", help="the opponent of A")
+    add = parser.add_argument
+    add("first", metavar="A", help=PLAYER)
+    add("second", metavar="B", help="the opponent of A")
     contest_arguments(parser, 100, "games, even (default: 100)")
-    parser.add_argument(
+    add(
         "--sprt",
         type=sprt,
         metavar="ELO0,ELO1",
         help="stop once a sequential test decides whether A is stronger by ELO0 or by ELO1, as "
         "0,30 or =-10,10; two more numbers are the permitted error rates (default: 0.05,0.05)",
     )
-    parser.add_argument(
-        "--save",
-        type=Path,
-        metavar="FILE",
-        help="write the games, for `alphazero replay`, as SGF if the name ends in .sgf, else one "
-        "line per game; an existing file of games is replaced",
-    )
-    parser.add_argument(
-        "--annotate",
-        type=Path,
-        metavar="FILE",
-        help="write a copy of the first player, a checkpoint, that also holds the result, to a "
-        ".safetensors file, which is replaced if it exists",
-    )
-    parser.add_argument(
-        "--move-timeout",
-        type=seconds,
-        metavar="S",
-        help="seconds after which a GTP program without an answer loses the game (default: 300)",
-    )
+    text = f"the games, for `alphazero replay`: SGF for .sgf, else a line per game; {REPLACED}"
+    add("--save", type=Path, metavar="FILE", help=text)
+    text = f"a copy of the checkpoint A that also holds the result; {REPLACED}"
+    add("--annotate", type=Path, metavar="FILE", help=text)
+    text = "seconds after which a silent GTP program loses the game (default: 300)"
+    add("--move-timeout", type=seconds, metavar="S", help=text)
     json_argument(parser)
 
 
@@ -230,50 +206,21 @@ class ForfeitLine(NamedTuple):
 
 
 def rate_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "players",
-        nargs="+",
-        metavar="PLAYER",
-        help=f"{PLAYER}; here a run's folder stands for its checkpoints",
-    )
+    add = parser.add_argument
+    text = f"{PLAYER}; here a run's folder stands for its checkpoints"
+    add("players", nargs="+", metavar="PLAYER", help=text)
     contest_arguments(parser, 20, "games per pairing, even (default: 20)")
-    parser.add_argument(
-        "--checkpoints",
-        type=positive_number,
-        default=8,
-        metavar="N",
-        help="number of checkpoints of a run, evenly spaced (default: 8)",
-    )
-    parser.add_argument(
-        "--gauntlet",
-        action="store_true",
-        help="the first player plays all others, who do not play each other",
-    )
-    parser.add_argument(
-        "--anchor",
-        metavar="PLAYER",
-        help="the player with rating 0, to which intervals refer (default: random if it plays, "
-        "else the first)",
-    )
-    parser.add_argument(
-        "--folder",
-        type=Path,
-        metavar="FOLDER",
-        help="keep the games there; later calls play only the missing games",
-    )
-    parser.add_argument(
-        "--csv",
-        type=Path,
-        metavar="FILE",
-        help="write the table as CSV; an existing file of such a table is replaced",
-    )
-    parser.add_argument(
-        "--plot",
-        type=Path,
-        metavar="FILE",
-        help="draw a run's ratings over time, as PNG or SVG by its suffix; an existing figure is "
-        "replaced",
-    )
+    text = "number of checkpoints of a run, evenly spaced (default: 8)"
+    add("--checkpoints", type=positive_number, default=8, metavar="N", help=text)
+    text = "the first player plays all others, who do not play each other"
+    add("--gauntlet", action="store_true", help=text)
+    text = "the player with rating 0 (default: random if it plays, else the first)"
+    add("--anchor", metavar="PLAYER", help=text)
+    text = "keep the games there; later calls play only the missing games"
+    add("--folder", type=Path, metavar="FOLDER", help=text)
+    add("--csv", type=Path, metavar="FILE", help=f"the table as CSV; {REPLACED}")
+    text = f"a run's ratings over time, as PNG or SVG; {REPLACED}"
+    add("--plot", type=Path, metavar="FILE", help=text)
     json_argument(parser)
 
 
@@ -339,16 +286,11 @@ def rate(options: argparse.Namespace) -> int:
 
 
 def solve_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "game", metavar="GAME", help="its name, as in mnk:rows=4,columns=4,length=3"
-    )
-    parser.add_argument("moves", nargs="*", metavar="MOVES", help="the moves played so far")
-    parser.add_argument(
-        "--positions",
-        type=whole_number,
-        metavar="N",
-        help="give up after N positions (default: about ten to thirty seconds)",
-    )
+    add = parser.add_argument
+    add("game", metavar="GAME", help="its name, as in mnk:rows=4,columns=4,length=3")
+    add("moves", nargs="*", metavar="MOVES", help="the moves played so far")
+    text = "give up after N positions (default: about ten to thirty seconds)"
+    add("--positions", type=whole_number, metavar="N", help=text)
 
 
 def solve(options: argparse.Namespace) -> None:

@@ -41,22 +41,14 @@ def check_checkpoint_name(path: Path) -> None:
 
 def game_number_argument(parser: argparse.ArgumentParser) -> None:
     """Add `--game`, the number of a game in a file."""
-    parser.add_argument(
-        "--game",
-        dest="number",
-        type=positive_number,
-        metavar="N",
-        help="the number of the game (default: all)",
-    )
+    text = "the number of the game (default: all)"
+    parser.add_argument("--game", dest="number", type=positive_number, metavar="N", help=text)
 
 
 def json_argument(parser: argparse.ArgumentParser) -> None:
     """Add `--json`."""
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print one JSON object a line on standard output, for programs",
-    )
+    text = "print one JSON object a line on standard output, for programs"
+    parser.add_argument("--json", action="store_true", help=text)
 
 
 def print_result(options: argparse.Namespace, text: object, **fields: Any) -> None:
@@ -77,10 +69,8 @@ PLAYER = (
 
 def config_file_arguments(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
     """Add a YAML file, which may be `optional`, and overrides of its keys."""
-    number = "?" if optional else None
-    parser.add_argument(
-        "config", nargs=number, type=config_file, metavar="CONFIG", help="the YAML file of a run"
-    )
+    number, text = "?" if optional else None, "the YAML file of a run"
+    parser.add_argument("config", nargs=number, type=config_file, metavar="CONFIG", help=text)
     parser.add_argument(
         "overrides",
         nargs="*",
@@ -103,20 +93,12 @@ def game_argument(parser: argparse.ArgumentParser) -> None:
 def thinking_arguments(parser: argparse.ArgumentParser, *, levels: bool = False) -> None:
     """Add a budget per move: `--simulations` or `--seconds`, or with `levels` also `--level`."""
     budget = parser.add_mutually_exclusive_group()
-    budget.add_argument(
-        "--simulations",
-        type=whole_number,
-        metavar="N",
-        help="simulations a move (default: as in training)",
-    )
+    text = "simulations a move (default: as in training)"
+    budget.add_argument("--simulations", type=whole_number, metavar="N", help=text)
     budget.add_argument("--seconds", type=seconds, metavar="S", help="seconds a move")
     if levels:
-        budget.add_argument(
-            "--level",
-            type=level,
-            metavar="N",
-            help="a level for people: 1, a first game, to 10, the strongest",
-        )
+        text = "a level for people: 1, a first game, to 10, the strongest"
+        budget.add_argument("--level", type=level, metavar="N", help=text)
 
 
 def budget_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -133,16 +115,10 @@ def player_arguments(parser: argparse.ArgumentParser) -> None:
 
 def contest_arguments(parser: argparse.ArgumentParser, games: int, meaning: str) -> None:
     """Add the number of games, the openings, the game and the budget."""
-    parser.add_argument("--games", type=even_number, default=games, metavar="N", help=meaning)
-    parser.add_argument(
-        "--opening-moves",
-        type=whole_number,
-        default=4,
-        metavar="N",
-        help="random moves at the start of each pair of games (default: 4; 0 for none)",
-    )
-    parser.add_argument(
-        "--seed", type=whole_number, default=0, metavar="N", help="random seed (default: 0)"
-    )
+    add = parser.add_argument
+    add("--games", type=even_number, default=games, metavar="N", help=meaning)
+    text = "random moves at the start of each pair of games (default: 4; 0 for none)"
+    add("--opening-moves", type=whole_number, default=4, metavar="N", help=text)
+    add("--seed", type=whole_number, default=0, metavar="N", help="random seed (default: 0)")
     game_argument(parser)
     thinking_arguments(parser)

@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,9 @@ from alphazero.utils.progress import Observer, no_observer, progress_bar, withou
 
 def train_arguments(parser: argparse.ArgumentParser) -> None:
     config_file_arguments(parser, optional=True)
-    parser.add_argument(
-        "--resume", type=Path, metavar="RUN", help="the folder of the run to resume"
-    )
-    parser.add_argument(
-        "--quiet", action="store_true", help="print nothing but errors and the last line"
-    )
+    add = parser.add_argument
+    add("--resume", type=Path, metavar="RUN", help="the folder of the run to resume")
+    add("--quiet", action="store_true", help="print nothing but errors and the last line")
     json_argument(parser)
 
 
@@ -101,19 +98,16 @@ def _output_of(options: argparse.Namespace) -> Iterator[Observer]:
 
 
 def bench_arguments(parser: argparse.ArgumentParser) -> None:
-    _measurement_arguments(parser, seconds, "approximate duration (default: 40)")
+    config_file_arguments(parser)
+    text = "approximate duration (default: 40)"
+    parser.add_argument("--seconds", type=seconds, default=40, metavar="S", help=text)
+    json_argument(parser)
 
 
 def plan_arguments(parser: argparse.ArgumentParser) -> None:
-    text = "approximate duration of the measurement, 60 at most (default: 40)"
-    _measurement_arguments(parser, calibration_seconds, text)
-
-
-def _measurement_arguments(
-    parser: argparse.ArgumentParser, duration: Callable[[str], float], text: str
-) -> None:
     config_file_arguments(parser)
-    parser.add_argument("--seconds", type=duration, default=40, metavar="S", help=text)
+    text = "approximate duration of the measurement, 60 at most (default: 40)"
+    parser.add_argument("--seconds", type=calibration_seconds, default=40, metavar="S", help=text)
     json_argument(parser)
 
 
@@ -147,14 +141,10 @@ def plan(options: argparse.Namespace) -> None:
 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "run_folder", nargs="?", type=Path, metavar="RUN", help="the folder of a run"
-    )
-    parser.add_argument(
-        "--machine",
-        action="store_true",
-        help="describe this machine and what computes on it, to paste into an issue; replaces RUN",
-    )
+    add = parser.add_argument
+    add("run_folder", nargs="?", type=Path, metavar="RUN", help="the folder of a run")
+    text = "describe this machine and what computes on it, to paste into an issue; replaces RUN"
+    add("--machine", action="store_true", help=text)
 
 
 def doctor(options: argparse.Namespace) -> None:
@@ -175,11 +165,8 @@ def doctor(options: argparse.Namespace) -> None:
 
 
 def check_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "target",
-        metavar="RUN|GAME",
-        help="a run's folder or a checkpoint; or a game, as mnk:rows=4,columns=4,length=3",
-    )
+    text = "a run's folder or a checkpoint; or a game, as mnk:rows=4,columns=4,length=3"
+    parser.add_argument("target", metavar="RUN|GAME", help=text)
 
 
 def check(options: argparse.Namespace) -> None:
