@@ -7,6 +7,8 @@ another: what several of them use is in `helpers/`.
 """
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,3 +65,22 @@ def test_no_test_file_imports_another() -> None:
         if test_modules & set(name.split("."))
     }
     assert found == set()
+
+
+APPS = (
+    *("drawing", "frontends", "diagnostics", "solvers", "foundations", "training.distributed"),
+    *("players.registry", "players.specs", "players.levels", "players.gtp_player"),
+    *("games.contract", "training.evaluation", "training.learning.data_parallel"),
+)
+"""What a run reaches late, if at all."""
+
+
+def test_the_training_loop_loads_no_app() -> None:
+    code = "import sys, alphazero.training.loop; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout.split()
+    assert "alphazero.training.iteration" in loaded
+    apps = tuple(f"alphazero.{name}" for name in APPS)
+    assert not [name for name in loaded if name.startswith(apps)]
+    assert not {"ray", "openvino", "onnxruntime", "tensorboard", "PIL"} & set(loaded)
