@@ -131,17 +131,9 @@ class BoardDrawing:
         self.centres = tuple(self._centres())
         """the centre (x, y) of each cell, row by row"""
 
-    def draw(
-        self,
-        canvas: Canvas,
-        state: State,
-        last_cell: int | None = None,
-        highlighted_cell: int | None = None,
-    ) -> None:
+    def draw(self, canvas: Canvas, state: State, last_cell: int | None = None) -> None:
         self.draw_field(canvas)
         self.draw_stones(canvas, state, last_cell)
-        if highlighted_cell is not None:
-            self.frame(canvas, highlighted_cell)
 
     def draw_field(self, canvas: Canvas) -> None:
         canvas.reserve(self.left + self.width, self.top + self.height)

@@ -108,7 +108,9 @@ def draw_position(
     if ownership is not None:
         board, boards = board_at(game, boards), boards + 1
         canvas.write(board.left, HEADING, "territory", 15, colour=TEXT)
-        board.draw(canvas, state, last_cell, highlighted_cell)
+        board.draw(canvas, state, last_cell)
+        if highlighted_cell is not None:
+            board.frame(canvas, highlighted_cell)
         board.shade_territory(canvas, ownership)
     _draw_values(canvas, board_at(game, boards).left, values, palette_of(game), player)
     canvas.write_lines(MARGIN, bottom, notes, TEXT)

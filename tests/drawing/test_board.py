@@ -48,11 +48,15 @@ def positions(game: Game) -> Iterator[tuple[State, int | None]]:
     yield line[-1]
 
 
-def board_svg(game: Game, state: State, **marks: int | None) -> str:
-    """Return a position as the page shows it; `marks` are those of `BoardDrawing.draw`."""
+def board_svg(
+    game: Game, state: State, last_cell: int | None = None, frame: int | None = None
+) -> str:
+    """Return a position as the page shows it, with its last cell and a frame marked."""
     board = geometry_of(game)
     canvas = Canvas((board.width, board.height))
-    board.draw(canvas, state, **marks)
+    board.draw(canvas, state, last_cell)
+    if frame is not None:
+        board.frame(canvas, frame)
     return canvas.svg(position_title(game, state))
 
 
@@ -214,7 +218,7 @@ class Unnamed(Mnk):
 def test_a_game_of_one_file_is_drawn_without_further_settings() -> None:
     game = Unnamed(rows=2, columns=4, length=3)
     assert game.board_style is BoardStyle.SQUARES
-    svg = board_svg(game, game.initial_state(), highlighted_cell=1)
+    svg = board_svg(game, game.initial_state(), frame=1)
     assert texts(svg) == []
     assert sum("board-mark" in frame.get("stroke", "") for frame in shapes(svg, "rect")) == 1
 

@@ -40,13 +40,8 @@ class PlayerOption:
     """changes when the checkpoint's file is replaced; None without a file"""
 
     @property
-    def searches(self) -> bool:
-        """Whether it has a search to show, and gives hints."""
-        return self.spec.has_search
-
-    @property
     def levels(self) -> tuple[Level, ...]:
-        """The levels for people, the weakest first; only checkpoints that search have any."""
+        """The levels for people, the weakest first; none without a search."""
         table = self.spec.levels
         return table.levels if table else ()
 
@@ -55,7 +50,7 @@ class PlayerOption:
         """The budget of its spec; at a level, the simulations of training."""
         if getattr(self.spec, "level", None) is not None and self.spec.saved:
             return Budget(self.spec.saved.settings.simulations)
-        budget = self.spec.budget if self.searches else NO_LIMIT
+        budget = self.spec.budget if self.spec.has_search else NO_LIMIT
         return budget if budget.simulations is None else Budget(budget.simulations)
 
     def json(self) -> dict[str, Any]:
@@ -63,7 +58,7 @@ class PlayerOption:
         return {
             "name": self.name,
             "game": write_game(game) if game else None,
-            "searches": self.searches,
+            "searches": self.spec.has_search,
             "levels": [
                 {"number": level.number, "name": level.name, "strength": level.strength}
                 for level in self.levels
@@ -100,7 +95,7 @@ class Side:
         """The side's name in files."""
         if self.player is None:
             return PERSON
-        if not self.player.searches:
+        if not self.player.spec.has_search:
             return self.player.name
         if self.level is not None:
             return f"{self.player.name}, level {self.level}"
@@ -175,12 +170,12 @@ class Catalog:
 
     def analysis_player(self, game: Game) -> PlayerOption:
         """Return the default analysis player of a game: a network if possible, else rollouts."""
-        suitable = [
+        players = [
             player
             for player in self.players.values()
-            if player.searches and player.spec.plays(game)
+            if player.spec.has_search and player.spec.plays(game)
         ]
-        return next((player for player in suitable if player.spec.game is not None), suitable[-1])
+        return next((player for player in players if player.spec.game is not None), players[-1])
 
     def usual_sides(self, game: Game) -> list[Side]:
         """Return a person and the analysis player."""

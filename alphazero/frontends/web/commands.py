@@ -82,7 +82,7 @@ def _read_side(catalog: Catalog, game: Game, fields: RequestFields) -> Side:
         return Side.usual(player)
     if budget.simulations == 0 and player.spec.game is None:
         raise GameError(f"{name} has no network, so it needs at least 1 simulation")
-    if not player.searches:
+    if not player.spec.has_search:
         raise GameError(f"{name} has a fixed budget; leave out simulations and seconds")
     if None not in budget:
         raise GameError("give simulations or seconds, not both")

@@ -82,10 +82,10 @@ class WebApp:
             Route(f"{session}/{{command}}", self.run_command, methods=["POST"]),
         ]
         exception_handlers: dict[Any, Any] = {
-            404: _error_handler(404, NOT_FOUND),
-            405: _error_handler(405, "method not allowed"),
+            404: _answer(404, NOT_FOUND),
+            405: _answer(405, "method not allowed"),
             AlphaZeroError: _refuse,
-            Exception: _error_handler(500, "internal error; see the server's terminal"),
+            Exception: _answer(500, "internal error; see the server's terminal"),
         }
         starlette = Starlette(routes=routes, exception_handlers=exception_handlers)
         return SecurityMiddleware(starlette, host, token)
@@ -176,12 +176,11 @@ async def _events(session: WebSession) -> AsyncIterator[str]:
 
 
 async def _refuse(_: Request, error: AlphaZeroError) -> Response:
-    """Convert an error into an error response."""
     status = error.status if isinstance(error, RefusedError) else 400
     return error_response(status, str(error))
 
 
-def _error_handler(status: int, text: str) -> Callable[[Request, Exception], Response]:
+def _answer(status: int, text: str) -> Callable[[Request, Exception], Response]:
     """Return a handler that answers an error of any route with one text."""
     return lambda _, __: error_response(status, text)
 

@@ -151,12 +151,12 @@ class WebSession:
             self._stay()
 
     def undo(self) -> None:
-        """Undo a resignation or a move; with one user side, to the user's previous turn."""
+        """Undo a resignation or a move; with one user side, back to the user's previous turn."""
         if self.game_tree.loser is not None:
             self.game_tree.resignation = None
         else:
-            ply = self.game_tree.current.ply - 1
-            while ply > 0 and not self._is_user_turn(ply):
+            ply, users = self.game_tree.current.ply - 1, self._user_sides
+            if len(users) == 1 and ply > 0 and ply % 2 != users[0]:
                 ply -= 1
             self.game_tree.go_to(ply)
         self._stay()
@@ -189,7 +189,7 @@ class WebSession:
         self._refresh()
 
     def resign(self) -> None:
-        """Resign for the user; for the player to move if both or no sides are the user's."""
+        """Resign for the only user side, else for the player to move."""
         if self.game_tree.is_over:
             raise GameError("the game is already over")
         users = self._user_sides
@@ -203,7 +203,7 @@ class WebSession:
 
     def analyze(self, on: bool, player: PlayerOption | None = None) -> None:
         """Turn the endless analysis of the current position on or off."""
-        if player is not None and not player.searches:
+        if player is not None and not player.spec.has_search:
             raise GameError(f"{player.name} does not search, so it cannot analyze")
         self.analysis_player = player or self.analysis_player
         self.analyzing, self._analyzed = on, None
@@ -281,7 +281,7 @@ class WebSession:
         self.watchers.clear()
 
     def _stay(self) -> None:
-        """Stay in the position reached by navigation: players do not move until resumed."""
+        """Stay in this position: players do not move until resumed."""
         self._navigated_to = self.game_tree.current
         self._refresh()
 
@@ -428,11 +428,6 @@ class WebSession:
         if self.game_tree.size + is_new > limit:
             raise GameError(f"a game tree has at most {limit:,} positions; save it and start anew")
         self.game_tree.make(action, comment)
-
-    def _is_user_turn(self, ply: int) -> bool:
-        """Whether undo stops here: on every ply, or on the turns of a single user side."""
-        users = self._user_sides
-        return len(users) != 1 or ply % 2 == users[0]
 
     def _set_tree(self, game_tree: GameTree) -> None:
         if game_tree.game != self.game:
