@@ -26,6 +26,7 @@ def together(arguments: list[str], place: Path) -> list[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     meeting = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    meeting["OMP_NUM_THREADS"] = "1"
     processes = [
         subprocess.Popen(
             [sys.executable, *arguments],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers.commands import OnlyLine
 from helpers.games import TIC_TAC_TOE
-from helpers.paths import CONFIGS
+from helpers.paths import CHECKPOINTS, CONFIGS
 from helpers.runs.events import points
 from helpers.runs.tiny_run import fingerprint, tiny_config
 
@@ -131,7 +131,7 @@ def test_invalid_anchors_are_refused_before_anything_is_played(
 
 
 def test_a_player_of_another_game_is_no_anchor(tmp_path: Path) -> None:
-    other = train(tiny_config(tmp_path, "budget.iterations=1", "game.name=nim"))
+    other = CHECKPOINTS / "connect_four.safetensors"
     with pytest.raises(ConfigError, match="players need one game"):
         AnchorMatches(TIC_TAC_TOE, tiny_config(tmp_path, f'evaluation.anchors=["{other}"]'))
 
@@ -185,15 +185,14 @@ def test_a_game_without_known_answers_is_refused(tmp_path: Path) -> None:
 
 
 def test_measuring_draws_its_curves_and_changes_nothing_that_is_learned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finished_run: Path
 ) -> None:
     monkeypatch.setattr(evaluation, "GAMES", 2)
     measured = [f"evaluation.anchors={NAMES}", "evaluation.interval=2"]
     measured += ["evaluation.solved_positions_per_stage=4"]
-    plain = train(tiny_config(tmp_path / "plain"))
     run = train(tiny_config(tmp_path / "measured", *measured, "budget.iterations=2"))
     resume(run, ["budget.iterations=4"])
-    known, found = fingerprint(plain), fingerprint(run)
+    known, found = fingerprint(finished_run), fingerprint(run)
     assert found.pop("config.yaml") != known.pop("config.yaml")
     assert found == known
 

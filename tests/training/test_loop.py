@@ -55,7 +55,11 @@ class Played:
         return player
 
     @property
-    def opening_lengths(self) -> set[int]:
+    def cache_mib(self) -> float:
+        return sum(each.nbytes for each in self.contexts[-1][1][:3]) / (1 << 20)
+
+    @property
+    def openings(self) -> set[int]:
         return {int(record.policies.any(axis=1).argmax()) for record in self.games}
 
 
@@ -88,106 +92,72 @@ def play_an_iteration(folder: Path, *settings: str) -> Played:
 
 
 def simulations(played: Played) -> set[int]:
-    return {int(each) for given in played.searches for each in given[2]}
+    return {int(each) for arguments in played.searches for each in arguments[2]}
 
+
+def gumbel_actions(played: Played) -> int:
+    return played.selection.gumbel_max_considered_actions
+
+
+def mean_noise(played: Played) -> float:
+    return float(np.concatenate([arguments[4] for arguments in played.searches]).mean())
+
+
+def full_searches(played: Played) -> float:
+    return played.player.selfplay.full_search_probability
+
+
+def all_may_resign(played: Played) -> bool:
+    return all(record.pairing.may_resign for record in played.games)
+
+
+def options(played: Played) -> set[tuple[int, ...]]:
+    return {record.pairing.options for record in played.games}
+
+
+def rest_of_sevens(played: Played) -> set[int]:
+    return {number % 7 for number in played.evaluated}
+
+
+has_graphs = has_transpositions.py_func
 
 GUMBEL_ROOT = "search.selection=gumbel_root"
 FAST = "selfplay.full_search_probability=0.5"
-OPENINGS = "selfplay.random_opening_probability=1"
-RESIGNING = "selfplay.resign_enabled_fraction=0.9"
+OPENINGS = "selfplay.random_opening_probability=1", "selfplay.games_per_iteration=30"
+GO = "game.name=go", "game.rows=3", "game.columns=3", "game.features=1"
 
 Case = tuple[str, Callable[[Played], object], object, tuple[str, ...]]
 
 CASES: dict[str, Case] = {
-    # key: its value, what is read, what is expected there, other settings
+    # key: its value, what is read of `p`, which was played, what is expected there, other settings
     "search.simulations": ("7", simulations, {7}, ()),
-    "search.c_puct": ("3.5", lambda played: played.selection.c_puct, 3.5, ()),
-    "search.c_puct_base": ("90", lambda played: played.selection.c_puct_base, 90, ()),
-    "search.fpu": ("parent", lambda played: played.selection.fpu_parent, True, ()),
-    "search.fpu_reduction": ("0.5", lambda played: played.selection.fpu_reduction, 0.5, ()),
-    "search.reuse_tree": ("false", lambda played: played.search.kept_visits > 0, False, ()),
-    "search.mcts_solver": ("true", lambda played: played.selection.mcts_solver, True, ()),
-    "search.transpositions": (
-        "always",
-        lambda played: has_transpositions.py_func(played.search.trees),
-        True,
-        (),
-    ),
-    "search.leaf_symmetry": (
-        "average",
-        lambda played: isinstance(played.search.evaluator, SymmetricEvaluator),
-        True,
-        (),
-    ),
-    "search.selection": ("gumbel_root", lambda played: played.selection.rule, GUMBEL, ()),
-    "search.gumbel_max_considered_actions": (
-        "5",
-        lambda played: played.selection.gumbel_max_considered_actions,
-        5,
-        (GUMBEL_ROOT,),
-    ),
-    "search.evaluation_cache_mib": (
-        "1",
-        lambda played: 1 << 19 < sum(each.nbytes for each in played.contexts[-1][1][:3]) <= 1 << 20,
-        True,
-        (),
-    ),
-    "selfplay.games_per_iteration": ("90", lambda played: len(played.games) // 90, 1, ()),
-    "selfplay.parallel_games": ("5", lambda played: played.match.num_games, 5, ()),
-    "selfplay.temperature": ("0.7", lambda played: played.player.temperature.early, 0.7, ()),
-    "selfplay.temperature_moves": ("3", lambda played: played.player.temperature.moves, 3, ()),
-    "selfplay.final_temperature": ("0.2", lambda played: played.player.temperature.late, 0.2, ()),
-    "selfplay.dirichlet_fraction": (
-        "0.5",
-        lambda played: {given[5] for given in played.searches},
-        {0.5},
-        (),
-    ),
-    "selfplay.dirichlet_alpha": (
-        "40",
-        # The noise is drawn from Gamma(alpha), whose mean is alpha and variance too.
-        lambda played: np.concatenate([given[4] for given in played.searches]).mean(),
-        pytest.approx(40, abs=2),
-        (),
-    ),
-    "selfplay.full_search_probability": (
-        "0.5",
-        lambda played: played.player.cap and played.player.cap.full_search_probability,
-        0.5,
-        (),
-    ),
+    "search.c_puct": ("3.5", lambda p: p.selection.c_puct, 3.5, ()),
+    "search.c_puct_base": ("90", lambda p: p.selection.c_puct_base, 90, ()),
+    "search.fpu": ("parent", lambda p: p.selection.fpu_parent, True, ()),
+    "search.fpu_reduction": ("0.5", lambda p: p.selection.fpu_reduction, 0.5, ()),
+    "search.reuse_tree": ("false", lambda p: p.search.kept_visits > 0, False, ()),
+    "search.mcts_solver": ("true", lambda p: p.selection.mcts_solver, True, ()),
+    "search.transpositions": ("always", lambda p: has_graphs(p.search.trees), True, ()),
+    "search.leaf_symmetry": ("average", lambda p: type(p.search.evaluator), SymmetricEvaluator, ()),
+    "search.selection": ("gumbel_root", lambda p: p.selection.rule, GUMBEL, ()),
+    "search.gumbel_max_considered_actions": ("5", gumbel_actions, 5, (GUMBEL_ROOT,)),
+    "search.evaluation_cache_mib": ("1", lambda p: 0.5 < p.cache_mib <= 1, True, ()),
+    "selfplay.games_per_iteration": ("90", lambda p: len(p.games) // 90, 1, ()),
+    "selfplay.parallel_games": ("5", lambda p: p.match.num_games, 5, ()),
+    "selfplay.temperature": ("0.7", lambda p: p.player.selfplay.temperature, 0.7, ()),
+    "selfplay.temperature_moves": ("3", lambda p: p.player.selfplay.temperature_moves, 3, ()),
+    "selfplay.final_temperature": ("0.2", lambda p: p.player.selfplay.final_temperature, 0.2, ()),
+    "selfplay.dirichlet_fraction": ("0.5", lambda p: {each[5] for each in p.searches}, {0.5}, ()),
+    # The noise is drawn from Gamma(alpha), whose mean is alpha and variance too.
+    "selfplay.dirichlet_alpha": ("40", mean_noise, pytest.approx(40, abs=2), ()),
+    "selfplay.full_search_probability": ("0.5", full_searches, 0.5, ()),
     "selfplay.fast_simulations": ("3", simulations, {3, 4}, (FAST,)),
     "selfplay.progressive_samples": ("100", simulations, {1}, ()),
-    "selfplay.resign_enabled_fraction": (
-        "0.999999",
-        lambda played: all(record.pairing.may_resign for record in played.games),
-        True,
-        (),
-    ),
-    "selfplay.random_opening_probability": (
-        "1",
-        lambda played: max(played.opening_lengths) > 0,
-        True,
-        (),
-    ),
-    "selfplay.random_opening_max_moves": (
-        "1",
-        lambda played: played.opening_lengths,
-        {0, 1},
-        (OPENINGS, "selfplay.games_per_iteration=30"),
-    ),
-    "selfplay.varied_options": (
-        "{komi_half_points: [3, 3]}",
-        lambda played: {record.pairing.options for record in played.games},
-        {(3,)},
-        ("game.name=go", "game.rows=3", "game.columns=3", "game.features=1"),
-    ),
-    "selfplay.random_opening_candidates": (
-        "7",
-        lambda played: {number % 7 for number in played.evaluated},
-        {0},
-        (OPENINGS,),
-    ),
+    "selfplay.resign_enabled_fraction": ("0.999999", all_may_resign, True, ()),
+    "selfplay.random_opening_probability": ("1", lambda p: max(p.openings) > 0, True, ()),
+    "selfplay.random_opening_max_moves": ("1", lambda p: p.openings, {0, 1}, OPENINGS),
+    "selfplay.varied_options": ("{komi_half_points: [3, 3]}", options, {(3,)}, GO),
+    "selfplay.random_opening_candidates": ("7", rest_of_sevens, {0}, OPENINGS),
 }
 
 

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import torch
 
-from alphazero.config.schema import LearnerConfig, NetworkConfig, RatePoint
+from alphazero.config.schema import NetworkConfig, RatePoint
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.batch import Batch, Target
 from alphazero.training.learning.learner import Learner
@@ -55,27 +55,21 @@ def with_targets(batch: Batch, seed: int = 0) -> Batch:
     return batch._replace(auxiliary=targets)
 
 
-def plain_learner(
-    network: ResNet,
-    settings: LearnerConfig = PLAIN,
-    device: str = "cpu",
+def make_learner(
+    seed: int = 0,
     precision: str = "float32",
     momentum: float = 0.0,
+    settings: NetworkConfig = NETWORK,
+    **changes: object,
 ) -> Learner:
-    """A learner in float32 without momentum, unless told otherwise."""
-    learner = Learner(network, settings, device, precision=precision)
+    """A learner on the CPU, in float32 and without momentum unless told otherwise."""
+    network = make_network(seed, settings)
+    learner = Learner(network, dataclasses.replace(PLAIN, **changes), "cpu", precision=precision)
     for optimizer in learner._optimizers:
         for group in optimizer.param_groups:
             if "momentum" in group:
                 group["momentum"] = momentum
     return learner
-
-
-def make_learner(
-    seed: int = 0, precision: str = "float32", momentum: float = 0.0, **changes: object
-) -> Learner:
-    settings = dataclasses.replace(PLAIN, **changes)
-    return plain_learner(make_network(seed), settings, "cpu", precision, momentum)
 
 
 def assert_near_orthogonal(found: torch.Tensor, matrices: torch.Tensor) -> None:

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR
-from helpers.runs.records import random_record, random_records, window
+from helpers.runs.records import random_record, window
 
 from alphazero.config.schema import AUXILIARY_HEADS
 from alphazero.games import Game, make_game
 from alphazero.records.game_record import GameRecord
 from alphazero.training.data.auxiliary_targets import target_shapes
-from alphazero.training.data.batch import Batch
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 
@@ -157,14 +156,3 @@ def test_targets_change_no_draw_and_no_other_array() -> None:
         for one, two in zip(batches[0], others, strict=True):
             for array, other in zip(one.arrays(), two.arrays()[:3], strict=True):
                 assert np.array_equal(array, other)
-
-
-def test_a_batch_is_made_again_from_its_arrays() -> None:
-    game = GAMES["hex"]
-    replay = ReplayBuffer(game, window(), AUXILIARY_HEADS)
-    replay.add(1, GameBatch.of(game, random_records(game, 3)))
-    batch = replay.sample(4, np.random.default_rng(0), augment=False)
-    again = Batch.of_arrays(batch.arrays(), batch.auxiliary)
-    assert [*again.auxiliary] == [*batch.auxiliary]
-    for one, two in zip(batch.arrays(), again.arrays(), strict=True):
-        assert one is two

@@ -1,14 +1,13 @@
 """The files that recorded games are kept in: exact, strict, and never unpickled."""
 
 import dataclasses
-import io
 import pickle
-import zipfile
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.bugs.file_damage import Trap, archive, npy
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.runs.records import (
     GAMES,
@@ -138,17 +137,6 @@ def test_no_games_are_games_too():
     assert none.records() == []
 
 
-def archive(arrays: dict[str, Any]) -> bytes:
-    """An `.npz` file of any arrays, pickled where they need it."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as file:
-        for name, array in arrays.items():
-            part = io.BytesIO()
-            np.lib.format.write_array(part, np.asanyarray(array), allow_pickle=True)
-            file.writestr(f"{name}.npy", part.getvalue())
-    return buffer.getvalue()
-
-
 def refusal(data: bytes, game: Game = CONNECT_FOUR) -> str:
     """The one line with which bytes are refused."""
     with pytest.raises(RunError) as caught:
@@ -166,139 +154,91 @@ def some_games() -> dict[str, Any]:
     return {name: array.copy() for name, array in games._asdict().items()}
 
 
-class Trap:
-    """Fails the test when it is unpickled."""
-
-    sprung = False
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return setattr, (Trap, "sprung", True)
-
-
 @pytest.mark.parametrize("name", GameBatch._fields)
 def test_pickled_arrays_are_refused_and_never_unpickled(name: str):
-    arrays = some_games()
-    arrays[name] = np.array([Trap()], object)
-    data = archive(arrays)
-    assert b"sprung" in data
-    refusal(data)
+    with pytest.raises(SystemExit, match="unpickled"):
+        pickle.loads(pickle.dumps(Trap()))
+    refusal(archive(some_games() | {name: np.array([Trap()], object)}))
     refusal(pickle.dumps(Trap()))
-    assert not Trap.sprung
 
 
-def put(name: str, place: int, value: float) -> Callable[[dict[str, Any]], None]:
+Change = Callable[[dict[str, Any]], object]
+
+
+def put(name: str, place: Any, value: Any) -> Change:
+    """A change of one number, or of several."""
+
     def change(arrays: dict[str, Any]) -> None:
         arrays[name][place] = value
 
     return change
 
 
-def set_policy(*values: float) -> Callable[[dict[str, Any]], None]:
-    def change(arrays: dict[str, Any]) -> None:
-        arrays["policies"][3] = 0
-        arrays["policies"][3, : len(values)] = values
-
-    return change
+def become(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Change:
+    """A change of a whole array."""
+    return lambda arrays: arrays.update({name: change(arrays[name])})
 
 
-def convert(name: str, dtype: str) -> Callable[[dict[str, Any]], None]:
-    def change(arrays: dict[str, Any]) -> None:
-        arrays[name] = arrays[name].astype(dtype)
-
-    return change
+def several(*changes: Change) -> Change:
+    return lambda arrays: [change(arrays) for change in changes]
 
 
-def shorten(name: str) -> Callable[[dict[str, Any]], None]:
-    def change(arrays: dict[str, Any]) -> None:
-        arrays[name] = arrays[name][:-1]
-
-    return change
+def policy(*values: float) -> Change:
+    return put("policies", 3, [*values, *[0.0] * (7 - len(values))])
 
 
-def negative_length(arrays: dict[str, Any]) -> None:
-    arrays["lengths"][1] += arrays["lengths"][0] + 1
-    arrays["lengths"][0] = -1
+def resigned(outcome: int) -> Change:
+    return several(put("resignations", 2, RESIGNED), put("outcomes", 2, outcome))
 
 
-def longer_game(arrays: dict[str, Any]) -> None:
-    arrays["lengths"][0] += 1
-    arrays["lengths"][1] -= 1
+def shift(lengths: np.ndarray, moves: int) -> None:
+    """Give moves of the first game to the second."""
+    lengths[:2] += [-moves, moves]
 
 
-def overfull_column(arrays: dict[str, Any]) -> None:
-    """Seven stones in a column of six: the compiled rule would leave the board."""
-    length = arrays["lengths"][0]
-    arrays["actions"][:length] = 0
-
-
-def flatten(arrays: dict[str, Any]) -> None:
-    arrays["policies"] = arrays["policies"].ravel()
-
-
-def make_scalar(arrays: dict[str, Any]) -> None:
-    arrays["actions"] = np.int32(3)
-
-
-def drop_values(arrays: dict[str, Any]) -> None:
-    del arrays["values"]
-
-
-def resigned(outcome: int) -> Callable[[dict[str, Any]], None]:
-    def change(arrays: dict[str, Any]) -> None:
-        arrays["resignations"][2], arrays["outcomes"][2] = RESIGNED, outcome
-
-    return change
-
-
+SHORTENED = [
+    *("best_values", "resignations", "openings", "lengths"),
+    *("outcomes", "actions", "policies", "values"),
+]
+CONVERTED = [
+    *(("openings", "?"), ("resignations", "?"), ("outcomes", "?"), ("lengths", "<u4")),
+    *(("actions", "<i8"), ("actions", "<f4"), ("actions", ">i4")),
+    *(("policies", "<f8"), ("policies", "<U8")),
+]
+CHANGED: list[tuple[str, int, list[float]]] = [
+    ("resignations", 2, [3, RESIGNED]),  # of an unknown kind; a finished game called resigned
+    ("openings", 2, [43, -1]),
+    ("outcomes", 2, [3, -2, 2**31 - 1, ONGOING, 0]),  # the game was won
+    ("actions", 8, [7, 2**31 - 1, -1, -(2**31)]),
+    ("values", 3, [np.nan, 1.5]),
+    ("best_values", 3, [np.nan, -1.5]),
+]
 FAULTS = {
-    "an unknown kind of resignation": put("resignations", 2, 3),
-    "a finished game called resigned": put("resignations", 2, RESIGNED),
+    **{f"fewer {name}": become(name, lambda array: array[:-1]) for name in SHORTENED},
+    **{
+        f"{name} as {kind}": become(name, lambda array, kind=kind: array.astype(kind))
+        for name, kind in CONVERTED
+    },
+    **{
+        f"{name} of {value}": put(name, place, value)
+        for name, place, values in CHANGED
+        for value in values
+    },
     "a resignation that draws": resigned(0),
     "a resignation in a game under way": resigned(ONGOING),
-    "NaN as a best value": put("best_values", 3, np.nan),
-    "a best value below minus one": put("best_values", 3, -1.5),
-    "fewer best values": shorten("best_values"),
-    "fewer resignations": shorten("resignations"),
-    "an opening longer than its game": put("openings", 2, 43),
-    "less than no opening": put("openings", 2, -1),
-    "fewer openings": shorten("openings"),
-    "openings as truth": convert("openings", "?"),
-    "resignations as truth": convert("resignations", "?"),
-    "outcome of nothing": put("outcomes", 2, 3),
-    "another outcome": put("outcomes", 2, -2),
-    "a huge outcome": put("outcomes", 2, 2**31 - 1),
-    "a finished game called unfinished": put("outcomes", 2, ONGOING),
-    "a won game called drawn": put("outcomes", 2, 0),
-    "an action beyond the last": put("actions", 8, 7),
-    "a huge action": put("actions", 8, 2**31 - 1),
-    "a negative action": put("actions", 8, -1),
-    "a very negative action": put("actions", 8, -(2**31)),
-    "a full column": overfull_column,
-    "NaN in a policy": set_policy(np.nan),
-    "infinity in a policy": set_policy(np.inf),
-    "a policy of more than one": set_policy(0.7, 0.7),
-    "a policy of less than one": set_policy(0.3, 0.3),
-    "a negative probability": set_policy(1.5, -0.5),
-    "probabilities that cancel": set_policy(0.5, -0.5),
-    "NaN as a value": put("values", 3, np.nan),
-    "a value above one": put("values", 3, 1.5),
-    "a negative length": negative_length,
-    "lengths that do not fit the games": longer_game,
-    "fewer lengths": shorten("lengths"),
-    "fewer outcomes": shorten("outcomes"),
-    "fewer actions": shorten("actions"),
-    "fewer policies": shorten("policies"),
-    "fewer values": shorten("values"),
-    "actions of 64 bits": convert("actions", "<i8"),
-    "actions as floats": convert("actions", "<f4"),
-    "actions of the other byte order": convert("actions", ">i4"),
-    "policies of 64 bits": convert("policies", "<f8"),
-    "policies as texts": convert("policies", "<U8"),
-    "lengths without sign": convert("lengths", "<u4"),
-    "outcomes as truth": convert("outcomes", "?"),
-    "flat policies": flatten,
-    "no array of actions": make_scalar,
-    "no values": drop_values,
+    # Seven stones in a column of six: the compiled rule would leave the board.
+    "a full column": put("actions", slice(0, 7), 0),
+    "NaN in a policy": policy(np.nan),
+    "infinity in a policy": policy(np.inf),
+    "a policy of more than one": policy(0.7, 0.7),
+    "a policy of less than one": policy(0.3, 0.3),
+    "a negative probability": policy(1.5, -0.5),
+    "probabilities that cancel": policy(0.5, -0.5),
+    "a negative length": lambda arrays: shift(arrays["lengths"], arrays["lengths"][0] + 1),
+    "lengths that do not fit the games": lambda arrays: shift(arrays["lengths"], -1),
+    "flat policies": become("policies", np.ravel),
+    "no array of actions": become("actions", lambda _: np.int32(3)),
+    "no values": lambda arrays: arrays.pop("values"),
 }
 
 
@@ -349,13 +289,8 @@ def test_bytes_that_are_no_games_are_refused(data: bytes):
 
 
 def test_a_header_that_promises_a_huge_array_is_refused():
-    header = b"{'descr': '<i4', 'fortran_order': False, 'shape': (1099511627776,), }"
-    array = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as file:
-        for name in GameBatch._fields:
-            file.writestr(f"{name}.npy", array)
-    refusal(buffer.getvalue())
+    array = npy("{'descr': '<i4', 'fortran_order': False, 'shape': (1099511627776,), }")
+    refusal(archive(dict.fromkeys(GameBatch._fields, array)))
 
 
 def test_truncated_games_are_refused_wherever_they_end():
@@ -367,7 +302,7 @@ def test_truncated_games_are_refused_wherever_they_end():
 def test_mutated_arrays_are_refused_or_can_be_drawn_from():
     rng = np.random.default_rng(0)
     refused = drawn = 0
-    for _ in range(300):
+    for _ in range(200):
         arrays = some_games()
         name = rng.choice([name for name, array in arrays.items() if array.size])
         raw = arrays[name].reshape(-1).view(np.uint8)
@@ -384,5 +319,5 @@ def test_mutated_arrays_are_refused_or_can_be_drawn_from():
         assert set(batch.values.tolist()) <= {1.0, 0.0, -1.0}
         assert np.allclose(batch.policies.sum(axis=1), 1, atol=1e-3)
         drawn += 1
-    assert refused > 100
-    assert drawn > 20
+    assert refused > 60
+    assert drawn > 10

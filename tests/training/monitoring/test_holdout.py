@@ -12,6 +12,7 @@ from helpers.runs.events import read
 from helpers.runs.records import random_records
 from helpers.runs.tiny_run import ITERATIONS, tiny_config
 from helpers.settings import learner_config, replay_config, search_config
+from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.mcts.network_search import Exploration, NetworkSearch
 from alphazero.network.resnet import ResNet
@@ -20,13 +21,17 @@ from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.iteration import holdout_value_loss
 from alphazero.training.learning.learner import Learner
 from alphazero.training.selfplay import SelfPlayStats
-from alphazero.utils.arrays import Float32Array
 
 SETTINGS = learner_config()
 
 
 def random_games(number: int, seed: int) -> GameBatch:
     return GameBatch.of(TIC_TAC_TOE, random_records(TIC_TAC_TOE, number, seed))
+
+
+def tiny_learner() -> Learner:
+    network = ResNet(TIC_TAC_TOE.observation_shape, 9, tiny_config(Path()).network, 0)
+    return Learner(network, SETTINGS, precision="float32")
 
 
 class Oracle(torch.nn.Module):
@@ -61,11 +66,7 @@ def test_the_holdout_loss_exposes_a_network_that_knows_its_games_by_heart() -> N
 
 
 def test_a_run_without_games_has_no_holdout_metrics() -> None:
-    learner = Learner(
-        ResNet(TIC_TAC_TOE.observation_shape, 9, tiny_config(Path()).network, 0),
-        SETTINGS,
-        precision="float32",
-    )
+    learner = tiny_learner()
     empty, games = ReplayBuffer(TIC_TAC_TOE, replay_config()), random_games(3, 0)
     assert holdout_value_loss(learner, empty, games, SETTINGS, [0]) == {}
     empty.add(1, games)
@@ -76,17 +77,12 @@ def test_a_run_without_games_has_no_holdout_metrics() -> None:
 
 
 def test_measuring_changes_neither_the_network_nor_the_samples_drawn_from_the_window() -> None:
-    learner = Learner(
-        ResNet(TIC_TAC_TOE.observation_shape, 9, tiny_config(Path()).network, 0),
-        SETTINGS,
-        precision="float32",
-    )
+    learner = tiny_learner()
     before = learner.state()
     window = ReplayBuffer(TIC_TAC_TOE, replay_config())
     window.add(1, random_games(9, 0))
     holdout_value_loss(learner, window, random_games(3, 1), SETTINGS, [0])
     after = learner.state()
-    assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)
     again = ReplayBuffer(TIC_TAC_TOE, replay_config())
     again.add(1, random_games(9, 0))
@@ -97,13 +93,6 @@ def test_measuring_changes_neither_the_network_nor_the_samples_drawn_from_the_wi
         assert np.array_equal(one, other)
 
 
-class Even:
-    """Prefers nothing and knows nothing."""
-
-    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        return np.zeros((len(observations), 9), np.float32), np.zeros(len(observations), np.float32)
-
-
 @pytest.mark.parametrize(("explore", "keep"), [(True, True), (True, False), (False, True)])
 def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
     explore: bool, keep: bool
@@ -111,7 +100,7 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
     """The child that is played was visited n times, the first of them to expand it."""
     settings = search_config(simulations=50, reuse_tree=keep, evaluation_cache_mib=0)
     search = NetworkSearch(
-        TIC_TAC_TOE, Even(), settings, slots=1, exploration=Exploration(0.25, 1.0)
+        TIC_TAC_TOE, UniformEvaluator(9), settings, slots=1, exploration=Exploration(0.25, 1.0)
     )
     slots = np.array([0])
     search.reset(slots, TIC_TAC_TOE.initial_state()[None])

@@ -3,16 +3,16 @@
 import math
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from helpers.runs.events import read
 from helpers.runs.tiny_run import ITERATIONS, tiny_config
 
-from alphazero.drawing.palette import LETTER, palette_of
+from alphazero.drawing.palette import LETTER
 from alphazero.drawing.position import POLICY_COLOURS, board_at
-from alphazero.games.connect_four import ConnectFour
-from alphazero.games.game import Game, to_play
+from alphazero.games.game import Game
 from alphazero.games.mnk import Mnk
 from alphazero.mcts import network_search
 from alphazero.records.game_record import GameRecord, Pairing
@@ -26,7 +26,7 @@ from alphazero.training.monitoring.surprise import (
     most_surprising_position,
     network_statistics,
 )
-from alphazero.training.selfplay import SelfPlayResult, SelfPlayStats
+from alphazero.training.selfplay import SelfPlayStats
 from alphazero.utils.arrays import Float32Array
 
 
@@ -104,31 +104,22 @@ def test_the_surprise_is_the_position_with_the_largest_divergence() -> None:
 
 
 def test_the_newest_positions_are_looked_at_and_no_other() -> None:
+    """Of a game that fits in part, the last moves: here four of five."""
     game = Mnk()
     dull = {move: {8: 1.0} for move in range(5)}
-    record = record_of(game, [0, 3, 1, 4, 2], {4: {2: 1.0}})
-    games = [record, *[record_of(game, [0, 3, 1, 4, 2], dull)] * (SURPRISE_POSITIONS // 5)]
-    assert SURPRISE_POSITIONS % 5, "the oldest game's last position just fits"
-    surprise = most_surprising_position(game, games, Stub())
-    assert surprise is not None
-    assert surprise.record is record
-    surprise = most_surprising_position(game, [*games, games[-1]], Stub())
-    assert surprise is not None
-    assert surprise.record is not record
-
-
-def test_of_a_game_that_fits_in_part_the_last_moves_are_looked_at() -> None:
-    game = Mnk()
-    dull = {move: {8: 1.0} for move in range(5)}
-    sure = record_of(game, [0, 3, 1, 4, 2], {**dull, 0: {0: 1.0}})
-    alone = most_surprising_position(game, [sure], Stub())
-    assert alone is not None
-    assert (alone.move, alone.divergence) == (0, pytest.approx(math.log(45)))
-    games = [sure, *[record_of(game, [0, 3, 1, 4, 2], dull)] * (SURPRISE_POSITIONS // 5)]
-    assert SURPRISE_POSITIONS % 5 == 4, "its first move is the one that does not fit"
-    surprise = most_surprising_position(game, games, Stub())
-    assert surprise is not None
-    assert surprise.divergence < alone.divergence
+    games = [record_of(game, [0, 3, 1, 4, 2], dull)] * (SURPRISE_POSITIONS // 5)
+    assert SURPRISE_POSITIONS % 5 == 4
+    for move, cell in ((0, 0), (1, 1)):
+        record = record_of(game, [0, 3, 1, 4, 2], {**dull, move: {cell: 1.0}})
+        alone = most_surprising_position(game, [record], Stub())
+        assert alone is not None
+        assert alone.move == move
+        surprise = most_surprising_position(game, [record, *games], Stub())
+        assert surprise is not None
+        assert (surprise.record is record and surprise.move == move) == (move == 1)
+        surprise = most_surprising_position(game, [record, *games, games[0]], Stub())
+        assert surprise is not None
+        assert surprise.record is not record
 
 
 def test_without_full_searches_there_is_no_surprise() -> None:
@@ -167,46 +158,21 @@ def test_a_surprise_is_drawn_before_its_move_with_values_for_the_player_to_move(
     assert picture.tobytes() == surprise.draw(game, "a title").tobytes()
 
 
-def test_the_last_stone_is_ringed_where_it_fell() -> None:
-    game = ConnectFour()
-    record = record_of(game, [3, 3, 2, 2, 1, 1, 0], {2: {4: 1.0}})
-
-    class Even:
-        def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-            rows = len(observations)
-            return np.zeros((rows, 7), np.float32), np.zeros(rows, np.float32)
-
-    surprise = most_surprising_position(game, [record], Even())
-    assert surprise is not None
-    assert to_play(game.play(game.initial_state(), 3, 3)) == 0
-    picture, board = surprise.draw(game, ""), board_at(game, 0)
-    # A little inside the ring's outer edge, which is at half the stone's radius.
-    above = 0.5 * board.radius - 1
-    ring = [
-        cell
-        for cell, (x, y) in enumerate(board.centres)
-        if picture.getpixel((round(x), round(y - above))) == palette_of(game).mark.colour
-        and picture.getpixel((round(x), round(y))) == palette_of(game).stones[1].colour
-    ]
-    assert ring == [4 * 7 + 3]
-
-
 def test_a_run_shows_every_metric_and_asks_the_network_that_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    played, asked = [], []
-    play_games, find = iteration.play_games, surprises.most_surprising_position
+    def remember(module: Any, name: str) -> list[object]:
+        function, evaluators = getattr(module, name), []
 
-    def remember_player(*arguments: object) -> SelfPlayResult:
-        played.append(arguments[2])
-        return play_games(*arguments)  # type: ignore[arg-type]
+        def watched(*arguments: Any) -> object:
+            evaluators.append(arguments[2])
+            return function(*arguments)
 
-    def remember_asked(*arguments: object) -> object:
-        asked.append(arguments[2])
-        return find(*arguments)  # type: ignore[arg-type]
+        monkeypatch.setattr(module, name, watched)
+        return evaluators
 
-    monkeypatch.setattr(iteration, "play_games", remember_player)
-    monkeypatch.setattr(surprises, "most_surprising_position", remember_asked)
+    played = remember(iteration, "play_games")
+    asked = remember(surprises, "most_surprising_position")
     # Without a gate the challenger has taken the player's place when the games are looked at.
     run = train(tiny_config(tmp_path, "gate.games=0"))
     assert asked == played
