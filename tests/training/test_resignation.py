@@ -1,12 +1,12 @@
 """Resignation: its threshold against a brute-force search, and the games that it ends."""
 
 from collections.abc import Sequence
-from itertools import repeat
 from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.games import TIC_TAC_TOE
+from helpers.matches import play_all
 from helpers.players import ScriptedPlayer, first_legal
 from helpers.runs.records import taught
 from helpers.runs.tiny_run import tiny_config
@@ -129,10 +129,7 @@ def test_a_player_resigns_in_place_of_its_move_where_the_game_allows_it(
     pairings = [Pairing(pair_id=each, may_resign=each % 3 > 0) for each in range(12)]
     player = Pessimist(TIC_TAC_TOE, 5, first_legal)
     match = Match(TIC_TAC_TOE, [player], 5, iter(pairings), threshold)
-    match.start_games()
-    records: list[GameRecord] = []
-    while match.playing:
-        records += match.step()
+    records = play_all(match)
     assert sorted(record.pairing.pair_id for record in records) == list(range(12))
     whole = [0, 1, 2, 3, 4, 5, 6]
     for record in records:
@@ -145,11 +142,7 @@ def test_a_player_resigns_in_place_of_its_move_where_the_game_allows_it(
 
 def test_nobody_resigns_without_a_threshold() -> None:
     player = Pessimist(TIC_TAC_TOE, 1, first_legal)
-    match = Match(TIC_TAC_TOE, [player], 1, repeat(Pairing(may_resign=True), 1))
-    match.start_games()
-    records: list[GameRecord] = []
-    while match.playing:
-        records += match.step()
+    records = play_all(Match(TIC_TAC_TOE, [player], 1, iter([Pairing(may_resign=True)])))
     assert [(len(record.actions), record.resigned) for record in records] == [(7, False)]
 
 
@@ -226,11 +219,3 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_reports_it(
     assert {PLAYED_OUT, RESIGNED} <= set(kinds.tolist())
     assert resigned
     assert "player won by resignation," in resigned[0].describe(run.game)
-
-
-def test_without_the_option_nobody_may_resign(tmp_path: Path) -> None:
-    training = Training(RunDirectory.create(tiny_config(tmp_path)), 1)
-    training.run.state.iteration = 1
-    games = training.play()
-    assert training.resign_below == NEVER_RESIGN
-    assert not any(record.resigned or record.pairing.may_resign for record in games.finished)

@@ -9,17 +9,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
+from filelock import FileLock, Timeout
 from helpers.bugs.damage import cut_in_half, flip_bit
 from helpers.commands import OnlyLine, exit_code
 from helpers.processes import HANG, until
+from helpers.runs.events import points
 from helpers.runs.tiny_run import (
     ITERATIONS,
     YAML,
@@ -35,21 +36,17 @@ from helpers.runs.tiny_run import (
 from alphazero.arena.elo import MatchResult
 from alphazero.cli.main import main
 from alphazero.errors import RunError
-from alphazero.games import make_game
 from alphazero.network.checkpoint import load_checkpoint
-from alphazero.training import iteration, loop, resignation
-from alphazero.training.data.game_shard import RESIGNED, GameBatch
+from alphazero.training import iteration, resignation
+from alphazero.training.data.game_shard import RESIGNED
 from alphazero.training.iteration import Training
 from alphazero.training.loop import resume, train
-from alphazero.training.manifest import player_name, run_folder
+from alphazero.training.manifest import player_name
 from alphazero.training.run_directory import GATE, LEARN, PLAY, RunDirectory
-from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.files import write_atomic
 from alphazero.utils.jobs import map_ahead
 
 Capture = pytest.CaptureFixture[str]
-
-
 Patch = pytest.MonkeyPatch
 
 
@@ -64,7 +61,7 @@ OPEN_GATE = YAML_AS_SHIPPED.replace("threshold: 0.5", "threshold: 0.0")
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run that nothing disturbed; not to be changed."""
+    """The folder of a run that nothing disturbed; tests only read it."""
     return train_in(tmp_path_factory.mktemp("reference"))
 
 
@@ -227,145 +224,49 @@ def test_a_run_killed_at_any_instant_resumes_to_the_very_same_files(
     )
 
 
-@pytest.mark.arithmetic
-@pytest.mark.slow
-def test_a_process_killed_by_the_clock_resumes_to_the_very_same_files(
-    reference: Path, tmp_path: Path
-) -> None:
-    kills, rng = 20, random.Random(4)
-    (tmp_path / "tiny.yaml").write_text(OPEN_GATE)
-    run = tmp_path / "runs/tiny"
-    for _ in range(kills):
-        started = (run / "state/manifest.json").exists()
-        arguments = ["--resume", "runs/tiny"] if started else ["tiny.yaml"]
-        process = subprocess.Popen(
-            [*COMMAND, "train", *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL
-        )
-        time.sleep(rng.uniform(0, 6))
-        process.kill()
-        process.wait()
-    if (run / "state/manifest.json").exists():
-        assert main(["train", "--resume", str(run)]) == 0
-    else:
-        train_in(tmp_path)
-    assert fingerprint(run) == fingerprint(reference)
-    assert scalar_log(run) == scalar_log(reference)
-    print(f"{kills} processes killed by the clock; the run ended as the one that was not killed")
-
-
 # --- Ctrl-C, and a run that is in use ------------------------------------------------------------
 
 
-class Interrupted(NamedTuple):
-    """A process that was playing, the output of a second one meanwhile, and how it ended."""
-
-    place: Path
-    second: subprocess.CompletedProcess[str]
-    code: int
-    error: str
-
-
-@pytest.fixture(scope="module")
-def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
-    place = tmp_path_factory.mktemp("with a space")
-    (place / "tiny.yaml").write_text(YAML)
-    overrides = [
-        "run.name=long",
-        "budget.iterations=1",
-        "selfplay.games_per_iteration=1000000",
-        "replay.ratio=0.01",
-    ]
+def test_ctrl_c_leaves_with_130_and_the_command_that_goes_on(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    """The lock of the run is held while it plays."""
+    place = tmp_path / "with a space"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    Path("tiny.yaml").write_text(YAML)
+    few, many = (f"selfplay.games_per_iteration={games}" for games in (30, 1_000_000))
+    names = ["run.folder=my runs", "run.name=long"]
     # A shell's background ignores Ctrl-C, and whoever is started there inherits that from us.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    first = subprocess.Popen(
-        [*COMMAND, "train", "tiny.yaml", "run.folder=my runs", *overrides],
-        cwd=place,
-        stdout=subprocess.PIPE,
+    process = subprocess.Popen(
+        [*COMMAND, "train", "tiny.yaml", *names, "budget.iterations=1", "replay.ratio=0.01", many],
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
-    published = place / "my runs/long/state/manifest.json"
-    until(lambda: first.poll() is not None or published.exists())
-    assert first.poll() is None, first.communicate()[1]
-    second = subprocess.run(
-        [sys.executable, "-c", SECOND],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        timeout=HANG,
-        check=False,
-    )
-    first.send_signal(signal.SIGINT)
-    _, error = first.communicate(timeout=HANG)
-    return Interrupted(place, second, first.returncode, error)
-
-
-# Without the imports that training needs, so that it comes while the first process is playing.
-SECOND = """\
-import sys
-from pathlib import Path
-from alphazero.errors import RunError
-from filelock import FileLock, Timeout
-try:
-    FileLock(Path("my runs/long/run.lock")).acquire(timeout=0)
-except Timeout:
-    print("in use")
-"""
-
-
-def test_ctrl_c_leaves_with_130_and_the_command_that_goes_on(interrupted: Interrupted) -> None:
-    assert interrupted.code == 130
-    assert "Traceback" not in interrupted.error
-    last = interrupted.error.splitlines()[-1]
-    assert last == "stopped; go on with: alphazero train --resume 'my runs/long'"
-
-
-def test_the_command_that_ctrl_c_printed_goes_on(
-    interrupted: Interrupted, tmp_path: Path, monkeypatch: Patch
-) -> None:
-    shutil.copytree(interrupted.place, tmp_path / "copy")
-    monkeypatch.chdir(tmp_path / "copy")
     run = Path("my runs/long")
+    until(lambda: process.poll() is not None or (run / "state/manifest.json").exists())
+    assert process.poll() is None, process.communicate()[1]
+    with pytest.raises(Timeout):
+        FileLock(run / "run.lock").acquire(timeout=0)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=HANG)
+    assert process.returncode == 130
+    assert "Traceback" not in error
+    said, _, command = error.splitlines()[-1].partition(": ")
+    assert (said, command) == ("stopped; go on with", "alphazero train --resume 'my runs/long'")
     assert manifest_of(run)["iteration"] == 0
     assert not torn_files(run)
-    command = interrupted.error.splitlines()[-1].partition("go on with: ")[2]
-    few = "selfplay.games_per_iteration=30"  # it was to play longer than anybody waits
     assert main([*shlex.split(command)[1:], few]) == 0
     assert manifest_of(run)["iteration"] == 1
 
 
-def test_the_lock_of_a_run_is_held_while_it_plays(interrupted: Interrupted) -> None:
-    assert interrupted.second.stdout == "in use\n", interrupted.second.stderr
-
-
-@pytest.mark.parametrize("again", ["resume", "train"])
-def test_a_run_in_use_refuses_a_second_process_in_one_line(
-    run: Path, tmp_path: Path, only_line: OnlyLine, again: str
-) -> None:
-    holder = subprocess.Popen(
-        [
-            *(sys.executable, "-c"),
-            "import sys; from filelock import FileLock\n"
-            "with FileLock(sys.argv[1]): print('held', flush=True); sys.stdin.read()",
-            str(run / "run.lock"),
-        ],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    try:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == b"held\n"
-        before = fingerprint(run)
-        if again == "resume":
-            assert f"{run} is in use by another process" in only_line(*RESUME, run, MORE)
-        else:
-            (tmp_path / "tiny.yaml").write_text(YAML)
-            names = [f"run.folder={run.parent}", f"run.name={run.name}"]
-            line = only_line("train", tmp_path / "tiny.yaml", *names)
-            assert f"{run} already holds a run" in line
-        assert fingerprint(run) == before
-    finally:
-        holder.communicate()
+def test_a_run_in_use_refuses_a_second_process_in_one_line(run: Path, only_line: OnlyLine) -> None:
+    before = fingerprint(run)
+    with FileLock(run / "run.lock"):
+        assert f"{run} is in use by another process" in only_line(*RESUME, run, MORE)
+    assert fingerprint(run) == before
     assert go_on(run) == 0
 
 
@@ -383,7 +284,7 @@ def test_ctrl_c_before_anything_is_saved_says_so(
     assert "nothing was saved yet" in error
     assert "--resume" not in error
     monkeypatch.undo()
-    train_in(tmp_path)
+    train_in(tmp_path, "budget.iterations=1")
 
 
 # --- going on ------------------------------------------------------------------------------------
@@ -398,11 +299,6 @@ def test_a_continued_run_equals_one_that_had_the_larger_budget_from_the_start(
     whole = train_in(tmp_path / "whole", f"budget.iterations={2 * ITERATIONS}")
     assert manifest_of(run)["iteration"] == 2 * ITERATIONS
     assert fingerprint(run) == fingerprint(whole)
-
-
-def test_another_seed_gives_another_run(reference: Path, tmp_path: Path) -> None:
-    other = train_in(tmp_path, "run.seed=6")
-    assert fingerprint(other)["best.safetensors"] != fingerprint(reference)["best.safetensors"]
 
 
 def test_resuming_a_finished_run_says_so_and_changes_nothing(run: Path, capsys: Capture) -> None:
@@ -427,14 +323,12 @@ def test_resuming_a_finished_run_says_so_and_changes_nothing(run: Path, capsys: 
     ],
 )
 def test_settings_that_define_a_run_cannot_change(
-    run: Path, only_line: OnlyLine, override: str, message: str
+    reference: Path, only_line: OnlyLine, override: str, message: str
 ) -> None:
-    before = fingerprint(run)
-    line = only_line(*RESUME, run, override)
-    assert str(run) in line
-    assert message in line
-    assert "cannot change" in line
-    assert fingerprint(run) == before
+    before = fingerprint(reference)
+    line = only_line(*RESUME, reference, override)
+    assert all(each in line for each in (str(reference), message, "cannot change"))
+    assert fingerprint(reference) == before
 
 
 def test_a_configuration_edited_by_hand_is_refused_with_the_way_to_change_it(
@@ -453,14 +347,12 @@ def test_a_configuration_edited_by_hand_is_refused_with_the_way_to_change_it(
 
 def test_no_flipped_bit_of_a_configuration_is_gone_on_with(run: Path, only_line: OnlyLine) -> None:
     config = run / "config.yaml"
-    whole, rng = config.read_bytes(), random.Random(0)
-    bits = rng.sample(range(8 * len(whole)), 300)
-    for bit in bits:
+    whole = config.read_bytes()
+    for bit in random.Random(0).sample(range(8 * len(whole)), 100):
         data = bytearray(whole)
         data[bit // 8] ^= 1 << bit % 8
         config.write_bytes(data)
         assert f"{config} is not as the run wrote it" in only_line(*RESUME, run), bit
-    print(f"resume: {len(bits)} of {len(bits)} flipped bits of config.yaml refused")
 
 
 @pytest.mark.parametrize("writes", [1, 2, 3])
@@ -486,15 +378,15 @@ def test_a_kill_while_overrides_are_saved_leaves_a_run_that_resumes(
 
 
 def test_a_new_run_over_an_old_one_is_refused_with_the_command_that_resumes(
-    run: Path, capsys: Capture
+    reference: Path, tmp_path: Path, only_line: OnlyLine
 ) -> None:
-    config = tiny_config(run.parent, f"run.name={run.name}")
-    assert run_folder(config) == run
-    before = fingerprint(run)
-    with pytest.raises(RunError, match="already holds a run") as caught:
-        train(config)
-    assert f"`alphazero train --resume {run}`" in str(caught.value)
-    assert fingerprint(run) == before
+    before = fingerprint(reference)
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    names = [f"run.folder={reference.parent}", f"run.name={reference.name}"]
+    line = only_line("train", tmp_path / "tiny.yaml", *names)
+    assert f"{reference} already holds a run" in line
+    assert f"`alphazero train --resume {reference}`" in line
+    assert fingerprint(reference) == before
 
 
 @pytest.mark.parametrize("name", ["nothing", "a" * 300, "file"])
@@ -530,28 +422,22 @@ def expected_files(run: Path) -> set[str]:
 
 
 def test_a_finished_run_holds_the_files_of_the_design_and_no_other(reference: Path) -> None:
-    names = files_of(reference)
+    names, manifest = files_of(reference), manifest_of(reference)
     curves = {name for name in names if name.startswith("tensorboard/events.out.tfevents.")}
     assert len(curves) == 1
     steps = sorted(name for name in names if name.startswith("step-"))
     assert names - curves - set(steps) == expected_files(reference) - set(steps)
     assert len(steps) == 2, "keep_checkpoints is 2"
-    assert manifest_of(reference)["best"] in steps
+    assert manifest["best"] in steps
+    assert manifest["shards"][-1] == ITERATIONS
+    assert manifest["shards"][0] > 1, "the window holds 60 to 200 positions, less than all"
     assert not torn_files(reference)
 
 
-def test_shards_leave_with_the_window_and_the_oldest_step_files_go_first(reference: Path) -> None:
-    manifest = manifest_of(reference)
-    assert manifest["shards"][-1] == ITERATIONS
-    assert manifest["shards"][0] > 1, "the window holds 60 to 200 positions, less than all"
-    shards = {name for name in files_of(reference) if name.startswith("replay/")}
-    assert shards == {f"replay/games-{shard:06d}.npz" for shard in manifest["shards"]}
-
-
 def test_every_step_file_stays_when_all_are_kept(tmp_path: Path) -> None:
-    run = train_in(tmp_path, "run.keep_checkpoints=0")
+    run = train(tiny_config(tmp_path, "run.keep_checkpoints=0", "budget.iterations=3"))
     steps = sorted(run.glob("step-*.safetensors"))
-    assert [load_checkpoint(path).iteration for path in steps] == list(range(ITERATIONS + 1))
+    assert [load_checkpoint(path).iteration for path in steps] == [0, 1, 2, 3]
 
 
 def test_left_overs_are_swept(run: Path) -> None:
@@ -567,64 +453,76 @@ def test_left_overs_are_swept(run: Path) -> None:
     assert files_of(run).isdisjoint(left)
 
 
-@pytest.mark.parametrize("damage", ["missing", "stale", "cut"])
-def test_resuming_repairs_the_copy_of_the_best_player(run: Path, damage: str) -> None:
+def test_resuming_repairs_the_copy_of_the_best_player(run: Path) -> None:
     best = run / "best.safetensors"
     whole = best.read_bytes()
-    if damage == "missing":
+    for data in (None, b"an older player", whole[:100]):
         best.unlink()
-    else:
-        best.write_bytes(b"an older player" if damage == "stale" else whole[:100])
-    assert main(["train", "--resume", str(run)]) == 0
-    assert best.read_bytes() == whole
+        if data:
+            best.write_bytes(data)
+        assert main(["train", "--resume", str(run)]) == 0
+        assert best.read_bytes() == whole
     assert whole == (run / manifest_of(run)["best"]).read_bytes()
 
 
 # --- damage --------------------------------------------------------------------------------------
 
 
-DAMAGES: dict[str, Callable[[Path], None]] = {
+@pytest.fixture
+def alarm() -> Iterator[None]:
+    """Fail the test where it waits for longer than `HANG`."""
+    before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it waits"))
+    signal.alarm(HANG)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def put_a_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
     "flipped": flip_bit,
     "cut": cut_in_half,
-    "empty": lambda path: path.write_bytes(b"") and None,
+    "empty": lambda path: path.write_bytes(b""),
     "missing": Path.unlink,
+    "a pipe": put_a_pipe,
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_file_is_named_in_one_line(
-    reference: Path, tmp_path: Path, only_line: OnlyLine, damage: str
+    run: Path, capsys: Capture, only_line: OnlyLine, alarm: None, damage: str
 ) -> None:
-    named = [*manifest_of(reference)["hashes"], "state/manifest.json"]
-    assert len(named) >= 6
-    for index, name in enumerate(named):
-        run = copy_of(reference, tmp_path / str(index))
-        DAMAGES[damage](run / name)
+    names = [*manifest_of(run)["hashes"], "state/manifest.json"]
+    assert len(names) >= 6
+    for name in names:
+        path = run / name
+        whole = path.read_bytes()
+        DAMAGES[damage](path)
         line = only_line(*RESUME, run, MORE)
-        assert str(run / name) in line or damage == "missing", line
-        assert Path(name).name in line
+        assert str(path) in line or (damage == "missing" and path.name in line), line
+        if damage == "a pipe":  # which is not waited for
+            assert "not a regular file" in line
+            assert exit_code("check", run) == 2
+            lines = [each for each in capsys.readouterr().err.splitlines() if str(path) in each]
+            assert any("not a regular file" in each for each in lines), lines
+        path.unlink(missing_ok=True)
+        path.write_bytes(whole)
+    assert go_on(run) == 0
 
 
-def edit(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
-    """Return what changes the content of a manifest, without mending its hash."""
-
-    def write(path: Path) -> None:
-        content = json.loads(path.read_text())
-        change(content)
-        path.write_text(json.dumps(content))
-
-    return write
-
-
-def edit_well(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
-    """Return what changes the content of a manifest, and mends its hash."""
+def edit(change: Callable[[dict[str, Any]], object], mend: bool = False) -> Callable[[Path], None]:
+    """Return what changes the content of a manifest, and mends its hash if asked to."""
 
     def write(path: Path) -> None:
         content = json.loads(path.read_text())
-        del content["sha256"]
+        digest = content.pop("sha256")
         change(content)
         text = json.dumps(content, sort_keys=True)
-        content["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+        content["sha256"] = hashlib.sha256(text.encode()).hexdigest() if mend else digest
         path.write_text(json.dumps(content))
 
     return write
@@ -644,7 +542,8 @@ BY_HAND: list[tuple[str, Any]] = [
     *[("best", value) for value in ("", "../step-00000001.safetensors", 5, "run.lock", "/etc")],
     *[("learner", value) for value in ("", "state/../../x", "state/unfinished-000004.npz", 5)],
     *[("unfinished", value) for value in ("", "../x", "state/learner-000004.safetensors", 5)],
-    *[("hashes", value) for value in ([], {}, {"../x": "0" * 64}, None)],
+    *[("hashes", value) for value in ([], {}, None)],
+    *[("hashes", {f"{place}x": "0" * 64}) for place in ("../", "replay/../../", "config.yaml/")],
     ("surprise", 1),
     ("format_version", 0.5),
     ("format_version", HUGE),
@@ -659,96 +558,52 @@ def test_a_manifest_written_by_hand_is_refused_in_one_line(
     whole = manifest.read_bytes()
     arguments = ["check", str(run)] if command == "check" else ["train", "--resume", str(run)]
     for name, value in BY_HAND:
-        edit_well(lambda content, name=name, value=value: content.update({name: value}))(manifest)
+        edit(lambda content, new={name: value}: content.update(new), mend=True)(manifest)
         assert main(arguments) == 2, (name, value)
         error = capsys.readouterr().err
-        line, *more = error.splitlines()
-        assert line.startswith(f"error: {manifest} is not a run's manifest"), (name, value)
-        assert len(line) < 600
-        assert len(more) == (command == "check"), (name, value, more)
+        lines = error.splitlines()
+        assert lines[0].startswith(f"error: {manifest} is not a run's manifest"), (name, value)
+        assert len(lines[0]) < 600
+        assert len(lines) == (2 if command == "check" else 1), (name, value, lines)
         manifest.write_bytes(whole)
     assert main(arguments) == 0
 
 
-@pytest.mark.parametrize("name", ["../x", "replay/../../x", "state/learner-000004.safetensors/x"])
-def test_a_hash_of_a_file_outside_the_run_is_refused(
-    run: Path, only_line: OnlyLine, name: str
-) -> None:
-    edit_well(lambda manifest: manifest["hashes"].update({name: "0" * 64}))(
-        run / "state/manifest.json"
-    )
-    assert repr(name) in only_line(*RESUME, run, MORE)
+STRANGE: list[Callable[[Path], object]] = [
+    edit(lambda manifest: manifest.update(format_version=1)),
+    edit(lambda manifest: manifest.update(format="another-program")),
+    edit(lambda manifest: manifest.pop("format")),
+    edit(lambda manifest: manifest.update(iteration=1)),
+    edit(lambda manifest: manifest.update(format_version="1")),
+    edit(lambda manifest: manifest.update(shards=["x"])),
+    lambda path: path.write_text("[]"),
+    lambda path: path.write_text("[" * 100_000),
+    lambda path: path.write_bytes(b"\xff\xfe\0"),
+]
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (edit(lambda manifest: manifest.update(format_version=1)), "by another version"),
-        (edit(lambda manifest: manifest.update(format="another-program")), "not a run's manifest"),
-        (edit(lambda manifest: manifest.pop("format")), "not a run's manifest"),
-        (edit(lambda manifest: manifest.update(iteration=1)), "not a run's manifest"),
-        (edit(lambda manifest: manifest.update(format_version="1")), "not a run's manifest"),
-        (edit(lambda manifest: manifest.update(shards=["x"])), "not a run's manifest"),
-        (lambda path: path.write_text("[]"), "not a run's manifest"),
-        (lambda path: path.write_text("[" * 100_000), "not a run's manifest"),
-        (lambda path: path.write_bytes(b"\xff\xfe\0"), "not a run's manifest"),
-    ],
-)
-def test_a_strange_manifest_is_refused_in_one_line(
-    run: Path, only_line: OnlyLine, damage: Callable[[Path], None], message: str
-) -> None:
+def test_a_strange_manifest_is_refused_in_one_line(run: Path, only_line: OnlyLine) -> None:
     manifest = run / "state/manifest.json"
-    damage(manifest)
-    line = only_line(*RESUME, run, MORE)
-    assert str(manifest) in line
-    assert message in line
+    whole = manifest.read_bytes()
+    for number, damage in enumerate(STRANGE):
+        damage(manifest)
+        line = only_line(*RESUME, run, MORE)
+        assert str(manifest) in line
+        assert ("not a run's manifest" if number else "by another version") in line
+        manifest.write_bytes(whole)
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        Path.unlink,
-        lambda path: path.write_text(path.read_text()[:300]),
-        lambda path: path.write_bytes(b"\xff\xfe\0"),
-        lambda path: path.write_text(path.read_text().replace("seed:", "sead:")),
-        lambda path: path.write_text("run: ["),
-    ],
-)
-def test_a_damaged_configuration_is_named(
-    run: Path, capsys: Capture, damage: Callable[[Path], None]
-) -> None:
-    damage(run / "config.yaml")
-    assert main(["train", "--resume", str(run)]) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert lines
-    assert all(str(run / "config.yaml") in line for line in lines), lines
-
-
-@pytest.fixture
-def alarm() -> Iterator[None]:
-    """Fail the test where it waits for longer than `HANG`."""
-    before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it waits"))
-    signal.alarm(HANG)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name here")
-def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(
-    reference: Path, tmp_path: Path, capsys: Capture, alarm: None
-) -> None:
-    names = [*manifest_of(reference)["hashes"], "state/manifest.json"]
-    for index, name in enumerate(names):
-        run = copy_of(reference, tmp_path / str(index))
-        (run / name).unlink()
-        os.mkfifo(run / name)
-        for command in (["check", run], [*RESUME, run, MORE]):
-            capsys.readouterr()
-            assert exit_code(*command) == 2
-            lines = capsys.readouterr().err.splitlines()
-            reported = [line for line in lines if "not a regular file" in line]
-            assert any(str(run / name) in line for line in reported), lines
+def test_a_damaged_configuration_is_named(run: Path, capsys: Capture) -> None:
+    config = run / "config.yaml"
+    text = config.read_text()
+    for damaged in (text[:300], "\0", text.replace("seed:", "sead:"), "run: [", None):
+        config.unlink()
+        if damaged:
+            config.write_text(damaged)
+        assert main(["train", "--resume", str(run)]) == 2
+        lines = capsys.readouterr().err.splitlines()
+        assert lines
+        assert all(str(config) in line for line in lines), lines
 
 
 # --- numbers that are none -----------------------------------------------------------------------
@@ -773,16 +628,11 @@ def test_a_learning_rate_that_explodes_stops_at_its_step_and_the_run_resumes(
 
 
 def test_a_budget_of_samples_ends_the_run_at_the_first_iteration_that_reaches_it(
-    reference: Path, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    limit = 60
-    config = tiny_config(tmp_path, f"budget.samples={limit}", "budget.iterations=50")
-    manifest = manifest_of(train(config))
-    assert manifest["positions"] >= limit
-    before = manifest_of(
-        train(tiny_config(tmp_path / "b", f"budget.iterations={manifest['iteration'] - 1}"))
-    )
-    assert before["positions"] < limit
+    run = train(tiny_config(tmp_path, "budget.samples=60", "budget.iterations=50"))
+    *_, (_, before), (_, last) = points(run / "tensorboard", "selfplay/positions")
+    assert before < 60 <= last == manifest_of(run)["positions"]
 
 
 def test_a_budget_of_minutes_ends_the_run_by_the_clock(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -828,6 +678,7 @@ def test_no_two_purposes_and_no_two_iterations_have_random_numbers_in_common(
     train(tiny_config(tmp_path, "run.seed=8"))
     iterations, purposes, streams = map(set, zip(*seeds, strict=True))
     assert iterations == set(range(ITERATIONS + 1))  # the network is drawn before the first
+    assert all(8 in stream for stream in streams)
     assert {PLAY, LEARN, GATE} <= purposes
     assert len(streams) == len(seeds)
 
@@ -841,33 +692,15 @@ def test_batches_drawn_ahead_are_those_drawn_in_turn(tmp_path: Path) -> None:
     assert len({batch.observations.tobytes() for batch in in_turn}) == 6
 
 
-def test_games_under_way_go_on_in_the_next_iteration_and_after_a_resume(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
-    play, begun, left = Training.play_games, [], []
-
-    def watch(training: Training, *others: Any) -> SelfPlayResult:
-        begun.append([game.actions.tolist() for game in training.unfinished])
-        games = play(training, *others)
-        left.append([game.actions.tolist() for game in games.unfinished])
-        return games
-
-    monkeypatch.setattr(Training, "play_games", watch)
-    run = train(tiny_config(tmp_path))
-    resume(run, [f"budget.iterations={ITERATIONS + 1}"])
-    assert all(left)
-    assert begun == [[], *left[:-1]]
-
-
-@pytest.mark.parametrize(("reuse", "batch"), [(2.0, 16), (0.3, 16), (1.7, 7)])
+@pytest.mark.parametrize(("reuse", "batch"), [(0.3, 16), (1.7, 7)])
 def test_the_learner_does_the_steps_that_the_positions_are_good_for_and_no_more(
     tmp_path: Path, reuse: float, batch: int
 ) -> None:
-    config = tiny_config(tmp_path, f"replay.ratio={reuse}", f"learner.batch_size={batch}")
-    run = train(config)
+    options = f"replay.ratio={reuse}", f"learner.batch_size={batch}", "budget.iterations=2"
+    run = train(tiny_config(tmp_path, *options))
     manifest = manifest_of(run)
     assert manifest["step"] == int(manifest["positions"] * reuse / batch)
-    more = manifest_of(resume(run, [f"budget.iterations={ITERATIONS + 2}"]))
+    more = manifest_of(resume(run, ["budget.iterations=4"]))
     assert more["positions"] > manifest["positions"]
     assert more["step"] == int(more["positions"] * reuse / batch)
 
@@ -875,80 +708,52 @@ def test_the_learner_does_the_steps_that_the_positions_are_good_for_and_no_more(
 # --- every option ------------------------------------------------------------------------------
 
 
-def test_a_run_with_every_option_resumes_to_the_very_same_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(resignation, "RESIGN_FALSE_POSITIVES", 1.0)
-    monkeypatch.setattr(resignation, "RESIGN_THRESHOLD_MAX", 0.1)
-    options = [
-        "selfplay.full_search_probability=0.5",
-        "selfplay.fast_simulations=2",
-        "learner.ema_decay=0.9",
-        "learner.search_value_weight=0.3",
-        "learner.optimizer=adamw",
-        "learner.learning_rate=0.001",
-        "search.fpu=parent",
-        "search.evaluation_cache_mib=1",
-        "selfplay.resign_enabled_fraction=0.6",
-        "replay.deblunder_threshold=0.3",
-    ]
-    whole = loop.train(tiny_config(tmp_path / "whole", *options))
-    last = (whole / "replay/games-000004.npz").read_bytes()
-    assert RESIGNED in GameBatch.from_bytes(make_game("tic_tac_toe"), last, "here").resignations
-    _expect_the_same_after_a_resume(whole, tmp_path, options)
+FAST = ["selfplay.full_search_probability=0.5", "selfplay.fast_simulations=2"]
+RESIGNING = "selfplay.resign_enabled_fraction=0.6"
 
-
-def test_a_run_with_auxiliary_heads_resumes_to_the_very_same_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(resignation, "RESIGN_FALSE_POSITIVES", 1.0)
-    monkeypatch.setattr(resignation, "RESIGN_THRESHOLD_MAX", 0.1)
-    options = [
-        "game.name=othello",
-        "game.size=4",
-        "run.seed=2",
+EVERY_OPTION = {
+    "the search's and the learner's": [
+        *(*FAST, RESIGNING, "learner.ema_decay=0.9", "learner.search_value_weight=0.3"),
+        *("learner.optimizer=adamw", "learner.learning_rate=0.001", "search.fpu=parent"),
+        *("search.evaluation_cache_mib=1", "replay.deblunder_threshold=0.3"),
+    ],
+    "auxiliary heads": [
+        *(*FAST, RESIGNING, "game.name=othello", "game.size=4", "run.seed=2"),
         "network.auxiliary=[ownership, margin, short_term_value]",
-        "selfplay.full_search_probability=0.5",
-        "selfplay.fast_simulations=2",
-        "selfplay.resign_enabled_fraction=0.6",
-    ]
-    whole = loop.train(tiny_config(tmp_path / "whole", *options))
-    curves = scalar_log(whole)
-    for head in ("ownership", "margin", "short_term_value"):
-        assert [iteration for iteration, _ in curves[f"auxiliary/{head}"]] == [1, 2, 3, 4]
-    assert load_checkpoint(whole / "best.safetensors").network_settings.auxiliary[0] == "ownership"
-    _expect_the_same_after_a_resume(whole, tmp_path, options)
-
-
-def _expect_the_same_after_a_resume(whole: Path, place: Path, options: list[str]) -> None:
-    """Compare a run with one of the same options that was stopped after two iterations."""
-    broken = loop.train(tiny_config(place / "broken", *options, "budget.iterations=2"))
-    loop.resume(broken, ["budget.iterations=4"])
-    expected, received = fingerprint(whole), fingerprint(broken)
-    for each in (expected, received):
-        del each["config.yaml"]
-    assert received == expected
-
-
-def test_a_run_with_varied_komi_resumes_to_the_very_same_files(tmp_path: Path) -> None:
-    options = [
-        "game.name=go",
-        "game.rows=3",
-        "game.columns=3",
-        "game.features=1",
+    ],
+    "varied komi": [
+        *("game.name=go", "game.rows=3", "game.columns=3", "game.features=1"),
         "selfplay.varied_options={komi_half_points: [-2, 4]}",
         "selfplay.random_opening_probability=0.5",
-    ]
-    whole = loop.train(tiny_config(tmp_path / "whole", *options))
-    broken = loop.train(tiny_config(tmp_path / "broken", *options, "budget.iterations=2"))
-    loop.resume(broken, ["budget.iterations=4"])
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", EVERY_OPTION)
+def test_a_run_with_every_option_resumes_to_the_very_same_files(
+    tmp_path: Path, monkeypatch: Patch, kind: str
+) -> None:
+    monkeypatch.setattr(resignation, "RESIGN_FALSE_POSITIVES", 1.0)
+    monkeypatch.setattr(resignation, "RESIGN_THRESHOLD_MAX", 0.1)
+    options = EVERY_OPTION[kind]
+    whole = train(tiny_config(tmp_path / "whole", *options))
+    broken = train(tiny_config(tmp_path / "broken", *options, "budget.iterations=2"))
+    resume(broken, ["budget.iterations=4"])
     expected, received = fingerprint(whole), fingerprint(broken)
     for each in (expected, received):
         del each["config.yaml"]
     assert received == expected
     assert main(["check", str(whole)]) == 0
-    game = make_game("go", rows=3, columns=3, features=1)
-    games = RunDirectory.open(whole).load_shard(4)
-    assert len(set(games.options[:, 0].tolist())) > 2
-    komi = games.records()[0].variant(game).options["komi_half_points"] / 2
-    assert f"KM[{komi:g}]" in (whole / "games/selfplay-000004.sgf").read_text()
+    run = RunDirectory.open(whole)
+    last = run.load_shard(4)
+    if kind == "auxiliary heads":
+        curves, heads = scalar_log(whole), ("ownership", "margin", "short_term_value")
+        for head in heads:
+            assert [iteration for iteration, _ in curves[f"auxiliary/{head}"]] == [1, 2, 3, 4]
+        assert load_checkpoint(whole / "best.safetensors").network_settings.auxiliary == heads
+    elif kind == "varied komi":
+        assert len(set(last.options[:, 0].tolist())) > 2
+        komi = last.records()[0].variant(run.game).options["komi_half_points"] / 2
+        assert f"KM[{komi:g}]" in (whole / "games/selfplay-000004.sgf").read_text()
+    else:
+        assert RESIGNED in last.resignations

@@ -2,14 +2,13 @@
 
 import dataclasses
 import math
-import pathlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
+from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.matches import as_text
 from helpers.runs.selfplay import chosen_most_visited, make_config
 from helpers.runs.tiny_run import tiny_config
@@ -20,14 +19,13 @@ from alphazero.arena.match import Match
 from alphazero.config.schema import Config
 from alphazero.games import ONGOING, make_game
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.mcts.kernels.transpositions import has_transpositions
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Decisions
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.selfplay import SelfPlayResult, make_selfplay_match, play_games
-from alphazero.utils.arrays import Float32Array, Int64Array
+from alphazero.training.selfplay import SelfPlayResult, play_games
+from alphazero.utils.arrays import Float32Array
 
 
 def self_play(
@@ -121,23 +119,14 @@ def test_games_under_way_are_carried_over_and_none_is_lost_or_counted_twice(
 # Temperature
 
 
-def test_temperature_zero_always_plays_the_most_visited_move():
-    games = self_play(make_config(temperature=0.0, final_temperature=0.0))
-    assert all(chosen_most_visited(games.finished, slice(None)))
-
-
-def test_the_early_temperature_ends_after_its_moves():
-    config = make_config(temperature=50.0, final_temperature=0.0, games_per_iteration=30)
-    games = self_play(config)
-    assert np.mean(chosen_most_visited(games.finished, slice(4))) < 0.6
-    assert all(chosen_most_visited(games.finished, slice(4, None)))
-
-
-def test_the_final_temperature_holds_for_the_moves_after():
-    config = make_config(temperature=0.0, final_temperature=50.0, games_per_iteration=30)
-    games = self_play(config)
-    assert all(chosen_most_visited(games.finished, slice(4)))
-    assert np.mean(chosen_most_visited(games.finished, slice(4, 7))) < 0.8
+@pytest.mark.parametrize("early", [0.0, 50.0])
+@pytest.mark.parametrize("final", [0.0, 50.0])
+def test_each_temperature_holds_for_its_moves(early: float, final: float):
+    config = make_config(temperature=early, final_temperature=final, games_per_iteration=30)
+    games = self_play(config).finished
+    for temperature, plies in ((early, slice(4)), (final, slice(4, 7))):
+        share = np.mean(chosen_most_visited(games, plies))
+        assert share < 0.8 if temperature else share == 1
 
 
 def test_a_game_carried_over_keeps_its_place_in_the_temperature_schedule():
@@ -159,7 +148,9 @@ def test_recorded_policies_are_visits_whatever_the_temperature(temperature: floa
     some = 0
     for record in games.finished:
         state = TIC_TAC_TOE.initial_state()
-        for action, policy, value in zip(*record_rows(record), strict=True):
+        for action, policy, value in zip(
+            record.actions, record.policies, record.values, strict=True
+        ):
             player.choose(state)
             roots = player.search.root_statistics(np.array([0]))
             assert np.allclose(policy, roots.visits[0] / config.search.simulations, atol=1e-6)
@@ -167,10 +158,6 @@ def test_recorded_policies_are_visits_whatever_the_temperature(temperature: floa
             some += np.count_nonzero(policy) > 1
             state = TIC_TAC_TOE.play(state, int(action))
     assert some > 10
-
-
-def record_rows(record: GameRecord) -> tuple[Int64Array, Float32Array, Float32Array]:
-    return record.actions, record.policies, record.values
 
 
 # Noise
@@ -188,29 +175,21 @@ def test_noise_makes_searches_of_one_position_differ_in_self_play():
 # Random openings
 
 
-def games_with(
-    share: float,
-    tmp_path_factory: pytest.TempPathFactory,
-    *options: str,
-    evaluator: Evaluator | None = None,
-) -> list[GameRecord]:
+def games_with(share: float, *options: str, evaluator: Evaluator | None = None) -> list[GameRecord]:
     config = tiny_config(
-        tmp_path_factory.mktemp("runs"),
+        Path(),
         "selfplay.games_per_iteration=200",
         f"selfplay.random_opening_probability={share}",
         "selfplay.random_opening_max_moves=4",
         "selfplay.dirichlet_fraction=0.0",
         *options,
     )
-    game = TIC_TAC_TOE
-    return play_games(game, config, evaluator or UniformEvaluator(9), [1]).finished
+    return play_games(TIC_TAC_TOE, config, evaluator or UniformEvaluator(9), [1]).finished
 
 
-def test_the_given_share_of_games_begins_with_random_moves_that_are_not_learned(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
+def test_the_given_share_of_games_begins_with_random_moves_that_are_not_learned() -> None:
     lengths = []
-    for record in games_with(0.5, tmp_path_factory):
+    for record in games_with(0.5):
         searched = record.policies.any(axis=1)
         opening = int(searched.argmax())
         assert searched[opening:].all()
@@ -220,12 +199,6 @@ def test_the_given_share_of_games_begins_with_random_moves_that_are_not_learned(
     # Of 200 games 100 +- 28 (four deviations) are asked to begin so, a fifth of them with none.
     assert 52 < counts[1:].sum() < 108
     assert (counts[1:] > 4).all()
-
-
-def test_without_random_starts_every_move_is_searched(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    assert all(record.policies.any(axis=1).all() for record in games_with(0.0, tmp_path_factory))
 
 
 class LikesCorners:
@@ -242,13 +215,11 @@ class LikesCorners:
 
 
 @pytest.mark.parametrize("choices", [1, 2, 8])
-def test_of_several_random_openings_the_most_open_begins(
-    choices: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_of_several_random_openings_the_most_open_begins(choices: int) -> None:
     """The corners taken are the maximum of `choices` hypergeometric draws."""
     corners: list[list[int]] = [[] for _ in range(5)]
     option = f"selfplay.random_opening_candidates={choices}"
-    for record in games_with(1.0, tmp_path_factory, option, evaluator=LikesCorners()):
+    for record in games_with(1.0, option, evaluator=LikesCorners()):
         opening = record.actions[: int(record.policies.any(axis=1).argmax())]
         corners[len(opening)].append(int(np.isin(opening, [0, 2, 6, 8]).sum()))
     for length, taken in enumerate(corners):
@@ -268,20 +239,18 @@ def test_of_several_random_openings_the_most_open_begins(
 GO = make_game("go", rows=3, columns=3, features=1)
 
 
-def go_games(seed: int = 0, workers: int = 1, **settings: object) -> SelfPlayResult:
-    config = make_config(games_per_iteration=30, **settings)
-    return play_games(GO, config, HashedEvaluator(GO), (seed,), (), workers)
-
-
 @pytest.mark.parametrize("opened", [0.0, 0.5])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_game_has_a_komi_of_its_own_by_which_it_ends(workers: int, opened: float) -> None:
-    settings = {
-        "varied_options": {"komi_half_points": (-2, 4)},
-        "random_opening_probability": opened,
-        "random_opening_candidates": 2,
-    }
-    games = go_games(4, workers, **settings)
+    config = make_config(
+        games_per_iteration=30,
+        varied_options={"komi_half_points": (-2, 4)},
+        random_opening_probability=opened,
+        random_opening_candidates=2,
+    )
+    games, again = (
+        play_games(GO, config, HashedEvaluator(GO), (4,), (), workers) for _ in range(2)
+    )
     drawn = Counter(record.pairing.options for record in games.finished)
     assert set(drawn) == {(komi,) for komi in range(-2, 5)}
     for record in games.finished:
@@ -289,7 +258,6 @@ def test_every_game_has_a_komi_of_its_own_by_which_it_ends(workers: int, opened:
         game = record.variant(GO)
         state = game.play(game.initial_state(), *record.actions.tolist())
         assert (game.komi, game.outcome(state)) == (komi / 2, record.outcome)
-    again = go_games(4, workers, **settings)
     assert [as_text(each) for each in again.finished] == [as_text(each) for each in games.finished]
 
 
@@ -311,12 +279,8 @@ def test_a_game_under_way_keeps_its_komi() -> None:
         assert found[record.pairing.pair_id].pairing == record.pairing
 
 
-def test_without_varied_options_the_games_are_those_of_their_game() -> None:
-    assert {record.pairing.options for record in go_games().finished} == {()}
-
-
 @pytest.mark.parametrize("choices", [1, 3, 200])
-def test_every_position_asked_of_the_network_is_counted(choices: int, tmp_path: Path) -> None:
+def test_every_position_asked_of_the_network_is_counted(choices: int) -> None:
     class Counts(UniformEvaluator):
         asked = 0
 
@@ -326,7 +290,7 @@ def test_every_position_asked_of_the_network_is_counted(choices: int, tmp_path: 
 
     evaluator = Counts(9)
     option = f"selfplay.random_opening_candidates={choices}"
-    config = tiny_config(tmp_path, "selfplay.random_opening_probability=1", option)
+    config = tiny_config(Path(), "selfplay.random_opening_probability=1", option)
     played = play_games(TIC_TAC_TOE, config, evaluator, [1])
     assert 0 < evaluator.asked == played.stats.evaluations <= played.stats.batch_capacity
 
@@ -335,7 +299,7 @@ def test_every_position_asked_of_the_network_is_counted(choices: int, tmp_path: 
 
 
 def test_full_batches_wait_for_no_move_and_moves_are_made_together(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made: list[int] = []
     play = Match.play
@@ -346,26 +310,12 @@ def test_full_batches_wait_for_no_move_and_moves_are_made_together(
 
     monkeypatch.setattr(Match, "play", count_and_play)
     config = tiny_config(
-        tmp_path,
-        "selfplay.parallel_games=64",
-        "selfplay.games_per_iteration=500",
-        "search.simulations=60",
-        "search.evaluation_cache_mib=0",
-        "selfplay.full_search_probability=0.5",
-        "selfplay.fast_simulations=20",
+        Path(),
+        *("selfplay.parallel_games=64", "selfplay.games_per_iteration=500"),
+        *("search.simulations=60", "search.evaluation_cache_mib=0"),
+        *("selfplay.full_search_probability=0.5", "selfplay.fast_simulations=20"),
     )
     played = play_games(CONNECT_FOUR, config, UniformEvaluator(7), [1])
     assert played.stats.batch_fill > 0.99
     # 60 rows of about 40 simulations each end 1.5 searches a step; four games are to spare.
     assert np.mean(made) > 3
-
-
-@pytest.mark.parametrize("where", ["play", "always"])
-def test_selfplay_searches_plain_trees_if_graphs_are_for_play_only(
-    tmp_path: pathlib.Path, where: str
-) -> None:
-    config, plain = tiny_config(tmp_path, f"search.transpositions={where}"), where == "play"
-    game, rng = GAMES["tic_tac_toe"], np.random.default_rng(0)
-    _, search = make_selfplay_match(game, config, HashedEvaluator(game), rng, 2)
-    assert search._selection.backup_value_weighting == (0 if plain else 2)
-    assert has_transpositions.py_func(search.trees) != plain
