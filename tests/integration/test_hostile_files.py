@@ -24,7 +24,7 @@ Capture = pytest.CaptureFixture[str]
 # --- checkpoints and shards ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [150, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [80, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_mutated_files_are_all_noticed_in_one_line_in_little_memory_and_run_no_code(
     tmp_path: Path, count: int
 ) -> None:
@@ -75,19 +75,9 @@ def test_a_large_damaged_checkpoint_takes_at_most_twice_its_size(tmp_path: Path)
         "except CheckpointError as error: refused = 'SHA-256' in str(error)\n"
         "print(refused, peak() - before)\n"
     )
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            code,
-            str(ROOT / "checkpoints" / "tic_tac_toe.safetensors"),
-            str(path),
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    refused, used = done.stdout.split()
+    sound = ROOT / "checkpoints/tic_tac_toe.safetensors"
+    command = [sys.executable, "-c", code, str(sound), str(path)]
+    refused, used = subprocess.check_output(command, text=True).split()
     assert refused == "True"
     print(f"a damaged file of {len(data):,} bytes took {int(used):,} bytes")
     assert int(used) < 2 * len(data) + SMALL_CHANGE

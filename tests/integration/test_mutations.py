@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -119,10 +118,8 @@ class Bench:
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    place = tmp_path_factory.mktemp("mutations")
-    yield Bench(place)
-    shutil.rmtree(place, ignore_errors=True)
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench(tmp_path_factory.mktemp("mutations"))
 
 
 def report(capsys: pytest.CaptureFixture[str], name: str, run: Run, begin: float) -> None:
@@ -135,8 +132,7 @@ def report(capsys: pytest.CaptureFixture[str], name: str, run: Run, begin: float
 
 @pytest.mark.slow
 def test_all_tests_of_bugs_pass_without_one(bench: Bench) -> None:
-    tests = {mutation.test for mutation in MUTATIONS}
-    run = bench.run(tuple(sorted(tests)))
+    run = bench.run(tuple(sorted({mutation.test for mutation in MUTATIONS})))
     assert run.verdict == "passed", run.output[-3000:]
 
 
@@ -173,11 +169,11 @@ def test_most_bugs_made_by_rule_are_noticed(
 def ordinary_tests(file: str) -> set[str]:
     """Return the names of a file's tests that are not marked as slow."""
     tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
-    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+    slow = "pytest.mark.slow"
     return {
-        each.name
-        for each in functions
-        if "pytest.mark.slow" not in map(ast.unparse, each.decorator_list)
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and slow not in map(ast.unparse, node.decorator_list)
     }
 
 

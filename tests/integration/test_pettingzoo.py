@@ -92,17 +92,15 @@ def test_an_illegal_move_loses_the_game_for_who_made_it() -> None:
 
 def test_the_board_is_drawn_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     game = make_game("tic_tac_toe")
-    env = pettingzoo_env(game, render_mode="ansi")
-    env.reset()
-    env.step(4)
     board = game.render(game.play(game.initial_state(), 4))
-    assert env.render() == board
-    assert capsys.readouterr().out == ""
-    env = pettingzoo_env(game, render_mode="human")
-    env.reset()
-    env.step(4)
-    assert capsys.readouterr().out == f"{board}\n"
-    env.close()
+    for mode, returned, printed in (("ansi", board, ""), ("human", None, f"{board}\n")):
+        env = pettingzoo_env(game, render_mode=mode)
+        env.reset()
+        env.step(4)
+        assert capsys.readouterr().out == printed
+        if returned:
+            assert env.render() == returned
+        env.close()
 
 
 def test_a_copy_plays_on_by_itself() -> None:

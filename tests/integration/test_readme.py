@@ -5,10 +5,8 @@ run first. One that begins with `pip install` is met, since the extra `test` con
 that needs anything else, such as another program, is parsed and not run.
 """
 
-import contextlib
 import importlib
 import inspect
-import io
 import itertools
 import os
 import re
@@ -18,7 +16,7 @@ import shutil
 import socket
 import subprocess
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -34,29 +32,21 @@ from alphazero.games.game import Game
 from alphazero.training.monitoring.metrics import METRICS
 
 MAIN = "README.md"
-LONGEST = 250
-"""Lines of the main README, at most."""
 
 TINY = [
-    "budget.iterations=1",
-    "selfplay.games_per_iteration=8",
-    "selfplay.parallel_games=8",
-    "search.simulations=4",
-    "replay.ratio=1",
-    "learner.batch_size=16",
-    "gate.games=2",
-    "network.blocks=1",
-    "network.filters=24",
+    *("budget.iterations=1", "selfplay.games_per_iteration=4", "selfplay.parallel_games=4"),
+    *("search.simulations=4", "replay.ratio=1", "learner.batch_size=8", "gate.games=2"),
+    *("network.blocks=1", "network.filters=24"),
 ]
 """What makes any configuration end in a moment."""
-
 
 SHORT = {
     "match": ["--games=2"],
     "rate": ["--games=2"],
-    "bench": ["--seconds=0.3"],
+    "bench": [*TINY, "--seconds=0.2"],
+    "grade": ["--simulations=0,2"],
     "serve": ["--port=0"],
-    "plan": ["--seconds=0.5"],
+    "plan": [*TINY, "--seconds=0.1"],
 }
 """What makes other commands end soon."""
 
@@ -73,17 +63,12 @@ OTHERS = (
 
 def _readmes() -> dict[str, str]:
     """Return the text of every README, by its path; the main one comes first."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*README.md"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout.split()
-    # An archive without git has the same files.
-    found = listed or [str(path.relative_to(ROOT)) for path in ROOT.glob("**/README.md")]
-    there = [path for path in found if (ROOT / path).is_file() and not path.startswith(".")]
-    order = sorted(there, key=lambda path: (path != MAIN, path))
+    paths = {str(path.relative_to(ROOT)) for path in ROOT.glob("**/README.md")}
+    git = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*README.md"]
+    listed = subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    if listed:  # an archive without git has the same files
+        paths &= set(listed.split())
+    order = [MAIN, *sorted(path for path in paths - {MAIN} if path[0] != ".")]
     return {path: (ROOT / path).read_text(encoding="utf-8") for path in order}
 
 
@@ -92,22 +77,13 @@ each_readme = pytest.mark.parametrize("path", READMES)
 
 
 class Block(NamedTuple):
-    """Commands of a README."""
+    """Commands of a README: its lines, and the arguments of every `alphazero` command in order."""
 
     path: str
     needs: list[str]
     lines: list[str]
-
-    @property
-    def commands(self) -> list[list[str]]:
-        """The arguments of every `alphazero` command, in order."""
-        parts = [part for line in self.lines for part in line.split(" && ")]
-        return [shlex.split(part)[1:] for part in parts if part.startswith("alphazero ")]
-
-    @property
-    def needed(self) -> list[list[str]]:
-        """The arguments of every `alphazero` command that it needs."""
-        return [shlex.split(need)[1:] for need in self.needs if need.startswith("alphazero ")]
+    needed: list[list[str]]
+    commands: list[list[str]]
 
     @property
     def runs_here(self) -> bool:
@@ -115,14 +91,20 @@ class Block(NamedTuple):
         return all(need.startswith(("alphazero ", "pip install ")) for need in self.needs)
 
 
+def arguments_of(lines: list[str]) -> list[list[str]]:
+    parts = [part for line in lines for part in line.split(" && ")]
+    return [shlex.split(part)[1:] for part in parts if part.startswith("alphazero ")]
+
+
 def _blocks() -> Iterator[Block]:
     for path, text in READMES.items():
         for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
-            lines = block.splitlines()
-            needs = [line for line in lines if line.startswith("# needs: ")]
-            rest = lines[len(needs) :]
-            assert lines[: len(needs)] == needs, f"{path}: needs stand first in a block"
-            yield Block(path, [need.removeprefix("# needs: ") for need in needs], rest)
+            needs = re.findall(r"^# needs: (.*)$", block, re.MULTILINE)
+            lines = block.splitlines()[len(needs) :]
+            assert not any(line.startswith("# needs") for line in lines), (
+                f"{path}: needs stand first"
+            )
+            yield Block(path, needs, lines, arguments_of(needs), arguments_of(lines))
 
 
 BLOCKS = list(_blocks())
@@ -151,20 +133,19 @@ def marked(name: str) -> tuple[str, str]:
 
 def test_the_main_readme_is_short_and_begins_with_a_picture_and_its_contents() -> None:
     text = READMES[MAIN]
-    assert len(text.splitlines()) <= LONGEST
+    assert len(text.splitlines()) <= 250
     assert re.findall(r"!\[.*?\]\((.*?)\)", text) == [".github/page.png"]
-    contents, rest = text.split("**Contents:**")[1].split("\n\n", 1)
-    assert re.findall(r"\[(.+?)\]", contents.replace("\n", " ")) == re.findall(
-        r"^## (.+)", rest, re.MULTILINE
-    )
-    assert text.index(".github/page.png") < text.index("**Contents:**")
+    before, after = text.split("**Contents:**")
+    contents, rest = after.split("\n\n", 1)
+    titles = re.findall(r"\[(.+?)\]", contents.replace("\n", " "))
+    assert titles == re.findall(r"^## (.+)", rest, re.MULTILINE)
+    assert ".github/page.png" in before
 
 
 def test_the_first_command_installs_and_trains() -> None:
     path, start = marked("start")
-    assert path == MAIN
+    assert path == BLOCKS[0].path == MAIN
     assert "pip install -e . && alphazero train configs/tic_tac_toe.yaml" in start
-    assert BLOCKS[0].path == MAIN
     assert BLOCKS[0].lines[0] in start
 
 
@@ -195,38 +176,25 @@ def test_every_kind_of_command_is_shown() -> None:
 
 
 @each_readme
-def test_runs_and_programs_that_a_command_needs_are_there_or_named(path: str) -> None:
-    """A fresh clone has no run and no other program."""
-    trained: set[str] = set()
+def test_programs_that_a_command_needs_are_named(path: str) -> None:
     for block in (each for each in BLOCKS if each.path == path):
         needs = " ".join(block.needs)
-        for command in [*block.needed, *block.commands]:
-            if command[0] == "train" and "--resume" not in command:
-                named = [word[9:] for word in command if word.startswith("run.name=")]
-                trained.add(f"checkpoints/{(named or [Path(command[1]).stem])[0]}")
-            for word in command:
-                file = word.partition(":")[0]
-                if word.startswith("checkpoints/") and not file.endswith(".safetensors"):
-                    assert file in trained, f"{path}: {word} needs a run"
-                if word.startswith("gtp:"):
-                    assert PROGRAMS[word[4:].split()[0]] in needs, f"{path}: {word}"
-                if "{ray: " in word:
-                    assert "Ray" in needs, f"{path}: {word}"
-    for command in inline_commands(path):
-        for word in command:
+        for word in itertools.chain(*block.needed, *block.commands):
             if word.startswith("gtp:"):
-                assert PROGRAMS[word[4:].split()[0]] in READMES[path].partition("apt install ")[2]
+                assert PROGRAMS[word[4:].split()[0]] in needs, word
+            if "{ray: " in word:
+                assert "Ray" in needs, word
+    for word in itertools.chain(*inline_commands(path)):
+        if word.startswith("gtp:"):
+            assert PROGRAMS[word[4:].split()[0]] in READMES[path].partition("apt install ")[2]
 
 
 @each_readme
 def test_extras_that_are_needed_exist_and_the_tests_install_them(path: str) -> None:
-    optional = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
-        "optional-dependencies"
-    ]
-    (own,) = [each for each in optional["test"] if each.startswith("alphazero[")]
-    installed = {"test", *own[len("alphazero[") : -1].split(",")}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (own,) = re.findall(r"alphazero\[(.*?)\]", " ".join(project["optional-dependencies"]["test"]))
     for extras in re.findall(r"pip install -e '\.\[([\w,]+)\]'", READMES[path]):
-        assert set(extras.split(",")) <= installed, extras
+        assert set(extras.split(",")) <= {"test", *own.split(",")}, extras
 
 
 def test_other_commands_are_the_ones_we_know() -> None:
@@ -235,13 +203,16 @@ def test_other_commands_are_the_ones_we_know() -> None:
 
 
 @each_readme
-def test_every_script_that_is_named_exists_and_takes_these_options(path: str) -> None:
+def test_every_script_that_is_named_exists_and_takes_these_options(
+    path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for command in inline(r"python\sscripts/", path):
         _, script, *words = shlex.split(command)
         assert (ROOT / script).is_file(), script
         names = [word for word in words if not word.startswith("-")]
         subcommand = names[:1] if script.endswith("readme_images.py") else []
-        help_text = help_of(script, subcommand)
+        assert start(Path(script).name, [*subcommand, "--help"], monkeypatch) == 0
+        help_text = capsys.readouterr().out
         for word in words:
             if word.startswith("--"):
                 assert re.search(rf"{word}\b", help_text), f"{command}: {word}"
@@ -249,38 +220,22 @@ def test_every_script_that_is_named_exists_and_takes_these_options(path: str) ->
                 assert (ROOT / word).is_file(), word
 
 
-def help_of(script: str, words: list[str]) -> str:
-    """Return the help text of a script."""
-    output = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(output):
-        assert start(Path(script).name, [*words, "--help"], patch) == 0
-    return output.getvalue()
-
-
 @each_readme
-def test_every_file_that_is_named_exists(path: str) -> None:
-    here = (ROOT / path).parent
+def test_every_file_that_is_named_exists_and_every_link_leads_somewhere(path: str) -> None:
+    text, here = READMES[path], (ROOT / path).parent
     folders = {each.name for folder in (ROOT, here) for each in folder.iterdir() if each.is_dir()}
-    pattern = r"(?<![\w./~<])([\w.]+/[\w./]*\w\.(?:py|yaml|toml|md|txt))\b"
-    for name in re.findall(pattern, READMES[path]):
+    for name in re.findall(r"(?<![\w./~<])([\w.]+/[\w./]*\w\.(?:py|yaml|toml|md|txt))\b", text):
         if name.split("/")[0] in folders:
             assert (ROOT / name).is_file() or (here / name).is_file(), name
-
-
-@each_readme
-def test_every_link_leads_somewhere(path: str) -> None:
-    for target in re.findall(r"\]\(([^)]+)\)", READMES[path]):
+    for target in re.findall(r"\]\(([^)]+)\)", text):
         name, _, heading = target.partition("#")
-        file = (ROOT / path).parent / name if name else ROOT / path
+        file = here / name if name else ROOT / path
         assert file.exists(), target
         if heading:
             headings = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
-            assert heading in map(anchor, headings), target
-
-
-def anchor(heading: str) -> str:
-    """Return what a heading is called in a link, as GitHub has it."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+            # As GitHub calls a heading in a link.
+            anchors = [re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings]
+            assert heading in anchors, target
 
 
 def test_every_readme_is_found_from_the_main_one() -> None:
@@ -323,17 +278,14 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run_briefly(command: list[str], again: list[str]) -> None:
+def run_briefly(command: list[str], again: Sequence[str] = ()) -> None:
     """Run a command in a form that ends soon; `again` is what makes a resumed run go on."""
-    if command[0] == "train" and "--resume" in command:
-        assert cli.main([*command, *again]) == 0
-    elif command[0] == "train":
-        assert cli.main([*command, *TINY]) == 0
-    elif command[0] == "grade":
-        # So little training leaves mistakes: the command works, and says that some are left.
-        assert cli.main(command) in (0, 1)
-    else:
-        assert cli.main([*command, *SHORT.get(command[0], [])]) == 0
+    command = [re.sub(r"^(uct:\D*)\d+", r"\g<1>50", word) for word in command]
+    more = SHORT.get(command[0], [])
+    if command[0] == "train":
+        more = again if "--resume" in command else TINY
+    # So little training leaves mistakes: `grade` works, and says that some are left.
+    assert cli.main([*command, *more]) in ((0, 1) if command[0] == "grade" else (0,))
 
 
 @pytest.mark.parametrize("is_main", [True, False], ids=["main", "others"])
@@ -346,23 +298,19 @@ def test_the_commands_run_in_a_fresh_clone(
     """
     monkeypatch.setattr("builtins.input", lambda _: "quit")
     monkeypatch.setattr(server, "make_server", announced)
-    of_main = [block for block in BLOCKS if block.runs_here and block.path == MAIN]
-    others = [block for block in BLOCKS if block.runs_here and block.path != MAIN]
-    done = [] if is_main else [command for block in of_main for command in block.commands]
-    resumed: list[list[str]] = []
-    met: list[list[str]] = []
-    for block in of_main if is_main else others:
-        for command in block.needed:
-            if command not in met:
-                met.append(command)
-                run_briefly(command, [])
-        for command in (each for each in block.commands if each not in done):
-            if "--resume" in command:
-                resumed.append(command)
-            else:
-                run_briefly(command, [])
-    for command in resumed:
-        run_briefly(command, ["budget.iterations=2"])
+    blocks = [block for block in BLOCKS if block.runs_here and (block.path == MAIN) == is_main]
+    of_main = [each for block in BLOCKS if block.path == MAIN for each in block.commands]
+    done: list[list[str]] = []
+    for block in blocks:
+        new = [each for each in block.commands if is_main or each not in of_main]
+        for command in [*block.needed, *new]:
+            if command not in done:
+                done.append(command)
+                if "--resume" not in command:
+                    run_briefly(command)
+    for command in done:
+        if "--resume" in command:
+            run_briefly(command, ["budget.iterations=2"])
     output = capsys.readouterr().out
     if is_main:
         assert "solved positions" in output
@@ -428,15 +376,12 @@ def test_every_public_name_is_explained_with_its_parameters_and_used() -> None:
     assert unused <= {"SearchResult"}, "it is what `search` returns"
 
 
-def test_the_table_of_packages_names_every_package() -> None:
+def test_the_table_of_packages_names_every_package_and_the_top_level_is_as_it_was() -> None:
     path, table = marked("packages")
     assert path == MAIN
     named = re.findall(r"^\| \[?`(\w+)/`", table, re.MULTILINE)
     packages = {each.parent.name for each in (ROOT / "alphazero").glob("*/__init__.py")}
     assert sorted(named) == sorted(packages)
-
-
-def test_the_top_level_is_as_it_was_laid_down() -> None:
     top = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
     built = {"build", "dist", *(path.name for path in ROOT.glob("*.egg-info"))}
     folders = {"alphazero", "checkpoints", "configs", "scripts", "tests"}
@@ -471,25 +416,26 @@ def test_every_game_and_every_shipped_player_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "given", "expected"),
+    ("command", "expected"),
     [
-        ("train.py", ["--resume", "somewhere"], ["train", "--resume", "somewhere"]),
-        ("play.py", ["--side", "second"], ["play", "--side", "second"]),
-        ("benchmark.py", ["some.yaml", "--seconds", "3"], ["bench", "some.yaml", "--seconds", "3"]),
-        ("evaluate.py", ["match", "A", "B"], ["match", "A", "B"]),
-        ("evaluate.py", ["grade", "A"], ["grade", "A"]),
+        ("train.py --resume somewhere", "train --resume somewhere"),
+        ("play.py --side second", "play --side second"),
+        ("benchmark.py some.yaml --seconds 3", "bench some.yaml --seconds 3"),
+        ("evaluate.py match A B", "match A B"),
+        ("evaluate.py grade A", "grade A"),
     ],
 )
 def test_scripts_are_thin_starters_of_the_same_functions(
-    script: str, given: list[str], expected: list[str], monkeypatch: pytest.MonkeyPatch
+    command: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called: list[list[str]] = []
     monkeypatch.setattr(cli, "main", lambda arguments: called.append(arguments) or 0)
-    assert start(script, given, monkeypatch) == 0
-    assert called == [expected]
+    script, *arguments = command.split()
+    assert start(script, arguments, monkeypatch) == 0
+    assert called == [expected.split()]
 
 
-def test_every_script_explains_itself(
+def test_every_script_explains_itself_and_evaluating_needs_a_chosen_way(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scripts = sorted(path.name for path in (ROOT / "scripts").glob("*.py"))
@@ -497,14 +443,9 @@ def test_every_script_explains_itself(
     for script in scripts:
         assert start(script, ["--help"], monkeypatch) == 0
         assert len(capsys.readouterr().out.splitlines()) > 2, script
-
-
-@pytest.mark.parametrize("given", [[], ["train", "some.yaml"], ["A", "B"]])
-def test_evaluating_needs_a_chosen_way(
-    given: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert start("evaluate.py", given, monkeypatch) == 2
-    assert "evaluate.py match A B" in capsys.readouterr().err
+    for arguments in ([], ["train", "some.yaml"], ["A", "B"]):
+        assert start("evaluate.py", arguments, monkeypatch) == 2
+        assert "evaluate.py match A B" in capsys.readouterr().err
 
 
 def start(script: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:

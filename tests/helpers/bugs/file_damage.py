@@ -247,29 +247,22 @@ def bomb(choice: random.Random) -> bytes:
 # --- the process ---------------------------------------------------------------------------------
 
 
-class Auditor:
-    """Counts the watched audit events while it is awake."""
+class DamageTrial:
+    """Reads one file after the other; counts what happens, watched audit events among it."""
 
     def __init__(self) -> None:
         self.awake = False
-        self.seen: Counter[str] = Counter()
-        sys.addaudithook(self._hear)
-
-    def _hear(self, event: str, given: tuple[Any, ...]) -> None:
-        if self.awake and event.startswith(WATCHED):
-            self.seen[event] += 1
-
-
-class DamageTrial:
-    """Reads one file after the other and counts what happens."""
-
-    def __init__(self) -> None:
-        self.auditor = Auditor()
+        self.events: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
         self.excess = 0
         """maximum of the memory used for a file, less twice its size, in bytes"""
         self.odd: list[str] = []
+        sys.addaudithook(self._hear)
         tracemalloc.start()
+
+    def _hear(self, event: str, _: tuple[Any, ...]) -> None:
+        if self.awake and event.startswith(WATCHED):
+            self.events[event] += 1
 
     def read(self, read: Callable[[], object], held: int) -> bool:
         """Read a file of `held` bytes; return whether the reader refused it."""
@@ -277,7 +270,7 @@ class DamageTrial:
 
         tracemalloc.reset_peak()
         before = tracemalloc.get_traced_memory()[0]
-        self.auditor.awake, noticed = True, False
+        self.awake, noticed = True, False
         try:
             read()
         except AlphaZeroError as error:
@@ -288,7 +281,7 @@ class DamageTrial:
         except BaseException as error:
             self.odd.append(f"a traceback: {error!r}"[:300])
         finally:
-            self.auditor.awake = False
+            self.awake = False
         used = tracemalloc.get_traced_memory()[1] - before
         self.excess = max(self.excess, used - 2 * held)
         return noticed
@@ -297,7 +290,7 @@ class DamageTrial:
         """Return the result of the whole trial."""
         return {
             **self.counts,
-            "events": dict(self.auditor.seen),
+            "events": dict(self.events),
             "excess": self.excess,
             "odd": self.odd[:5],
             "traces": sorted(path.name for path in place.iterdir()),

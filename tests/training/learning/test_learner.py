@@ -208,13 +208,13 @@ def test_eight_samples_are_learnt_by_heart(precision: str, pooling: int):
     batch = make_batch(8)
     entropy = float(-(batch.policies * np.log(batch.policies)).sum(axis=1).mean())
     first = learner.train([batch]).metrics
-    learner.train([batch] * 300)
+    learner.train([batch] * 200)
     last = learner.train([batch] * 10).metrics
     assert first["loss/value"] > 0.3
     assert first["loss/policy"] > entropy + 0.3
     assert first["learner/value_error"] > 0.3
-    assert last["loss/value"] < 0.03
-    assert entropy - 1e-4 < last["loss/policy"] < entropy + 0.06
+    assert last["loss/value"] < 0.05
+    assert entropy - 1e-4 < last["loss/policy"] < entropy + 0.1
     assert last["learner/value_error"] < 0.1
 
 
