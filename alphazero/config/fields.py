@@ -108,13 +108,13 @@ def _wrong_type(kind: Any, value: Any) -> str:
         except ValueError:
             number = math.nan
         if math.isfinite(number) and (kind is float or number.is_integer()):
-            plain = str(int(number)) if kind is int else yaml_scalar(number)
+            decimal = str(int(number)) if kind is int else yaml_scalar(number)
             match = re.fullmatch(r"([-+]?\d+)(\.\d*)?[eE]([-+]?)(\d+)", value)
             if match and kind is float:
                 integer, fraction, sign, exponent = match.groups(default="")
                 power = f"{integer}{fraction or '.0'}e{sign or '+'}{exponent}"
-                plain = power if power == plain else f"{power} or {plain}"
-            return f"{quote(value)} is text in YAML; write {quote(plain)[1:-1]}"
+                decimal = power if power == decimal else f"{power} or {decimal}"
+            return f"{quote(value)} is text in YAML; write {quote(decimal)[1:-1]}"
         if kind is float and re.fullmatch(r"[-+]?\d+,\d+", value):
             return f"{quote(value)} has a decimal comma; write {value.replace(',', '.')}"
     hint = "; put it in quotes" if kind is str and isinstance(value, int | float) else ""

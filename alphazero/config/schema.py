@@ -92,25 +92,22 @@ class NetworkConfig:
     )
     heads: str = config_field(
         "dense",
-        "`dense`: weights for each cell; `convolutional`: weights that fit any size of the board, "
-        "with 16 filters or more in both heads. The policy head is dense where actions are not "
-        "cells, as in Connect Four",
+        "`dense`: weights for each cell, always where actions are not cells; `convolutional`: for "
+        "any size of the board, with 16 filters or more in both heads",
         choices=HEADS,
         source="AGZ, Network: dense; Wu 2019, appendix A: convolutional, 32 filters in the heads",
     )
     global_pooling: int = config_field(
         16,
-        "filters of every third block that are pooled over the board and bias its other filters; "
-        "less than `filters`; 0 is off",
+        "filters of every third block pooled over the board, fewer than `filters`; 0 is off",
         at_least=0,
         at_most=4095,
         source="not in AGZ; Wu 2019, section 3.3; KataGo: 32 of 128 filters",
     )
     initial: str = config_field(
         "",
-        "checkpoint, or a run's folder for its best player, whose weights begin the run; it may "
-        "have fewer blocks and filters, or with `heads: convolutional` another size of the board; "
-        "empty: untrained",
+        "checkpoint, or a run's folder, whose weights begin the run: also of a smaller network, or "
+        "with `heads: convolutional` of another size of the board; empty: untrained",
         unit="path",
         source="AGZ: untrained",
     )
@@ -160,14 +157,12 @@ class SearchConfig:
     mcts_solver: bool = config_field(
         True,
         "prove wins, draws and losses in the tree, and search no solved node again",
-        source="not in AGZ; Winands et al. 2008; bounds: Cazenave & Saffidine 2010; "
-        "winning moves at leaves: Teytaud & Teytaud 2010",
+        source="Winands et al. 2008; Cazenave & Saffidine 2010; Teytaud & Teytaud 2010",
     )
     transpositions: str = config_field(
         "play",
-        "where all move orders to a position share one node, and worse actions count less in a "
-        "mean: `never`, as for Go, where earlier positions matter; `play`, gates included; or "
-        "`always`",
+        "where move orders to a position share a node: `never`, as for Go, where earlier positions "
+        "matter; in `play`, gates included; or `always`",
         choices=TRANSPOSITIONS,
         source="AGZ: never; Czech, Korus & Kersting, ICAPS 2021; KataGo, docs/GraphSearch.md",
     )
@@ -276,8 +271,7 @@ class SelfplayConfig:
     )
     full_search_probability: float = config_field(
         0.33,
-        "probability of a full search, which gives a training sample; other moves get "
-        "`fast_simulations` and no noise",
+        "probability of a full search, a training sample; other moves get `fast_simulations`",
         above=0,
         at_most=1,
         source="AGZ: 1; Wu 2019, section 3.1: 0.25",
@@ -301,8 +295,7 @@ class SelfplayConfig:
     )
     random_opening_probability: float = config_field(
         0.6,
-        "fraction of games that begin with 0 to `random_opening_max_moves` random moves, which are "
-        "no training samples, to reach positions that good play never does",
+        "fraction of games that begin with 0 to `random_opening_max_moves` random moves",
         at_least=0,
         at_most=1,
         source="AGZ: 0; exploring starts: Sutton & Barto, 2nd ed., section 5.3",
@@ -312,8 +305,7 @@ class SelfplayConfig:
     )
     random_opening_candidates: int = config_field(
         1,
-        "random openings of equal length of which the game begins with the one of value nearest to "
-        "0; many random openings are decided already",
+        "random openings of which the game begins with the one of value nearest to 0",
         at_least=1,
         at_most=1000,
         source="AGZ: no openings; engine tournaments begin with balanced ones",
@@ -561,8 +553,7 @@ class InferenceConfig:
     )
     selfplay_precision: str = config_field(
         "int8",
-        "self-play's number format: the `same` as `precision`, or int8 where OpenVINO is used and "
-        "gives nearly the same moves and values",
+        "the `same` as `precision`, or int8 where OpenVINO gives nearly the same moves and values",
         choices=("same", "int8"),
         source="not in AGZ; on two cores 1.6 times as fast as bfloat16, 3 times as float32",
     )

@@ -177,10 +177,10 @@ def test_grade_searches_with_the_options_that_are_given(tmp_path: Path, capsys: 
     player = saved_player(tmp_path / "four.safetensors", "connect_four")
     solved = tmp_path / "solved.txt"
     solved.write_text("171717 1 +------\n")
-    named = f"{player}:transpositions=true,mcts_solver=true"
-    assert exit_code("grade", named, solved, "--simulations", 50, "--min-accuracy", 1) == 0
+    spec = f"{player}:transpositions=true,mcts_solver=true"
+    assert exit_code("grade", spec, solved, "--simulations", 50, "--min-accuracy", 1) == 0
     assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 1 of 1 positions")
-    assert exit_code("grade", named, solved, "--save", tmp_path / "copy.safetensors") == 2
+    assert exit_code("grade", spec, solved, "--save", tmp_path / "copy.safetensors") == 2
     assert "as trained, without transpositions, mcts_solver" in capsys.readouterr().err
     assert exit_code("grade", f"{player}:simulations=3", solved) == 2
     assert "leave out simulations; --simulations sets it" in capsys.readouterr().err

@@ -145,8 +145,8 @@ def test_a_mistake_is_reported_before_anything_is_loaded_or_compiled(home: Path)
 def test_a_wrong_game_or_game_option_is_reported_before_any_other_rules_are_compiled(
     home: Path,
 ) -> None:
-    found = answers(MISTAKES_WITH_GAMES, home)
-    for (words, message), answer in zip(MISTAKES_WITH_GAMES.items(), found, strict=True):
+    lines = answers(MISTAKES_WITH_GAMES, home)
+    for (words, message), answer in zip(MISTAKES_WITH_GAMES.items(), lines, strict=True):
         code, out, err, loaded = answer
         assert (code, out) == (2, ""), (words, answer)
         assert {*loaded} <= {"numba"}, words

@@ -27,8 +27,8 @@ class Result:
 
 
 def test_records_become_objects_with_their_properties() -> None:
-    found = plain(Result(3, (Pair(1, Path("a/b")),)))
-    assert found == {"wins": 3, "pairs": [{"first": 1, "path": "a/b"}], "share": 0.75}
+    fields = plain(Result(3, (Pair(1, Path("a/b")),)))
+    assert fields == {"wins": 3, "pairs": [{"first": 1, "path": "a/b"}], "share": 0.75}
 
 
 def test_every_line_is_what_another_reader_of_json_accepts() -> None:

@@ -36,9 +36,9 @@ def command(*words: object) -> Callable[[], int]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder whose name is not ASCII."""
-    made = tmp_path_factory.mktemp("x") / "Zoë ♟ köln"
-    made.mkdir()
-    return made
+    folder = tmp_path_factory.mktemp("x") / "Zoë ♟ köln"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -87,18 +87,18 @@ def test_ctrl_c_keeps_what_was_searched_and_the_same_command_goes_on(
     assert "4 not searched yet" in captured.out
     assert "stopped; the same command goes on from here" in captured.err
     assert evaluated == [5, 4]
-    seen = list[int]()
+    lengths = list[int]()
 
     def watched(self: Reviewer, moves: tuple[int, ...], *more: object) -> Evaluation:
-        seen.append(len(moves))
+        lengths.append(len(moves))
         return original(self, moves)
 
     monkeypatch.setattr(Reviewer, "evaluate", watched)
     assert exit_code("review", games, "uct:20", "--game", 1) == 0
-    assert seen == [3, 2, 1, 0]
+    assert lengths == [3, 2, 1, 0]
     assert "6 of 6 positions exact" in capsys.readouterr().out
     assert exit_code("review", games, "uct:20", "--game", 1) == 0
-    assert len(seen) == 4
+    assert len(lengths) == 4
 
 
 @pytest.mark.parametrize(

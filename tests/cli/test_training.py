@@ -24,7 +24,7 @@ def test_each_published_iteration_is_an_object_with_the_values_of_its_curves(
     capsys: Capture,
 ) -> None:
     start, first, second, end = objects(capsys, "train", "tiny.yaml", "budget.iterations=2")
-    assert [each["event"] for each in (start, first, second, end)] == [
+    assert [event["event"] for event in (start, first, second, end)] == [
         *("start", "iteration", "iteration", "end")
     ]
     common = documented_keys("train") - {"backend", "metrics"}
@@ -32,15 +32,15 @@ def test_each_published_iteration_is_an_object_with_the_values_of_its_curves(
     assert first.keys() == second.keys() == common | {"metrics"}
     assert end.keys() == common
     curves = read_curves(Path("runs/tiny"))
-    for each in (first, second):
-        metrics = each["metrics"]
+    for event in (first, second):
+        metrics = event["metrics"]
         assert metrics.keys() == {
-            name for name, curve in curves.items() if each["iteration"] in curve
+            name for name, curve in curves.items() if event["iteration"] in curve
         }
         for name, value in metrics.items():
             if value is not None:
-                assert curves[name][each["iteration"]] == pytest.approx(value, rel=1e-6, abs=1e-6)
-    assert [each["budget_spent"] for each in (start, first, second, end)] == [0, 0.5, 1, 1]
+                assert curves[name][event["iteration"]] == pytest.approx(value, rel=1e-6, abs=1e-6)
+    assert [event["budget_spent"] for event in (start, first, second, end)] == [0, 0.5, 1, 1]
     assert (start["seconds_left"], end["seconds_left"]) == (None, 0)
     assert (Path("runs/tiny") / end["best"]).is_file()
     start, third, end = objects(
@@ -73,7 +73,7 @@ def test_a_terminal_shows_the_stage_under_way(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("LINES", "24")
     assert exit_code("train", "tiny.yaml", "budget.iterations=2") == 0
-    lines = [each.rstrip() for each in screen.text.replace("\n", "\r").split("\r")]
+    lines = [line.rstrip() for line in screen.text.replace("\n", "\r").split("\r")]
     assert any(line.startswith("iteration 2 play 0/6 ") for line in lines)
     assert any(line.startswith("iteration 2 save 0/1 ") for line in lines)
     assert any("budget 0:0" in line and line.endswith(" left") for line in lines)

@@ -57,8 +57,8 @@ def test_the_schema_takes_the_actors_that_the_reader_takes(value: str, accepted:
 def test_the_schema_takes_shipped_files_and_what_they_resolve_to(path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# yaml-language-server: $schema=schema.json\n")
-    for each in (text, dump_config(load_config(path))):
-        jsonschema.validate(yaml.safe_load(each), json_schema())
+    for content in (text, dump_config(load_config(path))):
+        jsonschema.validate(yaml.safe_load(content), json_schema())
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
@@ -90,7 +90,7 @@ def test_changed_values_are_numbers_words_and_lists_as_text() -> None:
 def test_keys_that_differ_among_three_files() -> None:
     text = "budget: {iterations: 1}\n"
     games = [["game.name=go", "game.rows=9"], ["game.name=go"], ["game.name=nim"]]
-    configs = [parse_config(text, overrides=each) for each in games]
+    configs = [parse_config(text, overrides=overrides) for overrides in games]
     assert differing_values(configs) == {
         "game.name": ["go", "go", "nim"],
         "game.rows": ["9", "-", "-"],

@@ -83,13 +83,13 @@ class Driver:
 
 def processes() -> dict[int, tuple[int, int, str]]:
     """Return parent, session and command line of every living process."""
-    listed = subprocess.run(
+    listing = subprocess.run(
         ["ps", "-A", "-ww", "-o", "pid=,ppid=,sess=,stat=,args="],
         capture_output=True,
         text=True,
         check=True,
     )
-    rows = [line.split(None, 4) for line in listed.stdout.splitlines()]
+    rows = [line.split(None, 4) for line in listing.stdout.splitlines()]
     return {
         int(pid): (int(parent), int(session), " ".join(text))
         for pid, parent, session, state, *text in rows
