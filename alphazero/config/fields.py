@@ -57,7 +57,6 @@ REQUIRED: Any = dataclasses.MISSING
 GREATEST = {int: 2**63 - 1, float: 1e30}
 """Largest absolute values: of 64-bit integers, and for floats far from overflow."""
 KIND_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-KIND_WORDS |= {type(None): "null"}
 
 
 def config_field(default: Any, meaning: str, **details: Any) -> Any:
@@ -75,7 +74,7 @@ def config_fields(section: type) -> list[Field]:
 def type_words(kind: Any, note: FieldInfo) -> str:
     """Return a key's type in words, such as `a whole number or null`."""
     if isinstance(kind, UnionType) and not note.kind:
-        return " or ".join(KIND_WORDS[option] for option in get_args(kind))
+        return f"{KIND_WORDS[get_args(kind)[0]]} or null"
     return note.kind or KIND_WORDS[kind]
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from alphazero.config.fields import Reader, dotted
 from alphazero.config.schema import (
     SECTIONS,
-    BudgetConfig,
     Config,
     GameConfig,
     RatePoint,
@@ -109,8 +108,8 @@ def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override:
     path = (section, name)
     reader.overridden[path] = override
     if not (equals and dot and section and name):
-        owners = [owner for owner, kind in SECTIONS.items() if section in _names(kind)]
-        keys = " or ".join(f"{owner}.{section}" for owner in owners)
+        names = {owner: [field.name for field in fields(kind)] for owner, kind in SECTIONS.items()}
+        keys = " or ".join(f"{owner}.{section}" for owner in names if section in names[owner])
         hint = f"; did you mean {keys}?" if keys else ""
         reader.report(path, f"expected section.key=value{hint}")
     elif section not in SECTIONS:
@@ -189,12 +188,8 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[str], str]]:
     if name and not re.fullmatch(r"(?!\.+$)(?!-)[A-Za-z0-9._-]{1,100}", name):
         advice = "use at most 100 letters, digits and . _ - (- not first)"
         yield ["run.name"], f"run.name: {quote(name)} is not a valid folder name; {advice}"
-    window = config.replay.window_maximum
-    sizes = {
-        "replay.window_minimum": config.replay.window_minimum,
-        "learner.batch_size": learner.batch_size,
-    }
-    for key, size in sizes.items():
+    minimum, window = config.replay.window_minimum, config.replay.window_maximum
+    for key, size in ("replay.window_minimum", minimum), ("learner.batch_size", learner.batch_size):
         if size > window:
             message = f"{key} ({size}) must be at most replay.window_maximum ({window})"
             yield [key, "replay.window_maximum"], message
@@ -204,19 +199,15 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[str], str]]:
     if learner.optimizer == "sgd" and learner.weight_decay:
         advice = "set it to 0 and use learner.l2_penalty; weight_decay is for adamw and muon"
         yield ["learner.weight_decay", "learner.optimizer"], f"learner.weight_decay: {advice}"
-    if network.global_pooling >= network.filters:
-        yield (
-            ["network.global_pooling", "network.filters"],
-            f"network.global_pooling ({network.global_pooling}) must be below "
-            f"network.filters ({network.filters}): the pooled filters bias the other ones",
-        )
-    if all(limit is None for limit in vars(config.budget).values()):
-        keys = [f"budget.{key}" for key in _names(BudgetConfig)]
-        yield ["budget", *keys], f"budget: set at least one of {', '.join(_names(BudgetConfig))}"
-
-
-def _names(section: type) -> list[str]:
-    return [field.name for field in fields(section)]
+    pooled, filters = network.global_pooling, network.filters
+    if pooled >= filters:
+        limit = f"must be below network.filters ({filters}): the pooled filters bias the other ones"
+        message = f"network.global_pooling ({pooled}) {limit}"
+        yield ["network.global_pooling", "network.filters"], message
+    limits = vars(config.budget)
+    if all(limit is None for limit in limits.values()):
+        keys = ["budget", *(f"budget.{key}" for key in limits)]
+        yield keys, f"budget: set at least one of {', '.join(limits)}"
 
 
 def dump_config(config: Config) -> str:
