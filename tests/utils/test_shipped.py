@@ -84,5 +84,5 @@ def test_players_are_listed_with_size_training_and_strength(
     lines = capsys.readouterr().out.splitlines()
     begin = lines.index("players")
     first = next(index for index in range(begin, len(lines)) if "tic_tac_toe " in lines[index])
-    assert "3 blocks x 32 filters, 0.2 MB; 0.5 million evaluations" in lines[first]
+    assert "3 blocks x 32 filters, 0.4 MB; 0.1 million evaluations" in lines[first]
     assert lines[first + 1].strip().endswith("13,306 of 13,306 positions optimal (100.00%)")
