@@ -116,7 +116,7 @@ class Conditions:
     def columns(self) -> list[str]:
         """What `_measure` returns, in words."""
         graded = ["optimal, network", "optimal, search"] if self.solutions else []
-        return graded + [f"against {each.name}" for each in self.opponents]
+        return graded + [f"against {opponent.name}" for opponent in self.opponents]
 
 
 def _measure(
@@ -127,7 +127,9 @@ def _measure(
     if conditions.solutions:
         for simulations in (0, conditions.simulations):
             shares.append(optimal_share(player, conditions.solutions, simulations, workers))
-    results = (_compare(player, each, conditions, seed, workers) for each in conditions.opponents)
+    results = (
+        _compare(player, opponent, conditions, seed, workers) for opponent in conditions.opponents
+    )
     return shares + [result.score for result in results]
 
 
@@ -170,8 +172,8 @@ def table(rows: Sequence[Row], columns: Sequence[str]) -> str:
     cells = []
     for row in rows:
         elo = ", ".join(
-            f"{each.elo:+z.0f} ({each.elo_low:+z.0f} to {each.elo_high:+z.0f})"
-            for each in row.matches
+            f"{match.elo:+z.0f} ({match.elo_low:+z.0f} to {match.elo_high:+z.0f})"
+            for match in row.matches
         )
         cells.append((row.variant, elo or "0", *(f"{share:.1%}" for share in row.shares)))
     return markdown_table(("variant", "Elo against the base, each seed", *columns), cells)

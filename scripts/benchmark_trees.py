@@ -397,7 +397,7 @@ def benchmark_host(
     rates = []
     for (rate, index), (played, stats) in totals.items():
         sums = stats.evaluations, stats.simulations, played.core_seconds
-        rates.append(Rate(workers[index], rate, *(each / played.span for each in sums)))
+        rates.append(Rate(workers[index], rate, *(item / played.span for item in sums)))
     return rates
 
 

@@ -97,7 +97,7 @@ def jax_network(network: ResNet) -> Callable[[Any], tuple[Any, Any]]:
     from jax.nn import relu
 
     assert network.settings.heads == "dense"
-    weights = {name: jnp.asarray(each.numpy()) for name, each in network.state_dict().items()}
+    weights = {name: jnp.asarray(tensor.numpy()) for name, tensor in network.state_dict().items()}
     layout = ("NHWC", "HWIO", "NHWC")  # within mctx's loop jax is forty times as slow with NCHW
 
     def convolve(features: Any, name: str) -> Any:
@@ -282,9 +282,9 @@ def table(rounds: Sequence[Mapping[str, Float64Array]]) -> str:
     rivals = [name for name in rounds[0] if name in PACKAGES]
     rows = []
     for name in rounds[0]:
-        row = [name, *(f"{each:,.0f}" for each in np.median([each[name] for each in rounds], 0))]
+        row = [name, *(f"{item:,.0f}" for item in np.median([item[name] for item in rounds], 0))]
         for rival in rivals:
-            ratios = [each[name][0] / each[rival][0] for each in rounds]
+            ratios = [item[name][0] / item[rival][0] for item in rounds]
             text = f"{np.median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
             row.append(text if name in OURS else "")
         rows.append(row)

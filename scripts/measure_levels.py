@@ -96,13 +96,13 @@ class Measurement:
         if 2 * begin < games:
             self._play((first, second), range(begin, games // 2))
         scores = [
-            win_rate(value_of(each.outcome, each.players.index(names[0])))
-            for each in self._between(*names)
+            win_rate(value_of(item.outcome, item.players.index(names[0])))
+            for item in self._between(*names)
         ]
         return float(np.mean(scores))
 
     def _between(self, first: str, second: str) -> list[PlayedGame]:
-        return [each for each in self.games if {first, second} == set(each.players)]
+        return [game for game in self.games if {first, second} == set(game.players)]
 
     def _play(self, contestants: tuple[Contestant, Contestant], pairs: range) -> None:
         """Play the pairs of games with these numbers; openings depend on names and numbers."""
@@ -115,7 +115,9 @@ class Measurement:
             schedule += [Pairing((0, 1), opening, pair), Pairing((1, 0), opening, pair)]
 
         def make_players(num_games: int) -> Sequence[Player]:
-            return [self._create(each, num_games, rng.spawn(1)[0]) for each in contestants]
+            return [
+                self._create(contestant, num_games, rng.spawn(1)[0]) for contestant in contestants
+            ]
 
         result, records = play_match(self.game, make_players, schedule)
         hashes = "", ""
@@ -182,7 +184,7 @@ def find_levels(
                 break
             strengths.append(found)
             print(f"  level {len(NAMES) + 1 - len(strengths)}: strength {found:.3f}", flush=True)
-        levels = [settings_at(each, most) for each in reversed(strengths)]
+        levels = [settings_at(strength, most) for strength in reversed(strengths)]
         if len(levels) < len(NAMES):
             if is_rising or target - STEP < LEAST_TARGET:
                 raise RunError("the scale has no room for ten levels with this target")
@@ -203,16 +205,16 @@ def measure(path: Path, options: argparse.Namespace) -> None:
     levels = find_levels(measured, options, most)
     for index in range(len(levels) - 2):
         measured.score(levels[index + 2], levels[index], options.probe)
-    near = [each for each in levels if _is_near(measured, each, options.probe)]
-    for each in [*near, *levels[:2]]:
-        measured.score(each, ANCHOR, options.games // 2)
+    near = [level for level in levels if _is_near(measured, level, options.probe)]
+    for item in [*near, *levels[:2]]:
+        measured.score(item, ANCHOR, options.games // 2)
     measured.score(levels[0], "random", options.probe)
     scores = [
         measured.score(above, below, options.games) for below, above in itertools.pairwise(levels)
     ]
 
     names = [ANCHOR, "random", *map(name_of, levels)]
-    games = [each for each in measured.games if {*each.players} <= {*names}]
+    games = [game for game in measured.games if {*game.players} <= {*names}]
     ratings = fit(count_games(names, games), anchor=0)
     rated = []
     for index, settings in enumerate(levels):

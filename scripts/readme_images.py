@@ -176,12 +176,12 @@ def _serving(players: Sequence[str], chromium: str) -> Iterator[tuple[Any, str]]
 
 def _save(screenshots: Sequence[bytes], path: Path) -> None:
     """Write screenshots side by side, with few colours, which keeps the file small."""
-    pictures = [Image.open(io.BytesIO(each)).convert("RGB") for each in screenshots]
-    whole = Image.new("RGB", (sum(each.width for each in pictures), pictures[0].height))
+    pictures = [Image.open(io.BytesIO(screenshot)).convert("RGB") for screenshot in screenshots]
+    whole = Image.new("RGB", (sum(picture.width for picture in pictures), pictures[0].height))
     left = 0
-    for each in pictures:
-        whole.paste(each, (left, 0))
-        left += each.width
+    for picture in pictures:
+        whole.paste(picture, (left, 0))
+        left += picture.width
     whole.quantize(256, dither=Image.Dither.NONE).save(path, "PNG")
 
 
@@ -350,7 +350,7 @@ def _draw_chart(axes: Any, drawing: Drawing) -> None:
     if drawing.intervals:
         low, high = drawing.intervals
         both = sorted(low.keys() & high.keys())
-        ends = [low[each] for each in both], [high[each] for each in both]
+        ends = [low[level] for level in both], [high[level] for level in both]
         axes.vlines(both, *ends, color=PALE, linewidth=0.8)
     entries = []
     for number, (label, curve) in enumerate(drawing.curves.items()):

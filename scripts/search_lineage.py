@@ -112,7 +112,7 @@ def table(rows: Sequence[Row], results: Mapping[str, Mapping[str, Standing]]) ->
     cells = [
         (
             *(row.title, row.selection, row.evaluation),
-            *(_rating(each.get(row.title)) for each in results.values()),
+            *(_rating(result.get(row.title)) for result in results.values()),
         )
         for row in rows
     ]
@@ -141,10 +141,10 @@ def draw(
                 x: standings[row.title] for x, row in enumerate(rows) if row.title in standings
             }
             beside = [x + (2 * number + 1 - len(results)) / 6 for x in found]
-            points = [(each.elo_low, each.elo, each.elo_high) for each in found.values()]
+            points = [(item.elo_low, item.elo, item.elo_high) for item in found.values()]
             plot_intervals(axes, beside, points, color)
             axes.plot(
-                beside, [each.elo for each in found.values()], mark, color=color, label=heading
+                beside, [item.elo for item in found.values()], mark, color=color, label=heading
             )
         axes.set_title(title)
         axes.set_ylabel("Elo, with 95 % interval")

@@ -28,23 +28,23 @@ def plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, Mapping):
-        return {str(name): plain(each) for name, each in value.items()}
+        return {str(name): plain(item) for name, item in value.items()}
     names = _field_names(value)
     if names is not None:
         return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Collection) and not isinstance(value, str):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     return value
 
 
 def _field_names(value: Any) -> list[str] | None:
     """Return the names of the fields and public properties of a record; None if it is none."""
     if dataclasses.is_dataclass(value):
-        names = [each.name for each in dataclasses.fields(value)]
+        names = [field.name for field in dataclasses.fields(value)]
     elif hasattr(value, "_fields"):
         names = list(value._fields)
     else:
         return None
     found = vars(type(value)).items()
-    names += [name for name, each in found if isinstance(each, property)]
+    names += [name for name, item in found if isinstance(item, property)]
     return [name for name in names if not name.startswith("_")]

@@ -57,7 +57,9 @@ def check_game(game: Game | str, effort: int = FULL) -> Report:
         if faults:
             break
     else:
-        faults = [fault for each in OTHER_REQUIREMENTS for fault in _faults(games, each)]
+        faults = [
+            fault for requirement in OTHER_REQUIREMENTS for fault in _faults(games, requirement)
+        ]
     notes = games.rules.notes if games.records else []
     positions = sum(map(len, games.records))
     return Report(write_game(game), faults, notes, len(games.records), positions)

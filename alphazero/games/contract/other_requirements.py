@@ -132,7 +132,7 @@ def _cells_written(
 ) -> tuple[Array, Array]:
     """Return what a rule writes for `state`, and for `image` with the cells moved back."""
     one, other = (
-        games.rules.read(rule, each).written.reshape(-1, len(cells)) for each in (state, image)
+        games.rules.read(rule, item).written.reshape(-1, len(cells)) for item in (state, image)
     )
     return one, other[:, cells]
 
@@ -221,7 +221,7 @@ def varies_only_the_initial_state(games: RandomGames) -> None:
             expect(f"with {names[1]} {what}", getattr(variant, what), getattr(game, what), reason)
         if variant.rule_functions != game.rule_functions:
             raise Fault(f"with another {option} the game has other rules; it cannot be variable")
-        one, other = (each.observe(each.initial_state()) for each in (game, variant))
+        one, other = (item.observe(item.initial_state()) for item in (game, variant))
         if np.array_equal(one, other):
             raise Fault(f"the planes do not show whether the game has {' or '.join(names)}")
 

@@ -126,7 +126,7 @@ class RandomGames:
         for record in self.records:
             for ply, position in enumerate(record):
                 if position.state is state:
-                    return " ".join(self.name_of(each.state, each.action) for each in record[:ply])
+                    return " ".join(self.name_of(item.state, item.action) for item in record[:ply])
         return None
 
     def name_of(self, state: State, action: int) -> str:

@@ -55,7 +55,7 @@ def has_valid_sizes_and_rules(games: RandomGames) -> None:
         if type(number) is not int or number < 1:
             raise Fault(f"{name} is {number!r}; expected an int of at least 1")
     shape = games.game.observation_shape
-    whole = isinstance(shape, tuple) and all(type(each) is int and each > 0 for each in shape)
+    whole = isinstance(shape, tuple) and all(type(item) is int and item > 0 for item in shape)
     if not whole or len(shape) != 3 or shape[0] < 2:
         raise Fault(f"observation_shape is {shape!r}; expected (C, H, W), positive ints, C >= 2")
     rules = getattr(games.game, "rule_functions", None)

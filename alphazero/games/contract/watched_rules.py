@@ -124,7 +124,7 @@ class WatchedRules:
             self._runs_left[name] -= 1
             try:
                 with np.errstate(all="ignore"):
-                    slow = _call(self._python[name], [_watched(each) for each in inputs])
+                    slow = _call(self._python[name], [_watched(argument) for argument in inputs])
             except IndexError as error:
                 reason = f"uses an index outside its array: {error}, {place_of(error)}"
                 raise _outside(name, inputs, reason) from error
@@ -134,7 +134,7 @@ class WatchedRules:
                     f"`{name}` could only be run compiled ({type(error).__name__}: {error}), so a "
                     f"write more than {MARGIN} entries past an array would not be detected"
                 )
-        memory = [_between_margins(each) for each in inputs]
+        memory = [_between_margins(argument) for argument in inputs]
         try:
             fast = _call(self._compiled[name], [inner for inner, _ in memory])
         except Exception as error:
@@ -157,7 +157,9 @@ class WatchedRules:
 
 def _call(rule: Callable[..., Any], inputs: list[Any]) -> Run:
     answer = np.array([rule(*inputs) or 0])
-    state, *written = (np.asarray(each) for each in inputs if isinstance(each, np.ndarray))
+    state, *written = (
+        np.asarray(argument) for argument in inputs if isinstance(argument, np.ndarray)
+    )
     return Run(state, written[0] if written else np.zeros(0), answer)
 
 
@@ -174,7 +176,10 @@ def _between_margins(argument: Any) -> tuple[Any, tuple[Array, ...]]:
 
 def _outside(name: str, inputs: tuple[Any, ...], reason: str) -> Fault:
     """Return the fault of a call; the array that it writes is not shown."""
-    shown = ["state", *(str(each) for each in inputs if not isinstance(each, np.ndarray))]
+    shown = [
+        "state",
+        *(str(argument) for argument in inputs if not isinstance(argument, np.ndarray)),
+    ]
     return Fault(f"`{name}({', '.join(shown)})` {reason}", inputs[0], "stays_within_its_arrays")
 
 
@@ -237,5 +242,7 @@ def _in_python(thing: Any, sources: dict[int, Any]) -> Any:
         sources[id(thing)] = types.FunctionType(
             source.__code__, names, source.__name__, source.__defaults__, cells
         )
-        names.update((name, _in_python(each, sources)) for name, each in source.__globals__.items())
+        names.update(
+            (name, _in_python(argument, sources)) for name, argument in source.__globals__.items()
+        )
     return sources[id(thing)]
