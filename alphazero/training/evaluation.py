@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import math
 import re
 from collections.abc import Sequence
 
@@ -84,11 +83,6 @@ class AnchorMatches:
     def games(self) -> int:
         """Games of one measurement, without those between anchors."""
         return GAMES * len(self.anchors)
-
-    @property
-    def games_between(self) -> int:
-        """Games between anchors, which the first measurement adds."""
-        return GAMES * math.comb(len(self.anchors), 2)
 
     def run(
         self,

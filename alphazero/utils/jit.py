@@ -85,7 +85,8 @@ def kernel_hash(function: Callable[..., Any], signature: Any) -> str:
         elif isinstance(value, type):
             add(value.__module__, value.__qualname__, getattr(value, "_fields", None))
         elif callable(value):
-            add(getattr(value, "__module__", None), getattr(value, "__name__", None))
+            name = getattr(value, "__name__", None) or str(value)  # numba's types have no name
+            add(getattr(value, "__module__", None), name)
         else:
             add(value)
 

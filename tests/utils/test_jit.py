@@ -200,6 +200,8 @@ def test_the_hash_of_a_kernel_sees_all_that_it_compiles() -> None:
         hash_of(adding, 2),
         hash_of(adding, np.zeros(2)),
         hash_of(adding, np.ones(2)),
+        hash_of(adding, types.int64),
+        hash_of(adding, types.float64),
         hash_of(make_caller(adding, 2), 1),
         hash_of(make_caller(adding, 3), 1),
         hash_of(adding, 1, types.float64(types.int64)),
