@@ -221,6 +221,8 @@ def test_actors_pause_once_as_many_games_wait_as_may(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, iterations: int
 ) -> None:
     monkeypatch.setattr(actor_pool, "QUEUED_ITERATIONS", iterations)
+    # Puppets answer with one game: jobs of more, for answers that come fast, would be cut short.
+    monkeypatch.setattr(actor_pool, "RESULTS_PER_SECOND", 1e9)
     workers = "{ray: {actors: 3}}"
     config = config_for(tmp_path, "selfplay.games_per_iteration=4", workers=workers)
     puppets = [Puppet() for _ in range(3)]
