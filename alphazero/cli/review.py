@@ -1,6 +1,7 @@
 """The command `review`."""
 
 import argparse
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,6 @@ from alphazero.utils.progress import progress_bar
 
 if TYPE_CHECKING:
     from alphazero.frontends.review.judgement import Evaluation
-    from alphazero.frontends.review.review_file import ReviewFile
     from alphazero.games.game import Game
     from alphazero.players.specs import PlayerSpec
     from alphazero.records.played_game import PlayedGame
@@ -65,15 +65,12 @@ def review(options: argparse.Namespace) -> int:
     from alphazero.frontends.review.annotation import annotated_sgf
     from alphazero.frontends.review.judgement import review_moves
     from alphazero.frontends.review.report import report
-    from alphazero.frontends.review.review_file import ReviewFile, review_file
     from alphazero.frontends.terminal.replay_viewer import headline, select_games
     from alphazero.frontends.terminal.screen import PlainConsole
     from alphazero.records.game_files import check_savable, load_played
     from alphazero.utils.files import write_atomic
 
     games = select_games(load_played(options.games), options.number)
-    file = ReviewFile(review_file(options.games))
-    check_writable(file.path)
     specs = {
         number: player.for_game(played.game) if player else _shipped_player(played.game, budget)
         for number, played in games.items()
@@ -85,16 +82,15 @@ def review(options: argparse.Namespace) -> int:
     for number, played in games.items():
         spec = specs[number]
         console.print(f"game {number:,}, {headline(played)}")
-        evaluations, count = file.load(played, spec), len(played.actions) + 1
-        is_complete = len(evaluations) == count or _evaluate(played, spec, evaluations, file)
-        by_ply = [evaluations.get(ply) for ply in range(count)]
+        evaluations = _evaluate(played, spec)
+        by_ply = [evaluations.get(ply) for ply in range(len(played.actions) + 1)]
         result = review_moves(played.actions, by_ply, played.opening)
         console.print("\n".join(report(played, by_ply, result, console.sparkline)))
         if options.save:
             texts.append(annotated_sgf(played, by_ply, result))
             write_atomic(options.save, "".join(texts).encode("utf-8", "replace"))
-        if not is_complete:
-            print("stopped; the same command goes on from here", file=sys.stderr)
+        if None in by_ply:
+            print("stopped", file=sys.stderr)
             return EXIT_INTERRUPTED
     return 0
 
@@ -114,24 +110,14 @@ def _shipped_player(game: "Game", budget: dict[str, Any]) -> "PlayerSpec":
     )
 
 
-def _evaluate(
-    played: "PlayedGame",
-    spec: "PlayerSpec",
-    evaluations: "dict[int, Evaluation]",
-    file: "ReviewFile",
-) -> bool:
-    """Evaluate the other positions of a game, saving after each; return False on Ctrl-C."""
-    from alphazero.frontends.review.reviewer import Reviewer, evaluate_game
+def _evaluate(played: "PlayedGame", spec: "PlayerSpec") -> "dict[int, Evaluation]":
+    """Return the evaluations of a game's positions by ply; on Ctrl-C those so far."""
+    from alphazero.frontends.review.reviewer import Reviewer
 
-    reviewer = Reviewer(spec, played.game)
-    with progress_bar(len(played.actions) + 1, "position", initial=len(evaluations)) as bar:
-
-        def on_position() -> None:
-            file.save(played, spec, evaluations)
+    reviewer, evaluations = Reviewer(spec, played.game), {}
+    plies = range(len(played.actions), -1, -1)
+    with progress_bar(len(plies), "position") as bar, contextlib.suppress(KeyboardInterrupt):
+        for ply in plies:
+            evaluations[ply] = reviewer.evaluate(played.actions[:ply])
             bar.update()
-
-        try:
-            evaluate_game(reviewer, played.actions, evaluations, on_position)
-        except KeyboardInterrupt:
-            return False
-    return True
+    return evaluations

@@ -1,4 +1,4 @@
-"""The command `review`: what it says, what it keeps, and how it goes on."""
+"""The command `review`: its report, and the file that it saves."""
 
 from pathlib import Path
 
@@ -53,7 +53,6 @@ def test_without_a_player_the_shipped_one_of_the_game_reviews(
 ) -> None:
     assert exit_code("review", games, "--game", 1) == 0
     assert "6 of 6 positions exact" in capsys.readouterr().out
-    assert '"player": "tic_tac_toe"' in games.with_name("mine.review.jsonl").read_text()
     game = read_game("nim")
     save_played(tmp_path / "nim.jsonl", [PlayedGame(game, ("A", "B"), (), 2)])
     assert exit_code("review", tmp_path / "nim.jsonl") == 2
@@ -69,36 +68,30 @@ def test_every_game_is_reviewed_unless_one_is_named(
     assert "game 2, C against D: unfinished, 2 moves" in output
 
 
-def test_ctrl_c_keeps_what_was_searched_and_the_same_command_goes_on(
+def test_ctrl_c_ends_the_searches_and_judges_the_moves_up_to_then(
     games: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original, evaluated = Reviewer.evaluate, list[int]()
 
-    def evaluate(self: Reviewer, moves: tuple[int, ...], *more: object) -> Evaluation:
+    def evaluate(self: Reviewer, moves: tuple[int, ...]) -> Evaluation:
         if len(evaluated) == 2:
             raise KeyboardInterrupt
         evaluated.append(len(moves))
         return original(self, moves)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(Reviewer, "evaluate", evaluate)
-        assert exit_code("review", games, "uct:20", "--game", 1) == 130
+    monkeypatch.setattr(Reviewer, "evaluate", evaluate)
+    assert exit_code("review", games, "uct:20", "--game", 1) == 130
     captured = capsys.readouterr()
     assert "4 not searched yet" in captured.out
-    assert "stopped; the same command goes on from here" in captured.err
+    assert captured.err.endswith("stopped\n")
     assert evaluated == [5, 4]
-    lengths = list[int]()
 
-    def watched(self: Reviewer, moves: tuple[int, ...], *more: object) -> Evaluation:
-        lengths.append(len(moves))
-        return original(self, moves)
 
-    monkeypatch.setattr(Reviewer, "evaluate", watched)
-    assert exit_code("review", games, "uct:20", "--game", 1) == 0
-    assert lengths == [3, 2, 1, 0]
-    assert "6 of 6 positions exact" in capsys.readouterr().out
-    assert exit_code("review", games, "uct:20", "--game", 1) == 0
-    assert len(lengths) == 4
+def test_nothing_is_written_beside_the_games_so_that_two_reviews_do_not_disturb_each_other(
+    games: Path,
+) -> None:
+    assert exit_code("review", games, "uct:20") == 0
+    assert list(games.parent.iterdir()) == [games]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +120,6 @@ def test_a_game_without_sgf_is_refused_before_it_is_searched(
     save_played(path, [PlayedGame(CONNECT_FOUR, ("A", "B"), (3, 3), 2)])
     assert exit_code("review", path, "uct:20", "--save", tmp_path / "four.sgf") == 2
     assert "SGF is possible for go" in error_line(capsys)
-    assert not (tmp_path / "four.review.jsonl").exists()
 
 
 def test_the_games_are_never_replaced_by_their_review(
@@ -137,11 +129,3 @@ def test_the_games_are_never_replaced_by_their_review(
     assert exit_code("review", games, "uct:20", "--game", 1, "--save", games) == 2
     assert "the review would replace the games; choose another name" in error_line(capsys)
     assert games.read_bytes() == before
-
-
-def test_a_damaged_review_is_reported_in_one_line(
-    games: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    games.with_name("mine.review.jsonl").write_text("{")
-    assert exit_code("review", games, "uct:20") == 2
-    assert "mine.review.jsonl: line 1: no review: " in error_line(capsys)

@@ -1,6 +1,6 @@
 """Evaluates the positions of a game: exactly where a solver is fast enough, else by a search."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
 from alphazero.players.position_search import LONGEST_LINE, SearchResult
 from alphazero.players.specs import PlayerSpec
 from alphazero.solvers.exact import ExactResult, solve_position, solver_for
-from alphazero.utils.progress import do_nothing
 
 SOLVER_SHARE = 50
 """The solver may search a 50th of its default number of positions, for about half a second."""
@@ -26,7 +25,7 @@ class PositionSolver:
         self.unsolved = -1
         """The latest ply that took too long; no earlier one is tried."""
 
-    def evaluate(self, state: State, watch: Callable[[], object] = do_nothing) -> Evaluation | None:
+    def evaluate(self, state: State) -> Evaluation | None:
         """Return the exact evaluation of a position; None if it takes too long."""
         outcome = self.game.outcome(state)
         if outcome != ONGOING:
@@ -34,30 +33,30 @@ class PositionSolver:
         ply = int(state[PLY])
         if ply <= self.unsolved:
             return None
-        result = self._solve(state, watch)
+        result = self._solve(state)
         if result is None:
             self.unsolved = ply
             return None
         best = tuple(map(int, np.flatnonzero(result.best)))
-        line = self._line(state, best[0], watch)
+        line = self._line(state, best[0])
         choices = int(self.game.legal_action_mask(state).sum())
         return Evaluation(float(result.value), True, result.end, best, line, choices)
 
-    def _solve(self, state: State, watch: Callable[[], object]) -> ExactResult | None:
+    def _solve(self, state: State) -> ExactResult | None:
         limit = self._solver.default_node_limit // SOLVER_SHARE
         try:
-            return solve_position(self._solver, state, limit + 1, lambda _: watch())
+            return solve_position(self._solver, state, limit + 1)
         except GameError:
             return None
 
-    def _line(self, state: State, action: int, watch: Callable[[], object]) -> tuple[int, ...]:
+    def _line(self, state: State, action: int) -> tuple[int, ...]:
         """Return best play of both sides after `action`, as far as it is solved."""
         line = [action]
         while len(line) < LONGEST_LINE:
             state = self.game.play(state, line[-1])
             if self.game.outcome(state) != ONGOING:
                 break
-            result = self._solve(state, watch)
+            result = self._solve(state)
             if result is None:
                 break
             line.append(int(np.argmax(result.best)))
@@ -111,19 +110,3 @@ class Reviewer:
         result = analyzer.result(state, lines=1)
         assert result is not None, "it was searched"
         return evaluation_of(result, int(self.game.legal_action_mask(state).sum()))
-
-
-def evaluate_game(
-    reviewer: Reviewer,
-    actions: Sequence[int],
-    evaluations: dict[int, Evaluation],
-    on_position: Callable[[], object] = do_nothing,
-) -> None:
-    """Evaluate the positions of a game that are not in `evaluations`, by ply, and add them.
-
-    `on_position` is called after each.
-    """
-    for ply in range(len(actions), -1, -1):
-        if ply not in evaluations:
-            evaluations[ply] = reviewer.evaluate(actions[:ply])
-            on_position()

@@ -9,7 +9,7 @@ from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.players import saved_player
 
 from alphazero.frontends.review.judgement import Evaluation, Judgement, review_moves
-from alphazero.frontends.review.reviewer import PositionSolver, Reviewer, evaluate_game
+from alphazero.frontends.review.reviewer import PositionSolver, Reviewer
 from alphazero.games import Game
 from alphazero.games.game import ONGOING, to_play, value_of
 from alphazero.games.registry import read_game
@@ -39,12 +39,13 @@ def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them() -> None:
     }
     blunders = 0
     for seed in range(20):
-        actions, evaluations = random_game(TIC_TAC_TOE, seed), dict[int, Evaluation]()
-        evaluate_game(Reviewer(uniform(), TIC_TAC_TOE), actions, evaluations)
+        actions, reviewer = random_game(TIC_TAC_TOE, seed), Reviewer(uniform(), TIC_TAC_TOE)
+        plies = range(len(actions), -1, -1)
+        evaluations = [reviewer.evaluate(actions[:ply]) for ply in plies][::-1]
         states = [TIC_TAC_TOE.initial_state()]
         for action in actions:
             states.append(TIC_TAC_TOE.play(states[-1], action))
-        review = review_moves(actions, [evaluations[ply] for ply in range(len(states))])
+        review = review_moves(actions, evaluations)
         for ply, state in enumerate(states[:-1]):
             value, move = values[state.tobytes()], review.moves[ply]
             assert (evaluations[ply].value, evaluations[ply].is_exact) == (value, True)
@@ -110,17 +111,3 @@ def test_a_search_evaluates_what_no_solver_knows_and_its_proofs_are_exact(
     late = reviewer.evaluate(moves_of("a1 c3 c1 b1 a3"))
     assert late.is_exact == solves
     assert late.value == pytest.approx(-1.0, abs=0 if solves else 0.2)
-
-
-def test_known_positions_are_not_evaluated_again() -> None:
-    actions = random_game(TIC_TAC_TOE, 1)
-    evaluations, seen = {2: Evaluation(0.5, best=(0,), line=(0,), choices=7)}, 0
-
-    def count() -> None:
-        nonlocal seen
-        seen += 1
-
-    evaluate_game(Reviewer(uniform(), TIC_TAC_TOE), actions, evaluations, count)
-    assert seen == len(actions)
-    assert evaluations[2].value == 0.5
-    assert sorted(evaluations) == list(range(len(actions) + 1))
