@@ -1,9 +1,5 @@
 # Othello as gtp-rhino plays it, rows counted from the top: alphazero gtp random --game othello
 
-10 list_games
-#? [(.*\n)*Othello(\n.*)*]
-20 set_game Othello
-#? []
 boardsize 8
 clear_board
 30 play black D3
@@ -18,8 +14,6 @@ clear_board
 #? []
 80 final_score
 #? [cannot score.*]
-90 set_game chess
-#? [unsupported game]
 
 # The shortest game, in which Black takes everything: 13 discs.
 clear_board

@@ -15,8 +15,7 @@ from alphazero.frontends.gtp.clock import TimeSettings
 from alphazero.frontends.gtp.engine import QUIT, Engine, resized
 from alphazero.frontends.gtp.protocol import GtpError, read_colour, read_integer, read_number
 from alphazero.games.grid import SIGNS, VERTEX_LETTERS, stones_by_cell
-from alphazero.games.registry import game_names, make_game, name_of
-from alphazero.records.gtp_notation import COLOURS, normalize_name
+from alphazero.records.gtp_notation import COLOURS
 
 MANY: Final = 1 << 16
 """More arguments than a line can have."""
@@ -61,24 +60,6 @@ def _boardsize(engine: Engine, arguments: list[str]) -> None:
 
 def _komi(engine: Engine, arguments: list[str]) -> None:
     engine.set_komi(read_number(arguments[0], "komi", minimum=-1000))
-
-
-def _games(engine: Engine) -> list[str]:
-    return [name_of(engine.game)] if engine.spec.game else game_names()
-
-
-def _list_games(engine: Engine, _: list[str]) -> str:
-    """List the games in the usual spelling: Othello, Connect Four."""
-    return "\n".join(name.replace("_", " ").title() for name in _games(engine))
-
-
-def _set_game(engine: Engine, arguments: list[str]) -> None:
-    """Select a game, with default options unless it is the current one."""
-    names = {normalize_name(name): name for name in _games(engine)}
-    name = names.get(normalize_name("".join(arguments)))
-    if name is None:
-        raise GtpError("unsupported game")
-    engine.begin(engine.game if name == name_of(engine.game) else make_game(name))
 
 
 def _showboard(engine: Engine, _: list[str]) -> str:
@@ -176,8 +157,6 @@ COMMANDS: Final[dict[str, Command]] = {
     "clear_board": Command(lambda engine, _: engine.begin(engine.game)),
     "komi": Command(_komi, "a number", 1),
     "get_komi": Command(lambda engine, _: f"{getattr(engine.game, 'komi', 0):g}"),
-    "list_games": Command(_list_games),
-    "set_game": Command(_set_game, "a game", 0, MANY),
     "showboard": Command(_showboard),
     "play": Command(_play, "a color and a vertex", 2),
     "genmove": Command(_genmove, "a color", 1),
@@ -198,5 +177,4 @@ COMMANDS: Final[dict[str, Command]] = {
     "place_free_handicap": Command(go_commands.place_free_handicap, *_STONES),
     "set_free_handicap": Command(go_commands.set_free_handicap, "at least two vertices", 2, MANY),
     "loadsgf": Command(go_commands.loadsgf, "a file and optionally a move number", 1, 2),
-    "printsgf": Command(go_commands.printsgf),
 }

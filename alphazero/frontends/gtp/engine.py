@@ -62,8 +62,6 @@ class Engine:
         self.steps: list[tuple[int, ...]] = []
         """The actions of each step, which is undone as a whole."""
         self._states = [game.initial_state()]
-        self.handicap = 0
-        """Number of handicap moves at the start of the game."""
         self.analyzer.set_position([])
         if self.clocks:
             self.clocks = [Clock(clock.settings) for clock in self.clocks]
@@ -128,7 +126,6 @@ class Engine:
         if not self.steps:
             raise GtpError("cannot undo")
         del self.steps[-1], self._states[-1]
-        self.handicap = min(self.handicap, len(self.moves))
 
     def set_komi(self, points: float) -> None:
         """Go on with the moves so far and another komi; games without one stay as they are.
@@ -140,12 +137,12 @@ class Engine:
             return
         if 2 * points != int(2 * points):
             raise GtpError("komi must be a multiple of a half")
-        steps, handicap, clocks = self.steps, self.handicap, self.clocks
+        steps, clocks = self.steps, self.clocks
         options = self.game.options | {"komi_half_points": int(2 * points)}
         self.begin(type(self.game)(**options))
         for step in steps:
             self.make(step)
-        self.handicap, self.clocks = handicap, clocks
+        self.clocks = clocks
 
     def set_clocks(self, settings: TimeSettings | None) -> None:
         """Give both players a new clock; None for no time limits."""
@@ -234,7 +231,7 @@ def _player_of(spec: PlayerSpec, own: Game, game: Game) -> PlayerSpec:
         return spec
     _, rows, columns = own.observation_shape
     has_size = game.observation_shape[1:] == (rows, columns)
-    if type(own) is type(game) and not has_size:
+    if not has_size:
         try:
             return spec.for_game(game)
         except PlayerError:

@@ -12,7 +12,7 @@ from alphazero.frontends.gtp.protocol import GtpError, read_integer
 from alphazero.games.game import ONGOING, value_of
 from alphazero.games.grid import stones_by_cell
 from alphazero.games.registry import name_of
-from alphazero.records.sgf import SIZE_LIMIT, read_sgf, write_sgf
+from alphazero.records.sgf import SIZE_LIMIT, read_sgf
 from alphazero.records.sgf_export import margin_text, point_difference, result_of
 from alphazero.records.sgf_import import steps_of
 from alphazero.utils.files import read_limited
@@ -157,7 +157,6 @@ def _place(engine: Engine, cells: list[int]) -> str:
     if engine.game.outcome(state) != ONGOING:
         raise GtpError("invalid handicap: these moves end the game")
     engine.make(step)
-    engine.handicap = len(step)
     return " ".join(map(engine.vertices.cell_name, cells))
 
 
@@ -179,13 +178,3 @@ def loadsgf(engine: Engine, arguments: list[str]) -> None:
         raise GtpError(f"cannot load file: {error}") from None
     for step in filter(None, steps):
         engine.make(step)
-    engine.handicap = len(steps[0])
-
-
-def printsgf(engine: Engine, _: list[str]) -> str:
-    """Return the game as SGF; for safety, no file is written."""
-    result = final_score(engine, []) if engine.is_over else ""
-    try:
-        return write_sgf(engine.game, engine.moves, setup=engine.handicap, result=result)
-    except GameError:
-        raise GtpError(OUT_OF_GAME) from None
