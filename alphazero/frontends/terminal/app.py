@@ -60,7 +60,7 @@ class Terminal:
             if console.is_terminal:
                 with contextlib.suppress(ImportError):
                     import readline  # noqa: F401  (line editing and history)
-            console.print("  Type a move, or: hint, undo, level, analyze, save; help lists all.")
+            console.print("  Type a move, or: hint, undo, level, save; help lists all.")
         try:
             is_running = True
             while is_running:

@@ -4,14 +4,10 @@ import contextlib
 import enum
 import re
 import signal
-import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
-
-from rich.console import Group
 
 from alphazero.errors import PlayerError, did_you_mean
 from alphazero.frontends.terminal import views
@@ -48,12 +44,6 @@ SIDES: Final = {
 }
 """Sides played by the user: (first, second)."""
 
-INTERVAL: Final = 0.2
-"""Seconds between redraws of a live analysis."""
-
-ENOUGH: Final = 1000
-"""Simulations of an analysis without a terminal, which cannot be stopped."""
-
 
 # --- searches ------------------------------------------------------------------------------------
 
@@ -71,47 +61,11 @@ def catch_interrupt() -> Iterator[threading.Event]:
             signal.signal(signal.SIGINT, previous)
 
 
-def _search(context: CommandContext, budget: Budget | None) -> None:
-    """Search within `budget`, if any, or until Ctrl-C; print the candidate moves.
-
-    In a terminal they are redrawn meanwhile.
-    """
-    console, session = context.console, context.session
-    due = time.monotonic() + INTERVAL
-    with catch_interrupt() as interrupt, console.live() as live:
-
-        def should_continue() -> bool:
-            nonlocal due
-            if console.is_terminal and time.monotonic() > due:
-                if session.hint_analyzer().roots is not None:
-                    # The empty line is for the cursor.
-                    drawing = views.candidates(console, session, session.current_result())
-                    live.update(Group(drawing, ""), refresh=True)
-                due = time.monotonic() + INTERVAL
-            return not interrupt.is_set()
-
-        result = session.search(budget, should_continue) if budget else session.current_result()
-    console.print(views.candidates(console, session, result))
-
-
 def _hint(context: CommandContext, _: str) -> None:
-    _search(context, context.session.hint_budget())
-
-
-def _go(context: CommandContext, text: str) -> None:
-    budget = Budget.read(text)
-    if budget.simulations == 0:
-        raise PlayerError("expected at least 1 simulation, as in go 200, or seconds, as in go 5s")
-    _search(context, budget)
-
-
-def _analyze(context: CommandContext, _: str) -> None:
-    """Search until Ctrl-C or, without a terminal, `ENOUGH` simulations."""
-    is_live = context.console.is_terminal and sys.stdin is not None and sys.stdin.isatty()
-    if is_live:
-        context.session.hint_analyzer()  # raises before the next line is printed
-        context.console.print("  Ctrl-C ends the analysis.", style="dim")
-    _search(context, Budget() if is_live else Budget(ENOUGH))
+    """Search, or until Ctrl-C; print the candidate moves."""
+    with catch_interrupt() as interrupt:
+        result = context.session.search_hint(lambda: not interrupt.is_set())
+    context.console.print(views.candidates(context.console, context.session, result))
 
 
 # --- the game ------------------------------------------------------------------------------------
@@ -127,14 +81,6 @@ def draw(context: CommandContext, _: str = "") -> None:
     graph = views.graph(context.console, session.game, session.rates(), player, is_user)
     if graph:
         context.console.print(graph)
-
-
-def _territory(context: CommandContext, _: str) -> None:
-    context.console.print("", views.territory(context.session), "", sep="\n")
-
-
-def _line(context: CommandContext, _: str) -> None:
-    context.console.print(views.moves(context.session.game_tree))
 
 
 def _undo(context: CommandContext, text: str) -> CommandResult:
@@ -269,12 +215,8 @@ def _show_help(context: CommandContext, _: str) -> None:
 
 COMMANDS: Final = {
     "hint": TerminalCommand("", "the best moves for you: visits, win rates, lines", _hint),
-    "go": TerminalCommand("N | Ns", "search N more simulations, or N seconds, as in go 5s", _go),
-    "analyze": TerminalCommand("", "search and show the results, until Ctrl-C", _analyze),
-    "territory": TerminalCommand("", "the cells each side will own, and the margin", _territory),
     "undo": TerminalCommand("[N]", "take back your last move and the reply, N times", _undo),
     "redo": TerminalCommand("[N]", "replay moves that were taken back", _redo),
-    "line": TerminalCommand("", "the moves of the game, and the variations", _line),
     "board": TerminalCommand("", "draw the board and the win rate again", draw),
     "level": TerminalCommand("[N]", "the player's level, from 1 to 10", _level),
     "budget": TerminalCommand("[N | Ns]", "simulations or seconds, at full strength", _budget),

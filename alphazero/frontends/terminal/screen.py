@@ -1,4 +1,4 @@
-"""The terminal's output: colours and lines that are redrawn, where the stream supports them.
+"""The terminal's output, with colours where the stream supports them.
 
 No information depends on them: pipes, NO_COLOR (no-color.org), `dumb` terminals and ASCII work.
 """
@@ -9,13 +9,9 @@ from collections.abc import Iterable
 from typing import Final, TextIO
 
 from rich.console import Console, ConsoleDimensions
-from rich.live import Live
 
 PLAYERS: Final = ("bold red", "bold cyan")
 """Styles of the players: red and cyan differ for people with red-green colour blindness."""
-
-SHADES: Final = ("white on red", "black on cyan")
-"""Styles of the players' territory."""
 
 BLOCKS: Final = "▁▂▃▄▅▆▇█"
 DIGITS: Final = "0123456789"
@@ -52,16 +48,6 @@ class PlainConsole(Console):
     def on_broken_pipe(self) -> None:
         """Raise the error, as `print` does; by default `rich` exits."""
         raise BrokenPipeError
-
-    def live(self) -> Live:
-        """Return a display for `update(..., refresh=True)` that disappears at its end."""
-        return Live(
-            console=self,
-            auto_refresh=False,
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
 
     def sparkline(self, shares: Iterable[float | None]) -> str:
         """Return numbers in [0, 1] as a character each; a dot for unknown ones."""

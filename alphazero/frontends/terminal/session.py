@@ -114,39 +114,28 @@ class TerminalSession:
         self._hint_analyzer.sync(self.game_tree.current.moves)
         return self._hint_analyzer
 
-    def hint_budget(self) -> Budget | None:
-        """Return the budget of a hint: what its tree lacks of the opponent's simulations.
+    def search_hint(self, should_continue: Callable[[], bool]) -> SearchResult:
+        """Search as long as for a move of the player, while `should_continue()`; return the result.
 
-        None if it lacks nothing. At a level for people, the budget is that of training. Raise
-        PlayerError as `hint_analyzer`.
+        At a level for people, the budget is that of training. Simulations of an earlier search
+        count. Raise PlayerError as `hint_analyzer`.
         """
-        result = self.hint_analyzer().result(self.game_tree.state)
+        analyzer, node = self.hint_analyzer(), self.game_tree.current
         budget, saved = self.opponent.budget, self.spec.saved
         if self.opponent.level is not None and saved is not None:
             budget = Budget(saved.settings.simulations)
-        if result is None or budget.simulations is None:
-            return budget
-        rest = budget.simulations - result.simulations
-        return budget._replace(simulations=rest) if rest > 0 else None
-
-    def search(self, budget: Budget, should_continue: Callable[[], bool]) -> SearchResult:
-        """Search on within the budget, while `should_continue()`; return the result.
-
-        Raise PlayerError as `hint_analyzer`.
-        """
-        analyzer = self.hint_analyzer()
-        deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
-        analyzer.begin(budget.simulations)
-        while not analyzer.search.has_finished and should_continue():
-            if deadline is not None and time.monotonic() > deadline:
-                break
-            analyzer.step()
-        analyzer.end()
-        return self.current_result()
-
-    def current_result(self) -> SearchResult:
-        """Return the search result of the current position, which must have been searched."""
-        node = self.game_tree.current
-        node.search_result = self.hint_analyzer().result(node.state)
-        assert node.search_result is not None, "it was not searched"
+        before = analyzer.result(node.state)
+        simulations = budget.simulations
+        if before is not None and simulations is not None:
+            simulations -= before.simulations
+        if before is None or simulations is None or simulations > 0:
+            deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
+            analyzer.begin(simulations)
+            while not analyzer.search.has_finished and should_continue():
+                if deadline is not None and time.monotonic() > deadline:
+                    break
+                analyzer.step()
+            analyzer.end()
+        node.search_result = analyzer.result(node.state)
+        assert node.search_result is not None, "it was searched"
         return node.search_result

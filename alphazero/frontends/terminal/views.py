@@ -1,26 +1,19 @@
 """The terminal's views: the board, candidate moves, the game so far."""
 
-import itertools
 import re
 from collections.abc import Sequence
 
-from rich.columns import Columns
-from rich.console import Group, RenderableType
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from alphazero.errors import PlayerError
-from alphazero.frontends.game_tree import GameNode, GameTree
-from alphazero.frontends.terminal.screen import PLAYERS, SHADES, PlainConsole
+from alphazero.frontends.game_tree import GameNode
+from alphazero.frontends.terminal.screen import PLAYERS, PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games.game import Game, State, to_play, win_rate
 from alphazero.games.grid import SIGNS
 from alphazero.games.results import describe_margin
 from alphazero.players.position_search import SearchResult
-from alphazero.utils.arrays import Float32Array
-
-TERRITORY = 0.5
-"""Minimum ownership of a cell that is marked as territory."""
 
 COLUMNS = ("move", "visits", "share", "wins", "prior", "line")
 
@@ -34,14 +27,8 @@ def side_of(game: Game, player: int) -> str:
 # --- the board -----------------------------------------------------------------------------------
 
 
-def board(
-    game: Game, state: State, last_cell: int | None, ownership: Float32Array | None = None
-) -> Text:
-    """Draw the position; the last move is in brackets: [X].
-
-    With `ownership` [H * W], for player 0, territory is marked: x or o on an empty cell, (X) or (O)
-    on a stone that the other side will own; it is shaded where the terminal has colours.
-    """
+def board(game: Game, state: State, last_cell: int | None) -> Text:
+    """Draw the position; the last move is in brackets: [X]."""
     rows, columns = game.observation_shape[1:]
     lines = [f"  {line} " for line in game.render(state).split("\n")]
     places = [_cells_in(line, columns) for line in lines]
@@ -50,30 +37,16 @@ def board(
     for line, row in zip(lines, places, strict=True):
         signs, styles = list(line), []
         for place in row if has_cells else []:
-            sign = SIGNS.index(line[place])
-            is_last = cell == last_cell
+            sign, is_last = SIGNS.index(line[place]), cell == last_cell
             if is_last:
                 signs[place - 1], signs[place + 1] = "[", "]"
-            owner = 0 if ownership is None else _owner_of(float(ownership[cell]))
-            if owner and not sign:
-                signs[place] = SIGNS[owner].lower()
-            elif owner not in (0, sign) and not is_last:
-                signs[place - 1], signs[place + 1] = "(", ")"
-            if owner:
-                styles.append((SHADES[owner - 1], place - 1, place + 2))
-            else:
-                style = PLAYERS[sign - 1] if sign else "dim"
-                styles.append((style, place - is_last, place + 1 + is_last))
+            style = PLAYERS[sign - 1] if sign else "dim"
+            styles.append((style, place - is_last, place + 1 + is_last))
             cell += 1
         texts.append(Text("".join(signs).rstrip()))
         for style, start, end in styles:
             texts[-1].stylize(style, start, end)
     return Text("\n").join(texts)
-
-
-def _owner_of(share: float) -> int:
-    """Return 1 for player 0's territory, 2 for player 1's, else 0."""
-    return 0 if abs(share) < TERRITORY else 1 if share > 0 else 2
 
 
 def _cells_in(line: str, columns: int) -> list[int]:
@@ -83,24 +56,6 @@ def _cells_in(line: str, columns: int) -> list[int]:
         words = words[1:]
     cells = [word.start() for word in words if word[0] in tuple(SIGNS)]
     return cells if len(cells) == len(words) == columns else []
-
-
-def territory(session: TerminalSession) -> Text:
-    """Draw the board with the territory that the rules or the network give to each side.
-
-    Raise PlayerError when neither do.
-    """
-    game, node = session.game, session.game_tree.current
-    end = session.opponent.predict_end(node.state)
-    if end.ownership is None:
-        raise PlayerError(
-            "this player does not predict territory: its network has no ownership head"
-        )
-    margin = "" if end.margin is None else f"  margin {describe_margin(game, end.margin)}\n"
-    first, second = game.side_names
-    words = f"  x, o: cells that {first} or {second} will own; (X), (O): stones of the other side"
-    drawing = board(game, node.state, last_cell_of(game, node), end.ownership)
-    return Text.assemble(drawing, "\n", margin, (words, "dim"))
 
 
 def last_cell_of(game: Game, node: GameNode) -> int | None:
@@ -173,22 +128,3 @@ def graph(
     return Text.assemble(
         f"  {who}  ", (console.sparkline(rates[-width:]), PLAYERS[player]), f"  {now}"
     )
-
-
-def moves(game_tree: GameTree) -> RenderableType:
-    """Write the moves of its line, the current one in brackets, and the variations."""
-    words, notes = [], []
-    for number, (before, node) in enumerate(itertools.pairwise(game_tree.line), 1):
-        player = to_play(before.state)
-        text = f"{number} {SIGNS[player + 1]} {game_tree.name(node)}"
-        marks = "[]" if node is game_tree.current else "  "
-        words.append(Text(f" {marks[0]}{text}{marks[1]}", PLAYERS[player]))
-        others = [game_tree.name(child) for child in before.children if child is not node]
-        if others:
-            place = f"after move {number - 1}" if number > 1 else "at the beginning"
-            notes.append(f"  {place} you also tried {' '.join(others)}")
-    if not words:
-        return "  no move was made yet"
-    if game_tree.current is game_tree.root:
-        notes.insert(0, "  (now before the first of them)")
-    return Group(Columns(words, padding=0), *notes)

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from helpers.frontends.gtp_client import SlowClock
 from helpers.frontends.terminal_client import BOTH, FIRST, Stream, TerminalTalk, tables_in
@@ -59,12 +58,8 @@ def test_redo_makes_again_what_undo_took_back() -> None:
 
 
 def test_another_move_after_undo_keeps_the_old_line() -> None:
-    words = ["a1", "b2", "c3", "undo 2", "c1", "line", "undo", "b2", "redo", "line", "quit"]
-    talk = TerminalTalk("tic_tac_toe", BOTH, words).run()
-    assert talk.moves == ["a1", "b2", "c3"]
-    first, second = answers(talk, "you also tried")
-    assert first.split("\n") == ["  1 X a1  [2 O c1]", "  after move 1 you also tried b2"]
-    assert second.split("\n") == ["  1 X a1   2 O b2  [3 X c3]", "  after move 1 you also tried c1"]
+    words = ["a1", "b2", "c3", "undo 2", "c1", "undo", "b2", "redo", "quit"]
+    assert TerminalTalk("tic_tac_toe", BOTH, words).run().moves == ["a1", "b2", "c3"]
 
 
 # --- looking into the search ---------------------------------------------------------------------
@@ -75,27 +70,21 @@ def simulations_in(talk: TerminalTalk) -> list[int]:
     return [int(number.replace(",", "")) for number in numbers]
 
 
-def test_go_searches_the_given_number_of_simulations_more() -> None:
-    talk = TerminalTalk("tic_tac_toe", BOTH, ["hint", "go 50", "hint", "b2", "quit"]).run()
-    assert simulations_in(talk) == [200, 250, 250]
-    for table, total in zip(tables_in(talk), (200, 250, 250), strict=True):
+def test_a_hint_searches_as_long_as_the_player_and_keeps_what_was_searched() -> None:
+    words = ["hint", "hint", "budget 250", "hint", "budget 9", "hint", "quit"]
+    talk = TerminalTalk("tic_tac_toe", BOTH, words).run()
+    assert simulations_in(talk) == [200, 200, 250, 250]
+    for table, total in zip(tables_in(talk), (200, 200, 250, 250), strict=True):
         assert sum(row.visits for row in table) <= total
 
 
-def test_go_searches_for_the_given_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hint_of_a_player_with_seconds_takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "time", SlowClock())
-    talk = TerminalTalk("tic_tac_toe", BOTH, ["go .5s", "go 1s", "quit"]).run()
-    first, second = simulations_in(talk)
+    words = ["budget .5s", "hint", "budget 1s", "hint", "quit"]
+    first, second = simulations_in(TerminalTalk("tic_tac_toe", BOTH, words).run())
     # A step is one batch of 8; the first evaluates the root alone.
     assert 8 * 8 <= first <= 8 * 10
     assert 8 * 18 <= second - first <= 8 * 20
-
-
-def test_an_analysis_without_a_terminal_ends_by_itself_and_shows_one_table() -> None:
-    talk = TerminalTalk("tic_tac_toe", BOTH, ["analyze", "b2", "quit"]).run()
-    assert simulations_in(talk) == [1000]
-    assert len(tables_in(talk)) == 1
-    assert talk.moves == ["b2"]
 
 
 @pytest.mark.parametrize(
@@ -110,18 +99,11 @@ def test_an_analysis_without_a_terminal_ends_by_itself_and_shows_one_table() -> 
         ("uct", "undo 0", "expected a number from 1, got '0'"),
         ("uct", "budget high", "expected simulations, as in 200, or seconds, as in 5s; got 'high'"),
         ("uct", "budget 0", "expected at least 1 simulation: this player has no network"),
-        ("uct", "go", "expected simulations, as in 200, or seconds, as in 5s; got ''"),
-        ("uct", "go 0", "expected at least 1 simulation, as in go 200, or seconds, as in go 5s"),
         ("uct", "level", "this player has no levels; set its budget, as in: budget 200"),
         (
             "uct",
             "sides boht",
             "expected first, second, both, none; got 'boht'; did you mean 'both'?",
-        ),
-        (
-            "uct",
-            "territory",
-            "this player does not predict territory: its network has no ownership",
         ),
         ("uct", "board x", "board takes no argument; got 'x'"),
         ("uct", "load", "expected a file, as in: load game.sgf"),
@@ -290,7 +272,7 @@ def test_win_rates_are_those_of_the_searches_and_of_the_result() -> None:
 def test_tables_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setenv("LINES", "12")
-    words = ["hint", "line", "4", "hint", "quit"]
+    words = ["hint", "4", "hint", "quit"]
     for stream in (Stream(), Stream(is_terminal=True)):
         talk = TerminalTalk("connect_four", BOTH, words, 300, stream=stream).run()
         tables = answers(talk, "visits")
@@ -301,57 +283,15 @@ def test_tables_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
             assert len(lines) < 12
 
 
-# --- territory -----------------------------------------------------------------------------------
-
-
 GO_3X3 = "go:rows=3,columns=3,komi_half_points=1"
 
 
-def test_territory_of_a_finished_game_is_that_of_the_rules() -> None:
-    talk = TerminalTalk(GO_3X3, BOTH, ["b2", "pass", "pass", "territory", "no"]).run()
-    assert answers(talk, "x, o: cells")[0].split("\n")[1:5] == [
-        "   3 x x x",
-        "   2 x X x",
-        "   1 x x x",
-        "     A B C",
-    ]
-    assert "  margin Black by 8.5" in talk.text
-    othello = make_game("othello")
-    state = othello.initial_state()
-    cells = np.zeros(64, np.float32)
-    cells[27], cells[28], cells[0], cells[1], cells[2] = 0.9, 0.9, 0.6, -0.6, 0.4
-    drawn = views.board(othello, state, None, cells).plain.split("\n")
-    assert drawn[1] == "   1 x o . . . . . ."
-    assert drawn[4] == "   4 . . .(O)X . . ."
-
-
-def test_territory_before_the_end_is_the_networks_and_the_margin_is_beside_the_win_rate(
-    tmp_path: Path,
-) -> None:
-    words = ["a1", "hint", "territory", "quit"]
+def test_the_expected_margin_is_beside_the_win_rate(tmp_path: Path) -> None:
     network = dataclasses.replace(TINY, auxiliary=("ownership", "margin"))
     path = saved_player(tmp_path / "go.safetensors", GO_3X3, network)
-    talk = TerminalTalk(GO_3X3, BOTH, words, player=parse_player(str(path))).run()
+    player = parse_player(str(path))
+    talk = TerminalTalk(GO_3X3, BOTH, ["a1", "hint", "quit"], player=player).run()
     end = talk.session.opponent.predict_end(talk.session.game_tree.state)
     assert end.margin is not None
     margin = re.escape(describe_margin(talk.game, end.margin))
     assert answers(talk, rf"win rate \d+% \(network alone [^)]*\), {margin}, 8 simulations")
-    assert answers(talk, rf"  margin {margin}\n  x, o: cells")
-    # A network without heads predicts nothing.
-    path = saved_player(tmp_path / "bare.safetensors", GO_3X3, TINY)
-    bare = TerminalTalk(GO_3X3, BOTH, words, player=parse_player(str(path))).run()
-    assert (
-        "this player does not predict territory: its network has no ownership head" in bare.output
-    )
-    assert not answers(bare, "margin")
-
-
-@pytest.mark.usefixtures("xterm")
-def test_territory_is_shaded_where_there_are_colours() -> None:
-    game = read_game(GO_3X3)
-    state = game.from_text("b2")
-    shares = np.array([1, 1, 1, 1, 1, 1, -1, -1, 0], np.float32)
-    drawn = drawn_on(Stream(is_terminal=True), views.board(game, state, None, shares))
-    assert plain(drawn).split("\n")[:3] == ["   3 x x x", "   2 x X x", "   1 o o ."]
-    assert "41m" in drawn  # a red ground
-    assert "46m" in drawn  # a cyan one
