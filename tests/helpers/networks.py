@@ -114,14 +114,20 @@ Quantize = Callable[[ResNet, np.ndarray], Callable[[np.ndarray], Outputs]]
 def check_int8(quantize: Quantize, options: dict[str, str | int]) -> None:
     """Compare a rounded network with its slow twin, and a rounded untrained one with itself.
 
-    A number on the edge between two levels may fall to either side; other levels or ranges would be
-    as far away as the exact answers are.
+    Differences are in units of the mean effect of rounding. Sums in float32 err by 0.001 of it. A
+    position differs more if one of its 2,700 rounded numbers lies on the edge between two levels,
+    or if a sum of two products exceeds 16 bits where the processor has no VNNI: one in ten to one
+    in three. Ranges that are wrong by 1 % change nearly all positions by 1 and more.
     """
     network, calibration, observations = scrambled(**options), boards(200), boards(300)[200:]
     twin = int8_twin(network, calibration, observations)
     rounded, unrounded = quantize(network, calibration)(observations), exact(network, observations)
+    differences = np.zeros(len(observations))
     for ours, theirs, other in zip(rounded, twin, unrounded, strict=True):
-        assert np.abs(ours - theirs).mean() < 0.1 * np.abs(ours - other).mean()
+        distances = np.abs(ours - theirs).reshape(len(ours), -1).max(axis=1)
+        differences = np.maximum(differences, distances / np.abs(theirs - other).mean())
+    assert np.quantile(differences, 0.4) < 0.01
+    assert differences.mean() < 2
     untrained = ResNet((3, 6, 7), 7, SETTINGS, 1).eval()  # the weights of its blocks are all zeros
     check_close(quantize(untrained, boards(8))(boards(8)), exact(untrained, boards(8)))
 

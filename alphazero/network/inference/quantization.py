@@ -6,6 +6,13 @@ largest value on positions from play, with one range per tensor. Its weights are
 training of neural networks for efficient integer-arithmetic-only inference*, arXiv:1712.05877,
 sections 2.1 and 3; per channel: Krishnamoorthi, arXiv:1806.08342, section 3.)
 
+On x86 without VNNI, such as Zen 3, sums of two products stop at 16 bits, and 2 * 255 * 127 is too
+much (oneDNN's guide, "Nuances of int8 computations"). OpenVINO's remedy, weights of 7 bits, costs
+more than it saves: on a Zen 3 at most one sum in a million was cut in players of tic-tac-toe and
+Connect Four. On 768 positions of each of six shipped players 97.9 to 99.9 % of the best moves were
+equal with the cuts, 98.2 to 99.9 % without, and 97.9 to 99.5 % with 7 bits, whose logits were 1.4
+to 1.6 times as far away. `QuantizationError` is measured where the network plays: it sees the cuts.
+
 Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 """
 

@@ -15,6 +15,8 @@ from alphazero.training.learning.objective import Objective
 
 HEADS = dataclasses.replace(NETWORK, auxiliary=AUXILIARY_HEADS, global_pooling=2, blocks=2)
 
+PARAMETERS = [f"network.{name}" for name, _ in make_network(settings=HEADS).named_parameters()]
+
 
 @contextmanager
 def recording_by(monkeypatch: pytest.MonkeyPatch, record: Callable[..., nn.Module]) -> Iterator:
@@ -78,6 +80,11 @@ def test_where_torch_cannot_record_it_learns_without_and_says_so_once(
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("optimizer", ["sgd", "adamw", "muon"])
 def test_a_gpu_learns_as_the_processor_does(optimizer: str):
+    """Moments are compared, for they are means of gradients.
+
+    AdamW divides each gradient by its size, and Muon each direction of a matrix: they make whole
+    steps of what is mere rounding. So of their weights only the whole step's direction is compared.
+    """
     settings = dataclasses.replace(PLAIN, optimizer=optimizer, ema_decay=0.9)
     learners = [
         Learner(make_network(settings=HEADS), settings, device, "float32")
@@ -85,11 +92,21 @@ def test_a_gpu_learns_as_the_processor_does(optimizer: str):
     ]
     for step in range(6):
         batch = with_targets(make_batch(8 if step % 2 else 4, step), step)
+        before = learners[0].state()
+        learners[1].restore(before, step)
         steps = [learner.train_step(batch) for learner in learners]
-        learners[1].restore(learners[1].state(), step + 1)
         for name, figure in steps[0].items():
             assert float(steps[1][name]) == pytest.approx(float(figure), rel=0.02, abs=1e-3), name
+        states = [learner.state() for learner in learners]
+        for name, expected in states[0].items():
+            if optimizer == "sgd" or not name.startswith(("network", "player")):
+                size = float(expected.abs().max())
+                torch.testing.assert_close(
+                    states[1][name], expected, rtol=0.01, atol=1e-3 * size, msg=name
+                )
+        moved = [
+            torch.cat([(state[name] - before[name]).flatten() for name in PARAMETERS])
+            for state in states
+        ]
+        assert torch.cosine_similarity(*moved, dim=0) > 0.9
     assert len(learners[1]._objective._recorded) == 2
-    for name, expected in learners[0].state().items():
-        found = learners[1].state()[name]
-        torch.testing.assert_close(found, expected, rtol=0.05, atol=5e-3, msg=name)
