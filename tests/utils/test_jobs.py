@@ -18,7 +18,7 @@ from alphazero.utils.jobs import (
     split_evenly,
 )
 
-PATIENCE = 20.0
+PATIENCE = 600.0
 """Seconds after which a job that nobody stops fails, so that a bug ends the test."""
 
 

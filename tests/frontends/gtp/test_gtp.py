@@ -464,12 +464,12 @@ PLAUSIBLE = f"""
 @pytest.mark.parametrize(
     ("player", "line", "endings", "answered"),
     [
-        ("uct:seconds=60", "genmove b", ["quit"], "= [A-G]1\n\n=\n\n"),
-        ("uct:seconds=60", "genmove b", ["8 quit # good night", "name"], "= [A-G]1\n\n=8\n\n"),
-        ("uct:seconds=60", "genmove b", [], "= [A-G]1\n\n"),
-        ("uct:seconds=60", "reg_genmove b", [], "= [A-G]1\n\n"),
-        ("uct:seconds=60", "genmove_analyze b 9999", [], "=\n(info .*\n)+play [A-G]1\n\n"),
-        ("minimax:seconds=60", "genmove b", [], r"\? stopped: .*\n\n"),
+        ("uct:seconds=900", "genmove b", ["quit"], "= [A-G]1\n\n=\n\n"),
+        ("uct:seconds=900", "genmove b", ["8 quit # good night", "name"], "= [A-G]1\n\n=8\n\n"),
+        ("uct:seconds=900", "genmove b", [], "= [A-G]1\n\n"),
+        ("uct:seconds=900", "reg_genmove b", [], "= [A-G]1\n\n"),
+        ("uct:seconds=900", "genmove_analyze b 9999", [], "=\n(info .*\n)+play [A-G]1\n\n"),
+        ("minimax:seconds=900", "genmove b", [], r"\? stopped: .*\n\n"),
     ],
 )
 def test_leaving_during_a_search_ends_the_search(
@@ -482,7 +482,7 @@ def test_leaving_during_a_search_ends_the_search(
 
     start = time.monotonic()
     output = GtpTalk(player, "connect_four", lines).run()
-    assert time.monotonic() - start < 30
+    assert time.monotonic() - start < 600
     assert re.fullmatch(answered, output), output
 
 
@@ -493,8 +493,8 @@ def test_lines_still_unanswered_on_leaving_are_answered_at_once() -> None:
         yield from ["name", "genmove w", "name", "quit", "version"]
 
     start = time.monotonic()
-    output = GtpTalk("uct:seconds=60", "connect_four", lines).run()
-    assert time.monotonic() - start < 30
+    output = GtpTalk("uct:seconds=900", "connect_four", lines).run()
+    assert time.monotonic() - start < 600
     name, move = "= alphazero\n\n", r"= [A-G][12]\n\n"
     assert re.fullmatch(move + name + move + name + "=\n\n", output)
 

@@ -181,7 +181,10 @@ def test_a_writer_thread_that_raises_late_is_not_reported_twice(
     monkeypatch.setattr(threading, "excepthook", heard.append)
     run = event_file_writer._AsyncWriterThread.run
 
+    writers: list[threading.Thread] = []
+
     def dawdle(thread: Any) -> None:
+        writers.append(thread)
         try:
             run(thread)
         except OSError:
@@ -196,6 +199,7 @@ def test_a_writer_thread_that_raises_late_is_not_reported_twice(
     monkeypatch.setattr(RecordWriter, "write", refuse)
     with pytest.raises(RunError, match="cannot write"), curves:
         curves.write(1, Metrics({"loss/total": 1.0}))
-    time.sleep(0.6)
+    (writer,) = writers
+    writer.join()
     assert not heard
     assert threading.excepthook == heard.append
