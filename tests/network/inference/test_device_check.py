@@ -30,7 +30,7 @@ from alphazero.utils.arrays import Float32Array
 
 Outputs = tuple[Float32Array, Float32Array]
 
-SHIPPED = sorted(CHECKPOINTS.glob("*.safetensors"))
+SHIPPED = sorted(CHECKPOINTS.glob("*.safetensors"), key=lambda path: path.stat().st_size)
 GAME = make_game("connect_four")
 SETTINGS = network_config(blocks=2, filters=8, policy_filters=2, value_filters=1, value_hidden=8)
 
@@ -53,16 +53,12 @@ pytestmark = pytest.mark.arithmetic
 
 
 class Sick(TorchEvaluator):
-    """Answers otherwise than the network."""
+    """Answers otherwise than the network, in the way `kind`."""
 
-    harm: Callable[[Float32Array, Float32Array], Outputs]
+    kind = "zeros"
 
     def evaluate(self, observations: Float32Array) -> Outputs:
-        return type(self).harm(*super().evaluate(observations))
-
-
-def sick(kind: str) -> type[Sick]:
-    return type("SickNow", (Sick,), {"harm": staticmethod(SICK[kind])})
+        return SICK[self.kind](*super().evaluate(observations))
 
 
 def new_network(seed: int = 0, **options: Any) -> ResNet:
@@ -70,18 +66,22 @@ def new_network(seed: int = 0, **options: Any) -> ResNet:
     return ResNet(GAME.observation_shape, GAME.num_actions, settings, seed)
 
 
+@pytest.mark.parametrize("players", [3, pytest.param(None, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("backend", "precision"),
     [*product(("torch", "openvino"), TOLERANCES), ("onnxruntime", "float32")],
 )
-def test_healthy_backends_pass_with_new_and_trained_networks(backend: str, precision: str) -> None:
+def test_healthy_backends_pass_with_new_and_trained_networks(
+    backend: str, precision: str, players: int | None
+) -> None:
+    """The smallest players; the slow test takes all."""
     if backend == "openvino" and not openvino_is_installed():
         pytest.skip("OpenVINO is not installed")
     if (backend, precision) == ("openvino", "bfloat16") and "ONEDNN_MAX_CPU_ISA" in os.environ:
         pytest.skip("OpenVINO asks the processor, not this variable, whether it has bfloat16")
     settings = InferenceConfig(backend=backend, precision=precision, device="cpu")
     networks = [(GAME, new_network()), (GAME, new_network(global_pooling=2))]
-    for path in SHIPPED:
+    for path in SHIPPED[:players]:
         saved = load_checkpoint(path)
         networks.append((make_game(saved.game_name, **saved.game_options), saved.network()))
     worst = 0.0
@@ -93,23 +93,25 @@ def test_healthy_backends_pass_with_new_and_trained_networks(backend: str, preci
 
 
 @pytest.mark.parametrize("precision", TOLERANCES)
-@pytest.mark.parametrize("kind", SICK)
-def test_wrong_answers_are_noticed_of_new_and_trained_networks(kind: str, precision: str) -> None:
-    trained = load_checkpoint(next(path for path in SHIPPED if path.stem == "connect_four"))
+def test_wrong_answers_are_noticed_of_new_and_trained_networks(precision: str) -> None:
+    trained = load_checkpoint(CHECKPOINTS / "connect_four.safetensors")
     for network in (new_network(seed=2), trained.network()):
-        evaluator = sick(kind)(network, "cpu", precision)
-        with pytest.raises(RunError, match=r"computes wrongly: .*inference.device=cpu") as caught:
-            check_device(evaluator, network, GAME)
-        assert str(caught.value).isprintable()
+        evaluator = Sick(network, "cpu", precision)
+        for evaluator.kind in SICK:
+            with pytest.raises(RunError, match=r"computes wrongly: .*device=cpu") as caught:
+                check_device(evaluator, network, GAME)
+            assert str(caught.value).isprintable()
 
 
 def test_another_position_s_policy_is_noticed_beside_a_bias_that_all_have_in_common() -> None:
     network = new_network(seed=2)
     with torch.no_grad():
         network.policy_output.bias.fill_(30.0)
+    evaluator = Sick(network, "cpu", "float32")
     check_device(TorchEvaluator(network, "cpu", "float32"), network, GAME)
+    evaluator.kind = "another position's policy"
     with pytest.raises(RunError, match="computes wrongly"):
-        check_device(sick("another position's policy")(network, "cpu", "float32"), network, GAME)
+        check_device(evaluator, network, GAME)
 
 
 def test_the_answers_of_other_weights_are_noticed() -> None:
@@ -148,7 +150,7 @@ def test_the_check_changes_neither_the_network_nor_any_random_numbers() -> None:
 
 def poison(monkeypatch: pytest.MonkeyPatch) -> None:
     def make_sick(network: ResNet, settings: InferenceConfig) -> Sick:
-        return sick("zeros")(network, settings.device, settings.precision)
+        return Sick(network, settings.device, settings.precision)
 
     monkeypatch.setattr(iteration, "make_evaluator", make_sick)
 
