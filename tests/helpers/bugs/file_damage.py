@@ -7,6 +7,7 @@ noticed, and what else happened.
 A *damaged* file has randomly changed bytes; a *hostile* one also has matching hashes.
 """
 
+import importlib
 import io
 import json
 import pickle
@@ -299,12 +300,9 @@ class DamageTrial:
 
 def try_checkpoints(trial: DamageTrial, count: int, choice: random.Random, place: Path) -> None:
     """Read `count` damaged or hostile variants of a small player."""
-    from alphazero.games import game_names, make_game
     from alphazero.network import checkpoint
     from alphazero.network.resnet import ResNet
 
-    for name in game_names():  # a damaged name may be another game's, which would be imported
-        make_game(name)
     # Thousands of files need not be forced to the disk.
     checkpoint.write_atomic = lambda path, data: Path(path).write_bytes(data)  # type: ignore[assignment]
     settings = network_config(
@@ -379,7 +377,13 @@ def try_shards(trial: DamageTrial, count: int, choice: random.Random, place: Pat
 
 
 if __name__ == "__main__":
+    from alphazero.games import game_names, make_game
+
     torch.set_num_threads(1)
+    # Before memory is traced, which is slow:
+    importlib.import_module("alphazero.training.run_directory")
+    for name in game_names():  # a damaged name may be another game's, which would be imported
+        make_game(name)
     number, seed, folder, found = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), {}
     for what, try_files in (("checkpoint", try_checkpoints), ("shard", try_shards)):
         place = folder / what
