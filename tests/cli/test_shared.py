@@ -53,7 +53,8 @@ def test_ratings_as_an_object(player: Path, capsys: Capture) -> None:
         assert row["minutes"] is None
 
 
-def test_grades_get_a_line_each(player: Path, capsys: Capture) -> None:
+def test_grades_get_a_line_each(tmp_path: Path, capsys: Capture) -> None:
+    player = saved_player(tmp_path / "player.safetensors", "nim")
     command = "grade", player, "--simulations", "0,2", "--min-accuracy", 1
     grades = objects(capsys, *command, code=1)
     assert [grade["simulations"] for grade in grades] == [0, 2]
