@@ -152,7 +152,7 @@ def test_ranges_do_not_depend_on_how_weights_lie_in_memory() -> None:
 
 # In a run
 
-NEWEST = "gate.games=0"
+NEWEST = ["gate.games=0", "budget.iterations=3"]
 """The newest network plays: rounding an untrained one, whose blocks are zeros, changes nothing."""
 
 
@@ -168,21 +168,21 @@ def run_in_int8(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that takes int8 whatever the check says."""
     with pytest.MonkeyPatch.context() as patch:
         set_limits(patch, 0, 2)
-        return loop.train(tiny_config(tmp_path_factory.mktemp("int8"), NEWEST, INT8))
+        return loop.train(tiny_config(tmp_path_factory.mktemp("int8"), *NEWEST, INT8))
 
 
 @needs_openvino
 def test_a_run_in_int8_resumes_to_the_very_same_files(
     run_in_int8: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = [NEWEST, INT8]
+    options = [*NEWEST, INT8]
     set_limits(monkeypatch, 0, 2)
     broken = loop.train(tiny_config(tmp_path, *options, "budget.iterations=2"))
-    loop.resume(broken, ["budget.iterations=4"])
+    loop.resume(broken, ["budget.iterations=3"])
     assert results_of(broken) == results_of(run_in_int8)
     for name in ("inference/int8_agreement", "inference/int8_value_error"):
         found = points(run_in_int8 / "tensorboard", name)
-        assert [iteration for iteration, _ in found] == [2, 3, 4]
+        assert [iteration for iteration, _ in found] == [2, 3]
         assert all(0 <= value <= 1 for _, value in found)
 
 
@@ -194,13 +194,13 @@ def test_a_run_whose_limits_nothing_keeps_plays_as_without_int8_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     set_limits(monkeypatch, 1, 0)
-    refused = loop.train(tiny_config(tmp_path / "refused", NEWEST, INT8))
+    refused = loop.train(tiny_config(tmp_path / "refused", *NEWEST, INT8))
     lines = [line for line in capsys.readouterr().out.splitlines() if "self-play stays in" in line]
-    assert [line.split(":")[0] for line in lines] == ["iteration 2", "iteration 3", "iteration 4"]
+    assert [line.split(":")[0] for line in lines] == ["iteration 2", "iteration 3"]
     for line in lines:
         assert "stays in float32; int8 has " in line
         assert "at least 100.0% wanted" in line
-    plain = loop.train(tiny_config(tmp_path / "plain", NEWEST))
+    plain = loop.train(tiny_config(tmp_path / "plain", *NEWEST))
     assert results_of(refused) == results_of(plain)
     assert results_of(refused) != results_of(run_in_int8)
 
@@ -208,7 +208,7 @@ def test_a_run_whose_limits_nothing_keeps_plays_as_without_int8_and_says_so(
 def test_where_torch_computes_a_run_in_int8_is_the_run_without(tmp_path: Path) -> None:
     torch_alone = "inference.backend=torch"
     asked, plain = (
-        loop.train(tiny_config(tmp_path / name, NEWEST, torch_alone, "budget.iterations=2", *more))
+        loop.train(tiny_config(tmp_path / name, *NEWEST, torch_alone, "budget.iterations=2", *more))
         for name, more in (("asked", [INT8]), ("plain", []))
     )
     assert results_of(asked) == results_of(plain)
