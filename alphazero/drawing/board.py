@@ -12,6 +12,7 @@ import math
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -307,6 +308,21 @@ def _is_named(labels: Labels, cells: tuple[int, ...], columns: int, name: str) -
     """Whether a move is named after its cell or, if it moves a piece, after both of its cells."""
     words = [labels.name(*divmod(cell, columns)) for cell in cells]
     return name == words[0] if len(words) == 1 else name.startswith(words[0]) and words[1] in name
+
+
+def empty_board(game: Game) -> dict[str, Any]:
+    """Return an empty board as JSON for a page: its picture, its size and its cells, row by row."""
+    board, labels = geometry_of(game), cell_labels(game)
+    return {
+        "field": field_svg(game),
+        "width": board.width,
+        "height": board.height,
+        "radius": board.radius,
+        "cells": [
+            {"x": x, "y": y, "label": label}
+            for (x, y), label in zip(board.centres, labels, strict=True)
+        ],
+    }
 
 
 @functools.lru_cache(maxsize=64)

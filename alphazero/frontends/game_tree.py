@@ -169,7 +169,8 @@ class GameTree:
         return 0 if value_of(self.outcome, 0) > 0 else 1
 
     def resign(self, player: int, forfeit_reason: str = "") -> None:
-        """Record a resignation here, or a loss by the error `forfeit_reason`."""
+        """End the line here by a resignation, or by a loss through the error `forfeit_reason`."""
+        self.current.last_child = None
         self.resignation = Resignation(self.current, player, forfeit_reason)
 
     def go_to(self, ply: int) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum, auto
 from typing import Any, ClassVar, NamedTuple, Self
@@ -127,6 +127,9 @@ class Game(ABC):
 
     observation_options: ClassVar[tuple[str, ...]] = ()
     """The options that change nothing but the observation; the state does not hold them."""
+
+    option_words: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """What the values 0, 1, ... of an option mean, for titles and the page."""
 
     last_move_in_state_key: ClassVar[bool] = True
     """Whether the rest of a game can depend on the last move, such as a pass in Go."""

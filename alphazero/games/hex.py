@@ -13,6 +13,7 @@ chain touches, so that a move which joins nothing new only checks its neighbours
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -216,6 +217,7 @@ class Hex(Game):
     last_move_in_state_key = False
     policy_planes = 1
     board_style = BoardStyle.HEXAGONS
+    option_words: ClassVar = {"swap": ("off", "on")}
     side_names = "Red", "Blue"
     """The colours of the sides of the board that a player joins."""
 

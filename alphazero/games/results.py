@@ -54,7 +54,8 @@ def title_of(game: Game) -> str:
         if option.endswith(HALF_POINTS):
             words.append(f"{option.removesuffix(HALF_POINTS)} {value / 2:g}")
         elif option not in (*SIZES, *game.observation_options) and value != usual[option]:
-            words.append(f"{option.replace('_', ' ')} {value}")
+            word = game.option_words[option][value] if option in game.option_words else value
+            words.append(f"{option.replace('_', ' ')} {word}")
     return ", ".join(words)
 
 

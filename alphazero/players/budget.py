@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from alphazero.errors import PlayerError
+from alphazero.utils.tables import count_of
 
 
 class Budget(NamedTuple):
@@ -29,7 +30,7 @@ class Budget(NamedTuple):
         raise PlayerError(f"expected {unit}, as in 200, or seconds, as in 5s; got {text[:20]!r}")
 
     def __str__(self) -> str:
-        simulations = "" if self.simulations is None else f"{self.simulations:,} simulations"
+        simulations = "" if self.simulations is None else count_of(self.simulations, "simulation")
         seconds = (
             "" if self.seconds is None else f"{self.seconds:g} second{'s' * (self.seconds != 1)}"
         )

@@ -13,7 +13,7 @@ from alphazero.mcts.tree_reading import Proof, principal_variation, proof_of, ro
 from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction, predict_end
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.arrays import Float64Array, Int64Array
-from alphazero.utils.tables import align
+from alphazero.utils.tables import align, count_of
 
 MOST_PRINTED: Final = 10
 """Maximum moves that a printed result shows."""
@@ -59,6 +59,11 @@ class SearchResult:
     """the player's move; None while it searches"""
 
     @property
+    def size(self) -> str:
+        """Its number of simulations in words: `1 simulation`, `1,200 simulations`."""
+        return count_of(self.simulations, "simulation")
+
+    @property
     def visits(self) -> Int64Array:
         """The visits of each action [A]."""
         return self._by_action("visits", np.int64)
@@ -83,7 +88,7 @@ class SearchResult:
         return self.game.action_names(self.state, line)
 
     def __str__(self) -> str:
-        lines = [f"value {self.value:+.3f} after {self.simulations:,} simulations"]
+        lines = [f"value {self.value:+.3f} after {self.size}"]
         rows, replies = [("move", "visits", "value", "prior")], ["line"]
         for _, visits, value, prior, line in self.candidates[:MOST_PRINTED]:
             name, *rest = self.names(line)

@@ -18,6 +18,11 @@ def align(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
+def count_of(number: int, noun: str) -> str:
+    """Return a number and its noun: `1 move`, `1,200 moves`."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def markdown_row(cells: Sequence[str]) -> str:
     """Return a row of a table in Markdown."""
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"

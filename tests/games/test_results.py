@@ -33,7 +33,7 @@ def test_a_result_is_described_in_the_words_of_the_games_players(
         ("connect_four:columns=8,length=5", "Connect Four 6 x 8, length 5"),
         ("go:rows=7,columns=7,komi_half_points=9", "Go 7 x 7, komi 4.5"),
         ("go:features=1", "Go 9 x 9, komi 7.5"),
-        ("hex:size=5,swap=1", "Hex 5 x 5, swap 1"),
+        ("hex:size=5,swap=1", "Hex 5 x 5, swap on"),
         ("nim:heap=20", "Nim, heap 20"),
     ],
 )

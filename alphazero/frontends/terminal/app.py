@@ -137,8 +137,7 @@ class Terminal:
         name, result = answer
         move = Text(f"{side} plays {name}", PLAYERS[player])
         if result:
-            simulations = f"{result.simulations:,} simulations"
-            move = Text.assemble(move, f" (win rate {win_rate(result.value):.0%}, {simulations})")
+            move = Text.assemble(move, f" (win rate {win_rate(result.value):.0%}, {result.size})")
         console.print(move)
 
     def _result(self) -> Text:

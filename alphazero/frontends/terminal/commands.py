@@ -17,6 +17,7 @@ from alphazero.players.budget import Budget
 from alphazero.players.levels import describe_levels
 from alphazero.records.game_files import check_savable, load_start_position, save_played
 from alphazero.utils.files import printable
+from alphazero.utils.tables import count_of
 
 
 class CommandResult(enum.Enum):
@@ -115,7 +116,7 @@ def _load(context: CommandContext, text: str) -> CommandResult:
     session = context.session
     session.begin(load_start_position(Path(name), count, session.game))
     ply = session.game_tree.current.ply
-    moves = f"{ply} move{'s' * (ply != 1)}"
+    moves = count_of(ply, "move")
     context.console.print(f"loaded {printable(name)}: {moves}; undo steps back")
     return CommandResult.PLAY
 
@@ -128,7 +129,7 @@ def _save(context: CommandContext, text: str) -> None:
         raise PlayerError("there is no move to save yet")
     check_savable(Path(text), context.session.game)
     save_played(Path(text), played)
-    context.console.print(f"saved {len(played)} game{'s' * (len(played) > 1)} in {printable(text)}")
+    context.console.print(f"saved {count_of(len(played), 'game')} in {printable(text)}")
 
 
 # --- the player and the sides --------------------------------------------------------------------

@@ -80,7 +80,7 @@ def candidates(console: PlainConsole, session: TerminalSession, result: SearchRe
         f"  {side_of(game, session.game_tree.to_play)}: win rate {win_rate(result.value):.0%}"
         + (network if session.spec.saved is not None else "")
         + ("" if margin is None else f", {describe_margin(game, margin)}")
-        + f", {result.simulations:,} simulations"
+        + f", {result.size}"
     )
     table = Table(box=None, padding=(0, 0, 0, 2), header_style="dim")
     for name in COLUMNS:

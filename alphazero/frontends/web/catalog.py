@@ -3,8 +3,10 @@
 The page names entries; a name is never used as a path.
 """
 
+import contextlib
 import dataclasses
 import itertools
+import threading
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +28,9 @@ BUILTIN_PLAYERS: Final = ("random", "uct", "minimax:depth=2", "minimax:depth=4")
 USUAL_LEVEL: Final = 4
 """The level of a player whose spec sets neither a level nor a budget."""
 
+READ_SECONDS: Final = 5.0
+"""Maximum seconds that a new game waits for the files of its players."""
+
 MAX_CELLS: Final = 26 * 26
 """Maximum cells of a board that the page shows."""
 
@@ -36,14 +41,16 @@ class PlayerOption:
 
     name: str
     spec: PlayerSpec
+    levels: tuple[Level, ...] = ()
+    """the levels for people, the weakest first; none without a search"""
     stamp: Hashable = None
     """changes when the checkpoint's file is replaced; None without a file"""
 
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """The levels for people, the weakest first; none without a search."""
-        table = self.spec.levels
-        return table.levels if table else ()
+    @classmethod
+    def read(cls, name: str, spec: PlayerSpec) -> "PlayerOption":
+        """Read the files of a player; raise AlphaZeroError for a damaged one."""
+        stamp, table = _stamp(spec), spec.levels
+        return cls(name, spec, table.levels if table else (), stamp)
 
     @property
     def default_budget(self) -> Budget:
@@ -99,9 +106,7 @@ class Side:
             return self.player.name
         if self.level is not None:
             return f"{self.player.name}, level {self.level}"
-        if self.budget.seconds is not None:
-            return f"{self.player.name}, {self.budget.seconds:g} s"
-        return f"{self.player.name}, {self.budget.simulations} simulations"
+        return f"{self.player.name}, {self.budget}"
 
     def json(self) -> dict[str, Any]:
         player = PERSON if self.player is None else self.player.name
@@ -114,14 +119,18 @@ class Catalog:
     def __init__(self, specs: Sequence[PlayerSpec] = (), games: Sequence[Game] = ()) -> None:
         """`games` are added to the registered ones and those of the players."""
         self.players: dict[str, PlayerOption] = {}
+        self._readers: dict[str, threading.Thread] = {}
+        """The last reading of a player's file, by name."""
         for spec in (*specs, *map(parse_player, BUILTIN_PLAYERS)):
             if all(player.spec.name != spec.name for player in self.players.values()):
                 name = _unused_name(_short_name(spec), self.players)
-                self.players[name] = PlayerOption(name, spec, _stamp(spec))
-        self.games = {name: make_game(name) for name in game_names()}
-        for game in (*games, *(player.spec.game for player in self.players.values())):
-            if game is not None:
-                self.games.setdefault(write_game(game), game)
+                self.players[name] = PlayerOption.read(name, spec)
+        own = (player.spec.game for player in self.players.values())
+        by_title: dict[str, Game] = {}
+        for game in (*map(make_game, game_names()), *games, *filter(None, own)):
+            # Games of one title differ in nothing, or only in what the network observes.
+            by_title.setdefault(title_of(game), game)
+        self.games = {write_game(game): game for game in by_title.values()}
 
     def player(self, name: str, game: Game) -> PlayerOption:
         """Return a player by name.
@@ -155,18 +164,26 @@ class Catalog:
     def newest(self, player: PlayerOption) -> PlayerOption:
         """Return a player with its newest network; read its file again if it was replaced.
 
-        May run on any thread.
+        Blocks for `READ_SECONDS` at most: a file on a network that hangs keeps a thread of its own,
+        and the player its network. May run on any thread.
         """
-        player = self.players.get(player.name, player)
-        before, stamp = player.spec, _stamp(player.spec)
-        if stamp == player.stamp or not isinstance(before, CheckpointSpec):
-            return player
-        try:
-            spec = dataclasses.replace(before, loaded=None).for_game(before.saved.game)
-        except AlphaZeroError:  # damaged or removed: keep the old network
-            return player
-        self.players[player.name] = PlayerOption(player.name, spec, stamp)
-        return self.players[player.name]
+        reader = self._readers.get(player.name)
+        if reader is None or not reader.is_alive():
+            reader = threading.Thread(target=self._read, args=[player.name], daemon=True)
+            self._readers[player.name] = reader
+            reader.start()
+        reader.join(READ_SECONDS)
+        return self.players.get(player.name, player)
+
+    def _read(self, name: str) -> None:
+        """Read a player's file again if it was replaced; keep the player if it is damaged."""
+        player = self.players.get(name)
+        if player is None or not isinstance(before := player.spec, CheckpointSpec):
+            return
+        if _stamp(before) != player.stamp:
+            with contextlib.suppress(AlphaZeroError):
+                spec = dataclasses.replace(before, loaded=None).for_game(before.saved.game)
+                self.players[name] = PlayerOption.read(name, spec)
 
     def analysis_player(self, game: Game) -> PlayerOption:
         """Return the default analysis player of a game: a network if possible, else rollouts."""
@@ -184,11 +201,20 @@ class Catalog:
     def json(self) -> dict[str, Any]:
         return {
             "games": [
-                {"name": name, "title": title_of(game), "options": game.options}
+                {"name": name, "title": title_of(game), "options": _options_of(game)}
                 for name, game in self.games.items()
             ],
             "players": [player.json() for player in self.players.values()],
         }
+
+
+def _options_of(game: Game) -> list[dict[str, Any]]:
+    """Return the options of its rules; `words` are those of the values 0, 1, ..., or null."""
+    return [
+        {"name": name, "value": value, "words": game.option_words.get(name)}
+        for name, value in game.options.items()
+        if name not in game.observation_options
+    ]
 
 
 def check_board_size(game: Game) -> Game:

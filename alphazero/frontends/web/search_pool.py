@@ -89,10 +89,10 @@ class _Slot:
     analyzer: Analyzer
     client: Hashable = None
     request: SearchRequest | None = None
-    started: float = 0.0
+    start: float = 0.0
     """time when its last request started"""
     deadline: float | None = None
-    reported: float = 0.0
+    last_report: float = 0.0
     """time of the last progress report"""
     visits: int = 0
     """visits of the root at the start of the search"""
@@ -227,11 +227,11 @@ class SearchPool:
                 return slot
         idle = [slot for slot in self._slots if slot.request is None]
         if idle:
-            return min(idle, key=lambda slot: (slot.client is not None, slot.started))
+            return min(idle, key=lambda slot: (slot.client is not None, slot.start))
         endless = [slot for slot in self._slots if slot.request and slot.request.budget == NO_LIMIT]
         if not endless:
             return None
-        slot = min(endless, key=lambda slot: slot.started)
+        slot = min(endless, key=lambda slot: slot.start)
         request = slot.request
         assert request is not None
         response = SearchResponse(progress=self._progress_of(slot, request))
@@ -248,7 +248,7 @@ class SearchPool:
             analyzer.sync(request.moves)
         now = time.monotonic()
         slot.client, slot.request = request.client, request
-        slot.started = slot.reported = now
+        slot.start = slot.last_report = now
         seconds = request.budget.seconds
         slot.deadline = None if seconds is None else now + seconds
         if analyzer.searches:
@@ -295,8 +295,8 @@ class SearchPool:
                 continue
             if slot.deadline is not None and now >= slot.deadline:
                 slot.analyzer.stop()
-            elif now - slot.reported >= REPORT_INTERVAL:
-                slot.reported = now
+            elif now - slot.last_report >= REPORT_INTERVAL:
+                slot.last_report = now
                 progress = self._progress_of(slot, request)
                 if progress is None:
                     continue
@@ -309,7 +309,7 @@ class SearchPool:
         result = slot.analyzer.result(request.state, MAX_LINES)
         if result is None:
             return None
-        seconds = max(time.monotonic() - slot.started, 1e-3)
+        seconds = max(time.monotonic() - slot.start, 1e-3)
         speed = max(result.simulations - slot.visits, 0) / seconds
         return SearchProgress(replace(result, candidates=result.candidates[:MAX_CANDIDATES]), speed)
 

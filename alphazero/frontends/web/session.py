@@ -88,6 +88,8 @@ class WebSession:
         """Callbacks of the open streams, called with `view`, `search` or `end`."""
         self.paused = False
         self.analyzing = False
+        self.shows_territory = False
+        """Whether the page shows who will own the board: the network says it, also unsearched."""
         self.analysis_player = manager.catalog.analysis_player(game)
         self.message = ""
         self.serial = 0
@@ -207,6 +209,10 @@ class WebSession:
             raise GameError(f"{player.name} does not search, so it cannot analyze")
         self.analysis_player = player or self.analysis_player
         self.analyzing, self._analyzed = on, None
+        self._refresh()
+
+    def show_territory(self, on: bool) -> None:
+        self.shows_territory = on
         self._refresh()
 
     def start_review(self, on: bool) -> None:
@@ -344,6 +350,9 @@ class WebSession:
             return goal
         if self.analyzing and self._analyzed is not here:
             return SearchGoal(ANALYSIS, here, self.analysis_player)
+        has_network = self.analysis_player.spec.saved is not None
+        if self.shows_territory and here.search_result is None and has_network:
+            return SearchGoal(ANALYSIS, here, self.analysis_player, Budget(0))
         return None
 
     def _review_goal(self) -> SearchGoal | None:

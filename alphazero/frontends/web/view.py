@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from alphazero.drawing.board import cell_labels, field_svg, geometry_of
+from alphazero.drawing.board import empty_board
 from alphazero.drawing.palette import looks_of
 from alphazero.frontends.game_tree import GameNode
 from alphazero.frontends.review.annotation import describe_exact_end
@@ -20,6 +20,7 @@ from alphazero.mcts.tree_reading import Proof
 from alphazero.players.end_prediction import EndPrediction, predict_end
 from alphazero.players.position_search import SearchResult
 from alphazero.records.sgf_export import has_sgf
+from alphazero.utils.tables import count_of
 
 Json = dict[str, Any]
 
@@ -76,27 +77,19 @@ def view_of(session: WebSession) -> Json:
 
 def _board_json(game: Game, node: GameNode) -> Json:
     """Return a position's board, its cells row by row."""
-    geometry, labels = geometry_of(game), cell_labels(game)
+    board = empty_board(game)
+    actions = _actions(game, node.state, len(board["cells"]))
+    for cell, stone, moves in zip(
+        board["cells"], stones_by_cell(game, node.state), actions, strict=True
+    ):
+        cell.update(stone=stone, actions=moves)
     is_over = game.outcome(node.state) != ONGOING
     last = source = None
     if node.parent is not None and node.action is not None:
         last = game.action_cell(node.parent.state, node.action)
         source = game.action_source(node.parent.state, node.action)
     return {
-        "field": field_svg(game),
-        "width": geometry.width,
-        "height": geometry.height,
-        "radius": geometry.radius,
-        "cells": [
-            {"x": x, "y": y, "stone": stone, "label": label, "actions": actions}
-            for (x, y), stone, label, actions in zip(
-                geometry.centres,
-                stones_by_cell(game, node.state),
-                labels,
-                _actions(game, node.state, len(labels)),
-                strict=True,
-            )
-        ],
+        **board,
         "winning": list(game.winning_cells(node.state)) if is_over else [],
         "last": last,
         "source": source,
@@ -249,4 +242,4 @@ def _proof(game: Game, state: State, proof: Proof | None) -> str | None:
     mover = to_play(state)
     winner = mover if proof.value > 0 else 1 - mover
     moves = (proof.plies + 1) // 2 if winner == mover else proof.plies // 2
-    return f"{game.side_names[winner]} wins in {moves} move{'s' * (moves != 1)}"
+    return f"{game.side_names[winner]} wins in {count_of(moves, 'move')}"

@@ -12,6 +12,7 @@ illegal: with 722 moves on 19 x 19 and a check of every legal move, once in 10^1
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -88,6 +89,10 @@ class Go(Game):
 
     policy_planes = 1
     observation_options = ("features",)
+    option_words: ClassVar = {
+        "superko": ("simple", "positional", "situational"),
+        "suicide": ("forbidden", "allowed"),
+    }
     side_names = "Black", "White"
     stones_can_be_dead = True
     board_style = BoardStyle.INTERSECTIONS

@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from helpers.frontends.web_client import CHECKPOINT, PERSON, serving
 from helpers.players import ANY_SIZE, saved_player
 
 from alphazero.errors import PlayerError
+from alphazero.frontends.web import catalog as module
 from alphazero.frontends.web.catalog import Catalog, Side
 from alphazero.games import make_game
 from alphazero.games.registry import read_game
@@ -22,6 +24,18 @@ def test_players_of_one_name_are_shown_with_different_names(tmp_path: Path) -> N
     catalog = Catalog([parse_player(str(CHECKPOINT)), parse_player(str(copy))])
     assert list(catalog.players)[:2] == ["tic_tac_toe", "tic_tac_toe (2)"]
     assert str(tmp_path) not in json.dumps(catalog.json())
+
+
+def test_games_have_different_titles_and_words_for_their_options(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "go.safetensors", "go:rows=3,columns=3,features=1")
+    catalog = Catalog([parse_player(str(path))], [read_game("go:rows=3,columns=3")])
+    games = {game["title"]: game for game in catalog.json()["games"]}
+    assert len(games) == len(catalog.games)
+    assert {"Tic Tac Toe 3 x 3", "Go 3 x 3, komi 7.5", "Go 9 x 9, komi 7.5"} <= games.keys()
+    words = {option["name"]: option["words"] for option in games["Go 9 x 9, komi 7.5"]["options"]}
+    assert words.keys() == {"rows", "columns", "komi_half_points", "superko", "suicide", "moves"}
+    assert words["superko"] == ("simple", "positional", "situational")
+    assert words["rows"] is None
 
 
 def test_a_player_that_sees_komi_is_offered_for_any_komi(tmp_path: Path) -> None:
@@ -86,6 +100,27 @@ def test_a_new_game_is_played_by_the_newest_network_and_a_damaged_one_is_left(
         replace_file(path.read_bytes()[:999])
         page.do("new")
         assert session.sides[1].player is newest
+        path.unlink()
+        os.mkfifo(path)  # which would block whoever opens it
+        page.do("new")
+        assert session.sides[1].player is newest
+
+
+def test_a_file_that_blocks_stops_neither_the_pages_nor_the_end_of_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    player = parse_player(str(saved_player(tmp_path / "run.safetensors")))
+    answer, sides = threading.Event(), (PERSON, {"player": "run"})
+    with serving([player]) as running, running.begin("tic_tac_toe", *sides) as page:
+        monkeypatch.setattr(module, "READ_SECONDS", 0.01)
+        monkeypatch.setattr(module, "_stamp", lambda _: answer.wait())  # as a network that hangs
+        for _ in range(50):
+            assert page.do("new")["ply"] == 0
+        assert page.do("paste", moves="b2")["ply"] == 1
+        (reader,) = running.manager.catalog._readers.values()
+    assert reader.is_alive()
+    assert reader.daemon, "the program ends without it"
+    answer.set()
 
 
 def test_a_player_that_is_read_anew_keeps_the_size_that_was_asked_for(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ for what the page shows, never for the clock. Without Playwright and a Chromium 
 import io
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,20 @@ def test_a_whole_game_of_connect_four_is_clicked_and_stones_fall(visit: Any) -> 
     expect(page.locator("#status")).to_contain_text("Red wins")
     expect(page.locator(".overlay .won")).to_have_count(4)
     check_stones(page, game, [int(column) - 1 for column in WIN_IN_4.split()])
+
+
+def test_the_ring_of_winning_stones_stands_out_on_yellow_too(visit: Any) -> None:
+    page = visit("connect_four")
+    paste(page, "1 4 1 4 1 4 7 4")
+    expect(page.locator(".overlay .won")).to_have_count(4)
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        expect(page.locator("html")).to_have_attribute("data-theme", theme)
+        ring, disc = page.evaluate("""() => {
+            const style = (name) => getComputedStyle(document.querySelector(name));
+            return [style(".overlay .won").stroke, style(".piece.second .disc").fill];
+        }""")
+        assert contrast_of(parts_of(ring), parts_of(disc)) >= 3  # WCAG 2.2, 1.4.11
 
 
 def test_a_person_plays_a_player_at_a_level_and_takes_moves_back(visit: Any) -> None:
@@ -158,6 +172,11 @@ def colour_of(page: Page, name: str) -> tuple[int, ...]:
         return colour.match(/[0-9.]+/g).slice(0, 3).map(Number);
     }"""
     return tuple(map(round, page.evaluate(read, name)))
+
+
+def parts_of(colour: str) -> list[int]:
+    """Return the parts of a computed colour, `rgb(1, 2, 3)`."""
+    return [int(part) for part in re.findall(r"\d+", colour)][:3]
 
 
 def test_a_stone_beside_words_lies_on_the_colour_of_the_board(visit: Any) -> None:
@@ -328,11 +347,17 @@ def test_games_are_saved_loaded_and_refused_in_one_line(visit: Any) -> None:
     ply(page, 0, 3)
     paste(page, text)
     ply(page, 3)
-    paste(page, "b2")
-    expect(page.get_by_role("alert")).to_contain_text("b2")
-    ply(page, 3)
-    cell(page, "c1").click()
-    expect(page.get_by_role("alert")).to_be_empty()
+    # A refused text stays in the dialog, with the error, and can be changed.
+    page.get_by_role("button", name="Load or paste").click()
+    dialog = page.locator("#load-dialog")
+    dialog.locator("textarea").fill("b2")
+    dialog.get_by_role("button", name="Load", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_contain_text("b2 is taken")
+    expect(dialog.locator("textarea")).to_have_value("b2")
+    dialog.locator("textarea").fill("c1")
+    dialog.get_by_role("button", name="Load", exact=True).click()
+    expect(dialog).to_be_hidden()
+    ply(page, 4)
 
 
 def test_moves_without_a_cell_are_played_with_buttons(visit: Any) -> None:
@@ -348,15 +373,32 @@ def test_moves_without_a_cell_are_played_with_buttons(visit: Any) -> None:
 
 
 def test_a_new_game_is_chosen_with_its_options_and_the_players_stay(visit: Any) -> None:
-    page = visit("tic_tac_toe", PERSON, RANDOM)
+    page = visit("tic_tac_toe", PERSON, RANDOM, excused="status of 400")
     page.get_by_role("button", name="New game").click()
-    page.locator("#new-name").select_option("connect_four")
+    page.locator("#new-name").select_option("hex")
     page.get_by_text("Board and rules").click()
-    page.get_by_label("columns").fill("5")
+    page.locator("#new-options").get_by_label("swap").select_option("on")
+    page.get_by_label("size").fill("99")
     page.get_by_role("button", name="Start").click()
-    expect(page.locator("#board button")).to_have_count(30)
-    cell(page, "column 3, row 1").click()
+    expect(page.locator("#new-dialog").get_by_role("alert")).to_have_text(re.compile("size must"))
+    expect(page.get_by_label("size")).to_have_value("99")
+    page.get_by_label("size").fill("4")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("#board button")).to_have_count(16)
+    expect(page.locator("#game")).to_have_text("Hex 4 x 4, swap on")
+    cell(page, "a1").click()
     ply(page, 2)
+
+
+def test_a_game_is_over_for_who_takes_a_move_back_and_resigns(visit: Any) -> None:
+    page = visit("tic_tac_toe")
+    paste(page, "b2 a1 c3")
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Resign").click()
+    expect(page.locator("#status-text")).to_have_text("X resigned: O wins")
+    expect(page.locator("#resign")).to_be_hidden()
+    page.get_by_role("button", name="Rematch").click()
+    ply(page, 0)
 
 
 def test_several_moves_on_one_cell_are_a_small_choice(visit: Any) -> None:
@@ -422,10 +464,15 @@ def test_everything_has_a_name_and_text_stands_out_from_its_ground(visit: Any) -
 
 
 def contrast(page: Page, *names: str) -> float:
-    """Return the contrast of two colours of the page: WCAG 2.2, "contrast ratio"."""
+    """Return the contrast of two named colours of the page."""
+    return contrast_of(*(colour_of(page, name) for name in names))
+
+
+def contrast_of(*colours: Sequence[int]) -> float:
+    """Return the contrast of two colours: WCAG 2.2, "contrast ratio"."""
     lights = []
-    for name in names:
-        parts = [part / 255 for part in colour_of(page, name)]
+    for colour in colours:
+        parts = [part / 255 for part in colour]
         linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
         lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
     return (max(lights) + 0.05) / (min(lights) + 0.05)

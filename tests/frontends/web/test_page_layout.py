@@ -108,6 +108,23 @@ def make_sizes(game: str) -> tuple[int, int]:
     return (6, 6) if name == "breakthrough" else make_game(name).observation_shape[1:]
 
 
+def test_the_board_stays_in_view_while_a_card_is_used(visit: PageVisitor) -> None:
+    for viewport in (DESKTOP, TABLET, PHONE):
+        page = visit("tic_tac_toe", viewport=viewport)
+        paste(page, "b2 a1 c3")
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        box = page.locator("#board").bounding_box()
+        assert box["y"] >= 0, viewport
+        assert box["y"] + box["height"] <= viewport["height"], viewport
+
+
+def test_a_win_in_one_is_proven_by_one_simulation(visit: PageVisitor) -> None:
+    page = visit("tic_tac_toe")
+    paste(page, "a3 a2 b3 b2")
+    page.get_by_role("button", name="Hint").click()
+    page.locator("#caption", has_text="Proven: X wins in 1 move. 1 simulation.").wait_for()
+
+
 def test_a_finger_hits_every_control(visit: PageVisitor) -> None:
     player = {"player": "tic_tac_toe", "level": 3}
     page = visit("tic_tac_toe", PERSON, player, viewport=PHONE, has_touch=True)

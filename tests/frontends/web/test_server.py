@@ -368,6 +368,19 @@ def test_a_person_resigns_and_takes_it_back(served: Served) -> None:
         assert page.do("load", text=text)["status"] == "O resigned: X wins"
 
 
+def test_a_resignation_after_undo_ends_the_line_and_keeps_the_moves_as_a_variation(
+    served: Served,
+) -> None:
+    with served.begin("tic_tac_toe") as page:
+        page.do("paste", moves="b2 a1 c3")
+        page.do("undo")
+        view = page.do("resign")
+        assert (view["over"], view["ply"], len(view["moves"])) == (True, 2, 2)
+        assert read_line(page.saved("json").encode()).resigned
+        assert page.do("undo")["children"] == ["c3"]
+        assert page.do("branch", ply=2, index=0)["ply"] == 3
+
+
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [
@@ -568,9 +581,17 @@ def test_the_end_is_predicted_for_player_0_by_the_network_and_at_last_known_by_t
             assert end["ownership"] == pytest.approx(own.ownership, abs=1e-3)
         elif end is not None:
             assert end["ownership"] is None
+        # Where no search was, the network is asked while the page shows territory.
+        page.do("territory", on=True)
+        page.do("move", action=4)
+        view = page.wait(lambda view: view["ply"] == 2 and view["search"])
+        assert view["search"]["simulations"] == 0
+        assert (view["search"]["end"] is None) == (not heads)
         over = page.do("paste", moves="pass pass")
         assert over["over"]
-        assert over["end"] == {"margin": "Black by 8.5", "ownership": [1.0] * 9}
+        # Each owns its stone; the other cells touch both.
+        assert over["end"]["margin"] == "White by 0.5"
+        assert over["end"]["ownership"] == [1, 0, 0, 0, -1, 0, 0, 0, 0]
         assert page.do("new", game="tic_tac_toe")["has_territory"] is False
 
 

@@ -1,7 +1,9 @@
 // The page: one game of a person against the player, whose search runs in a worker.
 
 import { Board } from "./board/board.js";
-import { byId, count, followTheme, make, percent, press, setEnabled, setText } from "./lib/dom.js";
+import {
+  byId, count, countSimulations, followTheme, make, percent, press, setEnabled, setText,
+} from "./lib/dom.js";
 import { nameOf, viewOf } from "./position.js";
 import { ONGOING, makeGame, valueOf } from "./rules.js";
 
@@ -96,7 +98,7 @@ class Table {
       this.searching = !done;
       const speed = simulations > 0 ? `, ${count(perSecond)} a second` : "";
       const shown = this.ownTurn ? "; the numbers are shares in %" : "";
-      const searched = `${count(simulations)} simulations${speed}${shown}`;
+      const searched = `${countSimulations(simulations)}${speed}${shown}`;
       this.showChance(this.ownTurn ? value : -value, searched);
       if (this.ownTurn) this.hint = { candidates: candidates.map((one) => this.placed(one)) };
       else if (done) this.answer(candidates[0].action);

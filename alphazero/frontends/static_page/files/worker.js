@@ -11,7 +11,8 @@ const REPORT = 200;
 let evaluate;
 let game;
 let search;
-let played = [];
+/** The moves that lead to the position of the search. */
+let position = [];
 let newest = 0;
 let running = Promise.resolve();
 
@@ -35,10 +36,10 @@ async function load(player) {
 
 /** Take the search to a position; its tree stays if the moves go on from the last one. */
 function goTo(moves) {
-  const known = played.every((action, index) => moves[index] === action);
-  if (!known) search.reset(game.initialState());
-  for (const action of moves.slice(known ? played.length : 0)) search.advance(action);
-  played = moves;
+  const goesOn = position.every((action, index) => moves[index] === action);
+  if (!goesOn) search.reset(game.initialState());
+  for (const action of moves.slice(goesOn ? position.length : 0)) search.advance(action);
+  position = moves;
 }
 
 async function run({ id, moves, simulations }) {
@@ -46,7 +47,7 @@ async function run({ id, moves, simulations }) {
   goTo(moves);
   search.begin(simulations);
   const begin = performance.now();
-  let reported = begin;
+  let lastReport = begin;
   const report = (done) => {
     const simulated = simulations - search.remaining;
     const perSecond = (1000 * simulated) / (performance.now() - begin);
@@ -60,8 +61,8 @@ async function run({ id, moves, simulations }) {
       search.answer(logits, values);
     }
     await nextTask();
-    if (performance.now() - reported > REPORT && search.root !== null) {
-      reported = performance.now();
+    if (performance.now() - lastReport > REPORT && search.root !== null) {
+      lastReport = performance.now();
       report(false);
     }
   }

@@ -32,7 +32,7 @@ class Page {
     const send = (name, body) => this.send(name, body);
     this.board = new Board(byId("board"), (actions) => this.play(actions));
     this.scoreboard = new Scoreboard();
-    this.layers = new Layers(byId("layer"), byId("layer-note"), () => this.show());
+    this.layers = new Layers(byId("layer"), byId("layer-note"), () => this.chooseLayer());
     this.graph = new Graph(byId("graph"), goTo);
     this.moves = new Moves(byId("moves"), byId("branches"), {
       goTo, branch: (ply, index) => send("branch", { ply, index }),
@@ -58,13 +58,12 @@ class Page {
     press(byId("last"), () => this.goTo(this.view.moves.length));
     press(byId("analyze"), () => analyze(!this.view.analyzing));
     byId("analysis-player").addEventListener("change", () => analyze(this.view.analyzing));
-    press(byId("new-game"), async () => {
-      const game = await this.newGame.ask(this.view);
-      if (game) this.send("new", { game });
+    press(byId("new-game"), () => {
+      this.newGame.ask(this.view, (game) => this.command("new", { game }));
     });
     press(byId("rematch"), () => this.send("new", { sides: [...this.view.sides].reverse() }));
     press(byId("share"), () => share(this.view));
-    press(byId("load"), async () => this.load(await askText()));
+    press(byId("load"), () => askText((text) => this.load(text)));
   }
 
   /** Arrow keys step through the game, except in controls with their own. */
@@ -105,6 +104,7 @@ class Page {
       sessionStorage.setItem(SESSION_KEY, view.id);
       this.listen(view.id);
       this.receive(view);
+      if (this.layers.choice === "territory") this.chooseLayer();
       const moves = before?.moves.slice(0, before.ply).map(({ name }) => name) ?? [];
       if (moves.length > 0) await this.send("paste", { moves: moves.join(" ") });
       return true;
@@ -125,27 +125,37 @@ class Page {
     });
   }
 
-  /** Send a command after the pending ones. */
-  send(name, body = {}) {
-    this.last = this.last.then(() => this.command(name, body));
+  /** Send a command after the pending ones; show its error. */
+  async send(name, body = {}) {
+    const error = await this.command(name, body);
+    if (error) this.say(error);
+  }
+
+  /** Send a command after the pending ones and show the new view; return the error, or "". */
+  command(name, body) {
+    const run = async () => {
+      try {
+        const view = await api.command(this.view.id, name, body);
+        this.say("");
+        this.receive(view);
+        return "";
+      } catch (error) {
+        return error.message;
+      }
+    };
+    this.last = this.last.then(run);
     return this.last;
   }
 
-  /** Send a command and show the new view or the error. */
-  async command(name, body) {
-    try {
-      const view = await api.command(this.view.id, name, body);
-      this.say("");
-      this.receive(view);
-    } catch (error) {
-      this.say(error.message);
-    }
+  /** Load a game in SGF or JSON, or play pasted moves; return the error, or "". */
+  load(text) {
+    if (/^[({]/.test(text)) return this.command("load", { text });
+    return text ? this.command("paste", { moves: text }) : "";
   }
 
-  /** Load a game in SGF or JSON, or play pasted moves. */
-  load(text) {
-    if (/^[({]/.test(text)) this.send("load", { text });
-    else if (text) this.send("paste", { moves: text });
+  chooseLayer() {
+    this.show();
+    this.send("territory", { on: this.layers.choice === "territory" });
   }
 
   /** Go to a position; while the user drags in the graph, intermediate ones are skipped. */
@@ -153,14 +163,14 @@ class Page {
     if (!this.view || ply < 0 || ply > this.view.moves.length) return;
     const isRunning = this.targetPly !== undefined;
     this.targetPly = ply;
-    if (!isRunning) this.last = this.last.then(() => this.runGoTo());
+    if (!isRunning) this.runGoTo();
   }
 
   async runGoTo() {
     let sent;
     while (sent !== this.targetPly) {
       sent = this.targetPly;
-      await this.command("goto", { ply: sent });
+      await this.send("goto", { ply: sent });
     }
     this.targetPly = undefined;
   }
@@ -229,12 +239,11 @@ class Page {
     document.title = `${view.title} · alphazero`;
   }
 
-  showButtons({ ply, moves, over, paused, sides, available, analyzing, analysis_player: analyst }) {
+  showButtons({ ply, moves, over: ended, paused, sides, available, analyzing, analysis_player: analyst }) {
     const isPerson = (side) => side.player === "person";
-    const ended = over && ply === moves.length;
     for (const name of ["undo", "first", "back"]) setEnabled(byId(name), ply > 0);
     for (const name of ["forward", "last"]) setEnabled(byId(name), ply < moves.length);
-    setEnabled(byId("hint"), !over && !analyzing);
+    setEnabled(byId("hint"), !ended && !analyzing);
     setEnabled(byId("resign"), !ended && sides.some(isPerson));
     byId("resign").hidden = ended;
     byId("rematch").hidden = !ended;
@@ -253,7 +262,7 @@ class Page {
   showOffboardMoves({ offboard_moves: moves, hint, search }) {
     const best = hint ? search?.candidates[0]?.action : undefined;
     showButtons(byId("offboard"), moves, ({ action, name }) => ({
-      text: name,
+      text: name[0].toUpperCase() + name.slice(1),
       action: () => this.send("move", { action }),
       class: action === best ? "strong" : "",
       "aria-label": `Play ${name}`,

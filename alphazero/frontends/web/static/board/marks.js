@@ -9,12 +9,12 @@ const LIGHT = ["white", "yellow", "chip"];
 /** Return the marks of a position. */
 export function drawMarks(view) {
   const { cells, radius, last, source, winning } = view.board;
+  const ground = (cell) => (LIGHT.includes(lookOf(view, cells[cell].stone)) ? " light" : "");
   const shapes = winning.flatMap((cell) => (
-    ["won-edge", "won"].map((kind) => makeCircle(kind, cells[cell], radius))
+    ["won-edge", "won"].map((kind) => makeCircle(kind + ground(cell), cells[cell], radius))
   ));
   if (last !== null && source === null && isDisc(view, last)) {
-    const isDark = LIGHT.includes(lookOf(view, cells[last].stone));
-    shapes.push(makeCircle(`last-move${isDark ? " light" : ""}`, cells[last], 0.42 * radius));
+    shapes.push(makeCircle(`last-move${ground(last)}`, cells[last], 0.42 * radius));
   }
   return shapes;
 }

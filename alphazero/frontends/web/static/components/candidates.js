@@ -1,7 +1,9 @@
 // Search results: a table of candidate moves. A button plays a move; the board shows the line of
 // the row under the mouse or the focus.
 
-import { chance, count, make, percent, reuseChildren, setAttribute, setText } from "../lib/dom.js";
+import {
+  chance, count, countSimulations, make, percent, reuseChildren, setAttribute, setText,
+} from "../lib/dom.js";
 import { endOf } from "./layers.js";
 
 /** Maximum rows: the server sends lines only for them. The board shows more moves. */
@@ -104,6 +106,6 @@ function captionFor(view) {
     `${chance(search.network_value)} without search. `,
     search.proof ? `Proven: ${search.proof}. ` : "",
     margin ? `Expected: ${margin}. ` : "",
-    `${count(search.simulations)} simulations${speed}.`,
+    `${countSimulations(search.simulations)}${speed}.`,
   ].join("");
 }

@@ -1,12 +1,24 @@
 // The dialogs: new game, load or paste, share or save, and the choice between moves on one cell.
 
-import { byId, make, setOptions } from "../lib/dom.js";
+import { byId, make, setOptions, setText } from "../lib/dom.js";
 
 /** The end of the names of options in half points; people see points. */
 const HALF_POINTS = "_half_points";
 
 /** Maximum characters of the moves in a link. */
 const MAX_LINK = 8000;
+
+/** Show a dialog whose `run()` returns an error, or ""; it stays open, with its input, on an error. */
+function showForm(dialog, run) {
+  const fault = dialog.querySelector(".fault");
+  setText(fault, "");
+  showDialog(dialog);
+  dialog.querySelector("form").onsubmit = async (event) => {
+    event.preventDefault();
+    setText(fault, await run());
+    if (fault.textContent === "") dialog.close();
+  };
+}
 
 /** Show a dialog; returns the value of the button that closed it, "" if cancelled. */
 function showDialog(dialog) {
@@ -27,22 +39,24 @@ export class NewGame {
     this.name.addEventListener("change", () => this.showOptions());
   }
 
-  /** Returns the game, or null. */
-  async ask({ game, title }) {
+  /** `start(game)` starts a game; it returns an error, or "". */
+  ask({ game, title }, start) {
     const games = this.setup.games.map((option) => [option.name, option.title]);
-    if (!games.some(([name]) => name === game)) games.push([game, title]);
-    setOptions(this.name, games, game);
+    const same = games.find(([name]) => name === game) ?? games.find(([, other]) => other === title);
+    if (!same) games.push([game, title]);
+    setOptions(this.name, games, same ? same[0] : game);
     this.showOptions();
-    return (await showDialog(byId("new-dialog"))) === "start" ? this.game : null;
+    showForm(byId("new-dialog"), () => start(this.game));
   }
 
   showOptions() {
-    const { options = {} } = this.setup.games.find(({ name }) => name === this.name.value) ?? {};
-    const fields = Object.entries(options).map(([name, value]) => {
+    const { options = [] } = this.setup.games.find(({ name }) => name === this.name.value) ?? {};
+    const fields = options.map(({ name, value, words }) => {
       const unit = name.endsWith(HALF_POINTS) ? 2 : 1;
-      const input = make("input", {
-        type: "number", name, value: value / unit, step: 1 / unit, "data-default": value / unit,
-      });
+      const attributes = { name, "data-default": value / unit };
+      const input = words ? make("select", attributes)
+        : make("input", { ...attributes, type: "number", value: value / unit, step: 1 / unit });
+      if (words) setOptions(input, words.map((word, index) => [index, word]), String(value));
       const title = name.replace(HALF_POINTS, "").replaceAll("_", " ");
       return make("label", { class: "field" }, make("span", {}, title), input);
     });
@@ -54,7 +68,7 @@ export class NewGame {
   get game() {
     const [name, preset] = this.name.value.split(":");
     const options = new Map(preset ? preset.split(",").map((option) => option.split("=")) : []);
-    for (const { name: option, value, dataset } of this.options.querySelectorAll("input")) {
+    for (const { name: option, value, dataset } of this.options.querySelectorAll("[name]")) {
       const unit = option.endsWith(HALF_POINTS) ? 2 : 1;
       if (value !== "" && value !== dataset.default) options.set(option, Math.round(unit * value));
     }
@@ -63,12 +77,13 @@ export class NewGame {
   }
 }
 
-/** "Load or paste"; returns the text, or "". */
-export async function askText() {
+/** "Load or paste"; `load(text)` returns an error, or "". */
+export function askText(load) {
   const [file, text] = [byId("load-file"), byId("load-text")];
   file.value = text.value = "";
-  if ((await showDialog(byId("load-dialog"))) !== "load") return "";
-  return (file.files[0] ? await file.files[0].text() : text.value).trim();
+  showForm(byId("load-dialog"), async () => (
+    load((file.files[0] ? await file.files[0].text() : text.value).trim())
+  ));
 }
 
 /** Ask for one of the moves on a cell; returns its action, or null. */

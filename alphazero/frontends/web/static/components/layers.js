@@ -6,7 +6,7 @@ import { setText } from "../lib/dom.js";
 export const endOf = (view) => view.end ?? view.search?.end ?? null;
 
 export class Layers {
-  /** `changed()` is called when the user chooses another layer. */
+  /** `changed(layer)` is called when the user chooses another layer. */
   constructor(select, note, changed) {
     this.select = select;
     this.note = note;
@@ -14,7 +14,7 @@ export class Layers {
     this.choice = null;
     select.addEventListener("change", () => {
       this.choice = select.value;
-      changed();
+      changed(select.value);
     });
   }
 
@@ -38,6 +38,6 @@ function territoryNote(view) {
   const end = endOf(view);
   const margin = end?.margin ? ` ${end.margin}.` : "";
   if (view.over) return `Who owns each point by the rules.${margin}`;
-  if (!end?.ownership) return "Not known yet: a hint asks networks that can tell.";
+  if (!end?.ownership) return "Only a network with an ownership head can tell.";
   return `Who will own each point, as the network expects; the darker, the surer.${margin}`;
 }

@@ -42,9 +42,10 @@ export class Moves {
     }
   }
 
-  /** Show the variations, if several; `next` is the next move of the line. */
+  /** Show the variations, if there are others than `next`, the next move of the line, if any. */
   showBranches(children, ply, next) {
-    showButtons(this.branches, children.length > 1 ? children : [], (name, index) => ({
+    const variations = children.some((name) => name !== next) ? children : [];
+    showButtons(this.branches, variations, (name, index) => ({
       text: name,
       action: () => this.branch(ply, index),
       "aria-label": `Go to variation ${name}`,

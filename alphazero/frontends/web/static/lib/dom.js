@@ -104,6 +104,9 @@ export function count(number) {
   return Math.round(number).toLocaleString("en");
 }
 
+/** Return "1 simulation", "1,200 simulations". */
+export const countSimulations = (number) => `${count(number)} simulation${number === 1 ? "" : "s"}`;
+
 /** Make `button` the switch of the theme, which is that of the system until it is pressed. */
 export function followTheme(button) {
   const root = document.documentElement;
