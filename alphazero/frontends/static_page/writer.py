@@ -1,11 +1,14 @@
 """Writes the page of a player: its sources, its model, and what the page knows of the player."""
 
+import hashlib
 import json
+import re
+import shutil
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-from alphazero.drawing.board import cell_labels, field_svg, geometry_of
+from alphazero.drawing.board import empty_board
 from alphazero.drawing.palette import looks_of
 from alphazero.errors import GameError, RunError
 from alphazero.frontends.static_page.runtime import HOST, addresses, read_runtime
@@ -32,6 +35,13 @@ SEARCH_KEYS: Final = ("c_puct", "c_puct_base", "fpu", "fpu_reduction")
 """Settings of the player's search that the page's search has."""
 
 
+INDEX: Final = "index.html"
+"""The only file outside the page's inner folder, which it names."""
+
+INNER: Final = re.compile("page-[0-9a-f]{12}")
+"""Name of an inner folder: a hash of its files."""
+
+
 def check_rules(checkpoint: Checkpoint) -> Game:
     """Return the game of a player; raise GameError if it has no rules in JavaScript."""
     game = make_game(checkpoint.game_name, **checkpoint.game_options)
@@ -44,10 +54,10 @@ def check_rules(checkpoint: Checkpoint) -> Game:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise RunError unless `folder` is new, empty or holds such a page, which is replaced."""
+    """Raise RunError unless `folder` is new, empty or holds such a page, whole or not."""
     with path_errors("write", folder):
         names = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    if names and not names >= {"player.json", "model.onnx"}:
+    if names and not any(map(INNER.fullmatch, names)):
         raise RunError(
             f"cannot write {printable(folder)}: the folder holds no such page, but other files; "
             "name a new folder"
@@ -80,8 +90,7 @@ def page_files(
 
 def _page_facts(checkpoint: Checkpoint, game: Game, model: OnnxModel) -> dict[str, Any]:
     """Return what the page knows of the player, as JSON."""
-    geometry, settings = geometry_of(game), search_settings(checkpoint)
-    network = checkpoint.network_settings
+    settings, network = search_settings(checkpoint), checkpoint.network_settings
     return {
         "game": {"name": write_game(game), "rules": RULES[type(game)], **game.options},
         "style": game.board_style.name.lower(),
@@ -89,16 +98,7 @@ def _page_facts(checkpoint: Checkpoint, game: Game, model: OnnxModel) -> dict[st
         "looks": list(looks_of(game)),
         "side_names": list(game.side_names),
         "title": title_of(game),
-        "board": {
-            "field": field_svg(game),
-            "width": geometry.width,
-            "height": geometry.height,
-            "radius": geometry.radius,
-            "cells": [
-                {"x": x, "y": y, "label": label}
-                for (x, y), label in zip(geometry.centres, cell_labels(game), strict=True)
-            ],
-        },
+        "board": empty_board(game),
         "search": {key: getattr(settings, key) for key in SEARCH_KEYS},
         "leaves": LEAVES_PER_BATCH,
         "shape": list(game.observation_shape),
@@ -115,11 +115,28 @@ def _page_facts(checkpoint: Checkpoint, game: Game, model: OnnxModel) -> dict[st
 def write_page(folder: Path, files: dict[str, bytes]) -> int:
     """Write the files of a page; return their bytes. Other files in the folder stay.
 
-    Raise RunError when a file or folder cannot be written.
+    All but `INDEX` are written into an inner folder. At any instant `INDEX` names a whole page: the
+    former one until all of the new one is written. Raise RunError when a file or folder cannot be
+    written; then the former page is as before.
     """
+    digest = hashlib.sha256()
     for name, data in files.items():
-        path = folder / name
-        with path_errors("write", path.parent):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(path, data)
+        digest.update(name.encode() + hashlib.sha256(data).digest())
+    inner = folder / f"page-{digest.hexdigest()[:12]}"
+    is_new = not inner.exists()
+    try:
+        for name in files.keys() - {INDEX}:
+            path = inner / name
+            with path_errors("write", path.parent):
+                path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(path, files[name])
+        address = rb'\1="' + inner.name.encode() + b"/"
+        write_atomic(folder / INDEX, re.sub(rb'(href|src)="(?!#)', address, files[INDEX]))
+    except BaseException:
+        if is_new:
+            shutil.rmtree(inner, ignore_errors=True)
+        raise
+    for path in folder.iterdir():
+        if INNER.fullmatch(path.name) and path != inner:
+            shutil.rmtree(path, ignore_errors=True)
     return sum(map(len, files.values()))

@@ -237,7 +237,8 @@ def test_a_runtime_that_was_changed_is_not_run(
 ) -> None:
     folder = tmp_path / "page"
     shutil.copytree(stand_in_page, folder)
-    (folder / "ort.mjs").write_bytes(STAND_IN + b"// changed")
+    (script,) = folder.glob("page-*/ort.mjs")
+    script.write_bytes(STAND_IN + b"// changed")
     handler = functools.partial(QuietHandler, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever).start()
@@ -267,13 +268,14 @@ def onnxruntime_web(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 SEARCH = """(_, [moves, simulations]) => new Promise((resolve, reject) => {
-  const worker = new Worker("worker.js", { type: "module" });
+  const main = document.querySelector("script").src;
+  const worker = new Worker(new URL("worker.js", main), { type: "module" });
   worker.onmessage = ({ data }) => {
     if (data.fault) reject(new Error(data.fault));
     if (data.ready) worker.postMessage({ id: 1, moves, simulations });
     if (data.done) resolve(data);
   };
-  fetch("player.json").then((answer) => answer.json())
+  fetch(new URL("player.json", main)).then((answer) => answer.json())
     .then((player) => worker.postMessage({ load: player }));
 })"""
 """Searches by a worker of one's own."""

@@ -16,13 +16,15 @@ from helpers.paths import CHECKPOINTS, ROOT, TESTS
 from helpers.settings import search_config
 
 from alphazero.cli.main import main
+from alphazero.errors import RunError
 from alphazero.frontends.static_page import runtime, writer
-from alphazero.frontends.static_page.writer import RULES
+from alphazero.frontends.static_page.writer import RULES, write_page
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import read_game
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.network.checkpoint import load_checkpoint
+from alphazero.utils.files import write_atomic
 
 NODE = shutil.which("node")
 FILES = ROOT / "alphazero" / "frontends" / "static_page" / "files"
@@ -154,15 +156,17 @@ def test_the_folder_is_complete_and_every_file_that_a_source_names_is_there(
     assert main(["export", str(TIC_TAC_TOE), "--page", str(page)]) == 0
     assert main(["export", str(TIC_TAC_TOE), "--page", str(page), "--precision", "int8"]) == 0
     output = capsys.readouterr().out
+    (inner,) = page.glob("page-*")
     files = {path.relative_to(page).as_posix() for path in page.rglob("*") if path.is_file()}
-    assert files >= {"index.html", "model.onnx", "player.json", "worker.js"}
+    names = {"model.onnx", "player.json", "worker.js"}
+    assert files >= {"index.html", *(f"{inner.name}/{name}" for name in names)}
     for name in files:
         if name.endswith((".html", ".js")):
             text = (page / name).read_text(encoding="utf-8")
-            named = re.findall(r'(?:from |href=|src=|Worker\(|fetch\()"(?!#)([^"]+)"', text)
-            for other in named:
+            sources = re.findall(r'(?:from |href=|src=|new URL\()"(?!#)([^"]+)"', text)
+            for other in sources:
                 assert (page / name).parent.joinpath(other).resolve().is_file(), (name, other)
-    player = json.loads((page / "player.json").read_text())
+    player = json.loads((inner / "player.json").read_text())
     assert (
         player["game"] == {"name": "tic_tac_toe", "rules": "mnk"} | make_game("tic_tac_toe").options
     )
@@ -178,6 +182,45 @@ def test_the_folder_is_complete_and_every_file_that_a_source_names_is_there(
 def test_only_shared_files_that_exist_are_named() -> None:
     for name in writer.SHARED:
         assert (ROOT / "alphazero" / "frontends" / "web" / "static" / name).is_file()
+
+
+class FullDisk:
+    """Writes files as `write_atomic`, until the disk is full after `count` of them."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def write(self, path: Path, data: bytes) -> None:
+        self.count -= 1
+        if self.count < 0:
+            raise RunError("no space left on device")
+        write_atomic(path, data)
+
+
+@pytest.mark.parametrize("written", [0, 1, 2])
+def test_a_page_that_a_full_disk_stops_leaves_the_former_one_and_is_written_again(
+    written: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, index = tmp_path / "page", b'<link href="a.css"><script src="b/c.js"></script>'
+    new = {"index.html": index, "a.css": b"new", "b/c.js": b"new"}
+    for former in ({}, {"index.html": index, "a.css": b"old", "b/c.js": b"old"}):
+        if former:
+            write_page(page, former)
+            (page / "CNAME").write_text("a file of the host")
+        before = {path: path.read_bytes() for path in page.rglob("*") if path.is_file()}
+        with monkeypatch.context() as patch:
+            patch.setattr(writer, "write_atomic", FullDisk(written).write)
+            with pytest.raises(RunError, match="no space"):
+                write_page(page, new)
+        after = {path: path.read_bytes() for path in page.rglob("*") if path.is_file()}
+        assert after == before
+        writer.check_folder(page)
+        write_page(page, new)
+        (inner,) = page.glob("page-*")
+        text = (page / "index.html").read_text()
+        assert text.count(f'="{inner.name}/') == 2
+        assert {path.read_bytes() for path in inner.rglob("*") if path.is_file()} == {b"new"}
+    assert (page / "CNAME").exists()
 
 
 @needs_onnx

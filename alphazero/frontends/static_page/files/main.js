@@ -21,7 +21,7 @@ class Table {
     this.board = new Board(byId("board"), ([{ action }]) => this.playOwn(action));
     this.request = 0;
     this.ready = false;
-    this.worker = new Worker("worker.js", { type: "module" });
+    this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
     this.worker.onmessage = ({ data }) => this.onMessage(data);
     this.worker.onerror = ({ message }) => this.onMessage({ fault: message ?? "no worker" });
     this.worker.postMessage({ load: player });
@@ -152,7 +152,7 @@ async function start() {
   const words = (simulations) => (simulations === 0 ? "none: no search" : count(simulations));
   byId("level").append(...LEVELS.map((value) => make("option", { value }, words(value))));
   byId("level").value = DEFAULT_LEVEL;
-  const player = await (await fetch("player.json")).json();
+  const player = await (await fetch(new URL("player.json", import.meta.url))).json();
   document.title = player.title;
   setText(byId("game-title"), player.title);
   const { dataset } = document.documentElement;
