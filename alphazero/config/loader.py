@@ -37,7 +37,13 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
     """Load a YAML file, or a shipped one by its name, with overrides; raise ConfigError."""
     path = find_shipped(path, shipped_configs())
     document = parse_mapping(read_text(path), str(path))
-    return _read(document, str(path), overrides, default_name=path.stem)
+    return _read(document, str(path), overrides, default_name=_run_name(path.stem))
+
+
+def _run_name(stem: str) -> str:
+    """Return the name of the run of a file: its stem, with `_` for what no run's name may have."""
+    name = re.sub("[^A-Za-z0-9._-]+", "_", stem).lstrip("-")[:100]
+    return name if name.strip(".") else "run"
 
 
 def parse_config(text: str, source_name: str = "config", overrides: Sequence[str] = ()) -> Config:

@@ -208,6 +208,7 @@ def _parse(text: str) -> tuple[type[PlayerSpec], str, dict[str, Any]]:
         raise PlayerError(
             f"{text!r} cannot be named here: a person plays by `alphazero play PLAYER`"
         )
+    _refuse_game(word)
     trained = ", ".join(shipped_players())
     others = ", ".join(USAGES.get(kind, kind) for kind in PLAYER_KINDS)
     near = did_you_mean(word, PLAYER_KINDS) or suggest_file(
@@ -217,6 +218,16 @@ def _parse(text: str) -> tuple[type[PlayerSpec], str, dict[str, Any]]:
         f"unknown player {printable(text[:80])!r}{near} (trained players: {trained}; others: "
         f"{others}; or a checkpoint: PATH or PATH:simulations=N)"
     )
+
+
+def _refuse_game(word: str) -> None:
+    """Raise PlayerError if `word` is the name of a game."""
+    from alphazero.games.registry import game_names
+
+    if word in game_names():
+        trained = [name for name in shipped_players() if name.startswith(f"{word}_")]
+        names = ", ".join([*trained, f"uct --game {word}"])
+        raise PlayerError(f"{word!r} is a game; name a player of it, as {names}")
 
 
 def _split_path(text: str) -> tuple[str, str]:

@@ -104,11 +104,16 @@ def test_a_run_name_is_a_plain_folder_name(name: str) -> None:
     assert "not a valid folder name" in error
 
 
-def test_a_file_whose_name_is_no_folder_name_asks_for_a_run_name(tmp_path: Path) -> None:
-    path = tmp_path / "my run.yaml"
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("my run", "my_run"), ("-x été", "x_t_"), ("..", "run"), ("é", "_"), ("x" * 101, "x" * 100)],
+)
+def test_a_file_whose_name_is_no_folder_name_has_a_run_of_a_like_name(
+    file: str, name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"{file}.yaml"
     path.write_text(SMALLEST)
-    with pytest.raises(ConfigError, match=r"run\.name: 'my run' is not a valid folder name"):
-        load_config(path)
+    assert load_config(path).run.name == name
 
 
 # --- errors ------------------------------------------------------------------------------------
