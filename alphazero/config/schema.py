@@ -26,12 +26,15 @@ GameOption = int | float | bool | str
 VariedOptions = dict[str, tuple[int, int]]
 PRECISIONS = ("auto", "float32", "bfloat16")
 BACKENDS = ("auto", "torch", "openvino", "onnxruntime")
-HEADS = ("dense", "convolutional")
+HEADS = ("auto", "dense", "convolutional")
+DENSE_CELLS = 64
+"""Cells of the largest board with dense heads by `heads: auto`: their weights grow with cells."""
 AUXILIARY_HEADS = ("ownership", "margin", "short_term_value")
 SELECTIONS = ("puct", "gumbel", "gumbel_root")
 TRANSPOSITIONS = ("never", "play", "always")
 INITIAL_SIMULATIONS_FRACTION = 0.15
 """Fraction of a move's simulations at the beginning of a run with `progressive_samples`."""
+WEIGHT_DECAYS = {"sgd": 0.0, "adamw": 0.01, "muon": 0.4}
 LEAF_SYMMETRIES = ("none", "random", "average")
 
 
@@ -91,9 +94,10 @@ class NetworkConfig:
         128, "hidden units of the value head", at_least=1, at_most=65536, source="AGZ, Network: 256"
     )
     heads: str = config_field(
-        "dense",
+        "auto",
         "`dense`: weights for each cell, always where actions are not cells; `convolutional`: for "
-        "any size of the board, with 16 filters or more in both heads",
+        "any size of the board, with 16 filters or more in both heads; `auto`: dense up to "
+        f"{DENSE_CELLS} cells",
         choices=HEADS,
         source="AGZ, Network: dense; Wu 2019, appendix A: convolutional, 32 filters in the heads",
     )
@@ -121,9 +125,10 @@ class NetworkConfig:
         source="not in AGZ; Wu 2019, section 4.1; KataGo, docs/KataGoMethods.md",
     )
 
-    def without_initial(self) -> "NetworkConfig":
-        """Return the settings that a checkpoint holds."""
-        return replace(self, initial="")
+    def for_board(self, cells: int) -> "NetworkConfig":
+        """Return the settings that a checkpoint holds: without `initial` and `heads: auto`."""
+        heads = "dense" if cells <= DENSE_CELLS else "convolutional"
+        return replace(self, initial="", heads=heads if self.heads == "auto" else self.heads)
 
 
 @dataclass(frozen=True)
@@ -142,14 +147,12 @@ class SearchConfig:
         at_least=0,
         source="AGZ: constant; AlphaZero, pb_c_base: 19652",
     )
-    fpu: str = config_field(
-        "zero",
-        "Q of an unvisited action: `zero`, or `parent`, the node's value minus `fpu_reduction`",
-        choices=("zero", "parent"),
-        source="AGZ, Expand: Q = 0",
-    )
-    fpu_reduction: float = config_field(
-        0.25, "reduction with `fpu: parent`", at_least=0, at_most=2, source="Leela Zero: 0.25"
+    fpu_reduction: float | None = config_field(
+        None,
+        "Q of an unvisited action: the node's value minus this; null: 0",
+        at_least=0,
+        at_most=2,
+        source="AGZ, Expand: Q = 0; Leela Zero: 0.25",
     )
     reuse_tree: bool = config_field(
         True, "keep the played move's subtree; never with `selection: gumbel`", source="AGZ, Play"
@@ -161,8 +164,8 @@ class SearchConfig:
     )
     transpositions: str = config_field(
         "play",
-        "where move orders to a position share a node: `never`, as for Go, where earlier positions "
-        "matter; in `play`, gates included; or `always`",
+        "where move orders to a position share a node: `never`; in `play`, gates included; or "
+        "`always`; never in Go, where earlier positions matter",
         choices=TRANSPOSITIONS,
         source="AGZ: never; Czech, Korus & Kersting, ICAPS 2021; KataGo, docs/GraphSearch.md",
     )
@@ -413,7 +416,7 @@ class LearnerConfig:
     optimizer: str = config_field(
         "muon",
         "optimizer; `muon` updates biases and normalisation parameters by AdamW",
-        choices=("sgd", "adamw", "muon"),
+        choices=tuple(WEIGHT_DECAYS),
         source="AGZ, Optimization: SGD with momentum; Muon: Jordan et al. (2024)",
     )
     learning_rate: tuple[RatePoint, ...] = config_field(
@@ -427,11 +430,11 @@ class LearnerConfig:
     l2_penalty: float = config_field(
         0.0, "c of the loss term c‖θ‖²", at_least=0, source="AGZ, Optimization: 1e-4"
     )
-    weight_decay: float = config_field(
-        0.4,
-        "decoupled weight decay of AdamW and Muon; 0 with SGD",
+    weight_decay: float | None = config_field(
+        None,
+        "decoupled weight decay; null: 0.4 with Muon, 0.01 with AdamW; none with SGD",
         at_least=0,
-        source="not in AGZ; ours keeps small networks from learning positions by heart",
+        source="not in AGZ; 0.4 keeps small networks from learning positions by heart",
     )
     batch_size: int = config_field(
         512, "positions per step", at_least=1, at_most=1 << 20, source="AGZ, Optimization: 2048"
@@ -449,6 +452,11 @@ class LearnerConfig:
     ema_decay: float = config_field(
         0.995, "decay per step of the average weights, which play; 0: none", at_least=0, below=1
     )
+
+    @property
+    def decay(self) -> float:
+        """The weight decay, by default that of the optimizer."""
+        return WEIGHT_DECAYS[self.optimizer] if self.weight_decay is None else self.weight_decay
 
     def rate_at(self, step: int) -> float:
         """Return the learning rate of optimizer step `step`, counted from 0."""

@@ -134,6 +134,12 @@ class Game(ABC):
     last_move_in_state_key: ClassVar[bool] = True
     """Whether the rest of a game can depend on the last move, such as a pass in Go."""
 
+    history_in_state: ClassVar[bool] = False
+    """Whether states hold earlier positions, so that other move orders lead to other states.
+
+    The search of such a game is always a tree.
+    """
+
     policy_planes: ClassVar[int] = 0
     """The number of planes over the cells into which the first actions divide.
 

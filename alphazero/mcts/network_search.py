@@ -9,7 +9,7 @@ Letters: G slots, n selected slots, A actions, S state size.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -64,6 +64,8 @@ class NetworkSearch(TreeSearch):
         rng: np.random.Generator | None = None,
     ) -> None:
         assert rows is None or leaves == 1, "slots take turns with one leaf each"
+        if game.history_in_state:
+            settings = replace(settings, transpositions="never")
         ignored = -1 if game.last_move_in_state_key else LAST
         selection = selection_params(settings)._replace(ignored_state_index=ignored)
         capacity = NODES_PER_SIMULATION * settings.simulations + 1 if nodes is None else nodes
@@ -197,8 +199,8 @@ def selection_params(settings: SearchConfig) -> SelectionParams:
         PUCT if settings.selection == "puct" else GUMBEL,
         c_puct=float(settings.c_puct),
         c_puct_base=float(settings.c_puct_base),
-        fpu_parent=settings.fpu == "parent",
-        fpu_reduction=float(settings.fpu_reduction),
+        fpu_parent=settings.fpu_reduction is not None,
+        fpu_reduction=float(settings.fpu_reduction or 0),
         mcts_solver=settings.mcts_solver,
         backup_value_weighting=BACKUP_VALUE_WEIGHTING * (settings.transpositions != "never"),
         gumbel_max_considered_actions=settings.gumbel_max_considered_actions,

@@ -131,8 +131,8 @@ class ResNet(nn.Module):
         planes, height, width = observation_shape
         self.observation_shape = (planes, height, width)
         self.num_actions = num_actions
-        self.settings = settings
         cells = height * width
+        self.settings = settings = settings.for_board(cells)
         # Built on "meta", because torch's own initialisation draws from the global generator.
         with torch.device("meta"):
             self.stem = ConvNorm(planes, settings.filters, 3)

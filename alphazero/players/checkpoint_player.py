@@ -214,6 +214,8 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
     network, details = checkpoint.network_settings, checkpoint.details
     weights = sum(tensor.numel() for tensor in checkpoint.weights.values())
     search = search_settings(checkpoint)
+    game = make_game(checkpoint.game_name, **checkpoint.game_options)
+    shares = search.transpositions != "never" and not game.history_in_state
     parts = [f"{network.blocks} blocks x {network.filters} filters"]
     if network.global_pooling:
         parts.append(f"global pooling {network.global_pooling}")
@@ -238,7 +240,7 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
             f"trained   {count('games')} games, {count('positions')} positions, "
             f"{checkpoint.step:,} steps, {checkpoint.iteration:,} iterations{start}",
             f"search    {search.simulations} simulations a move by {search.selection}"
-            + " in a graph" * (search.transpositions != "never")
+            + " in a graph" * shares
             + f", c_puct {search.c_puct}"
             + f", leaf symmetry {search.leaf_symmetry}" * (search.leaf_symmetry != "none"),
             f"strength  {rating}",

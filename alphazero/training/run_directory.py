@@ -8,6 +8,7 @@ manifest names are left-overs, and are removed.
 import dataclasses
 import functools
 import json
+import math
 import platform
 import re
 from collections.abc import Sequence
@@ -76,10 +77,11 @@ PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE, HOLDOUT = range(7)
 
 def matches_run(player: Checkpoint, config: Config) -> bool:
     """Whether a player has a configuration's game and network."""
-    game = (config.game.name, config.game.options)
-    return game == (player.game_name, player.game_options) and (
-        player.network_settings == config.network.without_initial()
-    )
+    name, options = config.game.name, config.game.options
+    if (name, options) != (player.game_name, player.game_options):
+        return False
+    cells = math.prod(make_game(name, **options).observation_shape[1:])
+    return player.network_settings == config.network.for_board(cells)
 
 
 class RunDirectory:
@@ -101,7 +103,7 @@ class RunDirectory:
     def new_network(self) -> ResNet:
         """Return an untrained network; a new run's has the weights of `network.initial`, if any."""
         settings, rng = self.config.network, np.random.default_rng(self.seed(INITIALISE))
-        network = ResNet.of(self.game, settings.without_initial(), int(rng.integers(2**31)))
+        network = ResNet.of(self.game, settings, int(rng.integers(2**31)))
         if settings.initial and not self.state.best:
             from alphazero.network.transfer import start_from
 

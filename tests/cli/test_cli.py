@@ -419,7 +419,7 @@ def test_search_settings_out_of_range_in_a_checkpoint_give_way_to_the_defaults(
 ) -> None:
     from alphazero.network.checkpoint import load_checkpoint
 
-    odd = {"simulations": -5, "c_puct": "high", "fpu": "never", "reuse_tree": False}
+    odd = {"simulations": -5, "c_puct": "high", "selection": "never", "reuse_tree": False}
     path = saved_player(tmp_path / "odd.safetensors", search=odd)
     assert search_settings(load_checkpoint(path)) == SearchConfig(reuse_tree=False)
     _, player = load_player(path)

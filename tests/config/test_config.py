@@ -127,7 +127,7 @@ search:
   num_simulations: 5
   simulations: 0
   c_puct: 1e-3
-  fpu: parnt
+  selection: puctt
   simulations: 3
 serach: {}
 network: 5
@@ -147,7 +147,8 @@ run:
         "go.yaml:4: unknown key 'num_simulations' in 'search'; did you mean 'simulations'?",
         "go.yaml:5: search.simulations: must be at least 1 and at most 1000000, got 0",
         "go.yaml:6: search.c_puct: '1e-3' is text in YAML; write 1.0e-3 or 0.001",
-        "go.yaml:7: search.fpu: must be one of zero, parent, got 'parnt'; did you mean 'parent'?",
+        "go.yaml:7: search.selection: must be one of puct, gumbel, gumbel_root, got 'puctt'; did "
+        "you mean 'puct'?",
         "go.yaml:8: duplicate key 'simulations' in 'search' (first on line 5)",
         "go.yaml:9: unknown section 'serach'; did you mean 'search'?",
         "go.yaml:10: network: expected keys and values, got 5",
@@ -327,6 +328,14 @@ def test_weight_decay_belongs_to_adamw() -> None:
     assert parse_config(text).learner.weight_decay == 0.01
 
 
+def test_each_optimizer_has_a_weight_decay_of_its_own() -> None:
+    learners = [
+        parse_config(SMALLEST + f"learner: {{optimizer: {name}}}").learner
+        for name in ("sgd", "adamw", "muon")
+    ]
+    assert [learner.decay for learner in learners] == [0.0, 0.01, 0.4]
+
+
 def test_the_steps_of_a_schedule_keep_their_own_lines() -> None:
     text = SMALLEST + "learner:\n  learning_rate:\n  - {step: 0, rate: 1}\n  - {step: 2, rate: x}"
     assert error_of(text).startswith("go.yaml:6: learner.learning_rate[1].rate: ")
@@ -452,7 +461,7 @@ def test_a_dumped_config_loads_back_equal(seed: int) -> None:
         }
         config = dataclasses.replace(config, **{name: section(**values)})
     sgd = config.learner.optimizer == "sgd"
-    decay = 0.0 if sgd else config.learner.weight_decay
+    decay = None if sgd else config.learner.weight_decay
     pooled = min(config.network.global_pooling, config.network.filters - 1)
     config = dataclasses.replace(
         config,

@@ -1,6 +1,7 @@
 """What comes with the repository: configurations that train, and the players they have trained."""
 
 import json
+import math
 import re
 import shlex
 from pathlib import Path
@@ -61,7 +62,8 @@ def test_the_overrides_in_the_head_of_a_configuration_can_be_given(stem: str, bl
 def test_a_shipped_player_is_that_of_the_configuration_of_its_name_and_plays(path: Path) -> None:
     saved, config = load_checkpoint_player(path), load_config(ROOT / f"configs/{path.stem}.yaml")
     assert saved.game == make_game(config.game.name, **config.game.options)
-    assert saved.checkpoint.network_settings == config.network.without_initial()
+    cells = math.prod(saved.game.observation_shape[1:])
+    assert saved.checkpoint.network_settings == config.network.for_board(cells)
     assert saved.settings == config.search
     assert saved.checkpoint.details["seed"] == config.run.seed
     assert "\ngraded " in describe(path, saved.checkpoint)

@@ -73,7 +73,7 @@ def test_the_fast_search_equals_the_reference_bit_for_bit(name: str) -> None:
     """Whole games, three side by side, with noise, in trees that are kept between moves."""
     game, rng = GAMES[name], np.random.default_rng(0)
     evaluator, playing, moves = HashedEvaluator(game), [0, 1, 2], 0
-    settings = search_config(c_puct=1.25, c_puct_base=0, fpu="zero", reuse_tree=True)
+    settings = search_config(c_puct=1.25, c_puct_base=0, fpu_reduction=None, reuse_tree=True)
     exploration = Exploration(dirichlet_fraction=0.25, dirichlet_alpha=0.5)
     search = NetworkSearch(game, evaluator, settings, slots=3, exploration=exploration, rng=rng)
     trees = [Tree(game, random_position(game, ply, rng), 1.25) for ply in playing]
@@ -100,14 +100,14 @@ def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: st
     game, rng = GAMES[name], np.random.default_rng(1)
     evaluator = HashedEvaluator(game)
     choices = itertools.product(
-        ("zero", "parent"), (0.0, 20.0), (True, False), (1, 4, 8), (True, False), (4, 25, 500)
+        (False, True), (0.0, 20.0), (True, False), (1, 4, 8), (True, False), (4, 25, 500)
     )
-    for first_play, base, reuse_tree, leaves, noisy, nodes in choices:
+    for reduces, base, reuse_tree, leaves, noisy, nodes in choices:
+        c_puct, reduction = rng.choice([0.0, 0.5, 1.25, 4.0]), rng.choice([0.0, 0.25, 1.0])
         settings = search_config(
-            c_puct=float(rng.choice([0.0, 0.5, 1.25, 4.0])),
+            c_puct=float(c_puct),
             c_puct_base=base,
-            fpu=first_play,
-            fpu_reduction=float(rng.choice([0.0, 0.25, 1.0])),
+            fpu_reduction=float(reduction) if reduces else None,
             reuse_tree=reuse_tree,
             evaluation_cache_mib=0,
         )

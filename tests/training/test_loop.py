@@ -133,7 +133,6 @@ CASES: dict[str, Case] = {
     "search.simulations": ("7", simulations, {7}, ()),
     "search.c_puct": ("3.5", lambda p: p.selection.c_puct, 3.5, ()),
     "search.c_puct_base": ("90", lambda p: p.selection.c_puct_base, 90, ()),
-    "search.fpu": ("parent", lambda p: p.selection.fpu_parent, True, ()),
     "search.fpu_reduction": ("0.5", lambda p: p.selection.fpu_reduction, 0.5, ()),
     "search.reuse_tree": ("false", lambda p: p.search.kept_visits > 0, False, ()),
     "search.mcts_solver": ("true", lambda p: p.selection.mcts_solver, True, ()),

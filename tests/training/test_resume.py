@@ -743,7 +743,7 @@ RESIGNING = "selfplay.resign_enabled_fraction=0.6"
 EVERY_OPTION = {
     "the search's and the learner's": [
         *(*FAST, RESIGNING, "learner.ema_decay=0.9", "learner.search_value_weight=0.3"),
-        *("learner.optimizer=adamw", "learner.learning_rate=0.001", "search.fpu=parent"),
+        *("learner.optimizer=adamw", "learner.learning_rate=0.001", "search.fpu_reduction=0.25"),
         *("search.evaluation_cache_mib=1", "replay.deblunder_threshold=0.3"),
     ],
     "auxiliary heads": [

@@ -31,7 +31,7 @@ SHARED: Final = (
 )
 """Files of the page of `alphazero serve` that this page uses too."""
 
-SEARCH_KEYS: Final = ("c_puct", "c_puct_base", "fpu", "fpu_reduction")
+SEARCH_KEYS: Final = ("c_puct", "c_puct_base", "fpu_reduction")
 """Settings of the player's search that the page's search has."""
 
 

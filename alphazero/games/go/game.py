@@ -87,6 +87,7 @@ class Go(Game):
     moves: int = 0
     features: int = 0
 
+    history_in_state = True
     policy_planes = 1
     observation_options = ("features",)
     option_words: ClassVar = {

@@ -5,8 +5,8 @@ its parents: Czech, Korus & Kersting, *Improving AlphaZero Using Monte-Carlo Gra
 2021). Backup recomputes means from a node's edges and their own visits, as in KataGo
 (docs/GraphSearch.md).
 
-Positions share a node if their states are equal. A game with its history in the state keeps a
-tree. The state contains the ply, so the graph has no cycles.
+Positions share a node if their states are equal. A game with `history_in_state` keeps a tree.
+The state contains the ply, so the graph has no cycles.
 """
 
 import numpy as np

@@ -80,7 +80,7 @@ class Learner:
         2 c theta is added to the gradient in `_step_on`.
         """
         settings, parameters = self.settings, list(self.network.parameters())
-        rate, decay = settings.rate_at(0), settings.weight_decay
+        rate, decay = settings.rate_at(0), settings.decay
         if settings.optimizer == "sgd":
             return [
                 torch.optim.SGD(

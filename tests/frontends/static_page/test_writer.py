@@ -107,7 +107,7 @@ class Pretended:
 SEARCHES = [
     ("connect_four", [[], [3, 3], [2]], {}, 200, 1),
     ("connect_four", [[3, 2], [3]], {}, 300, 8),
-    ("connect_four", [[0, 1, 0, 1, 0]], {"fpu": "parent", "fpu_reduction": 0.2}, 250, 8),
+    ("connect_four", [[0, 1, 0, 1, 0]], {"fpu_reduction": 0.2}, 250, 8),
     ("gomoku:rows=8,columns=8", [[9], [10, 18]], {"c_puct": 2.0, "c_puct_base": 100.0}, 300, 8),
     ("tic_tac_toe", [[4], [0, 2], [6, 3], [5]], {}, 400, 4),
 ]

@@ -108,7 +108,7 @@ class PlainSearch(Tree):
         if settings.c_puct_base:
             base = settings.c_puct_base
             constant += math.log((1 + total + base) / base)
-        if settings.fpu == "parent":
+        if settings.fpu_reduction is not None:
             seen = sum(node.value_sums.values())
             first_play = (node.value + seen) / (1 + sum(node.visits.values()))
             first_play -= settings.fpu_reduction

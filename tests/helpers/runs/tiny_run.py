@@ -22,7 +22,7 @@ selfplay:
   random_opening_probability: 0.0, random_opening_max_moves: 16}}
 replay: {{window_minimum: 60, window_maximum: 200, window_fraction: 0.5, ratio: 2.0}}
 learner:
-  {{batch_size: 16, optimizer: sgd, learning_rate: 0.02, l2_penalty: 0.0001, weight_decay: 0.0,
+  {{batch_size: 16, optimizer: sgd, learning_rate: 0.02, l2_penalty: 0.0001,
   ema_decay: 0.0, search_value_weight: 0.0}}
 gate: {{games: 4, interval: 2, opening_moves: 2, threshold: 0.5}}
 budget: {{iterations: {ITERATIONS}}}
@@ -50,7 +50,7 @@ replay:
   {window_minimum: 60, window_maximum: 200, window_fraction: 0.5, ratio: 2.0,
   deblunder_threshold: 0.25}
 learner:
-  {batch_size: 16, optimizer: sgd, learning_rate: 0.02, l2_penalty: 0.0001, weight_decay: 0.0,
+  {batch_size: 16, optimizer: sgd, learning_rate: 0.02, l2_penalty: 0.0001,
   ema_decay: 0.9, search_value_weight: 0.3}
 """
 

@@ -47,7 +47,7 @@ class Recorder(HashedEvaluator):
 
 SEARCHES = {
     "the paper's": {},
-    "with proofs": {"mcts_solver": True, "fpu": "parent"},
+    "with proofs": {"mcts_solver": True, "fpu_reduction": 0.25},
     "graph": {"transpositions": "always", "mcts_solver": True},
     "Gumbel": {"selection": "gumbel_root", "mcts_solver": True},
     "average": {"leaf_symmetry": "average"},

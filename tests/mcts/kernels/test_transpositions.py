@@ -102,7 +102,7 @@ class PlainGraph(PlainGumbelRoot):
             node.value_sums[action] = node.visits[action] * seen_by(to_play(node.state), mean)
 
 
-@pytest.mark.parametrize("name", MANY)
+@pytest.mark.parametrize("name", [name for name, game in MANY.items() if not game.history_in_state])
 @pytest.mark.parametrize("selection", ["puct", "gumbel_root"])
 def test_every_graph_is_the_one_of_the_plain_twin(
     name: str, selection: str, monkeypatch: pytest.MonkeyPatch
@@ -139,6 +139,16 @@ def test_every_graph_is_the_one_of_the_plain_twin(
                 twin.search(simulations)
             assert_same_tree(search, 0, twin)
             state = follow_at_random(search, twin, state, rng)
+
+
+def test_a_game_with_its_history_in_the_state_keeps_its_tree() -> None:
+    game, trees = MANY["go 3x3"], []
+    for transpositions in "never", "always":
+        settings = search_config(transpositions=transpositions, evaluation_cache_mib=0)
+        search = NetworkSearch(game, HashedEvaluator(game), settings, nodes=1000)
+        search_from(search, game.initial_state(), 600)
+        trees.append(edges_of(search.trees, 0, 0).tolist())
+    assert trees[0] == trees[1]
 
 
 def places(search: NetworkSearch) -> dict[int, bytes]:

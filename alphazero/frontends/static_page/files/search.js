@@ -11,8 +11,8 @@ const MAX_FREE_ROUNDS = 1000;
 
 export class Search {
   /**
-   * `settings`: {c_puct, c_puct_base, fpu, fpu_reduction}, as in the player's training; `leaves` of
-   * the tree are evaluated together; the pending ones count as visits.
+   * `settings`: {c_puct, c_puct_base, fpu_reduction}, as in the player's training; `leaves` of the
+   * tree are evaluated together; the pending ones count as visits.
    */
   constructor(game, settings, leaves) {
     Object.assign(this, { game, settings, leaves });
@@ -179,7 +179,7 @@ function backUp({ path, value }) {
  * Return the edge with the highest Q + c_puct P sqrt(sum N) / (1 + N), where pending simulations
  * count as visits without a value. Ties go to the higher prior, then to the earlier action.
  */
-function selectEdge(node, { c_puct, c_puct_base, fpu, fpu_reduction }) {
+function selectEdge(node, { c_puct, c_puct_base, fpu_reduction }) {
   let [totalVisits, observed, totalValue] = [0, 0, 0];
   for (const edge of node.edges) {
     totalVisits += edge.visits + edge.pending;
@@ -188,11 +188,12 @@ function selectEdge(node, { c_puct, c_puct_base, fpu, fpu_reduction }) {
   }
   const growth = c_puct_base > 0 ? Math.log((1 + totalVisits + c_puct_base) / c_puct_base) : 0;
   const root = Math.sqrt(totalVisits);
-  const parent = (node.value + totalValue) / (1 + observed) - fpu_reduction;
+  const mean = (node.value + totalValue) / (1 + observed);
+  const firstPlay = fpu_reduction === null ? 0 : mean - fpu_reduction;
   let [best, bestScore] = [null, -Infinity];
   for (const edge of node.edges) {
     const visits = edge.visits + edge.pending;
-    let value = fpu === "parent" ? parent : 0;
+    let value = firstPlay;
     if (edge.visits > 0) value = edge.valueSum / edge.visits;
     const score = value + ((growth + c_puct) * edge.prior * root) / (1 + visits);
     if (score > bestScore || (score === bestScore && edge.prior > best.prior)) {
