@@ -6,6 +6,7 @@ the network may have changed.
 """
 
 import functools
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -132,17 +133,22 @@ def play_games(
     shares = split_evenly(config.selfplay.parallel_games, min(workers, games))
     targets = split_evenly(games, len(shares))
 
-    def play_share(worker: int) -> SelfPlayResult:
+    def play_share(worker: int) -> tuple[SelfPlayResult, Sequence[GameRecord]]:
         rng, waiting = np.random.default_rng([*seed, worker]), unfinished[worker :: len(targets)]
         share = SelfPlayWorker(game, config, evaluator, rng, shares[worker], waiting, resign_below)
         finished = share.play(targets[worker], progress)
-        return SelfPlayResult(finished, share.leave(), share.stats, evaluator)
+        return SelfPlayResult(finished, share.leave(), share.stats, evaluator), share.waiting
 
     jobs = [functools.partial(play_share, worker) for worker in range(len(targets))]
-    parts = run_jobs(jobs, progress)
+    parts, waiting = zip(*run_jobs(jobs, progress), strict=True)
+    # The games that waited go on first, in their order, so that none waits for ever.
+    ranks = itertools.chain(*itertools.zip_longest(*waiting))
     return SelfPlayResult(
         [record for part in parts for record in part.finished],
-        [record for part in parts for record in part.unfinished],
+        [
+            *(record for record in ranks if record is not None),
+            *(record for part in parts for record in part.unfinished),
+        ],
         sum((part.stats for part in parts), SelfPlayStats()),
         evaluator,
     )
@@ -179,7 +185,8 @@ class SelfPlayWorker:
             game, config, evaluator, rng, num_games, resign_below
         )
         self._num_games = num_games
-        self._waiting = unfinished[num_games:]
+        self.waiting = unfinished[num_games:]
+        """the games that have no slot"""
         begin = time.perf_counter()
         if unfinished:
             self._match.load(dict(enumerate(unfinished[:num_games])))
@@ -204,8 +211,7 @@ class SelfPlayWorker:
     def leave(self) -> list[GameRecord]:
         """Stop searching; return the games under way, without their trees."""
         self._search.stop(np.arange(self._num_games))  # simulations that were not run do not count
-        under_way = [self._match.record(slot) for slot in self._match.playing]
-        return [*under_way, *self._waiting]
+        return [self._match.record(slot) for slot in self._match.playing]
 
     @property
     def stats(self) -> SelfPlayStats:

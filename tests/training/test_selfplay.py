@@ -65,8 +65,29 @@ def test_games_under_way_that_find_no_slot_wait_for_the_next_iteration():
     assert len(under_way) == 8
     config = make_config(games_per_iteration=1, parallel_games=3)
     games = play_games(TIC_TAC_TOE, config, evaluator, (0, 1), under_way)
-    waiting = [record.actions.tolist() for record in games.unfinished[3:]]
+    waiting = [record.actions.tolist() for record in games.unfinished[:5]]
     assert waiting == [record.actions.tolist() for record in under_way[3:]]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_no_game_waits_for_ever(workers: int) -> None:
+    evaluator = HashedEvaluator(TIC_TAC_TOE)
+    config = make_config(games_per_iteration=1, parallel_games=9)
+    carried = [
+        dataclasses.replace(record, pairing=Pairing(pair_id=label))
+        for label, record in enumerate(
+            play_games(TIC_TAC_TOE, config, evaluator, (0,)).unfinished, 1
+        )
+    ]
+    lengths = {record.pairing.pair_id: len(record.actions) for record in carried}
+    config = make_config(games_per_iteration=6, parallel_games=2)
+    for iteration in range(12):
+        games = play_games(TIC_TAC_TOE, config, evaluator, (1, iteration), carried, workers)
+        carried = games.unfinished
+        for record in [*games.finished, *carried]:
+            if len(record.actions) > lengths.get(record.pairing.pair_id, 9):
+                del lengths[record.pairing.pair_id]
+    assert not lengths
 
 
 @pytest.mark.parametrize(("workers", "goal", "parallel"), [(1, 10, 8), (2, 9, 7), (4, 2, 6)])

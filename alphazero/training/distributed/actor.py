@@ -96,7 +96,8 @@ class Actor:
 
     def _switch_network(self, name: str, calibration: bytes, fraction: float) -> None:
         """Continue all games with the network `name` and `fraction` of the simulations."""
-        under_way = [worker.leave() for worker in self._workers] or [[] for _ in self._games]
+        under_way = [[*worker.waiting, *worker.leave()] for worker in self._workers]
+        under_way = under_way or [[] for _ in self._games]
         self._replaced = sum((worker.stats for worker in self._workers), self._replaced)
         evaluator = self._evaluators[name]
         if calibration:
