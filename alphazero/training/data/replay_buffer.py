@@ -71,9 +71,9 @@ def value_targets(games: GameBatch, blunder: float) -> Float64Array:
     """Return the value target of each position [P], for player 0.
 
     It is the game's outcome, or the search value at the next blunder, this position included. A
-    blunder is a move that lowers the mover's value, as seen by the next search, by more than
-    `blunder` (0: no blunders). Leela Chess Zero's rescorer (`--deblunder`) does the same with the
-    values of one search.
+    blunder is a move that lowers the mover's value, as seen by the next search or, after the last
+    move, by the outcome, by more than `blunder` (0: no blunders). Leela Chess Zero's rescorer
+    (`--deblunder`) does the same with the values of one search.
     """
     lengths = games.lengths.astype(np.int64)
     ends = np.repeat(np.cumsum(lengths), lengths)
@@ -81,12 +81,14 @@ def value_targets(games: GameBatch, blunder: float) -> Float64Array:
     if not blunder:
         return results
     indices = np.arange(len(ends))
-    plies = indices - (ends - np.repeat(lengths, lengths))
-    falls = np.zeros(len(ends))
-    falls[:-1] = np.where(ends[:-1] == ends[1:], games.values[:-1] + games.values[1:], 0)
+    signs = value_signs(indices - (ends - np.repeat(lengths, lengths)))
+    following = signs * results  # each move's value for its mover, once it is made
+    goes_on = indices[indices + 1 < ends]
+    following[goes_on] = -games.values[goes_on + 1]
+    falls = games.values - following
     nexts = np.minimum.accumulate(np.where(falls > blunder, indices, len(ends))[::-1])[::-1]
     before = nexts < ends
-    results[before] = (value_signs(plies) * games.values)[nexts[before]]
+    results[before] = (signs * games.values)[nexts[before]]
     return results
 
 

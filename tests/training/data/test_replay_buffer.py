@@ -27,7 +27,7 @@ from alphazero.games.game import to_play
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training.data.batch import Batch
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.data.replay_buffer import ReplayBuffer
+from alphazero.training.data.replay_buffer import ReplayBuffer, value_targets
 from alphazero.utils.arrays import Float32Array
 
 
@@ -133,6 +133,17 @@ def test_before_a_blunder_the_value_thrown_away_takes_the_outcome_s_place():
         for ply, (usual, value) in enumerate(zip(ordinary, expected, strict=True)):
             learned = batch.values[batch.policies[:, actions[ply]] == 1]
             assert set(learned) == {np.float32(usual), np.float32(value)}
+
+
+def test_a_blunder_by_the_last_move_is_one_too():
+    """The first player has won all along, until its last move loses."""
+    actions, values = [0, 1, 4, 2, 8], np.array([0.9, -0.9, 0.9, -0.9, 0.9], np.float32)
+    record = dataclasses.replace(
+        taught(actions, np.eye(9, dtype=np.float32)[actions], -1), values=values
+    )
+    games = GameBatch.of(TIC_TAC_TOE, [record] * 2)
+    assert value_targets(games, 0.25) == pytest.approx([0.9] * 10)  # for the first player
+    assert value_targets(games, 1.95).tolist() == [-1] * 10
 
 
 def test_moves_of_openings_are_never_drawn_nor_counted():
