@@ -32,7 +32,7 @@ class RootStatistics(NamedTuple):
     """[n, A] `move_policies`, or the improved policy of Gumbel search"""
     values: Float64Array
     """[n] mean over all evaluations in the tree; for Gumbel search, the mean of the action values
-    under the improved policy; exact for solved roots"""
+    under the improved policy; exact for solved roots, and within the proven bounds of others"""
 
 
 RootStatisticsType = types.NamedTuple(
@@ -129,13 +129,15 @@ def _write_policies(
     trees: Trees, selection: SelectionParams, slot: int, policy: Float64Array, target: Float64Array
 ) -> None:
     """Write the root's move policy [A] and policy target [A]."""
-    best, most = 0, -1
+    best, most, highest = 0, -1, -np.inf
     if selection.rule == GUMBEL:
         completed_q_logits(trees, selection, slot, 0)
     for edge in range(trees.nodes[slot, 0].edge_count):
         if not _is_playable(trees, selection, slot, edge):
             trees.policy[edge] = -np.inf
-        elif trees.edges[slot, edge].visits - trees.root_kept[slot, edge] > most:
+            continue
+        highest = max(highest, trees.policy[edge])
+        if trees.edges[slot, edge].visits - trees.root_kept[slot, edge] > most:
             best, most = edge, trees.edges[slot, edge].visits - trees.root_kept[slot, edge]
     if selection.rule == GUMBEL:
         best = best_with_visits(trees, slot, most)
@@ -145,7 +147,7 @@ def _write_policies(
         action = trees.edges[slot, edge].action
         if selection.rule == GUMBEL:
             policy[action] = edge == best
-            target[action] = math.exp(trees.policy[edge])
+            target[action] = math.exp(trees.policy[edge] - highest)
         elif most <= 0:
             policy[action] = target[action] = trees.edges[slot, edge].prior
         else:
@@ -195,4 +197,6 @@ def read_roots(
         value = node_value(trees, selection, slot, 0)
         if selection.rule == GUMBEL and not (selection.mcts_solver and is_solved(trees, slot, 0)):
             value = _improved_value(value, target, visits, values)
+        if selection.mcts_solver:
+            value = min(max(value, trees.nodes[slot, 0].lower), trees.nodes[slot, 0].upper)
         roots.values[index] = value

@@ -8,7 +8,7 @@ import pytest
 from helpers.games import GAMES
 from helpers.paths import DATA
 from helpers.reference.gumbel import PlainGumbelRoot
-from helpers.searches import FIRST, HashedEvaluator, assert_same_tree, finish, search_from
+from helpers.searches import FIRST, HashedEvaluator, assert_same_tree, edges_of, finish, search_from
 from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
@@ -162,6 +162,31 @@ def test_the_roots_value_is_that_of_its_improved_policy(
         seen = roots.visits[0] > 0
         value = np.average(roots.action_values[0, seen], weights=roots.policy_targets[0, seen])
     assert roots.values[0] == pytest.approx(value, abs=1e-6)
+
+
+def test_scores_too_large_for_an_exponential_lead_the_search_below_the_root(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    set_value_scale(monkeypatch, 100.0)
+    game = GAMES["connect_four"]
+    search = NetworkSearch(game, HashedEvaluator(game), search_config(selection="gumbel"))
+    search_from(search, game.initial_state(), 300)
+    inner = [edges_of(search.trees, 0, node)["visits"] for node in range(1, 8)]
+    assert any(visits[1:].any() for visits in inner), "not only each node's first move"
+
+
+def test_a_move_proven_to_be_worse_hides_no_other_however_good_it_seemed() -> None:
+    game = GAMES["tic_tac_toe"]
+    settings = search_config(selection="gumbel_root", mcts_solver=True)
+    search = NetworkSearch(game, UniformEvaluator(9), settings)
+    search_from(search, game.initial_state(), 90)
+    trees, edges = search.trees, search.trees.edges[0, :9]
+    edges["visits"], edges["value_sum"] = 1000, -1000
+    edges["value_sum"][4] = 1000
+    trees.nodes["lower"][0, edges["child"][4]] = 1  # the first player loses by it
+    trees.nodes["lower"][0, 0] = 0  # and has at least a draw
+    roots = search.root_statistics(FIRST)
+    assert roots.policy_targets[0] == pytest.approx([1 / 8] * 4 + [0] + [1 / 8] * 4)
 
 
 def test_a_player_records_the_improved_policy_not_the_move_it_plays() -> None:

@@ -92,6 +92,21 @@ def test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move(
     assert proven >= 6
 
 
+@pytest.mark.parametrize("selection", ["puct", "gumbel_root"])
+@pytest.mark.parametrize(("side", "sign"), [("lower", -1), ("upper", 1)])
+def test_an_unsolved_root_is_worth_no_less_and_no_more_than_is_proven(
+    selection: str, side: str, sign: int
+) -> None:
+    game = GAMES["tic_tac_toe"]
+    settings = search_config(selection=selection, mcts_solver=True)
+    search = NetworkSearch(game, UniformEvaluator(9), settings)
+    search_from(search, game.initial_state(), 50)
+    search.trees.edges["value_sum"][0, :9] = 10 * sign
+    assert search.root_statistics(FIRST).values[0] * sign > 0.5
+    search.trees.nodes[side][0, 0] = 0
+    assert search.root_statistics(FIRST).values[0] == 0
+
+
 def test_a_node_is_not_lost_while_it_has_lazy_edges() -> None:
     """X can make a three. The first answer loses at once, and one of the others stops it."""
     game = make_game("mnk", rows=5, columns=5, length=4)
