@@ -42,10 +42,10 @@ ENTRY = np.dtype(
         ("key", np.int64),
         ("check", np.int64),
         ("score", np.int64),
-        ("stamp", np.int64),  # the search that wrote it; 0 for none
+        ("stamp", np.int32),  # the search that wrote it; 0 for none
         ("action", np.int32),
-        ("depth", np.int16),
-        ("bound", np.int16),
+        ("depth", np.int32),
+        ("bound", np.int32),
     ]
 )
 

@@ -13,7 +13,7 @@ from alphazero.games.game import LAST, PLY
 from alphazero.games.line_games import CELLS, LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import LEFT, Nim
-from alphazero.solvers.alphabeta import WON, AlphaBeta
+from alphazero.solvers.alphabeta import INFINITE, WON, AlphaBeta, begin, run
 
 GAMES: list[Game] = [
     Mnk(),
@@ -102,6 +102,15 @@ def test_the_heuristic_is_what_its_twin_says(game: Game) -> None:
         found = game.rule_functions.heuristic(state)
         assert found == plain_heuristic(game, state)
         assert -HEURISTIC_SCALE < found < HEURISTIC_SCALE
+
+
+def test_a_depth_of_more_than_sixteen_bits_is_found_in_the_table() -> None:
+    game = Nim(heap=9, most=8)
+    search, bounds = AlphaBeta(game), (-INFINITE, INFINITE)
+    search.start(game.initial_state(), 1)
+    assert begin(game.rules, search._arrays, 40_000, *bounds)
+    assert run(game.rules, search._arrays, 10**6)
+    assert not begin(game.rules, search._arrays, 40_000, *bounds)
 
 
 @pytest.mark.parametrize("entries", [2, 1 << 12])
