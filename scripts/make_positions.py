@@ -17,6 +17,7 @@ from alphazero.arena.solved_positions import LABELS, STAGES
 from alphazero.cli.argument_types import positive_number, whole_number
 from alphazero.cli.main import run_and_report
 from alphazero.config.schema import SelfplayConfig
+from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, Game, State
 from alphazero.games.registry import read_game
 from alphazero.mcts.rollout_methods import RolloutConfig
@@ -27,6 +28,9 @@ from alphazero.solvers.exhaustive import ILLEGAL
 from alphazero.utils.files import check_writable, write_atomic
 from alphazero.utils.progress import Progress, no_progress, progress_bar
 
+MOST_TRIES = 1000
+"""Games without a new position after which a stage has no more."""
+
 
 def make_positions(
     game: Game, each: int, seed: int, first_ply: int = 0, show: Progress = no_progress
@@ -35,6 +39,9 @@ def make_positions(
 
     The games mix UCT moves with random moves, independent of any network. Positions are distinct,
     and some legal move in each is suboptimal. `show` is called with 1 for each position.
+
+    Raises:
+        GameError: when `MOST_TRIES` games in a row bring no new position of a stage.
     """
     solver, rng = solver_for(game), np.random.default_rng(seed)
     search = RolloutSearch(game, RolloutConfig("uct", simulations=200), rng=rng)
@@ -45,8 +52,15 @@ def make_positions(
     bounds = [stage * game.max_moves // len(STAGES) for stage in range(len(STAGES) + 1)]
     lines: dict[str, bytes] = {}
     for low, high in itertools.pairwise(bounds):
-        wanted = len(lines) + each
-        while len(lines) < wanted:
+        before, tries = len(lines), 0
+        while len(lines) < before + each:
+            tries += 1
+            if tries > MOST_TRIES or first_ply >= high:
+                raise GameError(
+                    f"after {max(low, first_ply)} to {high - 1} moves there are only "
+                    f"{len(lines) - before} of {each} positions with a wrong move; ask for fewer "
+                    "(--each) or earlier ones (--first-ply)"
+                )
             plies = int(rng.integers(max(low, first_ply), high))
             moves, state = _random_game(game, player, plies, rng)
             if game.outcome(state) != ONGOING or state.tobytes() in lines.values():
@@ -55,6 +69,7 @@ def make_positions(
             if len(set(values.tolist()) - {ILLEGAL}) > 1:
                 labels = "".join(LABELS[value] for value in values.tolist())
                 lines[f"{moves} {values.max()} {labels}"] = state.tobytes()
+                tries = 0
                 show(1)
     return "\n".join(lines) + "\n"
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import make_positions as make_positions_script
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
@@ -47,6 +48,16 @@ def test_made_positions_have_the_answers_of_exhaustive_search(tmp_path: Path):
         assert (value, values.tolist()) == (exact, each.tolist())
         assert len(set(values.tolist()) - {ILLEGAL}) > 1, "no move is wrong here"
     assert make_positions(game, each=5, seed=3) == path.read_text() != make_positions(game, 5, 4)
+
+
+def test_a_stage_without_enough_positions_is_said_and_not_searched_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(make_positions_script, "MOST_TRIES", 20)
+    with pytest.raises(GameError, match=r"after 0 to 2 moves there are only \d+ of 500 positions"):
+        make_positions(TIC_TAC_TOE, each=500, seed=1)
+    with pytest.raises(GameError, match="after 8 to 2 moves there are only 0"):
+        make_positions(TIC_TAC_TOE, each=1, seed=1, first_ply=8)
 
 
 def test_the_packed_positions_are_read_with_their_stages():
