@@ -105,10 +105,10 @@ class NetworkOutput(NamedTuple):
 class ResNet(nn.Module):
     """The AlphaGo Zero network for one observation shape and one number of actions.
 
-    With convolutional heads it also computes other sizes of the board, in training; an evaluator
-    has a network of each size, with the same weights. `policy_planes` is that of the game: with 0
-    the policy head is dense, whatever `settings.heads` is. `seed` draws the weights, without the
-    global generator; with None they stay on torch's "meta" device, to be assigned.
+    With convolutional heads, networks of all sizes of the board can have the same weights.
+    `policy_planes` is that of the game: with 0 the policy head is dense, whatever `settings.heads`
+    is. `seed` draws the weights, without the global generator; with None they stay on torch's
+    "meta" device, to be assigned.
 
     Convolutions start by He's rule (arXiv:1502.01852), with two changes that make an untrained
     network's policies nearly uniform and its values nearly 0. Otherwise the first self-play would
@@ -188,10 +188,7 @@ class ResNet(nn.Module):
 
     def _trunk(self, observations: Tensor) -> Tensor:
         """Return the features [B, F, H, W] that all heads share."""
-        planes, height, width = self.observation_shape
-        if self.settings.heads == "convolutional":  # a learner may draw batches of other boards
-            height, width = observations.shape[2:]
-        check_observations(observations, (planes, height, width))
+        check_observations(observations, self.observation_shape)
         return cast(Tensor, self.tower(relu(self.stem(observations), inplace=True)))
 
     def _play_heads(self, trunk: Tensor) -> tuple[Tensor, Tensor]:

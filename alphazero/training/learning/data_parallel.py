@@ -52,7 +52,7 @@ class Group:
 
     def scatter(self, batch: Batch) -> Batch:
         """Leader: send every process its part of a batch; return the leader's own."""
-        self._announce(_STEP, batch)
+        self._announce(_STEP)
         parts = []
         for array in batch.arrays():
             pieces = list(torch.from_numpy(array).chunk(self.size))
@@ -61,19 +61,15 @@ class Group:
             parts.append(part.numpy())
         return Batch.of_arrays(parts, batch.auxiliary)
 
-    def receive(self, batch_size: int, planes: int, heads: Sequence[str] = ()) -> Batch | None:
-        """Follower: return this process's part of the next batch, with targets for `heads`.
-
-        None: there are no more batches.
-        """
-        message = torch.zeros(4, dtype=torch.int64)
-        distributed.broadcast(message, src=0)
-        order, height, width, actions = message.tolist()
+    def receive(self, batch_size: int, network: ResNet) -> Batch | None:
+        """Follower: return this process's part of the network's next batch; None: no more."""
+        order = torch.zeros((), dtype=torch.int64)
+        distributed.broadcast(order, src=0)
         if order == _STOP:
             return None
-        observation = planes, height, width
+        observation, heads = network.observation_shape, network.settings.auxiliary
         rows = batch_size // self.size
-        parts = [torch.empty(rows, *observation), torch.empty(rows, actions), torch.empty(rows)]
+        parts = [torch.empty(rows, *one) for one in (observation, (network.num_actions,), ())]
         for shape in target_shapes(heads, observation).values():
             parts += [torch.empty(rows, *shape), torch.empty(rows)]
         for part in parts:
@@ -123,16 +119,13 @@ class Group:
             raise
         self.shutdown()
 
-    def _announce(self, order: int, batch: Batch | None = None) -> None:
-        """Send an order; a step's order includes the rows, columns and actions of its board."""
+    def _announce(self, order: int) -> None:
+        """Send an order to the followers."""
         if not self._following:
             distributed.barrier()  # the run is published
             distributed.barrier()  # the followers have loaded it
             self._following = True
-        shape = (0, 0, 0)
-        if batch is not None:
-            shape = (*batch.observations.shape[2:], batch.policies.shape[1])
-        distributed.broadcast(torch.tensor([order, *shape]), src=0)
+        distributed.broadcast(torch.tensor(order), src=0)
 
 
 class SharedLearner(Learner):
@@ -152,9 +145,7 @@ class SharedLearner(Learner):
 
     def run_follower(self) -> None:
         """Do the leader's steps on this process's parts, until it ends."""
-        network, size = self.network, self.settings.batch_size
-        planes = network.observation_shape[0]
-        while part := self._group.receive(size, planes, network.settings.auxiliary):
+        while part := self._group.receive(self.settings.batch_size, self.network):
             super()._step_on(part)
 
     def _step_on(self, batch: Batch) -> dict[str, Tensor]:

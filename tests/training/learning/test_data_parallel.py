@@ -26,12 +26,11 @@ from alphazero.training.data.batch import Batch, Target
 
 rng = np.random.default_rng(1)
 HEADS = tuple(sys.argv[2:])
-def batch(width):
-    cells = width * width
-    policies = rng.random((16, cells), np.float32)
-    shapes = target_shapes(HEADS, (3, width, width))
+def batch():
+    policies = rng.random((16, 9), np.float32)
+    shapes = target_shapes(HEADS, (3, 3, 3))
     return Batch(
-        rng.standard_normal((16, 3, width, width)).astype(np.float32),
+        rng.standard_normal((16, 3, 3, 3)).astype(np.float32),
         policies / policies.sum(1, keepdims=True),
         rng.choice([-1, 0, 1], 16).astype(np.float32),
         {
@@ -41,13 +40,11 @@ def batch(width):
             for head, shape in shapes.items()
         },
     )
-# Convolutional heads learn on boards of several sizes.
-kind, widths = ("convolutional", (3, 5, 4, 3, 5)) if HEADS else ("dense", (3,) * 5)
-batches = [batch(width) for width in widths]
+batches = [batch() for _ in range(5)]
 def learner(group):
     network = ResNet((3, 3, 3), 9, NetworkConfig(
         blocks=2, filters=8, policy_filters=2, value_filters=1, value_hidden=8,
-        auxiliary=HEADS, global_pooling=2, heads=kind,
+        auxiliary=HEADS, global_pooling=2, heads="convolutional" if HEADS else "dense",
     ), 7, 1)
     with torch.no_grad():
         for name, each in network.named_parameters():
