@@ -16,6 +16,7 @@ from torch import Tensor
 from alphazero.arena.elo import MatchResult
 from alphazero.config.loader import dump_config
 from alphazero.config.schema import LearnerConfig
+from alphazero.mcts.evaluator import Evaluator
 from alphazero.network.checkpoint import Checkpoint
 from alphazero.network.inference.backend import make_evaluator, num_selfplay_threads
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
@@ -173,7 +174,7 @@ class Training:
         state = self.run.state
         arrays = GameBatch.of(self.game, games.finished)
         self.holdout_losses = holdout_value_loss(
-            self.learner, self.replay, arrays, self.config.learner, self.run.seed(HOLDOUT)
+            self.best, self.replay, arrays, self.config.learner, self.run.seed(HOLDOUT)
         )
         self.replay.add(state.iteration, arrays)
         state.positions = self.replay.total_positions
@@ -350,7 +351,7 @@ class Training:
 
 
 def holdout_value_loss(
-    learner: Learner,
+    player: Evaluator,
     replay: ReplayBuffer,
     newest: GameBatch,
     settings: LearnerConfig,
@@ -360,17 +361,15 @@ def holdout_value_loss(
 
     The `newest` games enter the window afterwards, so no game has to be kept from training. Both
     kinds of positions are drawn as in training, but without symmetries, and evaluated by the
-    network that plays. Empty if one kind has no positions.
+    `player`. A loss is the mean of (z - v)², 0 to 4. Empty if one kind has no positions.
     """
     alone = ReplayBuffer(replay.game, replay.settings)
     alone.add(0, newest)
     if not (replay.window and alone.window):
         return {}
-    rng, weight = np.random.default_rng(seed), settings.search_value_weight
-    return {
-        name: learner.value_loss(games.sample(HOLDOUT_POSITIONS, rng, False, weight))
-        for name, games in (
-            ("learner/seen_value_loss", replay),
-            ("learner/unseen_value_loss", alone),
-        )
-    }
+    rng, weight, losses = np.random.default_rng(seed), settings.search_value_weight, {}
+    for kind, games in ("seen", replay), ("unseen", alone):
+        batch = games.sample(HOLDOUT_POSITIONS, rng, False, weight)
+        errors = batch.values - player.evaluate(batch.observations)[1]
+        losses[f"learner/{kind}_value_loss"] = float(np.square(errors, dtype=np.float64).mean())
+    return losses

@@ -36,6 +36,8 @@ class SelfPlayStats:
     """Counters of the searches, summed over the workers."""
 
     simulations: int = 0
+    refused: int = 0
+    """simulations that added no node because their tree was full"""
     evaluations: int = 0
     batch_capacity: int = 0
     """rows available in the batches"""
@@ -54,6 +56,7 @@ class SelfPlayStats:
 
     def add(self, search: NetworkSearch) -> None:
         self.simulations += search.simulations
+        self.refused += int(search.trees.slots["refused"].sum())
         self.evaluations += search.evaluations
         self.batch_capacity += search.batches * search.rows
         cache_lookups, cache_found = search.cache_hits
@@ -77,6 +80,10 @@ class SelfPlayStats:
     def kept_share(self) -> float:
         """Visits kept from the move before, as a share of the root visits of full searches."""
         return self.kept_visits / max(self.kept_visits + self.new_visits, 1)
+
+    @property
+    def refused_share(self) -> float:
+        return self.refused / max(self.simulations, 1)
 
     @property
     def batch_fill(self) -> float:

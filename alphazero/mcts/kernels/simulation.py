@@ -85,6 +85,7 @@ def add_node(trees: Trees, slot: int, depth: int, leaf: int, value: float, edges
     node = trees.slots[slot].num_nodes
     first = trees.slots[slot].num_edges
     if node == trees.nodes.shape[1] or first + edges > trees.edges.shape[1]:
+        trees.slots[slot].refused += 1
         return -1
     trees.nodes[slot, node].first_edge = first
     trees.nodes[slot, node].edge_count = trees.nodes[slot, node].created_count = edges

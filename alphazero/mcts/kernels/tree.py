@@ -38,6 +38,7 @@ SLOT = np.dtype(
         ("dirichlet_fraction", np.float64),  # the epsilon of root noise, 0 for none
         # the progress: written by the kernels and `TreeSearch.reset`
         ("simulations", np.int64),  # run since allocation
+        ("refused", np.int64),  # those of them whose node had no room in the tree
         ("walks", np.int32),  # simulations of the current round, not backed up yet
         ("random", np.uint64),  # random state of the slot; seeded by the search
         ("num_nodes", np.int32),  # in use; 0 until the root has been evaluated

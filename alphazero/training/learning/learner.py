@@ -182,13 +182,6 @@ class Learner:
         means["learner/learning_rate"] = self.settings.rate_at(self.step - 1)
         return StepReport(len(reports), means)
 
-    @torch.no_grad()
-    def value_loss(self, batch: Batch) -> float:
-        """Return the mean of (z - v)² over a batch, 0 to 4, for the network that plays."""
-        observations = torch.from_numpy(batch.observations).to(self.device)
-        values = self.ema_network.eval().forward_full(observations).values.float().cpu().numpy()
-        return float(np.square(batch.values - values, dtype=np.float64).mean())
-
     def state(self) -> dict[str, Tensor]:
         """Return copies of the weights and the optimizer state as named tensors."""
         tensors = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}

@@ -211,6 +211,11 @@ METRICS: Final[Mapping[str, Metric]] = {
         "root visits of full searches that come from the kept tree, and so without root noise",
         lambda report: report.games.stats.kept_share,
     ),
+    "selfplay/full_trees": Metric(
+        "share",
+        "simulations that added no node, because their tree was full",
+        lambda report: report.games.stats.refused_share,
+    ),
     "selfplay/search_entropies": Metric("nats", "entropy of each search policy", kind="histogram"),
     "selfplay/search_values": Metric(
         "", "value that each full search found, for the player to move", kind="histogram"

@@ -1,26 +1,25 @@
 """What is measured for the doctor's sake: the value before it is learned, and visits that stay."""
 
-from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
-from helpers.games import TIC_TAC_TOE
+from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.runs.events import read
 from helpers.runs.records import random_records
 from helpers.runs.tiny_run import ITERATIONS, tiny_config
+from helpers.searches import search_from
 from helpers.settings import learner_config, replay_config, search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.mcts.network_search import Exploration, NetworkSearch
-from alphazero.network.resnet import ResNet
+from alphazero.training import iteration
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.iteration import holdout_value_loss
-from alphazero.training.learning.learner import Learner
+from alphazero.training.run_directory import RunDirectory
 from alphazero.training.selfplay import SelfPlayStats
+from alphazero.utils.arrays import Float32Array
 
 SETTINGS = learner_config()
 
@@ -29,21 +28,15 @@ def random_games(number: int, seed: int) -> GameBatch:
     return GameBatch.of(TIC_TAC_TOE, random_records(TIC_TAC_TOE, number, seed))
 
 
-def tiny_learner() -> Learner:
-    network = ResNet(TIC_TAC_TOE.observation_shape, 9, tiny_config(Path()).network, 0)
-    return Learner(network, SETTINGS, precision="float32")
-
-
-class Oracle(torch.nn.Module):
+class Oracle:
     """Returns the known values of some observations, and 0 for all others."""
 
     def __init__(self, known: dict[bytes, float]) -> None:
-        super().__init__()
         self.known = known
 
-    def forward_full(self, observations: torch.Tensor) -> SimpleNamespace:
-        values = [self.known.get(each.numpy().tobytes(), 0.0) for each in observations]
-        return SimpleNamespace(values=torch.tensor(values))
+    def evaluate(self, observations: Float32Array) -> tuple[None, Float32Array]:
+        values = [self.known.get(each.tobytes(), 0.0) for each in observations]
+        return None, np.array(values, np.float32)
 
 
 def test_the_holdout_loss_exposes_a_network_that_knows_its_games_by_heart() -> None:
@@ -57,33 +50,42 @@ def test_the_holdout_loss_exposes_a_network_that_knows_its_games_by_heart() -> N
         for seen, value in zip(batch.observations, batch.values, strict=True)
     }
     # The empty board is in every game, and others may be in several: they are known, too.
-    player = SimpleNamespace(ema_network=Oracle(known), device=torch.device("cpu"))
-    player.value_loss = partial(Learner.value_loss, player)
-    figures = holdout_value_loss(player, window, new, SETTINGS, [0])
+    figures = holdout_value_loss(Oracle(known), window, new, SETTINGS, [0])
     assert figures["learner/seen_value_loss"] == 0
     decided = np.repeat(new.outcomes != 0, new.lengths).mean()
     assert figures["learner/unseen_value_loss"] == pytest.approx(decided, abs=0.25)
 
 
 def test_a_run_without_games_has_no_holdout_metrics() -> None:
-    learner = tiny_learner()
+    player = UniformEvaluator(9)
     empty, games = ReplayBuffer(TIC_TAC_TOE, replay_config()), random_games(3, 0)
-    assert holdout_value_loss(learner, empty, games, SETTINGS, [0]) == {}
+    assert holdout_value_loss(player, empty, games, SETTINGS, [0]) == {}
     empty.add(1, games)
-    figures = holdout_value_loss(learner, empty, games, SETTINGS, [0])
+    figures = holdout_value_loss(player, empty, games, SETTINGS, [0])
     assert set(figures) == {"learner/seen_value_loss", "learner/unseen_value_loss"}
     unlearned = games._replace(policies=np.zeros_like(games.policies))
-    assert holdout_value_loss(learner, empty, unlearned, SETTINGS, [0]) == {}
+    assert holdout_value_loss(player, empty, unlearned, SETTINGS, [0]) == {}
 
 
-def test_measuring_changes_neither_the_network_nor_the_samples_drawn_from_the_window() -> None:
-    learner = tiny_learner()
-    before = learner.state()
+def test_it_is_that_of_the_best_player_also_while_a_gate_refuses_what_is_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    players: list[object] = []
+    monkeypatch.setattr(
+        iteration, "holdout_value_loss", lambda player, *_: (players.append(player), {})[1]
+    )
+    run = RunDirectory.create(tiny_config(tmp_path, "gate.threshold=1", "gate.interval=1"))
+    training = iteration.Training(run, 1)
+    first = training.best
+    for _ in range(2):
+        training.iterate(lambda *_: None)
+    assert players == [first, first]
+
+
+def test_measuring_does_not_change_the_samples_drawn_from_the_window() -> None:
     window = ReplayBuffer(TIC_TAC_TOE, replay_config())
     window.add(1, random_games(9, 0))
-    holdout_value_loss(learner, window, random_games(3, 1), SETTINGS, [0])
-    after = learner.state()
-    assert all(torch.equal(before[name], after[name]) for name in before)
+    holdout_value_loss(UniformEvaluator(9), window, random_games(3, 1), SETTINGS, [0])
     again = ReplayBuffer(TIC_TAC_TOE, replay_config())
     again.add(1, random_games(9, 0))
     for each in (window, again):
@@ -119,6 +121,16 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
     work = SelfPlayStats()
     work.add(search)
     assert work.kept_share == (expected / (expected + 100) if explore else 0)
+
+
+def test_simulations_whose_node_has_no_room_are_counted() -> None:
+    settings = search_config(simulations=50, evaluation_cache_mib=0)
+    search = NetworkSearch(CONNECT_FOUR, UniformEvaluator(7), settings, nodes=10)
+    search_from(search, CONNECT_FOUR.initial_state())
+    work = SelfPlayStats()
+    work.add(search)
+    assert work.refused == 50 - 9, "the root has a node too"
+    assert work.refused_share == 41 / 50
 
 
 @pytest.mark.integration
