@@ -12,6 +12,7 @@ from numba import types
 
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, make_game
+from alphazero.games.compiled_rules import HEURISTIC_SCALE
 from alphazero.games.game import LAST, PLY, State
 from alphazero.games.go.board import EMPTY, point_at, put_stone
 from alphazero.games.go.game import Go
@@ -306,6 +307,14 @@ def test_the_board_is_counted_by_area(diagram: str, area: int) -> None:
         assert game.margin(state) == area - komi / 2
         state = after(game, state, "pass pass")
         assert game.outcome(state) == np.sign(2 * area - komi)
+
+
+def test_the_heuristic_is_the_lead_of_the_player_to_move() -> None:
+    game = Go(3, 3, komi_half_points=3)
+    state = game.parse(". X .\n. . X\n. . .")  # all nine points are Black's: by 15 half points
+    for player, lead in (0, 15), (1, -15):
+        state[PLY] = 2 + player
+        assert game.rule_functions.heuristic(state) == HEURISTIC_SCALE * lead // (15 + 9)
 
 
 def test_two_passes_in_a_row_end_the_game_and_two_of_one_player_do_not() -> None:

@@ -10,7 +10,7 @@ from numba import types
 
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, to_play
-from alphazero.games.compiled_rules import RulesType
+from alphazero.games.compiled_rules import HEURISTIC_SCALE, RulesType
 from alphazero.games.game import PLY
 from alphazero.games.othello import DISCS, Othello
 from alphazero.solvers.exact import solve_position, solver_for
@@ -173,12 +173,14 @@ def test_cells_are_named_from_the_top_left_and_black_begins_on_the_usual_ones() 
 
 
 def test_the_heuristic_likes_corners_and_freedom_and_sees_both_sides_alike() -> None:
-    game = Othello(4)
-    estimates = {}
+    game, estimates, moves_of = Othello(4), {}, {}
     for turn, moves in (("X", 4), ("O", 5)):
         state = game.parse(
             f"X . . .\nX O X .\nX X O .\n. . . .\n{turn} to move after {moves} moves"
         )
         estimates[turn] = int(game.rule_functions.heuristic(state))
-    assert estimates["X"] > 0
+        moves_of[turn] = int(game.legal_action_mask(state)[:-1].sum())
+    assert moves_of["X"] > moves_of["O"] + 1
+    lead = 8 + moves_of["X"] - moves_of["O"]  # X has a corner
+    assert estimates["X"] == HEURISTIC_SCALE * lead // (lead + 20)
     assert estimates["O"] == -estimates["X"]

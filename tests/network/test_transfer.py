@@ -17,7 +17,7 @@ from alphazero.errors import ConfigError, RunError
 from alphazero.games import make_game
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
-from alphazero.network.transfer import start_from, widen
+from alphazero.network.transfer import SPREAD, start_from, widen
 from alphazero.players.checkpoint_player import describe
 from alphazero.training.loop import resume, train
 
@@ -245,8 +245,8 @@ def test_the_outputs_are_those_of_the_smaller_network(
     check_same_outputs(small.train(trains), large.train(trains))
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.5])
-def test_copies_learn_apart_where_their_shares_differ(spread: float) -> None:
+@pytest.mark.parametrize(("spread", "learn_apart"), [(0.0, False), (SPREAD, True)])
+def test_copies_learn_apart_where_their_shares_differ(spread: float, learn_apart: bool) -> None:
     game = make_game("tic_tac_toe")
     settings = dataclasses.replace(SETTINGS, heads="dense", filters=4, global_pooling=0)
     small = ResNet.of(game, settings, 1)
@@ -265,4 +265,4 @@ def test_copies_learn_apart_where_their_shares_differ(spread: float) -> None:
         if torch.equal(stem[first], stem[second])
     ]
     assert len(apart) >= 4
-    assert all(differs == (spread > 0) for differs in apart)
+    assert all(differs == learn_apart for differs in apart)

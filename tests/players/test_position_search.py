@@ -39,6 +39,16 @@ def test_a_search_reports_what_the_players_search_has_found(player: Path) -> Non
     assert again.choose(state) == result.action
 
 
+def test_moves_that_were_not_searched_come_last_in_the_order_of_their_priors(player: Path) -> None:
+    game, searcher = alphazero.load_player(player, simulations=2)
+    candidates = alphazero.search(searcher, game.from_text("4 4 3")).candidates
+    visits = [candidate.visits for candidate in candidates]
+    priors = [candidate.prior for candidate in candidates if not candidate.visits]
+    assert visits == sorted(visits, reverse=True)
+    assert len(set(priors)) >= 5
+    assert priors == sorted(priors, reverse=True)
+
+
 def test_its_moves_have_names_and_it_prints_as_a_table(player: Path) -> None:
     game, searcher = alphazero.load_player(player)
     state = game.from_text("4 4 3")

@@ -2,6 +2,8 @@
 
 import dataclasses
 import functools
+import itertools
+import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +15,7 @@ from helpers.runs.tiny_run import tiny_config
 
 from alphazero.arena.match import Match
 from alphazero.config.schema import Config, SearchConfig, SelfplayConfig
-from alphazero.games.game import Game, State
+from alphazero.games.game import ONGOING, Game, State
 from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import SymmetricEvaluator
 from alphazero.mcts.kernels.equations import SelectionParams
@@ -185,20 +187,80 @@ def test_each_key_of_search_and_selfplay_reaches_what_plays(
 def test_the_simulations_of_a_move_grow_with_the_positions(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    played: list[int] = []
+    played: list[tuple[int, int]] = []
     play_games = iteration.play_games
 
     def remember(game: Game, config: Config, *others: Any) -> SelfPlayResult:
-        played.append(config.search.simulations)
+        played.append((config.search.simulations, config.selfplay.fast_simulations))
         return play_games(game, config, *others)
 
     monkeypatch.setattr(iteration, "play_games", remember)
     growing = "selfplay.progressive_samples=100", "search.simulations=14"
     train(tiny_config(tmp_path, "budget.iterations=5", *growing))
-    assert played[0] == 2
-    assert 2 < played[1] < 14
+    assert played[0] == (2, 2), "15 % of 14 and of 16"
+    assert all(2 < each < 14 for each in played[1])
     assert played == sorted(played)
-    assert played[-1] == 14
+    assert played[-1] == (14, 16)
+
+
+OPTIONS = {
+    "search.selection": ("puct", "gumbel", "gumbel_root"),
+    "search.transpositions": ("never", "always"),
+    "search.mcts_solver": ("false", "true"),
+    "search.reuse_tree": ("false", "true"),
+    "search.fpu_reduction": ("null", "0.2"),
+    "search.leaf_symmetry": ("none", "random"),
+    "search.evaluation_cache_mib": ("0", "1"),
+    "selfplay.full_search_probability": ("1", "0.5"),
+    "selfplay.progressive_samples": ("null", "100"),
+    "selfplay.random_opening_probability": ("0", "1"),
+    "selfplay.random_opening_candidates": ("1", "3"),
+    "selfplay.resign_enabled_fraction": ("0", "0.9"),
+}
+
+
+def all_pairs(options: dict[str, tuple[str, ...]]) -> list[dict[str, str]]:
+    """Return a few choices in which every pair of values of two options occurs."""
+    rng, rows = random.Random(0), []
+    left = {
+        ((a, one), (b, other))
+        for a, b in itertools.combinations(options, 2)
+        for one, other in itertools.product(options[a], options[b])
+    }
+
+    def pairs(row: dict[str, str]) -> set[Any]:
+        return left & set(itertools.combinations(row.items(), 2))
+
+    while left:
+        tries = [{key: rng.choice(values) for key, values in options.items()} for _ in range(200)]
+        rows.append(max(tries, key=lambda row: len(pairs(row))))
+        left -= pairs(rows[-1])
+    return rows
+
+
+@pytest.mark.parametrize("row", all_pairs(OPTIONS), ids=lambda row: "-".join(row.values()))
+def test_self_play_keeps_its_word_in_every_pair_of_options(
+    row: dict[str, str], tmp_path: Path
+) -> None:
+    settings = [f"{key}={value}" for key, value in row.items()]
+    sizes = "search.simulations=40", "selfplay.fast_simulations=20"
+    played = play_an_iteration(tmp_path, *sizes, *settings)
+    growing, capped = row["selfplay.progressive_samples"], row["selfplay.full_search_probability"]
+    full, fast = (40, 20) if growing == "null" else (6, 3)
+    assert simulations(played) == ({full} if capped == "1" else {full, fast})
+    asked = sum(int(arguments[2].sum()) for arguments in played.searches)
+    assert 0 < played.search.simulations <= asked
+    game = played.search.game
+    for record in played.games:
+        opening = len(record.pairing.opening)
+        sums = record.policies.sum(axis=1)
+        assert not sums[:opening].any()
+        assert set(sums[opening:].round(5)) <= ({1.0} if capped == "1" else {0.0, 1.0})
+        assert (abs(record.values) <= 1).all()
+        assert (record.best_values >= record.values).all()
+        end = game.outcome(game.play(game.initial_state(), *map(int, record.actions)))
+        assert end == (ONGOING if record.resigned else record.outcome)
+        assert record.outcome != ONGOING
 
 
 def test_every_key_of_search_and_selfplay_is_checked_here() -> None:
