@@ -32,12 +32,14 @@ def view_of(session: WebSession) -> Json:
     """Return the complete view."""
     game_tree = session.game_tree
     game, here = game_tree.game, game_tree.current
+    mask = game.legal_action_mask(here.state)
+    legal = [] if game_tree.is_over else np.flatnonzero(mask).tolist()
     return {
         "id": session.id,
         "serial": session.serial,
         "game": write_game(game),
         "title": title_of(game),
-        "board": _board_json(game, here),
+        "board": _board_json(game, here, legal),
         "board_style": game.board_style.name.lower(),
         "material": game.material.name.lower(),
         "looks": list(looks_of(game)),
@@ -46,7 +48,7 @@ def view_of(session: WebSession) -> Json:
         "columns": game.observation_shape[2],
         "offboard_moves": [
             {"action": action, "name": game.action_name(here.state, action)}
-            for action in _legal_actions(game, here.state)
+            for action in legal
             if game.action_cell(here.state, action) is None
         ],
         "to_play": game_tree.to_play,
@@ -75,10 +77,10 @@ def view_of(session: WebSession) -> Json:
     }
 
 
-def _board_json(game: Game, node: GameNode) -> Json:
-    """Return a position's board, its cells row by row."""
+def _board_json(game: Game, node: GameNode, legal: list[int]) -> Json:
+    """Return a position's board, its cells row by row with the `legal` actions."""
     board = empty_board(game)
-    actions = _actions(game, node.state, len(board["cells"]))
+    actions = _actions(game, node.state, legal, len(board["cells"]))
     for cell, stone, moves in zip(
         board["cells"], stones_by_cell(game, node.state), actions, strict=True
     ):
@@ -96,15 +98,10 @@ def _board_json(game: Game, node: GameNode) -> Json:
     }
 
 
-def _legal_actions(game: Game, state: State) -> list[int]:
-    """Return the legal actions; none when the game is over."""
-    return np.flatnonzero(game.legal_action_mask(state)).tolist()
-
-
-def _actions(game: Game, state: State, cells: int) -> list[list[Json]]:
+def _actions(game: Game, state: State, legal: list[int], cells: int) -> list[list[Json]]:
     """Return the legal moves by the cell where they put a stone."""
     actions: list[list[Json]] = [[] for _ in range(cells)]
-    for action in _legal_actions(game, state):
+    for action in legal:
         cell = game.action_cell(state, action)
         if cell is not None:
             move = {"action": action, "name": game.action_name(state, action)}

@@ -376,6 +376,7 @@ def test_a_resignation_after_undo_ends_the_line_and_keeps_the_moves_as_a_variati
         page.do("undo")
         view = page.do("resign")
         assert (view["over"], view["ply"], len(view["moves"])) == (True, 2, 2)
+        assert not any(cell["actions"] for cell in view["board"]["cells"])
         assert read_line(page.saved("json").encode()).resigned
         assert page.do("undo")["children"] == ["c3"]
         assert page.do("branch", ply=2, index=0)["ply"] == 3

@@ -101,11 +101,12 @@ function captionFor(view) {
   }
   const speed = search.per_second ? `, ${count(search.per_second)} a second` : "";
   const margin = endOf(view)?.margin;
+  const alone = search.simulations === 0;
   return [
-    `${names[player]} wins ${chance(search.value)}; `,
-    `${chance(search.network_value)} without search. `,
+    `${names[player]} wins ${chance(search.value)}`,
+    alone ? " by the network alone. " : `; ${chance(search.network_value)} without search. `,
     search.proof ? `Proven: ${search.proof}. ` : "",
     margin ? `Expected: ${margin}. ` : "",
-    `${countSimulations(search.simulations)}${speed}.`,
+    alone ? "" : `${countSimulations(search.simulations)}${speed}.`,
   ].join("");
 }

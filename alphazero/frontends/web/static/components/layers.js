@@ -37,7 +37,7 @@ export class Layers {
 function territoryNote(view) {
   const end = endOf(view);
   const margin = end?.margin ? ` ${end.margin}.` : "";
-  if (view.over) return `Who owns each point by the rules.${margin}`;
+  if (view.end) return `Who owns each point by the rules.${margin}`;
   if (!end?.ownership) return "Only a network with an ownership head can tell.";
   return `Who will own each point, as the network expects; the darker, the surer.${margin}`;
 }
