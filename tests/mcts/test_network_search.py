@@ -126,7 +126,7 @@ def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: st
         search.reset(FIRST, state[None])
         twin.start(state)
         for _ in range(3):
-            simulations = int(rng.choice([0, 1, 7, 30, 80]))
+            simulations = int(rng.choice([0, 1, 7, 40]))
             search.begin_search(FIRST, simulations)
             twin.noise, twin.fraction = drawn()
             finish(search)

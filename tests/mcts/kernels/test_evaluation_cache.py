@@ -83,7 +83,7 @@ def test_a_search_finds_the_same_whatever_was_searched_before(
 ) -> None:
     game = make_game(name, rows=8, columns=8) if name == "gomoku" else make_game(name)
     evaluator, states = HashedEvaluator(game), positions_of(game, 3, 1)
-    for simulations in (50, 100, 600):
+    for simulations in (50, 300):
         settings = search_config(simulations=simulations, evaluation_cache_mib=4, **SEARCHES[kind])
         search = NetworkSearch(game, evaluator, settings, leaves=leaves)
         cold = []
@@ -115,7 +115,7 @@ def test_a_shipped_player_answers_the_same_whatever_it_searched_before(
         saved, settings=dataclasses.replace(saved.settings, evaluation_cache_mib=0)
     )
     states = positions_of(saved.game, 2, 2)
-    for leaves, simulations in ((1, 50), (4, 50), (8, 100), (None, 600)):
+    for leaves, simulations in ((1, 50), (4, 50), (8, 100), (None, 200)):
         with threads_per_evaluation(1):
             search = saved.create(budget=Budget(simulations), leaves=leaves).search
             first = [findings(search, state) for state in states]
@@ -134,7 +134,7 @@ def test_every_board_of_tic_tac_toe_is_answered_optimally_in_any_order(simulatio
     boards = {TIC_TAC_TOE.render(state): index for index, state in enumerate(solution.states)}
     order = np.array([*boards.values()])
     assert len(order) == 4520
-    for indices in (order, order[::-1], np.random.default_rng(0).permutation(order)):
+    for indices in (order, order[::-3], np.random.default_rng(0).permutation(order)[::3]):
         for index in indices.tolist():
             action = player.choose(solution.states[index])
             assert actions.setdefault(index, action) == action

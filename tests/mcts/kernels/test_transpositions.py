@@ -129,7 +129,7 @@ def test_every_graph_is_the_one_of_the_plain_twin(
         search.reset(FIRST, state[None])
         twin.start(state)
         while game.outcome(state) == ONGOING:
-            simulations = int(rng.choice([1, 30, 150]))
+            simulations = int(rng.choice([1, 30, 80]))
             search.begin_search(FIRST, simulations)
             finish(search)
             if selection == "gumbel_root":
@@ -198,7 +198,7 @@ def test_a_kept_graph_is_whole() -> None:
     """With proofs, which leave nodes without edges; some roots are younger than what they keep."""
     rng, older = np.random.default_rng(4), 0
     settings = search_config(transpositions="always", mcts_solver=True, simulations=150)
-    for game in [*GAMES.values()] * 15:
+    for game in [*GAMES.values()] * 5:
         search, state = (
             NetworkSearch(game, HashedEvaluator(game), settings, rng=rng),
             game.initial_state(),
