@@ -18,7 +18,14 @@ from alphazero.games.game import PLY, Game, State
 from alphazero.games.registry import write_game
 from alphazero.solvers.exhaustive import ILLEGAL, SolvedPositions, solve_all_positions
 from alphazero.utils.arrays import Int64Array
-from alphazero.utils.files import explain_os_error, is_folder, printable, read_limited
+from alphazero.utils.files import (
+    explain_os_error,
+    is_folder,
+    printable,
+    read_each,
+    read_limited,
+    warn,
+)
 
 STAGES = ("opening", "middle", "end")
 """Thirds of the longest game; in Connect Four 14 moves each."""
@@ -75,21 +82,24 @@ def position_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def read_positions(game: Game, path: Path) -> SolvedPositions:
-    """Read a file of solved positions.
+    """Read a file of solved positions; each malformed line costs a warning.
 
     Raises:
-        GameError: with the line number of a malformed line.
+        GameError: when no line can be read, with the number of the first.
     """
-    lines = []
-    text = read_limited(path, 1 << 26).decode("utf-8", errors="replace")
-    for number, line in enumerate(text.splitlines(), 1):
+
+    def read(item: tuple[int, str]) -> tuple[State, int, Int64Array]:
+        number, line = item
         try:
-            lines.append(_read_line(game, line))
+            return _read_line(game, line)
         except (ValueError, KeyError, GameError) as error:
             raise GameError(
                 f"{printable(path)}:{number}: expected 'MOVES SCORE LABELS' with "
                 f"{game.num_actions} labels of + = - . ({error})"
             ) from error
+
+    text = read_limited(path, 1 << 26).decode("utf-8-sig", errors="replace")
+    lines = read_each(enumerate(text.splitlines(), 1), read, warn)
     if not lines:
         raise GameError(f"{printable(path)}: no positions")
     return SolvedPositions(*(np.array(column) for column in zip(*lines, strict=True)))

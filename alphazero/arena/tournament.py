@@ -23,7 +23,7 @@ from alphazero.records.game_record import Pairing
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
 from alphazero.utils import tables
-from alphazero.utils.files import explain_os_error, printable
+from alphazero.utils.files import explain_os_error, printable, refuse
 from alphazero.utils.progress import Progress, no_progress
 
 GAMES_FILE = "games.jsonl"
@@ -80,7 +80,7 @@ class Tournament:
                     f"cannot create {printable(self.folder)}: {explain_os_error(error)}"
                 ) from error
         if self._file and self._file.exists():
-            self.played = load_games(self._file)
+            self.played = load_games(self._file, refuse)
             for game in self.played:
                 self._check(game)
 

@@ -27,7 +27,7 @@ from alphazero.training.manifest import (
 )
 from alphazero.training.run_directory import RunDirectory, matches_run
 from alphazero.training.run_lock import locked_for_reading
-from alphazero.utils.files import is_folder, printable, sha256_of
+from alphazero.utils.files import is_folder, printable, refuse, sha256_of
 from alphazero.utils.progress import progress_bar
 
 _KINDS: Final = {
@@ -188,7 +188,7 @@ def _read_player(path: Path, run: RunDirectory | None) -> int:
 
 
 def _read_sample(path: Path, run: RunDirectory) -> int:
-    games = load_played(path)
+    games = load_played(path, refuse)
     for number, game in enumerate(games, 1):
         if not run.game.accepts(game.game):
             raise RunError(

@@ -2,7 +2,8 @@
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from codecs import BOM_UTF8
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,11 +11,21 @@ from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.games.game import Game
 from alphazero.games.registry import write_game
 from alphazero.records.game_record import GameRecord
-from alphazero.records.jsonl import holds_games, load_games, save_games
+from alphazero.records.jsonl import holds_games, load_games, read_lines, save_games
 from alphazero.records.played_game import PlayedGame
-from alphazero.records.sgf import SIZE_LIMIT, number_of, read_collection
-from alphazero.records.sgf_export import commented, from_sgf, to_sgf
-from alphazero.utils.files import check_replaceable, printable, read_limited, write_atomic
+from alphazero.records.sgf import SIZE_LIMIT, MainLine, number_of, read_collection, read_main_line
+from alphazero.records.sgf_export import commented, to_sgf
+from alphazero.records.sgf_import import from_sgf
+from alphazero.records.sgf_text import decode
+from alphazero.utils.files import (
+    MAX_WARNINGS,
+    check_replaceable,
+    printable,
+    read_each,
+    read_limited,
+    warn,
+    write_atomic,
+)
 
 SUFFIX: Final = ".sgf"
 
@@ -63,22 +74,43 @@ def holds_played(path: Path) -> bool:
     return _is_sgf(path) or holds_games(path)
 
 
-def load_played(path: Path) -> list[PlayedGame]:
-    """Read a file of one or more games.
+def load_played(path: Path, warn: Callable[[str], object] = warn) -> list[PlayedGame]:
+    """Read a file of one or more games; `warn` receives what is left out of it.
 
-    Raise PlayerError for an invalid game or line, with its number, RunError if the file cannot be
-    read.
+    Raise PlayerError if no game can be read, RunError if the file cannot be read.
     """
     if not _is_sgf(path):
-        return load_games(path)
-    text = read_limited(path, SIZE_LIMIT).decode("utf-8", "replace")
-    games: list[PlayedGame] = []
+        return load_games(path, warn)
+    return read_sgf_games(read_limited(path, SIZE_LIMIT), f"{printable(path)}: ", warn)
+
+
+def read_played(data: bytes, warn: Callable[[str], object]) -> list[PlayedGame]:
+    """Read the games of a file, of SGF or JSON lines, as `load_played`."""
+    is_json = data.removeprefix(BOM_UTF8).lstrip().startswith(b"{")
+    return read_lines(data, "line ", warn) if is_json else read_sgf_games(data, "", warn)
+
+
+def read_sgf_games(data: bytes, place: str, warn: Callable[[str], object]) -> list[PlayedGame]:
+    """Read the games of an SGF file as `load_played`; `place` comes before the number of a game."""
+
+    def read(item: tuple[int, MainLine]) -> PlayedGame:
+        try:
+            record = read_main_line(item[1])
+            played = from_sgf(record)
+        except AlphaZeroError as error:
+            raise PlayerError(f"{place}game {item[0]}: {_escaped(error)}") from None
+        for warning in record.warnings[:MAX_WARNINGS]:
+            warn(f"{place}game {item[0]}: {_escaped(warning)}")
+        return played
+
     try:
-        games.extend(map(from_sgf, read_collection(text)))
-    except AlphaZeroError as error:
-        reason = ascii(str(error))[1:-1][:300]
-        raise PlayerError(f"{printable(path)}: game {len(games) + 1}: {reason}") from None
-    return games
+        return read_each(enumerate(read_collection(decode(data)), 1), read, warn)
+    except GameError as error:
+        raise PlayerError(f"{place}{error}") from None
+
+
+def _escaped(text: object) -> str:
+    return ascii(str(text))[1:-1][:300]
 
 
 def load_start_position(path: Path, moves: int | None, game: Game | None) -> PlayedGame:

@@ -9,6 +9,7 @@ The player named first moved first. `result` is 1-0 if it won, 0-1 if it lost, 1
 
 import functools
 import json
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +20,7 @@ from alphazero.games.registry import read_game
 from alphazero.games.results import SCORES
 from alphazero.records.played_game import FORMAT, PlayedGame
 from alphazero.utils.checked_json import field, parse_object
-from alphazero.utils.files import printable, read_limited, write_atomic
+from alphazero.utils.files import printable, read_each, read_limited, warn, write_atomic
 
 BEGINNING: Final = b'{"format": "alphazero-game"'
 """The beginning of every line, by which such a file is recognised."""
@@ -40,30 +41,36 @@ def holds_games(path: Path) -> bool:
         if not path.is_file():
             return False
         with path.open("rb") as file:
-            return file.read(len(BEGINNING)) == BEGINNING
+            return file.read(99).removeprefix(BOM_UTF8).startswith(BEGINNING)
     except (OSError, ValueError):
         return False
 
 
-def load_games(path: Path) -> list[PlayedGame]:
-    """Read games and replay them.
+def load_games(path: Path, warn: Callable[[str], object] = warn) -> list[PlayedGame]:
+    """Read games and replay them; `warn` receives the lines that cannot be read.
 
-    Raise PlayerError for an invalid line or an illegal move, with the line number, RunError if the
-    file cannot be read.
+    Raise PlayerError if no line can be read, RunError if the file cannot be read.
     """
-    games = []
-    cached = functools.cache(read_game)
-    for number, line in enumerate(read_limited(path, _SIZE_LIMIT).split(b"\n"), 1):
-        if line.strip():
-            try:
-                games.append(read_line(line, cached))
-            except PlayerError as error:
-                raise PlayerError(f"{printable(path)}:{number}: {error}") from error
+    games = read_lines(read_limited(path, _SIZE_LIMIT), f"{printable(path)}:", warn)
     if not games:
         raise PlayerError(
             f"{printable(path)}: no games in it; write some with `alphazero match --save`"
         )
     return games
+
+
+def read_lines(data: bytes, place: str, warn: Callable[[str], object]) -> list[PlayedGame]:
+    """Read the games of a file as `load_games`; `place` comes before the number of a line."""
+    cached = functools.cache(read_game)
+
+    def read(item: tuple[int, bytes]) -> PlayedGame:
+        try:
+            return read_line(item[1], cached)
+        except PlayerError as error:
+            raise PlayerError(f"{place}{item[0]}: {error}") from error
+
+    lines = enumerate(data.removeprefix(BOM_UTF8).split(b"\n"), 1)
+    return read_each((item for item in lines if item[1].strip()), read, warn)
 
 
 def read_line(line: bytes, make: Callable[[str], Game] = read_game) -> PlayedGame:

@@ -1,7 +1,8 @@
-"""Reading of main lines and writing of games in SGF, the Smart Game Format.
+"""Reading of main lines in SGF, the Smart Game Format, as programs and servers write it.
 
 FF[4], https://www.red-bean.com/sgf/. A file is a collection of game trees. The main line of a tree
-takes the first branch at every fork.
+takes the first branch at every fork. A file is read as far as it goes: what is left out of a game
+is listed in its `warnings`, and the moves end where the next one cannot be read.
 
     game             GM   points                                 other moves
     Go               1    two letters, column and row, from the  [] passes, and [tt] up to 19 x 19
@@ -11,31 +12,33 @@ takes the first branch at every fork.
     m,n,k-games      4    dd
     Hex              11   d4, rows from the top; dd is read too  [swap-pieces] is our swap
 
+A letter and a number, D16, is read in Go and m,n,k-games too, with rows from the bottom.
+
 In Hex Black joins top and bottom, as here. After `swap-sides` a file names the players by the
 exchanged colours. It is read as the same game with swapped pieces: the board is reflected and the
-colours are changed back. HexGui up to 0.9 wrote `swap-pieces` for `swap-sides`.
+colours are changed back. HexGui up to 0.9 wrote `swap-pieces` for `swap-sides`. Little Golem leaves
+GM out, and its first player moves as White, joins left and right, but is Black in PB and RE.
 
 The property AZ is our own: the game with its options, as in `alphazero list`.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from alphazero.errors import GameError
 from alphazero.games.game import Game
-from alphazero.games.grid import CellNames
-from alphazero.games.registry import name_of, write_game
+from alphazero.games.grid import VERTEX_LETTERS, CellNames
+from alphazero.games.registry import name_of
+from alphazero.records.sgf_text import BEGIN, TOKEN
 
 SIZE_LIMIT: Final = 1 << 23
 """Maximum size of a file in bytes."""
 
-DEPTH_LIMIT: Final = 1000
-"""Maximum depth of nested branches."""
-
 COUNT_LIMIT: Final = 20_000
-"""Maximum number of games in a file, and of nodes in a main line."""
+"""Maximum number of games in a file, and of nodes and points set up in a main line."""
 
 GO, OTHELLO, LINES, HEX = "1", "2", "4", "11"
 """Values of the property GM."""
@@ -56,30 +59,15 @@ In all these games an action is a cell, counted row by row from the top left, or
 PASS, SWAP = "pass", "swap"
 """Our games' names of moves without a cell."""
 
-RULES: Final = {(1, 0): "Chinese", (1, 1): "Tromp-Taylor", (2, 0): "AGA", (2, 1): "NZ"}
-"""The property RU of Go with the same ko and suicide rules, by our `superko` and `suicide`."""
-
-
-class MoveNote(NamedTuple):
-    """A review's notes on a move."""
-
-    mark: str = ""
-    """a property of the node, as BM[1] for a bad move"""
-    variation: tuple[int, ...] = ()
-    """a better line, starting instead of the move"""
-
-
-NO_NOTE: Final = MoveNote()
-NO_NOTES: Final[Mapping[int, MoveNote]] = {}
-
 Node = dict[str, list[str]]
 """Properties and their values."""
 
-_LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LETTERS: Final = string.ascii_letters
 """Coordinates of a point: columns from the left, rows from the top."""
 
-_BEGIN = re.compile(r"\(\s*;")
-_TOKEN = re.compile(r"\s*(?:([(;)])|([A-Za-z]+)|\[([^\\\]]*(?:\\.[^\\\]]*)*)\])", re.DOTALL)
+_NEXT_GAME = re.compile(r"\(\s*;\s*(?:GM|FF|SZ|CA|AP)\s*\[")
+"""The beginning of a game rather than of a branch."""
+
 _OLD_HEXGUI = re.compile(r"HexGui:0\.[0-9](?![0-9])")
 
 
@@ -91,251 +79,232 @@ class SgfGame:
     columns: int
     number: str
     """the property GM, as in `NUMBERS`"""
-    komi: float | None = None
-    black: list[int] = field(default_factory=list)
-    """cells with black stones before the first move"""
-    white: list[int] = field(default_factory=list)
+    header: Node
+    """the properties up to the first move"""
+    stones: dict[int, int] = field(default_factory=dict)
+    """players by the cells of their stones before the first move"""
     moves: list[tuple[int, int | str]] = field(default_factory=list)
     """player and cell, counted row by row from the top left, or PASS or SWAP"""
     comments: list[str] = field(default_factory=list)
     """one per move; empty if there is none"""
-    players: tuple[str, str] = ("", "")
-    """names of Black and White"""
     result: str = ""
     """as B+3.5 or W+R"""
     remark: str = ""
-    """the comment on the whole game"""
-    rules: str = ""
-    spelling: str = ""
-    """the game and its options, if we wrote the file"""
+    """the comments before the first move"""
+    warnings: list[str] = field(default_factory=list)
+    """what was not read, and why, each on one line"""
+
+    def text(self, name: str) -> str:
+        """Return the first value of a property of the header; empty without one."""
+        return _first(self.header, name)
+
+
+class MainLine(NamedTuple):
+    """The nodes of a game's main line, and what was not read of it."""
+
+    nodes: list[Node]
+    warnings: list[str]
 
 
 def read_sgf(text: str) -> SgfGame:
-    """Read the main line of a file's first game; raise GameError for invalid SGF, with the line."""
-    return next(read_collection(text))
+    """Read the main line of a file's first game; raise GameError if it cannot be read."""
+    return read_main_line(next(read_collection(text)))
 
 
-def read_collection(text: str) -> Iterator[SgfGame]:
-    """Read the main line of every game of a file, at least one; raise GameError as `read_sgf`."""
+def read_collection(text: str) -> Iterator[MainLine]:
+    """Yield the main line of every game of a file; raise GameError if there is none."""
     if len(text) > SIZE_LIMIT:
         raise GameError(f"SGF: longer than {SIZE_LIMIT:,} characters")
-    begin = _BEGIN.search(text)
+    begin, count, place, number = BEGIN.search(text), 0, 0, 1
     if not begin:
         raise GameError("SGF: no game in it; a game begins with '(;'")
-    count = 0
-    while begin:
+    while begin and count < COUNT_LIMIT:
         count += 1
-        if count > COUNT_LIMIT:
-            raise GameError(f"SGF: more than {COUNT_LIMIT:,} games")
-        nodes, end = _main_line(text, begin.start())
-        yield _game_of(nodes)
-        begin = _BEGIN.search(text, end)
+        number += text.count("\n", place, begin.start())
+        place = begin.start()
+        line, end = _main_line(text, place, number)
+        begin = BEGIN.search(text, end)
+        if begin and count == COUNT_LIMIT:
+            line.warnings.append(f"what follows is left out: more than {COUNT_LIMIT:,} games")
+        yield line
 
 
-def write_sgf(
-    game: Game,
-    actions: Sequence[int],
-    *,
-    setup: int = 0,
-    result: str = "",
-    players: tuple[str, str] = ("", ""),
-    comments: Sequence[str] = (),
-    remark: str = "",
-    notes: Mapping[int, MoveNote] = NO_NOTES,
-) -> str:
-    """Return a game as SGF; raise GameError if it cannot be written as SGF.
-
-    `comments` are by move, `notes` by the index of a move, `remark` is on the whole game. The first
-    `setup` moves are written as setup stones, without passes.
-    """
-    number, (_, rows, columns) = number_of(game), game.observation_shape
-    size = str(columns) if rows == columns else f"{columns}:{rows}"
-    root = f";GM[{number}]FF[4]CA[UTF-8]SZ[{size}]AZ[{write_game(game)}]"
-    if number == GO:
-        rules = RULES.get((game.options["superko"], game.options["suicide"]))
-        root += f"KM[{game.options['komi_half_points'] / 2:g}]" + (f"RU[{rules}]" if rules else "")
-    for key, value in (("PB", players[0]), ("PW", players[1]), ("RE", result), ("C", remark)):
-        root += f"{key}[{_escaped(value)}]" if value else ""
-    moves = [_write_move(action, rows, columns, number) for action in actions]
-    stones = [[move for move in moves[player:setup:2] if move] for player in (0, 1)]
-    if len(stones[0]) > 1 and not stones[1]:
-        root += f"HA[{len(stones[0])}]"
-    for key, points in zip(("AB", "AW"), stones, strict=True):
-        root += key + "".join(f"[{point}]" for point in points) if points else ""
-    rest, ends = "", ""
-    for ply in range(setup, len(moves)):
-        comment = comments[ply] if ply < len(comments) else ""
-        note = notes.get(ply, NO_NOTE)
-        if note.variation:
-            # The main line is the first branch; the others follow where it ends.
-            rest += "("
-            line = (_write_move(action, rows, columns, number) for action in note.variation)
-            names = "".join(f";{'BW'[at % 2]}[{move}]" for at, move in enumerate(line, ply))
-            ends = f")\n({names})" + ends
-        rest += f";{'BW'[ply % 2]}[{moves[ply]}]{note.mark}"
-        rest += f"C[{_escaped(comment)}]\n" if comment else ""
-    return f"({root}\n{rest}{ends})\n"
-
-
-def number_of(game: Game) -> str:
-    """Return the property GM of a game; raise GameError if it has none here."""
-    name = name_of(game)
-    if name not in NUMBERS:
-        raise GameError(f"SGF is possible for {', '.join(NUMBERS)}, not for {name}")
-    return NUMBERS[name]
-
-
-def _main_line(text: str, place: int) -> tuple[list[Node], int]:
-    """Return the nodes of the main line of the game at `place`, and the game's end.
+def _main_line(text: str, start: int, number: int) -> tuple[MainLine, int]:
+    """Return the main line of the game at `start`, in line `number`, and the game's end.
 
     The main line ends at the first closing bracket; other branches are only scanned for brackets.
     """
-    nodes: list[Node] = []
+
+    def where() -> str:
+        return f"line {number + text.count(chr(10), start, place)}"
+
+    place = start
+    nodes, warnings, junk = list[Node](), list[str](), ""
     name, depth, on_main_line = "", 0, True
     while depth or not nodes:
-        match = _TOKEN.match(text, place)
-        if not match:
-            got = repr(text[place : place + 20]) if text[place:].strip() else "the end of the file"
-            raise GameError(f"{_where(text, place)}: expected ( ) ; or a property, got {got}")
+        match = TOKEN.match(text, place)
+        if not match or (depth and match[1] == "(" and _NEXT_GAME.match(text, match.start(1))):
+            kind = "the last bracket" if match or not text[place:].strip() else "the end of a value"
+            warnings.append(f"{where()}: {kind} is missing")
+            return MainLine(nodes or [{}], warnings), match.start() if match else len(text)
         place = match.end()
-        sign, word, value = match.groups()
+        sign, word, value, other = match.groups()
         depth += {"(": 1, ")": -1}.get(sign, 0)
-        if depth > DEPTH_LIMIT:
-            raise GameError(f"{_where(text, place)}: more than {DEPTH_LIMIT:,} branches deep")
-        on_main_line &= sign != ")"
+        on_main_line &= sign != ")" and len(nodes) <= COUNT_LIMIT
         if not on_main_line:
             continue
-        if sign == ";":
+        if sign == ";" or not (sign or nodes):
             nodes.append({})
-            if len(nodes) > COUNT_LIMIT:
-                raise GameError(f"{_where(text, place)}: more than {COUNT_LIMIT:,} nodes")
-        if word:
+        if len(nodes) > COUNT_LIMIT:
+            warnings.append(f"{where()}: what follows is left out: more than {COUNT_LIMIT:,} nodes")
+        elif word:
             # Before FF[4] names could have lower-case letters, which are ignored: Black is B.
             name = "".join(letter for letter in word if letter.isupper())
-            if name in nodes[-1]:
-                raise GameError(
-                    f"{_where(text, place)}: property {name[:10]} appears twice in a node"
-                )
         elif sign:
             name = ""
-        elif not name:
-            raise GameError(f"{_where(text, place)}: a value without a property: {value[:20]!r}")
-        else:
+        elif value is not None and name:
             nodes[-1].setdefault(name, []).append(_unescaped(value))
-    return nodes, place
+        elif not junk:
+            junk = f"{where()}: {(other or value)[:20]!r} is left out: it is no property"
+            warnings.append(junk)
+    return MainLine(nodes, warnings), place
 
 
-def _where(text: str, place: int) -> str:
-    return f"SGF: line {text.count(chr(10), 0, place) + 1}"
-
-
-def _game_of(nodes: list[Node]) -> SgfGame:
-    root = nodes[0]
-    number = _first(root, "GM", GO)
+def read_main_line(line: MainLine) -> SgfGame:
+    """Read a main line; raise GameError if its board is larger than SGF has."""
+    header: Node = {}
+    for node in line.nodes:
+        header = node | header
+        if node.keys() & {"B", "W"}:
+            break
+    warnings = list(line.warnings)
+    number = _first(header, "GM") or (HEX if _is_hex(header, line.nodes) else GO)
     if not re.fullmatch("[1-9][0-9]?", number):
-        raise GameError(f"SGF: GM must be a game's number, such as 1 for Go, got {number[:20]!r}")
-    size_text = _first(root, "SZ", {OTHELLO: "8", LINES: "15", HEX: "11"}.get(number, "19"))
-    size = re.fullmatch(r"([0-9]{1,2})(?::([0-9]{1,2}))?", size_text)
-    if not size or not int(size[1]) or (size[2] and not int(size[2])):
-        raise GameError(f"SGF: SZ must be a board's size, such as 9 or 9:7, got {size_text[:20]!r}")
-    columns, rows = int(size[1]), int(size[2] or size[1])
-    if max(columns, rows) > len(_LETTERS):
-        raise GameError(f"SGF: a board has up to {len(_LETTERS)} rows and columns, got {size_text}")
-    komi = _first(root, "KM")
-    if komi and not re.fullmatch(r"-?[0-9]{1,4}(\.[0-9]{0,6})?", komi):
-        raise GameError(f"SGF: KM must be a number, got {komi[:20]!r}")
-    reader = _Reader(rows, columns, number, bool(_OLD_HEXGUI.match(_first(root, "AP"))))
-    for node in nodes:
-        reader.read(node)
-    return SgfGame(
-        rows,
-        columns,
-        number,
-        float(komi) if komi else None,
-        reader.black,
-        reader.white,
-        reader.moves,
-        reader.comments,
-        (_first(root, "PB"), _first(root, "PW")),
-        reader.result or reader.with_our_colours(_first(root, "RE")),
-        _first(root, "C"),
-        _first(root, "RU"),
-        _first(root, "AZ"),
-    )
+        warnings.append(f"the game {number[:20]!r} (GM) is read as Go, which is 1")
+        number = GO
+    size_text = _first(header, "SZ")
+    size = re.fullmatch(r"([1-9][0-9]?)(?:\s*[:x]\s*([1-9][0-9]?))?", size_text)
+    side = int(size[1]) if size else {OTHELLO: 8, LINES: 15, HEX: 11}.get(number, 19)
+    columns, rows = side, int(size[2] or side) if size else side
+    if size_text and not size:
+        warnings.append(f"the size {size_text[:20]!r} (SZ) is read as {side}")
+    if max(columns, rows) > len(LETTERS):
+        raise GameError(f"SGF: a board has up to {len(LETTERS)} rows and columns, got {size_text}")
+    reader = _Reader(SgfGame(rows, columns, number, header, warnings=warnings))
+    for node in line.nodes:
+        try:
+            reader.read(node)
+        except GameError as error:
+            warnings.append(f"the moves after move {len(reader.game.moves)} are left out: {error}")
+            break
+    return reader.finished()
+
+
+def _is_hex(header: Node, nodes: list[Node]) -> bool:
+    """Whether a game without GM is Hex, as Little Golem writes it."""
+    moves = [value.lower() for node in nodes[1:4] for name in "BW" for value in node.get(name, ())]
+    return _first(header, "EV").lower().startswith("hex") or any("swap" in move for move in moves)
 
 
 class _Reader:
-    """Collects stones, moves and comments, node by node."""
+    """Reads stones, moves and comments, node by node."""
 
-    def __init__(self, rows: int, columns: int, number: str, old_hexgui: bool) -> None:
-        self.rows, self.columns, self.number = rows, columns, number
-        self.old_hexgui = old_hexgui
-        self.black: list[int] = []
-        self.white: list[int] = []
-        self.moves: list[tuple[int, int | str]] = []
-        self.comments: list[str] = []
+    def __init__(self, game: SgfGame) -> None:
+        self.game = game
+        self.rows, self.columns, self.number = game.rows, game.columns, game.number
+        self.old_hexgui = bool(_OLD_HEXGUI.match(game.text("AP")))
+        self.remarks: list[str] = []
+        self.points = 0
+        """number of points and rectangles that were set up"""
         self.result = ""
-        """of a Hex game that ends with a resignation or forfeit as a move"""
+        """of a game that ends with a resignation or forfeit as a move"""
+        self.white_begins = False
+        """whether the first player of Hex moves as White"""
         self.sides_swapped = False
         """whether the file has exchanged the names of the players' colours"""
 
     def read(self, node: Node) -> None:
-        for name, stones in (("AB", self.black), ("AW", self.white)):
-            if node.get(name) and self.moves:
-                raise GameError(
-                    "SGF: stones are set up after the first move; only moves may follow"
-                )
-            for text in node.get(name, ()):
-                stones.extend(self._cells(text))
-                if len(stones) > self.rows * self.columns:
-                    raise GameError(f"SGF: more stones are set up ({name}) than there are points")
-        if "AE" in node:
-            raise GameError("SGF: stones are removed (AE); only moves can be read")
-        for player, name in enumerate("BW"):
-            if name in node:
-                self._move(player, node[name][0].strip())
-        if self.moves and "C" in node:
-            self.comments[-1] = node["C"][0]
+        moves, comments = self.game.moves, self.game.comments
+        for name, values in node.items():
+            if name in ("AB", "AW", "AE"):
+                if moves:
+                    raise GameError(f"the board changes without a move ({name})")
+                self._set_up(name, values)
+            elif name in ("B", "W"):
+                for text in values[:1]:
+                    self._move("BW".index(name), text.strip())
+                if values[1:]:
+                    warning = f"{name}[{values[1][:10]!r}] is left out: a second move in a node"
+                    self.game.warnings.append(warning)
+        for text in node.get("C", ()):
+            if not moves:
+                self.remarks.append(text)
+            else:
+                comments[-1] += ("\n" if comments[-1] else "") + text
 
-    def with_our_colours(self, result: str) -> str:
-        """Return a result with the colours that the players have here."""
-        if self.sides_swapped and result[1:2] == "+":
-            return {"B": "W", "W": "B"}.get(result[0], result[0]) + result[1:]
-        return result
+    def finished(self) -> SgfGame:
+        result = self.game.text("RE")
+        if self.sides_swapped and result[1:2] in ("+", ""):
+            result = {"B": "W", "W": "B"}.get(result[:1], result[:1]) + result[1:]
+        remark = "\n".join(self.remarks).strip()
+        return replace(self.game, result=self.result or result, remark=remark)
+
+    def _set_up(self, name: str, values: list[str]) -> None:
+        stones = self.game.stones
+        reason = ""
+        for text in values:
+            self.points += 1
+            if self.points > COUNT_LIMIT:
+                raise GameError(f"more than {COUNT_LIMIT:,} points are set up")
+            try:
+                cells = self._cells(text)
+            except GameError as error:
+                reason = reason or f"a point of {name} is left out: {error}"
+                continue
+            for cell in cells:
+                if name == "AE":
+                    stones.pop(cell, None)
+                else:
+                    stones[cell] = "BW".index(name[1])
+        self.game.warnings.extend([reason] if reason else [])
 
     def _move(self, player: int, text: str) -> None:
-        word = text.lower()
-        if self.number == HEX and word in ("resign", "forfeit"):
-            self.result = self.with_our_colours(f"{'WB'[player]}+{word[0].upper()}")
+        game, word = self.game, text.lower()
+        if self.number == HEX and not (game.moves or game.stones):
+            self.white_begins = player == 1
+        if word in ("resign", "forfeit"):
+            loser = player ^ self.white_begins ^ self.sides_swapped
+            self.result = f"{'WB'[loser]}+{word[0].upper()}"
             return
         move: int | str
         swaps_sides = word == "swap-sides" or (word == "swap-pieces" and self.old_hexgui)
         if self.number == HEX and (swaps_sides or word in ("swap-pieces", SWAP)):
             move = SWAP
-        elif not text or (text == "tt" and max(self.rows, self.columns) <= 19):
+        elif word in ("", PASS) or (word == "tt" and max(self.rows, self.columns) <= 19):
             move = PASS
         else:
             move = self._cell(text)
-        if self.sides_swapped:
+        if self.sides_swapped ^ self.white_begins:
             player = 1 - player
             if isinstance(move, int):
                 move = move % self.columns * self.columns + move // self.columns
         self.sides_swapped ^= self.number == HEX and swaps_sides
-        self.moves.append((player, move))
-        self.comments.append("")
+        game.moves.append((player, move))
+        game.comments.append("")
 
     def _cell(self, text: str) -> int:
-        if self.number in (OTHELLO, HEX):
-            text = text.lower()
-            cell = CellNames(self.rows, self.columns, padded=True).read(text)
-            if cell is not None:
-                return cell
-        column, row = (_LETTERS.find(letter) for letter in (text if len(text) == 2 else "??"))
+        from_top = self.number in (OTHELLO, HEX)
+        letters = VERTEX_LETTERS if self.number == GO else string.ascii_lowercase
+        cell = CellNames(self.rows, self.columns, letters, from_top, padded=True).read(text)
+        if cell is not None:
+            return cell
+        point = text.lower() if from_top else text
+        column, row = (LETTERS.find(letter) for letter in (point if len(point) == 2 else "??"))
         if not (0 <= column < self.columns and 0 <= row < self.rows):
-            last = _write_move(self.rows * self.columns - 1, self.rows, self.columns, self.number)
+            last = write_move(self.rows * self.columns - 1, self.rows, self.columns, self.number)
             raise GameError(
-                f"SGF: {text[:10]!r} is no point on a board of {self.columns} x {self.rows}, "
-                f"whose last point is {last}"
+                f"{text[:10]!r} is no point on a board of {self.columns} x {self.rows}, whose last "
+                f"point is {last}"
             )
         return row * self.columns + column
 
@@ -351,20 +320,24 @@ class _Reader:
         ]
 
 
-def _first(node: Node, name: str, default: str = "") -> str:
-    return node.get(name, [default])[0].strip()
+def number_of(game: Game) -> str:
+    """Return the property GM of a game; raise GameError if it has none here."""
+    name = name_of(game)
+    if name not in NUMBERS:
+        raise GameError(f"SGF is possible for {', '.join(NUMBERS)}, not for {name}")
+    return NUMBERS[name]
 
 
-def _write_move(action: int, rows: int, columns: int, number: str) -> str:
+def write_move(action: int, rows: int, columns: int, number: str) -> str:
     """Write a move; the action after the last cell is the swap in Hex, else the pass."""
     if action >= rows * columns:
         return "swap-pieces" if number == HEX else ""
     row, column = divmod(action, columns)
-    return f"{_LETTERS[column]}{row + 1}" if number == HEX else _LETTERS[column] + _LETTERS[row]
+    return f"{LETTERS[column]}{row + 1}" if number == HEX else LETTERS[column] + LETTERS[row]
 
 
-def _escaped(text: str) -> str:
-    return re.sub(r"([\\\]])", r"\\\1", text)
+def _first(node: Node, name: str) -> str:
+    return node.get(name, [""])[0].strip()
 
 
 def _unescaped(text: str) -> str:

@@ -1,19 +1,17 @@
-"""Conversion of played games to SGF and back, with comments on the searches."""
+"""Conversion of played games to SGF, with comments on the searches."""
 
 import dataclasses
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from alphazero.games.game import ONGOING, Game, State, value_of, win_rate
-from alphazero.games.registry import name_of
+from alphazero.games.registry import name_of, write_game
 from alphazero.records.game_record import GameRecord
-from alphazero.records.gtp_notation import COLOURS
 from alphazero.records.played_game import PlayedGame
-from alphazero.records.sgf import NO_NOTES, NUMBERS, MoveNote, SgfGame, write_sgf
-from alphazero.records.sgf_import import game_of, steps_of
+from alphazero.records.sgf import GO, NUMBERS, number_of, write_move
 
 REMARK: Final = (
     "A comment gives the result of the mover's search: win rate = (1 + value) / 2, where a draw "
@@ -21,8 +19,11 @@ REMARK: Final = (
     "search."
 )
 
-_OPENING: Final = "Moves drawn at random to open it: {}."
-_FORFEIT: Final = "Ended by adjudication: {}."
+RULES: Final = {(1, 0): "Chinese", (1, 1): "Tromp-Taylor", (2, 0): "AGA", (2, 1): "NZ"}
+"""The property RU of Go with the same ko and suicide rules, by our `superko` and `suicide`."""
+
+OPENING: Final = "Moves drawn at random to open it: {}."
+FORFEIT: Final = "Ended by adjudication: {}."
 """Comments on the whole game."""
 
 _LONGEST_RESULT: Final = 40
@@ -88,25 +89,55 @@ def commented(
 # --- writing -------------------------------------------------------------------------------------
 
 
+class MoveNote(NamedTuple):
+    """A review's notes on a move."""
+
+    mark: str = ""
+    """a property of the node, as BM[1] for a bad move"""
+    variation: tuple[int, ...] = ()
+    """a better line, starting instead of the move"""
+
+
+NO_NOTE: Final = MoveNote()
+NO_NOTES: Final[Mapping[int, MoveNote]] = {}
+
+
 def to_sgf(played: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:
     """Return a game as SGF; raise GameError for a game that cannot be written as SGF.
 
     `notes` are by the index of a move.
     """
-    state = played.states()[-1]
+    game, state = played.game, played.states()[-1]
     ending = "F" if played.forfeit_reason else "R" if played.resigned else ""
-    remarks = [_FORFEIT.format(_printable(played.forfeit_reason))] if played.forfeit_reason else []
-    remarks += [_OPENING.format(played.opening)] if played.opening else []
+    remarks = [FORFEIT.format(one_line(played.forfeit_reason))] if played.forfeit_reason else []
+    remarks += [OPENING.format(played.opening)] if played.opening else []
     remarks += [REMARK] if any(played.comments) else []
-    return write_sgf(
-        played.game,
-        played.actions,
-        result=played.sgf_result or result_of(played.game, state, played.outcome, ending),
-        players=played.players,
-        comments=played.comments,
-        remark="\n".join(remarks),
-        notes=notes,
-    )
+    number, (_, rows, columns) = number_of(game), game.observation_shape
+    size = str(columns) if rows == columns else f"{columns}:{rows}"
+    root = f";GM[{number}]FF[4]CA[UTF-8]SZ[{size}]AZ[{write_game(game)}]"
+    if number == GO:
+        rules = RULES.get((game.options["superko"], game.options["suicide"]))
+        root += f"KM[{game.options['komi_half_points'] / 2:g}]" + (f"RU[{rules}]" if rules else "")
+    header = {
+        "PB": played.players[0],
+        "PW": played.players[1],
+        "RE": played.sgf_result or result_of(game, state, played.outcome, ending),
+        "C": "\n".join(remarks),
+    }
+    root += "".join(f"{name}[{_escaped(value)}]" for name, value in header.items() if value)
+    rest, ends = "", ""
+    for ply, action in enumerate(played.actions):
+        comment = played.comments[ply] if played.comments else ""
+        note = notes.get(ply, NO_NOTE)
+        if note.variation:
+            # The main line is the first branch; the others follow where it ends.
+            rest += "("
+            line = (write_move(move, rows, columns, number) for move in note.variation)
+            names = "".join(f";{'BW'[at % 2]}[{move}]" for at, move in enumerate(line, ply))
+            ends = f")\n({names})" + ends
+        rest += f";{'BW'[ply % 2]}[{write_move(action, rows, columns, number)}]{note.mark}"
+        rest += f"C[{_escaped(comment)}]\n" if comment else ""
+    return f"({root}\n{rest}{ends})\n"
 
 
 def result_of(game: Game, state: State, outcome: int, ending: str = "") -> str:
@@ -136,60 +167,15 @@ def point_difference(game: Game, state: State) -> float | None:
     return None if points is None else points[0] - points[1]
 
 
-# --- reading -------------------------------------------------------------------------------------
-
-
-def from_sgf(record: SgfGame) -> PlayedGame:
-    """Convert a record to a played game, inverting `to_sgf`; raise GameError if it is invalid."""
-    game = game_of(record)
-    steps = steps_of(game, record)
-    actions, comments = list(steps[0]), [""] * len(steps[0])
-    for step, comment in zip(steps[1:], record.comments, strict=True):
-        actions += step
-        comments += [""] * (len(step) - 1) + [_printable(comment)]
-    state = game.play(game.initial_state(), *actions)
-    outcome = ends = game.outcome(state)
-    result = _printable(record.result)[:_LONGEST_RESULT]
-    winner, plus, how = result.partition("+")
-    if plus and winner in ("B", "W"):
-        outcome = 1 if winner == "B" else -1
-    elif result in ("0", "Draw"):
-        outcome = 0
-    ending = {"R": "R", "Resign": "R", "F": "F", "Forfeit": "F"}.get(how, "") if plus else ""
-    # A player resigns or forfeits only before the rules have ended the game.
-    is_ours = result == result_of(game, state, outcome, ending) and outcome in (
-        {1, -1} if ending and ends == ONGOING else {ends}
-    )
-    reasons = {"T": "out of time", "Time": "out of time", "F": "forfeit", "Forfeit": "forfeit"}
-    reason = reasons.get(how, "") if plus else ""
-    return PlayedGame(
-        game,
-        (record.players[0] or COLOURS[0], record.players[1] or COLOURS[1]),
-        tuple(actions),
-        outcome,
-        resigned=ending == "R",
-        opening=min(int(_match(_OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
-        forfeit_reason=reason and (_printable(_match(_FORFEIT, record.remark)) or reason),
-        comments=tuple(comments) if any(comments) else (),
-        sgf_result="" if is_ours else result,
-    )
-
-
-def _match(template: str, text: str, pattern: str = ".+") -> str:
-    """Return what a line of `text` has for the `{}` of a template, or an empty text."""
-    before, after = map(re.escape, template.split("{}"))
-    match = re.search(f"^{before}({pattern}){after}$", text, re.MULTILINE)
-    return match[1] if match else ""
-
-
-def _printable(text: str) -> str:
-    """Return a comment on one line without control characters."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
-
-
-# --- support -------------------------------------------------------------------------------------
-
-
 def has_sgf(game: Game) -> bool:
     """Whether the game can be written as SGF."""
     return name_of(game) in NUMBERS
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\\]])", r"\\\1", text)
+
+
+def one_line(text: str) -> str:
+    """Return a comment on one line without control characters."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

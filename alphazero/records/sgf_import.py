@@ -1,53 +1,77 @@
-"""Conversion of SGF records to games and actions.
+"""Conversion of SGF records to games, actions and played games.
 
 Turns alternate strictly here, but not in SGF, with setup stones, handicaps and omitted forced
-passes. So before a move out of turn the other side passes, if it can.
+passes. So before a move out of turn the other side passes, if it can. Two passes end a game of Go
+here, but servers record a third one, or moves after a dispute: the former are left out, and of the
+latter the passes before them.
 """
 
-from typing import Final
+import dataclasses
+import re
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from alphazero.errors import GameError
-from alphazero.games.game import ONGOING, Game, State
+from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.games.grid import stones_by_player
-from alphazero.games.registry import make_game, read_game, write_game
+from alphazero.games.registry import make_game, name_of, read_game, write_game
 from alphazero.records.gtp_notation import COLOURS, pass_before
-from alphazero.records.sgf import GO, HEX, LINES, OTHELLO, RULES, SWAP, SgfGame, number_of
+from alphazero.records.played_game import PlayedGame
+from alphazero.records.sgf import GO, HEX, LINES, OTHELLO, PASS, SWAP, SgfGame, number_of
+from alphazero.records.sgf_export import FORFEIT, OPENING, one_line, result_of
 
 BOARDS: Final = {GO: "Go", OTHELLO: "Othello", LINES: "gomoku", HEX: "Hex"}
 """Names of games by the property GM."""
+
+_RULES: Final = {
+    r"chin|cn|area|jap|jp|kor|kr|terr|[中日韩韓]": (1, 0),
+    r"tromp|tt": (1, 1),
+    r"new ?z|nz": (2, 1),
+    r"aga|us|bga|french|ffg": (2, 0),
+    r"goe|ing": (1, 1),
+}
+"""`superko` and `suicide` by the beginning of the property RU.
+
+Japanese and Korean rules, which count territory and have no superko, are read as Chinese ones.
+"""
+
+_KATAGO_RULES = re.compile(r"ko\W*(simple|positional|situational).*?sui(?:cide)?\W*(1|true)?")
+_KOMI = re.compile(r"([+-]?\d{1,6}(?:[.,]\d{1,6})?)\s*[目子]?(半?)")
+_LONGEST_RESULT: Final = 40
+
+
+# --- games ---------------------------------------------------------------------------------------
 
 
 def game_of(record: SgfGame) -> Game:
     """Return the game of a record: the one named by AZ if we wrote it, else by GM and board size.
 
-    Go gets the file's komi, and its rules if `RULES` has them; gomoku is won by five in a line; Hex
-    has the swap if one was played. Raise GameError for an unknown game, or a board that it cannot
-    have.
+    Go gets the file's komi and rules; gomoku is won by five in a line; Hex has the swap if one was
+    played. Raise GameError for an unknown game, or a board that it cannot have.
     """
     sizes = {"rows": record.rows, "columns": record.columns}
-    if record.spelling:
-        game = read_game(ascii(record.spelling)[1:-1])
-        if number_of(game) != record.number or game.observation_shape[1:] != tuple(sizes.values()):
-            raise GameError(
-                f"SGF: AZ[{write_game(game)}] contradicts GM[{record.number}] and the board of "
-                f"{record.columns} x {record.rows}; remove AZ"
+    if spelling := record.text("AZ"):
+        try:
+            game = read_game(ascii(spelling)[1:-1])
+            fits = number_of(game) == record.number
+            if fits and game.observation_shape[1:] == tuple(sizes.values()):
+                return game
+            record.warnings.append(
+                f"AZ[{write_game(game)}] is left out: it contradicts GM[{record.number}] or the "
+                f"board of {record.columns} x {record.rows}"
             )
-        return game
+        except GameError as error:
+            record.warnings.append(f"AZ is left out: {error}")
     if record.number not in BOARDS:
         games = ", ".join(f"{number} {name}" for number, name in BOARDS.items())
         raise GameError(f"SGF: unknown game {record.number} (GM); known: {games}")
     if record.number == GO:
-        komi = 2 * (record.komi or 0)
-        if komi != int(komi):
-            raise GameError(f"SGF: the komi (KM) must be a multiple of 0.5, got {record.komi:g}")
-        rules = next((key for key, name in RULES.items() if name == record.rules), (1, 0))
-        superko, suicide = rules
-        return make_game(
-            "go", **sizes, komi_half_points=int(komi), superko=superko, suicide=suicide
-        )
-    if record.number not in (OTHELLO, HEX):
+        superko, suicide = _rules(record)
+        komi = int(2 * _komi(record))
+        return make_game("go", **sizes, komi_half_points=komi, superko=superko, suicide=suicide)
+    if record.number == LINES:
         return make_game("gomoku", **sizes, length=min(5, max(sizes.values())))
     if record.rows != record.columns:
         raise GameError(
@@ -59,50 +83,152 @@ def game_of(record: SgfGame) -> Game:
     return make_game("hex", size=record.rows, swap=swap)
 
 
-def steps_of(game: Game, record: SgfGame, last: int | None = None) -> list[tuple[int, ...]]:
-    """Return the actions of a record in `game`, step by step.
+def _komi(record: SgfGame) -> float:
+    """Return White's compensation in points.
 
-    The first step sets up stones, if any; every other step is a move, after a pass if needed.
-    `last` limits the number of moves. Raise GameError for a record of another game, stones that
-    cannot be set up, or an illegal move, with its number.
+    Fox writes hundredths, and in Chinese rules stones, of which one counts as two points: 650 is
+    6.5, 375 and 3.75 are 7.5. The Nihon Ki-in writes KO[6 moku and a half].
+    """
+    text = record.text("KM") or record.text("KO")
+    match = _KOMI.search(text)
+    komi = float(match[1].replace(",", ".")) + (0.5 if match[2] else 0) if match else 0.0
+    if abs(komi) >= 100:
+        komi /= 100
+    if abs(komi) < 5 and 2 * komi != int(2 * komi) and 4 * komi == int(4 * komi):
+        komi *= 2
+    rounded = round(2 * komi) / 2 if abs(komi) < 100 else 0.0
+    is_clear = match and not re.search(r"\d", text[match.end() :]) and rounded == komi
+    if text and not is_clear:
+        record.warnings.append(f"the komi {text[:20]!r} is read as {rounded:g}")
+    return rounded
+
+
+def _rules(record: SgfGame) -> tuple[int, int]:
+    """Return `superko` and `suicide` of Go by the property RU; Chinese rules without it."""
+    text = " ".join(re.split(r"[\W_]+", record.text("RU")[:200].lower())).strip()
+    if match := _KATAGO_RULES.search(text):
+        return ("simple", "positional", "situational").index(match[1]), int(bool(match[2]))
+    for names, rules in _RULES.items():
+        if re.match(names, text):
+            return rules
+    if text:
+        record.warnings.append(f"the rules {record.text('RU')[:20]!r} are read as Chinese ones")
+    return 1, 0
+
+
+# --- moves ---------------------------------------------------------------------------------------
+
+
+class _Replay(NamedTuple):
+    """The actions of a record in a game, as far as its rules allow."""
+
+    steps: list[tuple[int, ...]]
+    warnings: list[str]
+    stop: str
+    """the move that the rules forbid, and why; empty if there is none"""
+
+
+def replay(
+    game: Game,
+    record: SgfGame,
+    last: int | None = None,
+    accepts: Callable[[Game], bool] = lambda _: True,
+) -> tuple[Game, list[tuple[int, ...]]]:
+    """Return the actions of a record step by step, and the game that they are played in.
+
+    The first step sets up stones, if any; every other step is a move, after a pass if needed, or
+    empty for a pass that is left out. `last` limits the number of moves. If the rules of Go forbid
+    a move, they are replaced by the most lenient, unless `accepts` refuses that game. The steps end
+    before a move that is illegal even so. Raise GameError for a record of another game, or stones
+    that cannot be set up.
     """
     if number_of(game) != record.number:
         other = BOARDS.get(record.number, "another game")
         raise GameError(f"SGF: this is {other} (GM[{record.number}]), not {write_game(game)}")
-    state = game.initial_state()
+    result = _replay(game, record, last)
+    if result.stop and name_of(game) == "go":
+        from alphazero.games.go.game import MOST_MOVES, Go
+
+        assert isinstance(game, Go)
+        lenient = dataclasses.replace(game, superko=0, suicide=1, moves=MOST_MOVES)
+        other_result = _replay(lenient, record, last)
+        if len(other_result.steps) > len(result.steps) and accepts(lenient):
+            record.warnings.append(f"the rules forbid {result.stop}; lenient ones are taken")
+            game, result = lenient, other_result
+    record.warnings.extend(result.warnings)
+    if result.stop:
+        record.warnings.append(f"the moves from here on are left out: {result.stop}")
+    return game, result.steps
+
+
+def _replay(game: Game, record: SgfGame, last: int | None) -> _Replay:
     try:
-        setup, state = _set_up(game, state, record)
+        setup, state = _set_up(game, game.initial_state(), record)
     except GameError as error:
         raise GameError(f"the stones cannot be set up (AB, AW): {error}") from None
-    steps = [setup]
+    steps, states, warnings = [setup], [state], list[str]()
+    passing = _action(game, state, PASS)
     for number, (player, move) in enumerate(record.moves[:last], 1):
+        state = states[-1]
+        is_over = game.outcome(state) != ONGOING
+        passes, mover = _last_passes(steps, passing), player
+        if move == PASS and is_over:
+            warnings.append(f"move {number} is left out: a pass after the end")
+            steps.append(())
+            states.append(state)
+            continue
+        if move == PASS and passes:
+            mover = to_play(state)
+        elif passes and (is_over or player != to_play(state)):
+            warnings.append(f"the passes before move {number} are left out, for the game goes on")
+            for index in passes:
+                steps[index], states[index] = (), states[passes[0] - 1]
         try:
-            step, state = _step(game, state, player, move)
+            step, state = _step(game, states[-1], mover, move)
         except GameError as error:
-            where = move if isinstance(move, str) else game.action_name(state, move)
-            raise GameError(f"move {number}, {COLOURS[player]} {where}: {error}") from None
+            name = move if isinstance(move, str) else game.action_name(state, move)
+            return _Replay(steps, warnings, f"move {number}, {COLOURS[player]} {name}: {error}")
         steps.append(step)
-    return steps
+        states.append(state)
+    return _Replay(steps, warnings, "")
+
+
+def _last_passes(steps: list[tuple[int, ...]], passing: int | None) -> list[int]:
+    """Return the indices of the last steps that are passes alone; `passing` is their action."""
+    first = len(steps)
+    while first > 1 and all(action == passing for action in steps[first - 1]):
+        first -= 1
+    return list(range(first, len(steps))) if any(steps[first:]) else []
 
 
 def _set_up(game: Game, state: State, record: SgfGame) -> tuple[tuple[int, ...], State]:
-    """Return the actions that set up a record's stones, and the position after them."""
-    stones = np.zeros((2, record.rows * record.columns), np.bool_)
-    for player, cells in enumerate((record.black, record.white)):
-        stones[player, cells] = True
-    # Othello's first four discs are there already.
-    if not stones.any() or (stones_by_player(game, state) == stones).all():
-        return (), state
+    """Return the actions that set up a record's stones, and the position after them.
+
+    The player of the property PL is to move, if no move follows.
+    """
+    stones = [[cell for cell, owner in record.stones.items() if owner == side] for side in (0, 1)]
+    board = np.zeros((2, record.rows * record.columns), np.bool_)
+    for player, cells in enumerate(stones):
+        board[player, cells] = True
     setup: list[int] = []
-    for turn in range(max(len(record.black), len(record.white))):
-        for player, cells in enumerate((record.black, record.white)):
-            if turn < len(cells):
-                step, state = _step(game, state, player, cells[turn])
-                setup += step
-    if game.outcome(state) != ONGOING:
-        raise GameError("the moves that set them up end the game")
-    if not (stones_by_player(game, state) == stones).all():
-        raise GameError("they capture each other")
+    # Othello's first four discs are there already.
+    if board.any() and not (stones_by_player(game, state) == board).all():
+        for turn in range(max(map(len, stones))):
+            for player, cells in enumerate(stones):
+                if turn < len(cells):
+                    step, state = _step(game, state, player, cells[turn])
+                    setup += step
+        if game.outcome(state) != ONGOING:
+            raise GameError("the moves that set them up end the game")
+        if not (stones_by_player(game, state) == board).all():
+            raise GameError("they capture each other")
+    colour = record.text("PL")[:1].upper()
+    if colour in ("B", "W") and not record.moves:
+        try:
+            passes = pass_before(game, state, "BW".index(colour))
+            setup, state = [*setup, *passes], game.play(state, *passes)
+        except GameError as error:
+            record.warnings.append(f"PL is left out: {error}")
     return tuple(setup), state
 
 
@@ -124,3 +250,50 @@ def _action(game: Game, state: State, move: int | str) -> int | None:
         return move
     last = game.num_actions - 1
     return last if game.action_name(state, last) == move else None
+
+
+# --- played games --------------------------------------------------------------------------------
+
+
+def from_sgf(record: SgfGame) -> PlayedGame:
+    """Convert a record to a played game, inverting `to_sgf`; raise GameError as `replay`."""
+    game, steps = replay(game_of(record), record)
+    actions, comments = list(steps[0]), [""] * len(steps[0])
+    for step, comment in zip(steps[1:], record.comments, strict=False):
+        actions += step
+        comments += [""] * len(step)
+        if comments:
+            comments[-1] = one_line(f"{comments[-1]} {comment}")
+    state = game.play(game.initial_state(), *actions)
+    outcome = ends = game.outcome(state)
+    result = one_line(record.result)[:_LONGEST_RESULT]
+    winner, plus, how = result.partition("+")
+    if winner in ("B", "W"):
+        outcome = 1 if winner == "B" else -1
+    elif result in ("0", "Draw"):
+        outcome = 0
+    ending = {"R": "R", "Resign": "R", "F": "F", "Forfeit": "F"}.get(how, "") if plus else ""
+    # A player resigns or forfeits only before the rules have ended the game.
+    is_ours = result == result_of(game, state, outcome, ending) and outcome in (
+        {1, -1} if ending and ends == ONGOING else {ends}
+    )
+    reasons = {"T": "out of time", "Time": "out of time", "F": "forfeit", "Forfeit": "forfeit"}
+    reason = reasons.get(how, "") if plus else ""
+    return PlayedGame(
+        game,
+        (record.text("PB") or COLOURS[0], record.text("PW") or COLOURS[1]),
+        tuple(actions),
+        outcome,
+        resigned=ending == "R",
+        opening=min(int(_match(OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
+        forfeit_reason=reason and (one_line(_match(FORFEIT, record.remark)) or reason),
+        comments=tuple(comments) if any(comments) else (),
+        sgf_result="" if is_ours else result,
+    )
+
+
+def _match(template: str, text: str, pattern: str = ".+") -> str:
+    """Return what a line of `text` has for the `{}` of a template, or an empty text."""
+    before, after = map(re.escape, template.split("{}"))
+    match = re.search(f"^{before}({pattern}){after}$", text, re.MULTILINE)
+    return match[1] if match else ""

@@ -11,11 +11,12 @@ import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn, TypeVar
 
-from alphazero.errors import RunError
+from alphazero.errors import AlphaZeroError, RunError
 from alphazero.utils.shipped import shipped_configs, shipped_players
 
 TEMPORARY_SUFFIX: Final = ".temporary"
@@ -162,6 +163,45 @@ def check_regular(path: Path | str) -> os.stat_result:
     if not stat.S_ISREG(status.st_mode):
         raise RunError(f"cannot read {printable(path)}: not a regular file; give a file's path")
     return status
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+MAX_WARNINGS: Final = 20
+_LEFT_OUT: Final = "left out: "
+
+
+def warn(text: str) -> None:
+    """Print a warning."""
+    print(text, file=sys.stderr)
+
+
+def refuse(text: str) -> NoReturn:
+    """Raise a warning as an error, for files of our own."""
+    raise RunError(text.removeprefix(_LEFT_OUT))
+
+
+def read_each(
+    items: Iterable[Item], read: Callable[[Item], Result], warn: Callable[[str], object]
+) -> list[Result]:
+    """Read the items of a file that can be read; each of the others costs a warning.
+
+    Raise the first item's AlphaZeroError if none can be read.
+    """
+    results, errors = list[Result](), list[AlphaZeroError]()
+    for item in items:
+        try:
+            results.append(read(item))
+        except AlphaZeroError as error:
+            errors.append(error)
+    if errors and not results:
+        raise errors[0]
+    for reason in errors[:MAX_WARNINGS]:
+        warn(f"{_LEFT_OUT}{reason}")
+    if len(errors) > MAX_WARNINGS:
+        warn(f"{_LEFT_OUT}{len(errors) - MAX_WARNINGS:,} others")
+    return results
 
 
 def sha256_hex(data: bytes) -> str:

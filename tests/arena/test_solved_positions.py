@@ -145,14 +145,18 @@ def test_positions_are_read_as_they_are_written(tmp_path: Path):
         "\N{SUPERSCRIPT TWO} 18 +------",
     ],
 )
-def test_a_line_that_is_no_solved_position_is_named(tmp_path: Path, line: str):
-    path = written(tmp_path, GOOD + line + "\n" + GOOD)
-    with pytest.raises(GameError) as caught:
-        read_positions(CONNECT_FOUR, path)
-    text = str(caught.value)
-    assert text.startswith(f"{path}:5: expected 'MOVES SCORE LABELS'")
+def test_a_line_that_is_no_solved_position_is_named_and_costs_only_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str
+):
+    path = written(tmp_path, "\ufeff" + GOOD + line + "\n" + GOOD)
+    assert read_positions(CONNECT_FOUR, path).values.tolist() == 2 * [1, 1, -1, 0]
+    (text,) = capsys.readouterr().err.splitlines()
+    assert text.startswith(f"left out: {path}:5: expected 'MOVES SCORE LABELS'")
     assert text.isprintable()
     assert len(text) < 500
+    path = written(tmp_path, line + "\n")
+    with pytest.raises(GameError, match=":1: expected 'MOVES SCORE LABELS'"):
+        read_positions(CONNECT_FOUR, path)
 
 
 def test_a_file_without_positions_is_refused(tmp_path: Path):
@@ -161,7 +165,9 @@ def test_a_file_without_positions_is_refused(tmp_path: Path):
         read_positions(CONNECT_FOUR, path)
 
 
-def test_damaged_files_are_read_or_refused_in_one_line(tmp_path: Path):
+def test_each_damaged_line_is_read_or_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     rng = np.random.default_rng(0)
     refused = []
     for _ in range(300):
@@ -182,5 +188,6 @@ def test_damaged_files_are_read_or_refused_in_one_line(tmp_path: Path):
             refused.append(str(error))
         else:
             assert answer.optimal.any(axis=1).all()
-    assert 150 < len(refused) < 300
+    refused += [line.removeprefix("left out: ") for line in capsys.readouterr().err.splitlines()]
+    assert len(refused) > 150
     assert all(text.startswith(f"{path}:") and text.isprintable() for text in refused)

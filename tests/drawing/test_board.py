@@ -118,8 +118,8 @@ def test_stones_lie_where_the_text_has_them(game: Game) -> None:
             continue
         assert circles(svg, "board-first") == places(game, np.flatnonzero(stones == 1))
         assert circles(svg, "board-second") == places(game, np.flatnonzero(stones == 2))
-        marked = places(game, np.array([] if last is None else [last], np.int64))
-        assert circles(svg, "board-mark", "stroke") == marked
+        marks = places(game, np.array([] if last is None else [last], np.int64))
+        assert circles(svg, "board-mark", "stroke") == marks
 
 
 @every_board
@@ -153,15 +153,15 @@ def test_stones_never_overlap(game: Game) -> None:
 @every_board
 def test_a_move_is_named_by_its_column_and_its_row(game: Game) -> None:
     state = game.initial_state()
-    written = texts(board_svg(game, state))
+    captions = texts(board_svg(game, state))
     labels = labels_of(game)
     if game.board_style is BoardStyle.PILE:
-        assert written == []
+        assert captions == []
         return
-    assert len(written) == len(labels.columns) + len(labels.rows)
+    assert len(captions) == len(labels.columns) + len(labels.rows)
     if game.board_style is BoardStyle.HEXAGONS:
         return  # whose rows and columns are not upright: the next test's
-    rows, columns = written[: len(labels.rows)], written[len(labels.rows) :]
+    rows, columns = captions[: len(labels.rows)], captions[len(labels.rows) :]
     for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
         cell = game.action_cell(state, action)
         if cell is None:
@@ -236,15 +236,15 @@ def test_the_numbers_of_a_position_stand_on_their_cells_in_both_pictures(name: s
     svg = picture.svg("a <title>", DARK)
     assert "var(" not in svg
     assert "prefers-color-scheme: dark" in svg
-    written = texts(svg)
+    captions = texts(svg)
     for place, labels in enumerate(({1: "75", -2: "25"}, {0: "100"})):
         board = board_at(game, place)
         for index, text in labels.items():
             x, y = board.centres[game.action_cell(state, int(legal[index])) or 0]
-            near = [t for t, u, v in written if abs(u - x) < 0.1 and 0 < v - y < 0.3 * board.cell]
+            near = [t for t, u, v in captions if abs(u - x) < 0.1 and 0 < v - y < 0.3 * board.cell]
             assert near == [text]
-    assert ("-0.50") in [text for text, _, _ in written]
-    assert sum(text in ("75", "25", "100") for text, _, _ in written) == 3
+    assert ("-0.50") in [text for text, _, _ in captions]
+    assert sum(text in ("75", "25", "100") for text, _, _ in captions) == 3
     assert ElementTree.fromstring(svg).findtext(f"{SVG}title") == "a <title>"
     assert picture.to_image().size == tuple(
         round(float(side)) for side in ElementTree.fromstring(svg).attrib["viewBox"].split()[2:]
@@ -263,12 +263,12 @@ def test_a_position_shows_itself_with_the_search_of_a_player() -> None:
     assert search_result is not None
     assert position.search_result is None
     assert search_result.visits.sum() == 40
-    written = [text for text, _, _ in texts(searched._repr_svg_())]
+    captions = [text for text, _, _ in texts(searched._repr_svg_())]
     shares = 100 * search_result.visits / 40
-    assert {f"{share:.0f}" for share in shares[shares > 0]} <= set(written)
-    assert f"{search_result.value:+.2f}" in written
-    assert "40 visits, %" in written
-    assert f"best move: {search_result.action + 1}" in written
+    assert {f"{share:.0f}" for share in shares[shares > 0]} <= set(captions)
+    assert f"{search_result.value:+.2f}" in captions
+    assert "40 visits, %" in captions
+    assert f"best move: {search_result.action + 1}" in captions
     assert searched.play("1").search_result is None
 
 
@@ -293,19 +293,19 @@ GO_3X3 = "go:rows=3,columns=3,komi_half_points=1"
 
 def test_the_territory_of_a_finished_position_is_that_of_the_rules() -> None:
     line = "b1 b2 a2 c2 pass pass"
-    shaded = alphazero.Position(GO_3X3, line, territory=True)
-    board = BoardDrawing(shaded.game, MARGIN, MARGIN)
-    owned = {0: 0, 3: 1, 7: 1, 6: 1, 4: -1, 5: -1}
+    position = alphazero.Position(GO_3X3, line, territory=True)
+    board = BoardDrawing(position.game, MARGIN, MARGIN)
+    owner_by_cell = {0: 0, 3: 1, 7: 1, 6: 1, 4: -1, 5: -1}
     cells = np.zeros(9, np.int8)
-    shaded.game.rule_functions.owners(shaded.state, cells)
-    assert {cell: int(cells[cell]) for cell in owned} == owned
-    drawn = squares(shaded._repr_svg_())
-    assert {(round(x), round(y)): colour for x, y, colour, _ in drawn} == {
+    position.game.rule_functions.owners(position.state, cells)
+    assert {cell: int(cells[cell]) for cell in owner_by_cell} == owner_by_cell
+    territory_squares = squares(position._repr_svg_())
+    assert {(round(x), round(y)): colour for x, y, colour, _ in territory_squares} == {
         (round(x), round(y)): board.palette.stones[owner < 0].code
         for (x, y), owner in zip(board.centres, cells.tolist(), strict=True)
         if owner
     }
-    assert {opacity for *_, opacity in drawn} == {1.0}
+    assert {opacity for *_, opacity in territory_squares} == {1.0}
     assert squares(alphazero.Position(GO_3X3, line)._repr_svg_()) == []
 
 
@@ -321,9 +321,9 @@ def test_a_position_shades_the_territory_that_the_network_predicts(tmp_path: Pat
     svg = position._repr_svg_()
     visible = result.end.ownership[abs(result.end.ownership) >= 0.05]
     assert [opacity for *_, opacity in squares(svg)] == pytest.approx(abs(visible), abs=0.005)
-    written = [text for text, _, _ in texts(svg)]
-    assert "territory" in written
-    assert f"expected margin: {describe_margin(game, result.end.margin)}" in written
+    captions = [text for text, _, _ in texts(svg)]
+    assert "territory" in captions
+    assert f"expected margin: {describe_margin(game, result.end.margin)}" in captions
     plain = alphazero.Position(game, "b2").think(player)._repr_svg_()
     assert squares(plain) == []
     assert "territory" not in [text for text, _, _ in texts(plain)]

@@ -87,13 +87,13 @@ def test_only_legal_moves_are_marked(game: Game, diagram: str) -> None:
     illegal = {int(action): 0.5 for action in np.flatnonzero(~mask)}
     picture = draw(game, state, legal)
     assert picture.tobytes() == draw(game, state, {**legal, **illegal}).tobytes()
-    marked = {game.action_cell(state, action) for action in legal}
+    marked_cells = {game.action_cell(state, action) for action in legal}
     empty = draw(game, state, {})
     board = board_at(game, 0)
     for cell, sign in enumerate("".join(diagram.split())):
         place = above_number(board, cell)
         tinted = picture.getpixel(place) != empty.getpixel(place)
-        assert tinted == (cell in marked), (cell, sign)
+        assert tinted == (cell in marked_cells), (cell, sign)
 
 
 def test_the_share_of_a_column_is_where_its_stone_would_land() -> None:
@@ -101,8 +101,8 @@ def test_the_share_of_a_column_is_where_its_stone_would_land() -> None:
     state = game.parse(CONNECT_FOUR)
     board = board_at(game, 0)
     one, other = draw(game, state, {3: 0.75, 0: 0.25}), draw(game, state, {3: 0.25, 0: 0.75})
-    changed = {cell for cell in range(42) if differs_in(one, other, board, cell)}
-    assert changed == {2 * 7 + 3, 5 * 7 + 0}
+    changed_cells = {cell for cell in range(42) if differs_in(one, other, board, cell)}
+    assert changed_cells == {2 * 7 + 3, 5 * 7 + 0}
 
 
 def test_a_share_below_half_a_percent_is_a_dot_and_no_number() -> None:
@@ -122,14 +122,14 @@ def test_the_last_move_has_a_ring_and_the_played_one_a_frame() -> None:
     game = ConnectFour()
     state = game.parse(CONNECT_FOUR)
     assert to_play(state) == 0
-    plain, marked = draw(game, state, {}), draw(game, state, {}, last_cell=31, played=6)
+    plain, with_marks = draw(game, state, {}), draw(game, state, {}, last_cell=31, played=6)
     for place in (0, 1):
         board = board_at(game, place)
-        changed = {cell for cell in range(42) if differs_in(plain, marked, board, cell)}
-        assert changed == {31, 41}
+        changed_cells = {cell for cell in range(42) if differs_in(plain, with_marks, board, cell)}
+        assert changed_cells == {31, 41}
         (x, y), around = centre_of(board, 41), round(board.radius)
-        assert marked.getpixel((x, y - around)) == palette_of(game).mark.colour
-        assert marked.getpixel(centre_of(board, 31)) == palette_of(game).stones[1].colour, (
+        assert with_marks.getpixel((x, y - around)) == palette_of(game).mark.colour
+        assert with_marks.getpixel(centre_of(board, 31)) == palette_of(game).stones[1].colour, (
             "the stone is seen through its ring"
         )
 

@@ -14,13 +14,14 @@ from helpers.commands import OnlyLine
 from helpers.games import TIC_TAC_TOE
 
 from alphazero.cli.main import main
-from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.errors import AlphaZeroError, GameError, PlayerError, RunError
 from alphazero.frontends.terminal.replay_viewer import PROMPT, replay
 from alphazero.games import ONGOING, Game, game_names, make_game
 from alphazero.games.registry import read_game, write_game
 from alphazero.records.game_files import load_played, save_played
 from alphazero.records.jsonl import BEGINNING, holds_games, load_games, save_games
 from alphazero.records.played_game import PlayedGame
+from alphazero.utils.files import refuse
 
 WON = "a1 a2 b1 b2 c1"
 DRAWN = "a1 b1 c1 b2 a2 c2 b3 a3 c3"
@@ -93,6 +94,15 @@ def test_a_mistyped_game_is_one_line(text: str, message: str) -> None:
         read_game(text)
 
 
+def test_a_last_line_that_is_cut_off_costs_only_itself(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    games = load_games(path)
+    path.write_bytes(path.read_bytes()[:-9] + played("a1").to_line().encode()[:40] * 30)
+    assert load_games(path) == games[:2]
+    assert capsys.readouterr().err.startswith(f"left out: {path}:3: not a game")
+
+
 def test_a_file_of_games_is_recognised_by_its_beginning(path: Path, tmp_path: Path) -> None:
     assert holds_games(path)
     (tmp_path / "other").write_text('{"format": "another"}\n')
@@ -137,7 +147,7 @@ def changed(**changes: Any) -> Callable[[dict[str, Any]], object]:
         (b" " * 9 + b"x" * (1 << 20), "longer than 1,048,576 bytes"),
     ],
 )
-def test_a_line_that_is_no_game_is_named(
+def test_a_line_that_is_no_game_is_named_and_costs_only_itself(
     path: Path, change: Callable[[dict[str, Any]], object] | bytes, message: str
 ) -> None:
     line = change if isinstance(change, bytes) else b""
@@ -145,12 +155,19 @@ def test_a_line_that_is_no_game_is_named(
         content = json.loads(played(WON).to_line())
         change(content)
         line = json.dumps(content).encode()
-    path.write_bytes(played(WON).to_line().encode() + b"\n\n" + line + b"\n")
-    with pytest.raises(PlayerError) as caught:
-        load_games(path)
-    assert f"{path}:3: " in str(caught.value)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+    sound, warnings = played(WON), list[str]()
+    path.write_bytes(b"\xef\xbb\xbf" + sound.to_line().encode() + b"\r\n\n" + line + b"\n")
+    assert holds_games(path)
+    assert load_games(path, warnings.append) == [sound]
+    (warning,) = warnings
+    assert warning.startswith(f"left out: {path}:3: ")
+    assert message in warning
+    assert "\n" not in warning
+    with pytest.raises(RunError, match=r":3: "):
+        load_games(path, refuse)
+    path.write_bytes(line)
+    with pytest.raises(PlayerError, match=r":1: "):
+        load_games(path, refuse)
 
 
 @pytest.mark.parametrize("name", ["games.jsonl", "games.sgf"])
@@ -165,7 +182,7 @@ def test_random_damage_never_escapes_as_another_error(name: str, tmp_path: Path)
         path.write_bytes(damaged[: source.randint(1, 2 * len(data))])
         message = ""
         try:
-            load_played(path)
+            load_played(path, refuse)
         except AlphaZeroError as error:
             message = str(error)
         refused += bool(message)

@@ -18,29 +18,34 @@ from alphazero.frontends.game_tree import PERSON
 from alphazero.frontends.terminal.app import Terminal
 from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
-from alphazero.games import ONGOING, Game, game_names, make_game
+from alphazero.games import ONGOING, Game, make_game
 from alphazero.games.registry import read_game
 from alphazero.players.registry import parse_player
 from alphazero.records.game_files import load_played, load_start_position, save_played
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.records.jsonl import read_line
 from alphazero.records.played_game import PlayedGame
-from alphazero.records.sgf import read_collection, read_sgf
-from alphazero.records.sgf_export import (
-    REMARK,
-    commented,
-    from_sgf,
-    has_sgf,
-    search_comment,
-    to_sgf,
-    value_in,
-)
+from alphazero.records.sgf import read_collection, read_main_line, read_sgf
+from alphazero.records.sgf_export import REMARK, commented, search_comment, to_sgf, value_in
+from alphazero.records.sgf_import import from_sgf
 from alphazero.training.loop import train
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
 
 HEX = read_game("hex:size=3")
+
+GAMES = [
+    "gomoku:rows=7,columns=7",
+    "mnk:rows=4,columns=6,length=4",
+    "tic_tac_toe",
+    "go:rows=5,columns=5,suicide=1",
+    "go:rows=3,columns=6,superko=2,komi_half_points=-3",
+    "othello",
+    "othello:size=4",
+    "hex:size=5",
+    "hex:size=6,swap=1",
+]
 
 
 def played_in(game: Game, *moves: str, outcome: int = ONGOING, **more: Any) -> PlayedGame:
@@ -98,10 +103,8 @@ def test_othello_is_won_by_the_discs_that_lie_there() -> None:
 
 def test_what_is_written_is_what_is_read_and_what_is_written_again(tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
-    names = [name for name in game_names() if has_sgf(make_game(name))]
-    assert {"go", "gomoku", "mnk", "tic_tac_toe", "othello", "hex"} <= set(names)
-    for name in names:
-        game = make_game(name)
+    for spelling in GAMES:
+        game = read_game(spelling)
         (bare,) = random_games(game, 1)
         values = rng.uniform(-1, 1, len(bare.actions))
         comments = tuple(
@@ -124,6 +127,9 @@ def test_what_is_written_is_what_is_read_and_what_is_written_again(tmp_path: Pat
         for played, result in zip(games, ("", "", "", "B+R", "W+F"), strict=True):
             text = to_sgf(played)
             assert from_sgf(read_sgf(text)) == played
+            assert [player for player, _ in read_sgf(text).moves] == [
+                ply % 2 for ply in range(len(played.actions))
+            ]
             assert not result or read_sgf(text).result == result
             line = read_line(played.to_line().encode())
             assert line == dataclasses.replace(played, comments=())
@@ -163,12 +169,7 @@ def test_names_and_result_of_another_program_are_written_as_they_were_read(
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        ("", "game 1: SGF: no game in it"),
-        ("(;SZ[3];B[aa])(;SZ[3];B[zz])", "game 2: SGF: 'zz' is no point"),
-        ("(;GM[4]SZ[3];B[aa];W[aa])", "game 1: move 2, white a3: a3 is taken"),
-        ("(;AZ[\x1b\n])", "game 1: unknown game '"),
-    ],
+    [("", "SGF: no game in it"), ("(;GM[3])", "game 1: SGF: unknown game 3 (GM)")],
 )
 def test_a_file_that_is_no_sgf_is_refused_in_one_line(
     tmp_path: Path, only_line: OnlyLine, text: str, message: str
@@ -177,6 +178,25 @@ def test_a_file_that_is_no_sgf_is_refused_in_one_line(
     path.write_text(text)
     for command in (["replay", path], ["play", "random", "--from", path]):
         assert only_line(*command).startswith(f"error: {path}: {message}")
+
+
+def test_what_cannot_be_read_costs_only_itself_and_a_line(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "games.sgf"
+    games = ["(;SZ[3];B[aa]", "(;GM[3]SZ[3];B[aa])", "(;SZ[3];B[bb];W[bb])", "(;AZ[\x1b]SZ[3])"]
+    path.write_text("\ufeff" + "\n".join(games) + "(;SZ[3];B[cc")
+    assert [len(played.actions) for played in load_played(path)] == [1, 1, 0, 0]
+    lines = capsys.readouterr().err.splitlines()
+    for number, reason in (
+        (1, "line 1: the last bracket is missing"),
+        (3, "the moves from here on are left out: move 2, white B2: B2 is taken"),
+        (4, "AZ is left out: unknown game '"),
+        (5, "line 4: the end of a value is missing"),
+        (2, "SGF: unknown game 3"),
+    ):
+        (line,) = [line for line in lines if f"{path}: game {number}: " in line]
+        assert reason in line
+        assert line.isprintable()
+    assert len(lines) == 5
 
 
 # --- comments ------------------------------------------------------------------------------------
@@ -348,7 +368,7 @@ def test_self_play_and_the_gate_leave_their_games_as_sgf_with_search_comments(
         text = path.with_suffix(".txt").read_text()
         assert " ".join(game.moves()) in text
         (record,) = read_collection(path.read_text())
-        assert record.spelling == "tic_tac_toe"
+        assert read_main_line(record).text("AZ") == "tic_tac_toe"
     assert not game.comments[0], "the opening's moves are random"
 
 

@@ -14,8 +14,9 @@ from alphazero.games.grid import stones_by_cell
 from alphazero.games.registry import name_of
 from alphazero.records.sgf import SIZE_LIMIT, read_sgf
 from alphazero.records.sgf_export import margin_text, point_difference, result_of
-from alphazero.records.sgf_import import steps_of
-from alphazero.utils.files import read_limited
+from alphazero.records.sgf_import import replay
+from alphazero.records.sgf_text import decode
+from alphazero.utils.files import MAX_WARNINGS, read_limited, warn
 
 OUT_OF_GAME: Final = "not supported for this game"
 
@@ -166,15 +167,18 @@ def _place(engine: Engine, cells: list[int]) -> str:
 def loadsgf(engine: Engine, arguments: list[str]) -> None:
     """Load the main line of an SGF file, optionally only the moves before a given number.
 
-    The board size is adopted if the player supports it; the komi is not.
+    The board size is adopted if the player supports it; the komi is not. What is left out is
+    written to the standard error.
     """
     last = read_integer(arguments[1], "a move number", 1) - 1 if len(arguments) == 2 else None
     try:
-        record = read_sgf(read_limited(Path(arguments[0]), SIZE_LIMIT).decode("utf-8", "replace"))
+        record = read_sgf(decode(read_limited(Path(arguments[0]), SIZE_LIMIT)))
         game = resized(engine.game, record.rows, record.columns)
-        steps = steps_of(game, record, last)
+        game, steps = replay(game, record, last, engine.spec.plays)
         engine.begin(game)
     except AlphaZeroError as error:
         raise GtpError(f"cannot load file: {error}") from None
+    for warning in record.warnings[:MAX_WARNINGS]:
+        warn(f"loadsgf: {warning}")
     for step in filter(None, steps):
         engine.make(step)

@@ -10,8 +10,7 @@ from typing import Final
 from alphazero.frontends.review.judgement import Evaluation, Judgement, MoveReview, Review
 from alphazero.games.game import Game, State
 from alphazero.records.played_game import PlayedGame
-from alphazero.records.sgf import MoveNote
-from alphazero.records.sgf_export import to_sgf, value_comment, value_in
+from alphazero.records.sgf_export import MoveNote, to_sgf, value_comment, value_in
 
 MARKS: Final = {
     Judgement.INACCURACY: "DO[]",

@@ -12,9 +12,7 @@ from alphazero.frontends.web.search_pool import MAX_SIMULATIONS
 from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import Game
 from alphazero.players.budget import NO_LIMIT, Budget
-from alphazero.records.jsonl import read_line
-from alphazero.records.sgf import read_sgf
-from alphazero.records.sgf_export import from_sgf
+from alphazero.records.game_files import read_played
 
 MAX_SECONDS: Final = 600.0
 MAX_TEXT: Final = 1 << 19
@@ -127,13 +125,15 @@ def _paste(session: WebSession, fields: RequestFields) -> Apply:
 
 
 def _load(session: WebSession, fields: RequestFields) -> Apply:
-    text = fields.string("text", MAX_TEXT).strip()
-    if text.startswith("{"):
-        played = read_line(text.partition("\n")[0].encode())
+    """Load the first game that can be read of `text`, or of a file's `data`, a letter per byte."""
+    if fields.has("data"):
+        data = fields.string("data", MAX_TEXT).encode("latin-1", "replace")
     else:
-        played = from_sgf(read_sgf(text))
+        data = fields.string("text", MAX_TEXT).strip().encode("utf-8", "replace")
+    warnings: list[str] = []
+    played = read_played(data, warnings.append)[0]
     check_board_size(played.game)
-    return partial(session.load, played)
+    return partial(session.load, played, warnings)
 
 
 def _new(session: WebSession, fields: RequestFields) -> Apply:

@@ -231,13 +231,15 @@ class WebSession:
             self._navigated_to = None
         self._refresh()
 
-    def load(self, played: PlayedGame) -> None:
+    def load(self, played: PlayedGame, warnings: list[str]) -> None:
+        """Load a recorded game, and show what was left out of it."""
         self._set_tree(GameTree.of(played))
         self.sides = [
             side if side.player is None or side.player.spec.plays(played.game) else Side()
             for side in self.sides
         ]
         self._stay()
+        self.message = "; ".join(warnings)
 
     def export(self, sgf: bool) -> str:
         """Return the line as SGF, with its review, or as a line of JSON.

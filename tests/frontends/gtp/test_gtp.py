@@ -445,12 +445,43 @@ def test_games_are_loaded_from_sgf(tmp_path: Path) -> None:
     board = talk.ask("showboard")
     assert (board.count("X"), board.count("O")) == (3, 1)
     assert len(talk.engine.steps) == 4  # the stones of the handicap, and three moves
-    path.write_text("(;SZ[5];B[aa];W[aa])")
-    reply = talk.ask(f"loadsgf {path}")
-    assert reply == ("? cannot load file: move 2, white A5: A5 is taken; type an empty point\n\n")
     path.write_text("(;GM[11]SZ[5];B[a1])")
     assert "this is Hex (GM[11]), not go:" in talk.ask(f"loadsgf {path}")
     assert talk.ask("showboard") == board
+
+
+def moves_of(talk: GtpTalk) -> str:
+    game = talk.engine.game
+    return " ".join(game.action_names(game.initial_state(), talk.engine.moves))
+
+
+def test_a_file_is_loaded_as_far_as_it_goes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, talk = tmp_path / "game.sgf", GtpTalk("random", "go:rows=5,columns=5")
+    suicide = ";B[ba];W[ee];B[bb];W[ed];B[ac];W[aa];B[de];W[ab];B[dd]"
+    for text, moves, warning in (
+        (";B[aa];W[aa]", "A5", "the moves from here on are left out: move 2, white A5: A5 is"),
+        (";B[aa];W[];B[];W[];B[bb]", "A5 pass B4", "the passes before move 5 are left out"),
+        (";B[aa];W[];B[];W[]", "A5 pass pass", "move 4 is left out: a pass after the end"),
+        ("PB[\u8868];B[aa]", "A5", ""),
+        (
+            suicide,
+            "B5 E1 B4 E2 A3 A5 D1 A4 D2",
+            "the rules forbid move 8, white A4: A4 is forbidden",
+        ),
+    ):
+        path.write_bytes(f"(;SZ[5]{text})".encode("shift_jis"))
+        assert talk.ask(f"loadsgf {path}") == "=\n\n"
+        assert moves_of(talk) == moves
+        errors = capsys.readouterr().err
+        assert f"loadsgf: {warning}" in errors if warning else not errors
+    # A checkpoint plays by its own rules alone.
+    player = str(saved_player(tmp_path / "a.safetensors", "go:rows=5,columns=5"))
+    talk = GtpTalk(player, "go:rows=5,columns=5")
+    assert talk.ask(f"loadsgf {path}") == "=\n\n"
+    assert moves_of(talk) == "B5 E1 B4 E2 A3 A5 D1"
+    assert "left out: move 8" in capsys.readouterr().err
 
 
 PLAUSIBLE = f"""

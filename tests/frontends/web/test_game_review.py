@@ -11,7 +11,7 @@ from alphazero.games import make_game
 from alphazero.players.registry import parse_player
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import read_sgf
-from alphazero.records.sgf_export import from_sgf
+from alphazero.records.sgf_import import from_sgf
 
 LOST = "a1 a2 b1 b3 c1"
 """O's a2 loses, and X takes the row."""

@@ -46,7 +46,8 @@ from alphazero.players.registry import parse_player
 from alphazero.players.specs import PlayerSpec
 from alphazero.records.jsonl import read_line
 from alphazero.records.sgf import read_sgf
-from alphazero.records.sgf_export import from_sgf, to_sgf
+from alphazero.records.sgf_export import to_sgf
+from alphazero.records.sgf_import import from_sgf
 
 
 class CountingEvaluator(UniformEvaluator):
@@ -410,6 +411,18 @@ def test_what_is_saved_is_loaded_again(served: Served, name: str, kinds: tuple[s
         assert page.try_to("load", text="neither")[0] == 400
         assert page.try_to("load", text='{"format": "alphazero-game"}')[0] == 400
         assert page.view["ply"] == 2
+
+
+def test_a_file_is_loaded_by_its_bytes_and_as_far_as_it_goes(served: Served) -> None:
+    with served.begin("nim") as page:
+        data = "(;GM[3])(;SZ[9]PB[\u8868];B[ee];W[cc];B[ee])".encode("shift_jis")
+        view = page.do("load", data=data.decode("latin-1"))
+        assert [move["name"] for move in view["moves"]] == ["E5", "C7"]
+        assert view["players"][0] == "\u8868"
+        assert "move 3, black E5: E5 is taken" in view["message"]
+        assert "game 1: SGF: unknown game 3" in view["message"]
+        assert page.do("undo")["message"] == ""
+        assert page.try_to("load", data="\u8868")[0] == 400
 
 
 def test_a_loaded_game_keeps_names_result_and_values(served: Served) -> None:

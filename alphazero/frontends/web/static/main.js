@@ -63,7 +63,7 @@ class Page {
     });
     press(byId("rematch"), () => this.send("new", { sides: [...this.view.sides].reverse() }));
     press(byId("share"), () => share(this.view));
-    press(byId("load"), () => askText((text) => this.load(text)));
+    press(byId("load"), () => askText((text, data) => this.load(text, data)));
   }
 
   /** Arrow keys step through the game, except in controls with their own. */
@@ -148,8 +148,9 @@ class Page {
   }
 
   /** Load a game in SGF or JSON, or play pasted moves; return the error, or "". */
-  load(text) {
-    if (/^[({]/.test(text)) return this.command("load", { text });
+  load(text, data = undefined) {
+    const isGame = /^\{|\(\s*[;A-Z]/.test(text.replaceAll("\0", ""));
+    if (isGame) return this.command("load", data === undefined ? { text } : { data });
     return text ? this.command("paste", { moves: text }) : "";
   }
 

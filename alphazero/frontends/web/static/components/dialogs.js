@@ -77,13 +77,16 @@ export class NewGame {
   }
 }
 
-/** "Load or paste"; `load(text)` returns an error, or "". */
+/** "Load or paste"; `load(text, data)` returns an error, or "". A file has `data`, a letter per byte. */
 export function askText(load) {
   const [file, text] = [byId("load-file"), byId("load-text")];
   file.value = text.value = "";
-  showForm(byId("load-dialog"), async () => (
-    load((file.files[0] ? await file.files[0].text() : text.value).trim())
-  ));
+  showForm(byId("load-dialog"), async () => {
+    if (!file.files[0]) return load(text.value.trim());
+    const bytes = new Uint8Array(await file.files[0].arrayBuffer());
+    const data = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+    return load(new TextDecoder().decode(bytes).trim(), data);
+  });
 }
 
 /** Ask for one of the moves on a cell; returns its action, or null. */
