@@ -47,6 +47,7 @@ from alphazero.players.registry import parse_player
 from alphazero.records.game_record import Pairing
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
+from alphazero.utils.files import refuse
 
 ANCHOR = "uct:simulations=100"
 """The player with rating 0, to which the first level must lose."""
@@ -87,7 +88,7 @@ class Measurement:
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
         self.file = folder / f"{saved.path.stem}.jsonl" if folder else None
-        self.games = load_games(self.file) if self.file and self.file.exists() else []
+        self.games = load_games(self.file, refuse) if self.file and self.file.exists() else []
 
     def score(self, first: Contestant, second: Contestant, games: int) -> float:
         """Return the score of `first` against `second` after at least `games` games."""
