@@ -323,17 +323,10 @@ def test_auxiliary_heads_are_those_of_the_game(game: str, heads: tuple[str, ...]
     assert parse_config(text).network.auxiliary == heads
 
 
-def test_weight_decay_belongs_to_adamw() -> None:
-    text = SMALLEST + "learner: {optimizer: adamw, weight_decay: 0.01}"
-    assert parse_config(text).learner.weight_decay == 0.01
-
-
 def test_each_optimizer_has_a_weight_decay_of_its_own() -> None:
-    learners = [
-        parse_config(SMALLEST + f"learner: {{optimizer: {name}}}").learner
-        for name in ("sgd", "adamw", "muon")
-    ]
-    assert [learner.decay for learner in learners] == [0.0, 0.01, 0.4]
+    keys = "optimizer: sgd", "optimizer: adamw", "optimizer: muon", "weight_decay: 0.3"
+    learners = [parse_config(SMALLEST + f"learner: {{{key}}}").learner for key in keys]
+    assert [learner.decay for learner in learners] == [0.0, 0.01, 0.4, 0.3]
 
 
 def test_the_steps_of_a_schedule_keep_their_own_lines() -> None:
