@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from alphazero.config.schema import SearchConfig
     from alphazero.mcts.rollout_methods import RolloutConfig
 
-NODES_PER_SIMULATION = 4
-"""Capacity of a tree in nodes per simulation; above 1 for the subtree kept between moves."""
+NODES_PER_SIMULATION = 5
+"""Capacity of a tree in nodes per simulation: a search adds one, and the subtree kept from the move
+before had up to 3.5 in 521 searches of Connect Four (96 and 600 simulations)."""
 
 
 class TreeSearch(ABC):
