@@ -44,7 +44,7 @@ SHORT = {
     "match": ["--games=2"],
     "rate": ["--games=2"],
     "bench": [*TINY, "--seconds=0.2"],
-    "grade": ["--simulations=0,2"],
+    "grade": ["--simulations=0"],
     "serve": ["--port=0"],
     "plan": [*TINY, "--seconds=0.1"],
 }
@@ -281,6 +281,11 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run_briefly(command: list[str], again: Sequence[str] = ()) -> None:
     """Run a command in a form that ends soon; `again` is what makes a resumed run go on."""
     command = [re.sub(r"^(uct:\D*)\d+", r"\g<1>50", word) for word in command]
+    if command[0] in ("match", "rate"):
+        command = [
+            re.sub(r"^(checkpoints/\S+\.safetensors)$", r"\1:simulations=8", word)
+            for word in command
+        ]
     more = SHORT.get(command[0], [])
     if command[0] == "train":
         more = again if "--resume" in command else TINY

@@ -34,6 +34,7 @@ def test_a_shipped_configuration_trains_a_few_steps(path: Path, tmp_path: Path) 
     if config.network.initial:  # the first weights are of this size
         small = [each for each in small if not each.startswith("network.")]
         small += ["selfplay.games_per_iteration=1", "selfplay.parallel_games=1"]
+        small.append("learner.batch_size=32")
     elif config.network.global_pooling:
         small.append("network.global_pooling=4")
     if "moves" in game_options(config.game.name):
