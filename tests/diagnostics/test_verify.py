@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import random
 import re
 import shutil
 from collections.abc import Callable
@@ -206,18 +205,6 @@ def test_left_overs_of_a_kill_are_no_fault(run: Path, capsys: Capture) -> None:
     (run / "state/.learner.0a1b2c.temporary").write_bytes(b"half a file")
     (run / "replay/games-000099.npz").write_bytes(b"of an iteration that was not published")
     assert main(["check", str(run)]) == 0
-
-
-def test_every_flipped_bit_of_a_configuration_is_noticed(run: Path, capsys: Capture) -> None:
-    config = run / "config.yaml"
-    whole, rng = config.read_bytes(), random.Random(0)
-    bits = rng.sample(range(8 * len(whole)), 400)
-    for bit in bits:
-        data = bytearray(whole)
-        data[bit // 8] ^= 1 << bit % 8
-        config.write_bytes(data)
-        assert faults_of(run, capsys)[0].startswith(f"{config} is not as the run wrote it"), bit
-    print(f"verify: {len(bits)} of {len(bits)} flipped bits of config.yaml noticed")
 
 
 def test_verifying_writes_nothing_and_needs_no_lock_file(

@@ -16,6 +16,7 @@ from alphazero.errors import GameError
 from alphazero.games import ONGOING, game_names, game_options, make_game, register, value_of
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.contract.check import check_game
+from alphazero.games.contract.random_games import FULL
 from alphazero.games.game import PLY, Game, Mask, State
 from alphazero.games.go.game import Go
 from alphazero.games.hex import Hex
@@ -94,9 +95,12 @@ def positions(game: Game) -> Iterator[tuple[State, int]]:
 # The contract, which lives in the package.
 
 
+@pytest.mark.parametrize(
+    "effort", [FULL // 4, pytest.param(FULL, marks=pytest.mark.slow)], ids=["short", "full"]
+)
 @every_game
-def test_every_game_meets_every_requirement(game: Game) -> None:
-    report = check_game(game)
+def test_every_game_meets_every_requirement(game: Game, effort: int) -> None:
+    report = check_game(game, effort)
     assert not report.faults, str(report)
     assert not [note for note in report.notes if "only be run compiled" in note]
 

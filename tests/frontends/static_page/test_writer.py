@@ -78,12 +78,12 @@ def random_game(game: Game, rng: np.random.Generator) -> tuple[list[int], str]:
 
 
 @needs_node
-def test_thousands_of_random_games_have_the_same_moves_results_and_planes(tmp_path: Path) -> None:
+def test_hundreds_of_random_games_have_the_same_moves_results_and_planes(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     requests, expected = [], []
     for name in BOARDS:
         game = read_game(name)
-        for _ in range(400):
+        for _ in range(100):
             actions, line = random_game(game, rng)
             requests.append({"game": described(game), "actions": actions})
             expected.append(line)
