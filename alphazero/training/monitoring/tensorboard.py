@@ -133,7 +133,8 @@ def _to_summary(name: str, picture: "Image.Image") -> Any:
     from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
 
     data = io.BytesIO()
-    picture.quantize(dither=Image.Dither.NONE).save(data, "PNG", optimize=True)
+    coverage, none = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE  # half the median cut's time
+    picture.quantize(method=coverage, dither=none).save(data, "PNG", optimize=True)
     image = Summary.Image(
         height=picture.height,
         width=picture.width,
