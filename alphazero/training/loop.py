@@ -128,15 +128,15 @@ def _train_opened(
         else:
             from alphazero.config.reference import changed_values
 
-            with TensorBoardWriter(
+            tensorboard = TensorBoardWriter(
                 run.folder / "tensorboard",
                 run.state.iteration,
                 tensorboard_layout(run.config),
                 changed_values(run.config),
-            ) as tensorboard:
-                while not run.budget_is_spent():
-                    metrics = training.iterate(tensorboard.write)
-                    observe({"event": "iteration", **_progress_of(run), "metrics": metrics})
+            )
+            while not run.budget_is_spent():
+                metrics = training.iterate(tensorboard.write)
+                observe({"event": "iteration", **_progress_of(run), "metrics": metrics})
     run.clean_up()
     observe({"event": "end", **_progress_of(run)})
 

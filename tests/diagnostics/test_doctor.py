@@ -179,9 +179,9 @@ def make_run(place: Path, case: Case) -> Path:
         run.state.shards.append(iteration)
     run.publish()
     curves = courses_of(case, ITERATIONS)
-    with TensorBoardWriter(run.folder / "tensorboard", 0) as writer:
-        for i in range(1, ITERATIONS + 1):
-            writer.write(i, Metrics({name: curve[i] for name, curve in curves.items()}))
+    writer = TensorBoardWriter(run.folder / "tensorboard", 0)
+    for i in range(1, ITERATIONS + 1):
+        writer.write(i, Metrics({name: curve[i] for name, curve in curves.items()}))
     return run.folder
 
 

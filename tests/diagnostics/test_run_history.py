@@ -32,10 +32,10 @@ def run(tmp_path: Path) -> Path:
     """A folder with eleven empty checkpoints and the curves of three iterations."""
     for step in range(11):
         (tmp_path / f"step-{step * 100:08d}.safetensors").touch()
-    with TensorBoardWriter(tmp_path / "tensorboard", 0) as curves:
-        for iteration in (1, 2, 3):
-            spent = {"seconds/play": 60.0 * iteration, "seconds/save": 30.0}
-            curves.write(iteration, Metrics(spent))
+    curves = TensorBoardWriter(tmp_path / "tensorboard", 0)
+    for iteration in (1, 2, 3):
+        spent = {"seconds/play": 60.0 * iteration, "seconds/save": 30.0}
+        curves.write(iteration, Metrics(spent))
     return tmp_path
 
 

@@ -1,17 +1,17 @@
 """The TensorBoard folder of a run."""
 
-import contextlib
 import io
-import threading
+import os
+import re
+import socket
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy.typing as npt
 
-from alphazero.errors import RunError
 from alphazero.training.monitoring.metrics import Layout, kind_of
 from alphazero.utils.files import path_errors
 from alphazero.utils.jobs import defer_interrupts
@@ -40,12 +40,13 @@ class Metrics(NamedTuple):
 class TensorBoardWriter:
     """Writes a run's TensorBoard folder; on resume, points after `iteration` are purged.
 
-    TensorBoard's thread shares a queue with this class, so Ctrl-C is deferred inside its methods.
     *Custom Scalars* shows `layout`; of several layouts TensorBoard takes the last. *HPARAMS* shows
     the `settings` of all runs beside their last values; of several settings it takes the first.
+    Everything of an iteration is one record, written at once. Not by `SummaryWriter`: TensorBoard
+    reads files in the order of their names, which begin with the time in seconds there, so a clock
+    that is behind would hide the curves before and after.
     """
 
-    @defer_interrupts()
     def __init__(
         self,
         folder: Path,
@@ -53,84 +54,70 @@ class TensorBoardWriter:
         layout: Layout | None = None,
         settings: Settings | None = None,
     ) -> None:
-        from torch.utils.tensorboard import SummaryWriter
+        from tensorboard.compat.proto.event_pb2 import SessionLog  # type: ignore[import-untyped]
+        from torch.utils.tensorboard.summary import custom_scalars
 
         self._folder = folder
-        self._others = set(threading.enumerate())
-        self._hook = threading.excepthook
-        threading.excepthook = self._on_thread_error
-        with path_errors("write", folder, (OSError,)), contextlib.ExitStack() as on_error:
-            on_error.callback(self._restore_hook)
-            # TensorBoard reads files in the order of names; these begin with the time in seconds.
-            while list(folder.glob(f"events.out.tfevents.{int(time.time()):010d}.*")):
-                time.sleep(0.05)
-            self._writer = SummaryWriter(str(folder), purge_step=iteration + 1)
-            if layout:
-                self._writer.add_custom_scalars(layout)
-            if settings:
-                self._add_summary(_settings_summary(settings), 0)
-            on_error.pop_all()
+        values = []
+        if layout:
+            values += custom_scalars(layout).value  # type: ignore[no-untyped-call]
+        if settings:
+            values += _settings_summary(settings).value
+        with path_errors("write", folder, (OSError,)):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._path = folder / _next_name(folder)
+        self._add([], file_version="brain.Event:2")
+        self._add([], step=iteration + 1, session_log=SessionLog(status=SessionLog.START))
+        self._add(values)
 
     @defer_interrupts()
     def write(self, iteration: int, metrics: Metrics) -> None:
         """Add a point to each curve, and texts, histograms and pictures."""
+        from torch.utils.tensorboard import summary
+
         values, texts, histograms, pictures = metrics
         for kind, content in (("curve", values), ("histogram", histograms), ("picture", pictures)):
             unknown = [name for name in content if kind_of(name) != kind]
             assert not unknown, f"no {kind} in the table of metrics: {unknown}"
-        with path_errors("write", self._folder, (OSError,)):
-            for name, value in values.items():
-                self._writer.add_scalar(name, value, iteration)
-            for name, numbers in histograms.items():
-                if numbers.size:
-                    self._writer.add_histogram(name, numbers, iteration, bins=BINS)
-            for name, picture in pictures.items():
-                self._add_summary(_to_summary(name, picture), iteration)
-            for name, text in texts.items():
-                block = "\n".join(f"    {line}" for line in text.splitlines())
-                self._writer.add_text(name, block, iteration)
-            self._writer.flush()
+        scalar: Any = summary.scalar
+        histogram: Any = summary.histogram
+        text: Any = summary.text
+        parts = [scalar(name, value) for name, value in values.items()]
+        parts += [histogram(name, part, BINS) for name, part in histograms.items() if part.size]
+        parts += [_to_summary(name, picture) for name, picture in pictures.items()]
+        for name, lines in texts.items():
+            block = "\n".join(f"    {line}" for line in lines.splitlines())
+            parts.append(text(name, block))
+        self._add([value for part in parts for value in part.value], step=iteration)
 
-    def _add_summary(self, summary: Any, iteration: int) -> None:
-        writer = self._writer._get_file_writer()  # type: ignore[no-untyped-call]
-        writer.add_summary(summary, iteration)
+    def _add(self, values: list[Any], **content: Any) -> None:
+        """Append an event, whose summary has `values`."""
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
+        from tensorboard.summary.writer.record_writer import RecordWriter  # type: ignore[import-untyped]
 
-    def _on_thread_error(self, arguments: threading.ExceptHookArgs) -> None:
-        """Hide the traceback of TensorBoard's thread: `write` raises its error."""
-        if not _is_tensorboards(arguments.thread):
-            self._hook(arguments)
+        if values:
+            content["summary"] = Summary(value=values)
+        event = Event(wall_time=time.time(), **content)
+        with path_errors("write", self._folder, (OSError,)), self._path.open("ab") as file:
+            records = RecordWriter(file)
+            records.write(event.SerializeToString())
+            records.flush()
 
-    def _restore_hook(self) -> None:
-        """Restore `threading.excepthook`, after stopping a thread that a failed `close` left."""
-        for thread in set(threading.enumerate()) - self._others:
-            if _is_tensorboards(thread):
-                thread.stop()  # type: ignore[attr-defined]  # TensorBoard's; it joins the thread
-        threading.excepthook = self._hook
 
-    def __enter__(self) -> Self:
-        return self
-
-    @defer_interrupts()
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        try:
-            with path_errors("write", self._folder, (OSError,)):
-                self._writer.close()
-        except RunError:
-            if kind is None:  # else that error is already being raised
-                raise
-        finally:
-            self._restore_hook()
+def _next_name(folder: Path) -> str:
+    """Return the name of a new file of events, which comes after those in the folder."""
+    names = [
+        re.match(r"events\.out\.tfevents\.([0-9]{10})\.", path.name) for path in folder.iterdir()
+    ]
+    seconds = max([int(time.time()), *(int(name[1]) + 1 for name in names if name)])
+    return f"events.out.tfevents.{seconds:010d}.{socket.gethostname()}.{os.getpid()}"
 
 
 def _to_summary(name: str, picture: "Image.Image") -> Any:
     """Return a picture in 256 colours: `add_image` would take two and a half times the size."""
     from PIL import Image
-    from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
+    from tensorboard.compat.proto.summary_pb2 import Summary
 
     data = io.BytesIO()
     coverage, none = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE  # half the median cut's time
@@ -161,7 +148,3 @@ def _settings_summary(settings: Settings) -> Any:
     content = metadata.create_summary_metadata(HParamsPluginData(session_start_info=start))
     tag = metadata.SESSION_START_INFO_TAG
     return Summary(value=[Summary.Value(tag=tag, metadata=content, tensor=metadata.NULL_TENSOR)])
-
-
-def _is_tensorboards(thread: threading.Thread | None) -> bool:
-    return type(thread).__module__.startswith("tensorboard.")

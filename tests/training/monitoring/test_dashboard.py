@@ -99,8 +99,7 @@ def test_tensorboard_gets_no_charts_for_what_a_run_never_measures(tmp_path: Path
 
 def test_tensorboard_takes_the_layout_of_the_last_time_a_run_went_on(tmp_path: Path) -> None:
     for iteration, name in ((0, "loss/total"), (1, "loss/value")):
-        with TensorBoardWriter(
-            tmp_path, iteration, {"loss": {"a chart": ["Multiline", [name]]}}
-        ) as curves:
-            curves.write(iteration + 1, Metrics({"loss/total": 1.0}))
+        layout = {"loss": {"a chart": ["Multiline", [name]]}}
+        curves = TensorBoardWriter(tmp_path, iteration, layout)
+        curves.write(iteration + 1, Metrics({"loss/total": 1.0}))
     assert shown(tmp_path) == {"loss": {"a chart": ["loss/value"]}}

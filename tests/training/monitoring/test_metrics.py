@@ -4,7 +4,6 @@ import errno
 import io
 import os
 import re
-import threading
 import time
 import warnings
 from collections import Counter
@@ -24,16 +23,15 @@ from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    from tensorboard.summary.writer import event_file_writer
     from tensorboard.summary.writer.record_writer import RecordWriter
 
 
 def test_curves_come_back_as_they_were_written(tmp_path: Path):
     names = [name for name, metric in METRICS.items() if metric.kind == "curve"]
-    with TensorBoardWriter(tmp_path, 0) as curves:
-        for iteration in (1, 2, 3):
-            values = {name: iteration + index / 4 for index, name in enumerate(names)}
-            curves.write(iteration, Metrics(values))
+    curves = TensorBoardWriter(tmp_path, 0)
+    for iteration in (1, 2, 3):
+        values = {name: iteration + index / 4 for index, name in enumerate(names)}
+        curves.write(iteration, Metrics(values))
     reader = read(tmp_path)
     assert set(reader.Tags()["scalars"]) == set(names)
     for index, name in enumerate(names):
@@ -42,14 +40,14 @@ def test_curves_come_back_as_they_were_written(tmp_path: Path):
 
 
 def test_curves_can_be_read_before_the_folder_is_closed(tmp_path: Path):
-    with TensorBoardWriter(tmp_path, 0) as curves:
-        curves.write(1, Metrics({"loss/total": 2.5}))
-        assert points(tmp_path, "loss/total") == [(1, 2.5)]
+    curves = TensorBoardWriter(tmp_path, 0)
+    curves.write(1, Metrics({"loss/total": 2.5}))
+    assert points(tmp_path, "loss/total") == [(1, 2.5)]
 
 
 def test_texts_keep_their_lines(tmp_path: Path):
-    with TensorBoardWriter(tmp_path, 0) as curves:
-        curves.write(1, Metrics({}, {"selfplay/sample_game": "X . O\n. X ."}))
+    curves = TensorBoardWriter(tmp_path, 0)
+    curves.write(1, Metrics({}, {"selfplay/sample_game": "X . O\n. X ."}))
     (event,) = read(tmp_path).Tensors("selfplay/sample_game/text_summary")
     assert event.step == 1
     # Four spaces are a code block in TensorBoard's Markdown.
@@ -60,11 +58,11 @@ def test_histograms_keep_their_numbers_and_pictures_their_pixels(tmp_path: Path)
     numbers = np.array([0.0, 0.25, 0.25, 1.0])
     picture = Image.new("RGB", (7, 5), (230, 159, 0))
     picture.putpixel((3, 2), (0, 0, 255))
-    with TensorBoardWriter(tmp_path, 0) as curves:
-        curves.write(
-            1, Metrics({}, {}, {"selfplay/search_values": numbers}, {"selfplay/surprise": picture})
-        )
-        curves.write(2, Metrics({}, {}, {"selfplay/search_values": numbers[:0]}))
+    curves = TensorBoardWriter(tmp_path, 0)
+    curves.write(
+        1, Metrics({}, {}, {"selfplay/search_values": numbers}, {"selfplay/surprise": picture})
+    )
+    curves.write(2, Metrics({}, {}, {"selfplay/search_values": numbers[:0]}))
     reader = read(tmp_path)
     (event,) = reader.Histograms("selfplay/search_values")
     histogram = event.histogram_value
@@ -91,8 +89,8 @@ def test_a_drawing_takes_half_the_room_of_full_colours_and_looks_the_same(tmp_pa
     ).to_image()
     full = io.BytesIO()
     drawn.save(full, "PNG")
-    with TensorBoardWriter(tmp_path, 0) as curves:
-        curves.write(1, Metrics({}, pictures={"selfplay/surprise": drawn}))
+    curves = TensorBoardWriter(tmp_path, 0)
+    curves.write(1, Metrics({}, pictures={"selfplay/surprise": drawn}))
     (shown,) = read(tmp_path).Images("selfplay/surprise")
     assert len(shown.encoded_image_string) < full.tell() / 2
     decoded = Image.open(io.BytesIO(shown.encoded_image_string)).convert("RGB")
@@ -106,33 +104,33 @@ def test_a_drawing_takes_half_the_room_of_full_colours_and_looks_the_same(tmp_pa
 )
 def test_what_is_not_in_the_table_fails(tmp_path: Path, name: str):
     wrong = re.escape(f"no curve in the table of metrics: ['{name}']")
-    with TensorBoardWriter(tmp_path, 0) as curves:
-        with pytest.raises(AssertionError, match=wrong):
-            curves.write(1, Metrics({"loss/total": 1.0, "anchors/uct_20/score": 0.5, name: 0.5}))
-        with pytest.raises(AssertionError, match=name):
-            curves.write(1, Metrics({}, {}, {name: np.zeros(2)}))
+    curves = TensorBoardWriter(tmp_path, 0)
+    with pytest.raises(AssertionError, match=wrong):
+        curves.write(1, Metrics({"loss/total": 1.0, "anchors/uct_20/score": 0.5, name: 0.5}))
+    with pytest.raises(AssertionError, match=name):
+        curves.write(1, Metrics({}, {}, {name: np.zeros(2)}))
 
 
 @pytest.mark.parametrize("resumed_at", [3, 1, 0])
 def test_what_was_written_after_the_resumed_iteration_is_purged(tmp_path: Path, resumed_at: int):
-    with TensorBoardWriter(tmp_path, 0) as curves:
-        for iteration in range(1, 6):
-            curves.write(iteration, Metrics({"loss/total": float(iteration)}))
-    with TensorBoardWriter(tmp_path, resumed_at) as curves:
-        curves.write(resumed_at + 1, Metrics({"loss/total": 40.0}))
+    curves = TensorBoardWriter(tmp_path, 0)
+    for iteration in range(1, 6):
+        curves.write(iteration, Metrics({"loss/total": float(iteration)}))
+    curves = TensorBoardWriter(tmp_path, resumed_at)
+    curves.write(resumed_at + 1, Metrics({"loss/total": 40.0}))
     kept = [(iteration, float(iteration)) for iteration in range(1, resumed_at + 1)]
     assert points(tmp_path, "loss/total") == [*kept, (resumed_at + 1, 40.0)]
 
 
+@pytest.mark.parametrize("clocks", [(2e9, 2e9, 2e9), (2e9, 1e9, 1.5e9)], ids=["still", "behind"])
 def test_a_run_that_goes_on_after_its_last_iteration_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clocks: tuple[float, ...]
 ):
-    """Names of files end in a plain number: of one second, 10 would be read before 9."""
-    monkeypatch.setattr(event_file_writer, "_global_uid", event_file_writer.AtomicCounter(8))
-    for begin in (0, 2, 4):
-        with TensorBoardWriter(tmp_path, begin) as curves:
-            for iteration in (begin + 1, begin + 2):
-                curves.write(iteration, Metrics({"loss/total": float(iteration)}))
+    for begin, now in zip((0, 2, 4), clocks, strict=True):
+        monkeypatch.setattr(time, "time", lambda now=now: now)
+        curves = TensorBoardWriter(tmp_path, begin)
+        for iteration in (begin + 1, begin + 2):
+            curves.write(iteration, Metrics({"loss/total": float(iteration)}))
     assert points(tmp_path, "loss/total") == [(step, float(step)) for step in range(1, 7)]
 
 
@@ -156,50 +154,15 @@ def test_no_two_curves_mean_the_same_and_each_means_something():
 
 
 @pytest.mark.parametrize("method", ["write", "flush"])
-def test_no_thread_outlives_curves_that_were_refused(
+def test_curves_that_are_refused_are_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     def refuse(*_: Any) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    before = set(threading.enumerate())
     curves = TensorBoardWriter(tmp_path, 0)
-    assert set(threading.enumerate()) > before
     monkeypatch.setattr(RecordWriter, method, refuse)
-    with pytest.raises(RunError, match="cannot write"), curves:
+    with pytest.raises(RunError, match="cannot write"):
         curves.write(1, Metrics({"loss/total": 1.0}))
-    assert set(threading.enumerate()) == before
     with pytest.raises(RunError, match="cannot write"):
         TensorBoardWriter(tmp_path, 0)
-    assert set(threading.enumerate()) == before
-
-
-def test_a_writer_thread_that_raises_late_is_not_reported_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    heard: list[threading.ExceptHookArgs] = []
-    monkeypatch.setattr(threading, "excepthook", heard.append)
-    run = event_file_writer._AsyncWriterThread.run
-
-    writers: list[threading.Thread] = []
-
-    def dawdle(thread: Any) -> None:
-        writers.append(thread)
-        try:
-            run(thread)
-        except OSError:
-            time.sleep(0.3)
-            raise
-
-    def refuse(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(event_file_writer._AsyncWriterThread, "run", dawdle)
-    curves = TensorBoardWriter(tmp_path, 0)
-    monkeypatch.setattr(RecordWriter, "write", refuse)
-    with pytest.raises(RunError, match="cannot write"), curves:
-        curves.write(1, Metrics({"loss/total": 1.0}))
-    (writer,) = writers
-    writer.join()
-    assert not heard
-    assert threading.excepthook == heard.append

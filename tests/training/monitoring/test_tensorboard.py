@@ -80,9 +80,9 @@ def test_the_tab_shows_each_run_with_its_settings_and_last_values(tmp_path: Path
     first = {"network.blocks": 3, "search.reuse_tree": False, "learner.optimizer": "sgd"}
     second = {"network.blocks": 5, "search.c_puct": 2.5, "learner.optimizer": "muon"}
     for name, settings, last in (("a", first, 2), ("b", second, 4)):
-        with TensorBoardWriter(tmp_path / name / "tensorboard", 0, None, settings) as curves:
-            for iteration in range(1, last + 1):
-                curves.write(iteration, Metrics({"loss/total": 1 / iteration}))
+        curves = TensorBoardWriter(tmp_path / name / "tensorboard", 0, None, settings)
+        for iteration in range(1, last + 1):
+            curves.write(iteration, Metrics({"loss/total": 1 / iteration}))
     tab = Tab(tmp_path)
     assert tab.settings() == {"a/tensorboard": first, "b/tensorboard": second}
     assert tab.metrics() == {
