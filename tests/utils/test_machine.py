@@ -10,7 +10,7 @@ from helpers.commands import exit_code
 from helpers.paths import CONFIGS
 
 from alphazero.utils import machine
-from alphazero.utils.machine import instruction_sets, processor, usable_cores
+from alphazero.utils.machine import instruction_sets, processor, total_memory, usable_cores
 
 ASK = """
 import os
@@ -39,6 +39,63 @@ def test_without_a_mask_all_cores_count_and_python_knows_better(
     assert usable_cores() == 1
     monkeypatch.setattr(machine.os, "process_cpu_count", lambda: 2, raising=False)
     assert usable_cores() == 2
+
+
+V1 = "4:memory:/host/abc\n3:cpu,cpuacct:/host/abc\n0::/\n"
+GIB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "cores", "memory"),
+    [
+        ("0::/\n", {"cpu.max": "max 100000", "memory.max": "max"}, 8, None),
+        ("0::/\n", {"cpu.max": "150000 100000", "memory.max": f"{GIB}"}, 2, GIB),
+        ("0::/a/b\n", {"a/cpu.max": "300000 100000", "a/b/memory.max": f"{GIB}"}, 3, GIB),
+        ("0::/../x\n", {"cpu.max": "20000 100000"}, 1, None),
+        (
+            V1,  # the path is the host's: in the container its group is the topmost
+            {
+                "cpu,cpuacct/cpu.cfs_quota_us": "250000",
+                "cpu,cpuacct/cpu.cfs_period_us": "100000",
+                "memory/memory.limit_in_bytes": f"{GIB}",
+            },
+            3,
+            GIB,
+        ),
+        (
+            V1,
+            {
+                "cpu/host/abc/cpu.cfs_quota_us": "-1",
+                "cpu/host/abc/cpu.cfs_period_us": "100000",
+                "memory/host/abc/memory.limit_in_bytes": f"{2**63 - 4096}",
+            },
+            8,
+            None,
+        ),
+        ("", {}, 8, None),
+    ],
+)
+def test_the_limits_of_a_container_count(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    groups: str,
+    files: dict[str, str],
+    cores: int,
+    memory: int | None,
+) -> None:
+    """The files are as Linux writes them, by Documentation/admin-guide/cgroup-v1 and cgroup-v2."""
+    monkeypatch.setattr(machine, "CGROUPS", tmp_path / "mount")
+    monkeypatch.setattr(machine, "OWN_CGROUPS", tmp_path / "own")
+    whole = total_memory()
+    (tmp_path / "own").write_text(groups)
+    for name, text in files.items():
+        path = tmp_path / "mount" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+    monkeypatch.delattr(os, "process_cpu_count", raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    assert usable_cores() == cores
+    assert total_memory() == (memory or whole)
 
 
 @pytest.mark.integration
