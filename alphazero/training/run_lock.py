@@ -30,6 +30,15 @@ def locked(folder: Path) -> Iterator[None]:
         lock.release()
 
 
+def identify_lock(folder: Path) -> tuple[int, int] | None:
+    """Return device and inode of the lock in a run's folder; None if there is none."""
+    try:
+        status = (folder / "run.lock").stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 @contextlib.contextmanager
 def locked_for_reading(folder: Path) -> Iterator[None]:
     """Prevent other processes from changing a run's folder, without writing into it.
