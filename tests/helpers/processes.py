@@ -44,4 +44,5 @@ def together(arguments: list[str], place: Path) -> list[str]:
         for process in processes:
             process.kill()
     assert [process.returncode for process in processes] == [0, 0], outputs
+    assert not [errors for _, errors in outputs if "terminate called" in errors], outputs
     return [out for out, _ in outputs]

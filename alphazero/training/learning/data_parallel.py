@@ -9,6 +9,7 @@ does, except for rounding.
 Letters: b positions of one process's part, [C, H, W] observation, A actions, F filters.
 """
 
+import atexit
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -99,6 +100,7 @@ class Group:
         distributed.barrier()  # the followers have loaded it
         with contextlib.suppress(RunError):  # the leader raises the same error and reports it
             learner.run_follower()
+            distributed.barrier()  # as in `leading`
 
     def learner(self, run: RunDirectory) -> "SharedLearner":
         """Return this process's learner of a run."""
@@ -118,6 +120,7 @@ class Group:
                     self.shutdown()
             raise
         self.shutdown()
+        distributed.barrier()  # gloo aborts a process that is left behind in its last call
 
     def _announce(self, order: int) -> None:
         """Send an order to the followers."""
@@ -166,6 +169,7 @@ def join_group() -> Group:
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
             backend = "cpu:gloo,cuda:nccl"
         distributed.init_process_group(backend, timeout=BARRIER_TIMEOUT)
+        atexit.register(distributed.destroy_process_group)  # else its threads may abort the exit
     return Group()
 
 
