@@ -22,7 +22,7 @@ from alphazero.players.registry import agree_on_game, parse_checkpoint, parse_pl
 from alphazero.players.specs import PlayerSpec
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.machine import usable_cores
-from alphazero.utils.progress import Progress, no_progress
+from alphazero.utils.progress import Progress, do_nothing, no_progress
 
 MAX_SPRT_CHECKS = 8
 """Maximum number of times that a sequential test is evaluated."""
@@ -40,26 +40,33 @@ def play_match(
     workers: int = 1,
     sprt: Sprt | None = None,
     show: Progress = no_progress,
+    keep: Callable[[list[GameRecord]], object] = do_nothing,
 ) -> tuple[MatchResult, list[GameRecord]]:
     """Play the pairs of games of `schedule` between players 0 and 1; return result and records.
 
     `make_players(n)` creates the players for n games, anew for each worker and each part of the
     schedule. With `sprt` the schedule is played in fixed parts, and stops after the part that
     decides the test: the verdict depends only on the games. Records are ordered as the schedule,
-    pair by pair. `show` receives the number of games that just ended.
+    pair by pair. `show` receives the number of games that just ended, and `keep` the games.
     """
     part = len(schedule)
     if sprt is not None:
         part = max(part // MAX_SPRT_CHECKS // 2 * 2, MIN_GAMES_BETWEEN_CHECKS)
     records: list[GameRecord] = []
-    verdict = None
     for begin in range(0, len(schedule), part):
         pairings = schedule[begin : begin + part]
-        records += play_schedule(game, make_players, pairings, parallel_games, workers, show)
-        verdict = sprt.verdict(records) if sprt else None
-        if verdict is not None:
+        records += play_schedule(game, make_players, pairings, parallel_games, workers, show, keep)
+        if sprt and sprt.verdict(records) is not None:
             break
+    return summarize(records, sprt)
+
+
+def summarize(
+    records: list[GameRecord], sprt: Sprt | None = None
+) -> tuple[MatchResult, list[GameRecord]]:
+    """Return the result of the games of a match, and the games, pair by pair."""
     records.sort(key=lambda record: (record.pairing.pair_id, record.pairing.players))
+    verdict = sprt.verdict(records) if sprt else None
     return dataclasses.replace(match_result(records), verdict=verdict), records
 
 
@@ -87,6 +94,7 @@ def play_contest(
     seed: int,
     sprt: Sprt | None = None,
     show: Progress = no_progress,
+    keep: Callable[[list[GameRecord]], object] = do_nothing,
 ) -> tuple[MatchResult, list[GameRecord]]:
     """Play a match of two players from random openings, on all cores; see `play_match`."""
     rng, workers = np.random.default_rng(seed), usable_cores()
@@ -99,6 +107,7 @@ def play_contest(
         workers=workers,
         sprt=sprt,
         show=show,
+        keep=keep,
     )
 
 

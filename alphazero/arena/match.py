@@ -7,6 +7,7 @@ Letters: G games in parallel, n some of them, A actions, S state size. `slots` a
 """
 
 import functools
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ from alphazero.records.game_record import NEVER_RESIGN, RESIGNED, GameRecord, Mo
 from alphazero.utils.arrays import BoolArray, Int64Array
 from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import JobProgress, run_jobs
-from alphazero.utils.progress import Progress, no_progress
+from alphazero.utils.progress import Progress, do_nothing, no_progress
 
 DEFAULT_PARALLEL_GAMES = 256
 """Default number of parallel games: two players fill batches of 48 on each of two cores."""
@@ -267,13 +268,15 @@ def play_schedule(
     parallel_games: int,
     workers: int = 1,
     show: Progress = no_progress,
+    keep: Callable[[list[GameRecord]], object] = do_nothing,
 ) -> list[GameRecord]:
     """Play a schedule on `workers` cores, about `parallel_games` at once, at least one a worker.
 
     `make_players(n)` creates the players for n games, for one worker after the other. `show`
-    receives the number of games that just ended. The records come in a deterministic order.
+    receives the number of games that just ended, and `keep` the games, one call at a time. The
+    records come in a deterministic order.
     """
-    progress = JobProgress(show)
+    progress, lock = JobProgress(show), threading.Lock()
     parts = [schedule[worker::workers] for worker in range(workers)]
 
     def play_part(match: Match) -> list[GameRecord]:
@@ -283,6 +286,9 @@ def play_schedule(
             while match.playing:
                 ended = match.step()
                 records += ended
+                if ended:
+                    with lock:
+                        keep(ended)
                 progress.advance(len(ended))
         finally:
             for player in match.players:

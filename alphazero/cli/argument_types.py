@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from alphazero.errors import AlphaZeroError
-from alphazero.utils.files import is_folder, printable
+from alphazero.utils.files import escape, is_folder, printable
 
 if TYPE_CHECKING:
     from alphazero.arena.sprt import Sprt
@@ -18,7 +18,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit with code 2."""
-        self.exit(2, f"error: {message}; see: {self.prog} --help\n")
+        self.exit(2, f"error: {escape(message)}; see: {self.prog} --help\n")
 
 
 def config_file(text: str) -> str:

@@ -4,7 +4,7 @@ import argparse
 import functools
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from alphazero.cli.argument_types import (
     positive_number,
@@ -26,6 +26,10 @@ from alphazero.cli.shared import (
 )
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import progress_bar
+
+if TYPE_CHECKING:
+    from alphazero.games import Game
+    from alphazero.players.specs import PlayerSpec
 
 REPLACED = "an existing file of this kind is replaced"
 
@@ -128,7 +132,7 @@ def match_arguments(parser: argparse.ArgumentParser) -> None:
     json_argument(parser)
 
 
-def match(options: argparse.Namespace) -> None:
+def match(options: argparse.Namespace) -> int:
     from alphazero.errors import PlayerError
     from alphazero.players.registry import agree_on_game, parse_player
     from alphazero.utils.files import check_writable
@@ -143,24 +147,43 @@ def match(options: argparse.Namespace) -> None:
         check_checkpoint_name(options.annotate)
     chosen_game = game_option(options)
 
-    from alphazero.arena.contests import play_contest
+    from alphazero.arena.contests import play_contest, summarize
     from alphazero.cli.json_output import plain
     from alphazero.games.registry import write_game
-    from alphazero.players.checkpoint_player import grades_of, save_grades
-    from alphazero.records.game_files import check_savable, save_match
+    from alphazero.records.game_files import MatchFile, check_savable
+    from alphazero.records.game_record import GameRecord
 
     players, game = agree_on_game(players, chosen_game)
-    saved = players[0].saved
-    if options.annotate and saved is None:
+    if options.annotate and players[0].saved is None:
         raise PlayerError(f"--annotate copies a checkpoint, and {players[0].name} is none")
     if options.save:
         check_savable(options.save, game)
-    with progress_bar(options.games, "game") as bar:
-        counts = options.games, options.opening_moves, options.seed
-        result, records = play_contest(players, game, *counts, options.sprt, bar.update)
     names = players[0].name, players[1].name
-    moves = options.opening_moves
-    opening = f"openings of {moves} random moves" if moves else "the initial position"
+    has_search = players[0].has_search, players[1].has_search
+    file = MatchFile(options.save, game, names, has_search) if options.save else None
+    ended: list[GameRecord] = []
+    is_stopped = False
+
+    def keep(records: list[GameRecord]) -> None:
+        ended.extend(records)
+        if file:
+            file.append(records)
+
+    try:
+        with progress_bar(options.games, "game") as bar:
+            counts = options.games, options.opening_moves, options.seed
+            result, records = play_contest(players, game, *counts, options.sprt, bar.update, keep)
+    except KeyboardInterrupt:
+        if not ended:
+            raise
+        is_stopped = True
+        print(f"\nstopped after {len(ended):,} of {options.games:,} games", file=sys.stderr)
+        result, records = summarize(ended, options.sprt)
+    if file:
+        file.save(records)
+    opening = "the initial position"
+    if moves := options.opening_moves:
+        opening = f"openings of {moves} random moves"
     summary = f"against {names[1]}: {result}, from {opening}"
     forfeits = [
         ForfeitLine(
@@ -169,12 +192,10 @@ def match(options: argparse.Namespace) -> None:
         for number, record in enumerate(records, 1)
         if record.forfeit_reason
     ]
-    lines = [f"{names[0]} {summary}", *map(str, forfeits)]
-    if options.sprt:
-        lines.append(options.sprt.describe(records))
+    test = [options.sprt.describe(records)] if options.sprt else []
     print_result(
         options,
-        "\n".join(lines),
+        "\n".join([f"{names[0]} {summary}", *map(str, forfeits), *test]),
         game=write_game(game),
         players=names,
         opening_moves=options.opening_moves,
@@ -182,16 +203,25 @@ def match(options: argparse.Namespace) -> None:
         **plain(result),
         forfeits=forfeits,
     )
-    if options.save:
-        has_search = players[0].has_search, players[1].has_search
-        save_match(options.save, game, records, names, has_search)
-    if saved is not None and options.annotate:
-        own_options = names[0].removeprefix(players[0].subject).strip(":")
-        changes = "network" if players[0].prefix else own_options or "as trained"
-        line = f"{changes}, {summary}"
-        if game != saved.trained_game:
-            line += f", on {write_game(game)}"
-        save_grades(saved, [*grades_of(saved.checkpoint), line], options.annotate)
+    if is_stopped:
+        return EXIT_INTERRUPTED
+    if options.annotate:
+        _annotate(players[0], game, summary, options.annotate)
+    return 0
+
+
+def _annotate(player: "PlayerSpec", game: "Game", summary: str, path: Path) -> None:
+    """Write a copy of a player's checkpoint with the summary of its match."""
+    from alphazero.games.registry import write_game
+    from alphazero.players.checkpoint_player import grades_of, save_grades
+
+    saved = player.saved
+    assert saved is not None, "it is a checkpoint"
+    own_options = player.name.removeprefix(player.subject).strip(":")
+    line = f"{'network' if player.prefix else own_options or 'as trained'}, {summary}"
+    if game != saved.trained_game:
+        line += f", on {write_game(game)}"
+    save_grades(saved, [*grades_of(saved.checkpoint), line], path)
 
 
 class ForfeitLine(NamedTuple):
@@ -226,11 +256,12 @@ def rate_arguments(parser: argparse.ArgumentParser) -> None:
 
 def rate(options: argparse.Namespace) -> int:
     from alphazero.drawing.figures import check_figure, save_figure
-    from alphazero.players.registry import agree_on_game, parse_player
+    from alphazero.players.registry import agree_on_game, check_unambiguous, parse_player
     from alphazero.utils.files import is_folder
     from alphazero.utils.tables import check_csv
 
     for text in options.players:
+        check_unambiguous(text)
         if not is_folder(Path(text)):  # a run may have no best player yet
             parse_player(text, **budget_options(options))
     if options.csv:

@@ -1,7 +1,6 @@
 """The command line: the table of commands, dispatch and exit codes."""
 
 import argparse
-import os
 import re
 import signal
 import sys
@@ -11,9 +10,11 @@ from typing import NamedTuple
 
 from alphazero.cli import configuration, evaluation, export, play, review, training
 from alphazero.cli.argument_types import Parser
-from alphazero.cli.printing import make_stdout_lossless
+from alphazero.cli.printing import OutputError, drop_stdout, prepare_streams
 from alphazero.cli.shared import EXIT_INTERRUPTED
 from alphazero.errors import AlphaZeroError, did_you_mean
+from alphazero.utils.files import escape, explain_os_error
+from alphazero.utils.progress import STOPS, interrupt
 
 EXIT_BROKEN_PIPE = 141
 """Exit code after a closed output pipe, as with `| head`; shells use the same."""
@@ -165,7 +166,9 @@ def main(words: Sequence[str] | None = None) -> int:
 
     def run() -> int:
         options = _parse(words)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        for number in STOPS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+                signal.signal(number, interrupt)
         return int(options.run(options) or 0)
 
     return run_and_report(run)
@@ -173,14 +176,14 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def run_and_report(run: Callable[[], int | None]) -> int:
     """Call `run` and report user errors in one line; return the exit code as `main` does."""
-    make_stdout_lossless()
+    prepare_streams()
     try:
         try:
             return run() or 0
         finally:
             print(end="", flush=True)
     except AlphaZeroError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {escape(str(error))}", file=sys.stderr)
         return 2
     except MemoryError as error:
         print(f"error: not enough memory ({error}); choose smaller sizes", file=sys.stderr)
@@ -189,9 +192,13 @@ def run_and_report(run: Callable[[], int | None]) -> int:
         print("\nstopped", file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The buffered output would raise a second, visible error when Python exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_stdout()
         return EXIT_BROKEN_PIPE
+    except OutputError as error:
+        drop_stdout()
+        reason = explain_os_error(error).partition(";")[0]
+        print(f"error: cannot write standard output: {reason}", file=sys.stderr)
+        return 2
 
 
 def _parse(words: Sequence[str] | None) -> argparse.Namespace:

@@ -17,6 +17,7 @@ from alphazero.cli.shared import (
     print_result,
 )
 from alphazero.errors import AlphaZeroError, PlayerError
+from alphazero.utils.files import escape
 
 if TYPE_CHECKING:
     from alphazero.games import Game
@@ -77,9 +78,10 @@ def play(options: argparse.Namespace) -> None:
         opening = load_start_position(options.begin, options.after, own)
         named = own or opening.game
     (player,), game = agree_on_game([player], named)
+    sources = [options.begin] if options.begin else []
     if options.save:
-        check_savable(options.save, game)
-    session = TerminalSession(player, game, SIDES[options.side], opening)
+        check_savable(options.save, game, sources)
+    session = TerminalSession(player, game, SIDES[options.side], opening, sources)
     Terminal(session).run(options.save)
 
 
@@ -133,7 +135,7 @@ def serve(options: argparse.Namespace) -> None:
                 spec = parse_player(name)
                 specs += [spec] * (spec.saved is not None)  # a damaged file is left out
             except AlphaZeroError as error:
-                print(f"left out: {error}", file=sys.stderr)
+                print(f"left out: {escape(str(error))}", file=sys.stderr)
     if named:
         specs = _players_on(specs, named, keep_all=bool(options.players))
     catalog = Catalog(specs, [named] if named else [])
@@ -246,5 +248,5 @@ def replay(options: argparse.Namespace) -> None:
     from alphazero.frontends.terminal.replay_viewer import replay
     from alphazero.records.game_files import load_played
 
-    terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
     replay(load_played(options.games), options.number, input if terminal else None)

@@ -56,11 +56,6 @@ def review(options: argparse.Namespace) -> int:
             name = printable(options.save)
             raise AlphaZeroError(f"--save {name}: a review needs a name that ends in .sgf")
         check_writable(options.save)
-        if options.save.exists() and options.save.samefile(options.games):
-            raise AlphaZeroError(
-                f"--save {printable(options.save)}: the review would replace the games; choose "
-                "another name"
-            )
 
     from alphazero.frontends.review.annotation import annotated_sgf
     from alphazero.frontends.review.judgement import review_moves
@@ -77,7 +72,7 @@ def review(options: argparse.Namespace) -> int:
     }
     for played in games.values():
         if options.save:
-            check_savable(options.save, played.game)
+            check_savable(options.save, played.game, [options.games])
     console, texts = PlainConsole(), list[str]()
     for number, played in games.items():
         spec = specs[number]

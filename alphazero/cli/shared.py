@@ -13,7 +13,7 @@ from alphazero.cli.argument_types import (
     whole_number,
 )
 from alphazero.errors import RunError
-from alphazero.utils.files import check_writable, printable
+from alphazero.utils.files import check_writable, escape, printable
 
 if TYPE_CHECKING:
     from alphazero.games import Game
@@ -58,7 +58,7 @@ def print_result(options: argparse.Namespace, text: object, **fields: Any) -> No
 
         print(to_json(fields))
     else:
-        print(text)
+        print(escape(str(text)))
 
 
 PLAYER = (

@@ -18,6 +18,7 @@ from alphazero.cli.shared import (
     print_result,
 )
 from alphazero.errors import AlphaZeroError
+from alphazero.utils.files import escape, printable
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Observer, no_observer, progress_bar, without_bars
 
@@ -58,7 +59,7 @@ def train(options: argparse.Namespace) -> int:
             else:
                 train(config, observe)
     except KeyboardInterrupt:
-        again = f"go on with: alphazero train --resume {shlex.quote(str(folder))}"
+        again = f"go on with: alphazero train --resume {shlex.quote(printable(folder))}"
         if not holds_run(folder):
             again = "nothing was saved yet, so begin again with the same command"
         print(f"\nstopped; {again}", file=sys.stderr)
@@ -69,7 +70,7 @@ def train(options: argparse.Namespace) -> int:
 
     if not options.quiet and (seconds := stage_seconds(folder)):
         print(f"time of the run: {describe_stages(seconds)}")
-    print(f"done; play it with: alphazero play {shlex.quote(str(folder))}")
+    print(f"done; play it with: alphazero play {shlex.quote(printable(folder))}")
     return 0
 
 
@@ -153,7 +154,7 @@ def doctor(options: argparse.Namespace) -> None:
     if options.machine:
         from alphazero.diagnostics.doctor import describe_machine
 
-        print(describe_machine())
+        print(escape(describe_machine()))
         return
     from alphazero.training.manifest import check_run
 

@@ -1,6 +1,5 @@
 """Players from checkpoints."""
 
-import contextlib
 import dataclasses
 import functools
 import re
@@ -24,6 +23,7 @@ from alphazero.network.checkpoint import (
     Checkpoint,
     find_checkpoint,
     load_checkpoint,
+    refuse,
     save_checkpoint,
 )
 from alphazero.network.inference.backend import make_evaluator
@@ -54,12 +54,16 @@ SEQUENTIAL_BELOW = 32
 
 
 def search_settings(checkpoint: Checkpoint) -> SearchConfig:
-    """Return the checkpoint's training search settings; the defaults where they are unknown."""
-    values: dict[str, Any] = {}
+    """Return the search settings of training; raise CheckpointError if one is missing or wrong."""
     stored: Any = checkpoint.details.get("search")
+    values: dict[str, Any] = {}
     for field, kind, note in config_fields(SearchConfig):
-        with contextlib.suppress(WrongValueError, KeyError, TypeError):
+        try:
             values[field.name] = check_value(kind, note, stored[field.name])
+        except (KeyError, TypeError):
+            refuse(checkpoint.source, f"it lacks the search setting {field.name!r}")
+        except WrongValueError as error:
+            refuse(checkpoint.source, f"its search setting {field.name}: {error}")
     return SearchConfig(**values)
 
 

@@ -6,7 +6,8 @@
     PATH, PATH:simulations=200           a checkpoint, or a run directory for its best player
 
 Existing paths are tried first, then the names in `PLAYER_KINDS`, then paths with options, which are
-split from the right: `C:\\runs\\x.safetensors:seconds=1`.
+split from the right: `C:\\runs\\x.safetensors:seconds=1`. A name of both is refused: `random:` is
+the player, `./random` the path.
 """
 
 import re
@@ -31,7 +32,7 @@ from alphazero.players.specs import (
     RolloutSpec,
     SolverSpec,
 )
-from alphazero.utils.files import printable, suggest_file
+from alphazero.utils.files import escape, printable, suggest_file
 from alphazero.utils.shipped import find_shipped, shipped_players
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def parse_checkpoint(text: str) -> CheckpointSpec:
             f"{printable(text[:80])!r}{alone}"
         )
     path, rest = (text, "") if _exists(text) else _split_path(text)
-    options = _read_options(text, CheckpointSpec, rest or None)
+    options = _read_options(text, CheckpointSpec, rest)
     if budget := options.keys() - set(SEARCH_KEYS):
         raise PlayerError(
             f"{printable(text[:80])!r}: leave out {min(budget)}; --simulations sets it"
@@ -186,24 +187,25 @@ def agree_on_game(
     players = [spec.for_game(game) for spec in specs] if game else list(specs)
     for note in dict.fromkeys(spec.transfer_note for spec in players):
         if note:
-            print(note, file=sys.stderr)
+            print(escape(note), file=sys.stderr)
     return players, common_game(players, game)
 
 
 def _parse(text: str) -> tuple[type[PlayerSpec], str, dict[str, Any]]:
     """Return the kind, the subject and the options of a spec."""
-    word, colon, rest = text.partition(":")
+    word, _, rest = text.partition(":")
+    check_unambiguous(text)
     if _exists(text):
         return CheckpointSpec, text, {}
     if kind := PLAYER_KINDS.get(word):
         if not kind.prefix:
-            return kind, word, _read_options(text, kind, rest if colon else None)
+            return kind, word, _read_options(text, kind, rest)
         if not rest:
             raise PlayerError(f"{word!r} needs more: {USAGES[word]}")
         return kind, rest, {}
     path, rest = _split_path(text)
     if path:
-        return CheckpointSpec, path, _read_options(text, CheckpointSpec, rest or None)
+        return CheckpointSpec, path, _read_options(text, CheckpointSpec, rest)
     if text in ("human", "person"):
         raise PlayerError(
             f"{text!r} cannot be named here: a person plays by `alphazero play PLAYER`"
@@ -230,6 +232,15 @@ def _refuse_game(word: str) -> None:
         raise PlayerError(f"{word!r} is a game; name a player of it, as {names}")
 
 
+def check_unambiguous(text: str) -> None:
+    """Raise PlayerError if `text` is the name of a player and of something in this folder."""
+    if text in PLAYER_KINDS and _exists(text):
+        raise PlayerError(
+            f"{text!r} is a player, and a file or folder here: write {text}: for the player, or "
+            f"./{text} for the path"
+        )
+
+
 def _split_path(text: str) -> tuple[str, str]:
     """Split `PATH:options`; the path is empty where `text` does not look like one."""
     cuts = [match.start() for match in re.finditer(":", text)]
@@ -250,13 +261,13 @@ def _exists(text: str) -> bool:
         return False
 
 
-def _read_options(text: str, kind: type[PlayerSpec], rest: str | None) -> dict[str, Any]:
-    """Parse `option=value,...`, unless `rest` is None; the first may be a bare value."""
+def _read_options(text: str, kind: type[PlayerSpec], rest: str) -> dict[str, Any]:
+    """Parse `option=value,...`; the first may be a bare value."""
     fields = {option.name: (hint, note) for option, hint, note in kind.option_fields()}
     values: dict[str, Any] = {}
     where = f"player {printable(text[:80])!r}"
     takes = ", ".join(fields) or "none"
-    for index, part in enumerate([] if rest is None else rest.split(",")):
+    for index, part in enumerate(rest.split(",") if rest else []):
         name, equals, value = part.partition("=")
         if not equals and index == 0 and fields and part:
             name, value = next(iter(fields)), part

@@ -3,15 +3,15 @@
 import dataclasses
 import itertools
 from codecs import BOM_UTF8
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.errors import AlphaZeroError, GameError, PlayerError, RunError
 from alphazero.games.game import Game
 from alphazero.games.registry import write_game
 from alphazero.records.game_record import GameRecord
-from alphazero.records.jsonl import holds_games, load_games, read_lines, save_games
+from alphazero.records.jsonl import holds_games, load_games, read_lines, to_lines
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import SIZE_LIMIT, MainLine, number_of, read_collection, read_main_line
 from alphazero.records.sgf_export import commented, to_sgf
@@ -20,6 +20,7 @@ from alphazero.records.sgf_text import decode
 from alphazero.utils.files import (
     MAX_WARNINGS,
     check_replaceable,
+    path_errors,
     printable,
     read_each,
     read_limited,
@@ -30,11 +31,11 @@ from alphazero.utils.files import (
 SUFFIX: Final = ".sgf"
 
 
-def check_savable(path: Path, game: Game) -> None:
+def check_savable(path: Path, game: Game, sources: Iterable[Path] = ()) -> None:
     """Check before games are played that they can be saved.
 
     Raise GameError if `path` is SGF and the game cannot be written as SGF, RunError if no file can
-    be written, or `path` is a file that holds anything but games.
+    be written, or `path` is a file that holds anything but games, or one of the `sources`.
     """
     if _is_sgf(path):
         try:
@@ -42,31 +43,55 @@ def check_savable(path: Path, game: Game) -> None:
         except GameError as error:
             raise GameError(f"{error}; a file that ends in .jsonl takes any game") from None
     check_replaceable(path, "games", lambda: holds_played(path))
+    with path_errors("write", path):
+        if any(path.exists() and path.samefile(source) for source in sources):
+            raise RunError(
+                f"cannot write {printable(path)}: it would replace the games that are read from "
+                "it; choose another name"
+            )
 
 
 def save_played(path: Path, games: Sequence[PlayedGame]) -> None:
     """Write games to `path`, replacing it, by its suffix; raise as `check_savable`."""
+    write_atomic(path, _to_bytes(path, games))
+
+
+def _to_bytes(path: Path, games: Sequence[PlayedGame]) -> bytes:
     if _is_sgf(path):
-        write_atomic(path, "".join(map(to_sgf, games)).encode("utf-8", "replace"))
-    else:
-        save_games(path, games)
+        return "".join(map(to_sgf, games)).encode("utf-8", "replace")
+    return to_lines(games)
 
 
-def save_match(
-    path: Path,
-    game: Game,
-    records: Sequence[GameRecord],
-    names: tuple[str, str],
-    searched: tuple[bool, bool],
-) -> None:
-    """Write a match's games, in SGF with comments on the searches; raise as `check_savable`.
+class MatchFile:
+    """The file of a match's games, in SGF with comments on the searches.
 
     `names` and `searched` are by the match's players, as in `commented`.
     """
-    played = [PlayedGame.of(game, record, names) for record in records]
-    if _is_sgf(path):
-        played = list(map(commented, played, records, itertools.repeat(searched)))
-    save_played(path, played)
+
+    def __init__(
+        self, path: Path, game: Game, names: tuple[str, str], searched: tuple[bool, bool]
+    ) -> None:
+        self._path, self._game, self._names, self._searched = path, game, names, searched
+        self._has_begun = False
+
+    def append(self, records: Sequence[GameRecord]) -> None:
+        """Add games; the first call replaces what the file held; raise as `check_savable`."""
+        if not self._has_begun:
+            self.save(records)
+            return
+        with path_errors("write", self._path), self._path.open("ab") as file:
+            file.write(_to_bytes(self._path, self._played(records)))
+
+    def save(self, records: Sequence[GameRecord]) -> None:
+        """Replace the file by these games; raise as `check_savable`."""
+        save_played(self._path, self._played(records))
+        self._has_begun = True
+
+    def _played(self, records: Sequence[GameRecord]) -> list[PlayedGame]:
+        played = [PlayedGame.of(self._game, record, self._names) for record in records]
+        if _is_sgf(self._path):
+            return list(map(commented, played, records, itertools.repeat(self._searched)))
+        return played
 
 
 def holds_played(path: Path) -> bool:

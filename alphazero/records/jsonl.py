@@ -32,7 +32,12 @@ _LINE_LIMIT: Final = 1 << 20
 
 def save_games(path: Path, games: Iterable[PlayedGame]) -> None:
     """Write games to `path`, replacing it; raise RunError if it cannot be written."""
-    write_atomic(path, "".join(game.to_line() + "\n" for game in games).encode())
+    write_atomic(path, to_lines(games))
+
+
+def to_lines(games: Iterable[PlayedGame]) -> bytes:
+    """Return the content of a file of games."""
+    return "".join(game.to_line() + "\n" for game in games).encode()
 
 
 def holds_games(path: Path) -> bool:

@@ -39,18 +39,24 @@ _ADVICE: Final = {
 def write_atomic(path: Path | str, data: bytes) -> None:
     """Write `data` to `path` so that at any instant the whole old or the whole new file is there.
 
-    Raises RunError if the system refuses; then no temporary file is left, and the old file is
-    unchanged unless only the last sync of the folder failed.
+    A link stays, and the file that it leads to is replaced; a file keeps its mode. Raises RunError
+    for what is no regular file, as a pipe, or if the system refuses; then no temporary file is
+    left, and the old file is unchanged unless only the last sync of the folder failed.
     """
     with path_errors("write", path):
-        target, temporary = Path(path), _temporary_beside(Path(path))
-        # Not tempfile.mkstemp, whose files are private: the umask decides who may read.
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        target, mode = _file_to_write(path)
+        temporary = _temporary_beside(target)
+        # Not tempfile.mkstemp, whose files are private: the umask decides who may read a new file.
+        descriptor = os.open(
+            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode
+        )
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
+            if mode is not None:
+                temporary.chmod(mode)
             os.replace(temporary, target)  # noqa: PTH105  (the tests make it fail by this name)
         except BaseException:
             temporary.unlink(missing_ok=True)
@@ -60,13 +66,19 @@ def write_atomic(path: Path | str, data: bytes) -> None:
 
 def check_writable(path: Path | str) -> None:
     """Raise RunError if no file can be written at `path`; a check before long work."""
-    target = Path(path)
     with path_errors("write", path):
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        probe = _temporary_beside(target)
+        probe = _temporary_beside(_file_to_write(path)[0])
         os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         probe.unlink(missing_ok=True)
+
+
+def _file_to_write(path: Path | str) -> tuple[Path, int | None]:
+    """Return the path without links, and the mode of the regular file there, if there is one."""
+    target = Path(os.path.realpath(path))
+    try:
+        return target, stat.S_IMODE(check_regular(target, "write").st_mode)
+    except FileNotFoundError:
+        return target, None
 
 
 def check_replaceable(path: Path, content: str, holds_content: Callable[[], bool]) -> None:
@@ -150,7 +162,7 @@ def read_limited(path: Path | str, limit: int) -> bytes:
             return file.read(status.st_size)
 
 
-def check_regular(path: Path | str) -> os.stat_result:
+def check_regular(path: Path | str, verb: str = "read") -> os.stat_result:
     """Return the status of the regular file at `path`.
 
     Call it before opening, because opening a pipe waits for its other end. Raises RunError for
@@ -161,7 +173,7 @@ def check_regular(path: Path | str) -> os.stat_result:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(status.st_mode):
-        raise RunError(f"cannot read {printable(path)}: not a regular file; give a file's path")
+        raise RunError(f"cannot {verb} {printable(path)}: not a regular file; give a file's path")
     return status
 
 
@@ -236,6 +248,13 @@ def printable(path: Path | str) -> str:
     """Return the path on one line, with unprintable characters escaped."""
     text = str(path)
     return text if text.isprintable() else ascii(text)
+
+
+def escape(text: str) -> str:
+    """Return text for a terminal: unprintable characters escaped, except for ends of lines."""
+    return "".join(
+        sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in text
+    )
 
 
 def explain_os_error(error: Exception) -> str:

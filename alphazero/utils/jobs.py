@@ -15,16 +15,13 @@ from typing import TypeVar
 
 import torch
 
-from alphazero.utils.progress import Progress, do_nothing, no_progress
+from alphazero.utils.progress import HANGUP, STOPS, Progress, do_nothing, interrupt, no_progress
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 POLL_SECONDS = 0.5
 """Seconds between two checks for signals while jobs run."""
-
-STOPS = (signal.SIGINT, signal.SIGTERM)
-"""Signals that stop a program: Ctrl-C and `kill`."""
 
 
 @contextmanager
@@ -39,26 +36,27 @@ def defer_interrupts(act: Callable[[], object] = do_nothing) -> Iterator[None]:
     received: list[int] = []
 
     def receive(number: int, frame: FrameType | None) -> None:
-        if received:
-            signal.default_int_handler(number, frame)
-        received.append(number)
-        act()
+        if not received:
+            received.append(number)
+            act()
+        elif number != HANGUP:
+            interrupt(number, frame)
 
-    ours = [
-        number
+    ours = {
+        number: handler
         for number in STOPS
         if threading.current_thread() is threading.main_thread()
-        and signal.getsignal(number) is signal.default_int_handler
-    ]
+        and (handler := signal.getsignal(number)) in (interrupt, signal.default_int_handler)
+    }
     for number in ours:
         signal.signal(number, receive)
     try:
         yield
     finally:
-        for number in ours:
-            signal.signal(number, signal.default_int_handler)
+        for number, handler in ours.items():
+            signal.signal(number, handler)
     if received:
-        raise KeyboardInterrupt
+        interrupt(received[0], None)
 
 
 class JobsStopped(Exception):

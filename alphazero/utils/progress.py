@@ -1,9 +1,11 @@
-"""Progress of long work: bars on a terminal, lines above them, and events for programs."""
+"""Progress of long work: bars, lines above them, events for programs, and what stops it."""
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -13,6 +15,22 @@ Progress: TypeAlias = Callable[[int], object]
 
 Observer: TypeAlias = Callable[[dict[str, Any]], object]
 """Receives an event as a dict: its kind as `event`, and its fields."""
+
+
+HANGUP = getattr(signal, "SIGHUP", None)  # Windows has none
+STOPS = (signal.SIGINT, signal.SIGTERM, *([HANGUP] if HANGUP else []))
+"""Signals that stop a program: Ctrl-C, `kill`, and the end of its terminal."""
+
+
+def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
+    """Raise KeyboardInterrupt, as a handler of `STOPS`.
+
+    After `kill` or the end of a terminal, which may be told several times, no further hang-up
+    disturbs the program while it saves its work.
+    """
+    if HANGUP and number != signal.SIGINT:
+        signal.signal(HANGUP, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 class _Bars:

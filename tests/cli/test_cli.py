@@ -2,11 +2,14 @@
 
 import csv
 import dataclasses
+import errno
 import functools
 import io
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +21,11 @@ from PIL import Image
 
 import alphazero
 from alphazero.arena import solved_positions
+from alphazero.arena.match import Match
 from alphazero.cli.main import parser
-from alphazero.config.schema import SearchConfig
 from alphazero.games import game_names
-from alphazero.players.checkpoint_player import search_settings
-from alphazero.players.registry import load_player
+from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
+from alphazero.records.game_files import load_played
 from alphazero.solvers import exhaustive
 from alphazero.training.loop import train
 
@@ -45,6 +48,16 @@ def player(tmp_path: Path) -> Path:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run."""
     return train(tiny_config(tmp_path_factory.mktemp("runs"), "budget.iterations=1"))
+
+
+def process(
+    *arguments: object, shell: str = "", **streams: Any
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command in a process of its own, with redirections of a `shell`."""
+    program = [sys.executable, "-m", "alphazero", *map(str, arguments)]
+    command = ["sh", "-c", f'exec "$@" {shell}', "sh", *program]
+    outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **streams}
+    return subprocess.run(command, timeout=120, check=False, **outputs)
 
 
 # --- what works ----------------------------------------------------------------------------------
@@ -299,6 +312,54 @@ def test_existing_files_of_another_kind_are_kept(
     assert (tmp_path / "games").read_text().count("\n") == 2, "only the last match"
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "sgf"])
+def test_a_match_that_is_stopped_keeps_its_games_and_tells_the_score(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture, suffix: str
+) -> None:
+    games, step, kept = tmp_path / f"games.{suffix}", Match.step, []
+
+    def stop_later(match: Match) -> list[Any]:
+        if len(kept) >= 5:
+            raise KeyboardInterrupt
+        ended = step(match)
+        kept.extend(ended)
+        assert not kept[: -len(ended) or None] or games.stat().st_size
+        return ended
+
+    monkeypatch.setattr(Match, "step", stop_later)
+    monkeypatch.setattr("alphazero.arena.contests.DEFAULT_PARALLEL_GAMES", 2)
+    monkeypatch.setattr("alphazero.arena.contests.usable_cores", lambda: 1)
+    command = "match", "random", "random", "--game", "tic_tac_toe", "--save", games
+    assert exit_code(*command) == 130
+    captured = capsys.readouterr()
+    assert captured.err == f"\nstopped after {len(kept)} of 100 games\n"
+    won, drawn, lost = (
+        int(part.split()[0]) for part in captured.out.split(": ")[1].split(", ")[:3]
+    )
+    assert won + drawn + lost == len(load_played(games)) == len(kept)
+
+
+def test_games_are_never_replaced_by_one_that_continues_them(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture, only_line: OnlyLine
+) -> None:
+    games, other = tmp_path / "games.jsonl", tmp_path / "other.jsonl"
+    nim = ["random", "--game", "nim"]
+    assert exit_code("match", "random", *nim, "--games", 2, "--save", games) == 0
+    before = games.read_bytes()
+    (tmp_path / "link").symlink_to(games)
+    message = "it would replace the games that are read from it; choose another name"
+    for save in (games, tmp_path / "link"):
+        capsys.readouterr()
+        assert message in only_line("play", *nim, "--from", games, "--save", save)
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"save {games}\nquit\n"))
+    assert exit_code("play", *nim, "--from", games, "--after", 1, "--save", other) == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"load {games} 1\nquit\n"))
+    assert exit_code("play", *nim, "--save", games) == 0
+    assert capsys.readouterr().out.count(message) == 2
+    assert games.read_bytes() == before
+    assert other.read_text().count("\n") == 1
+
+
 def test_rate_rates_the_checkpoints_of_a_run_and_anchors(
     run: Path, tmp_path: Path, capsys: Capture
 ) -> None:
@@ -414,16 +475,26 @@ def test_what_may_not_be_read_is_one_line(
         assert f"cannot read {player}: permission denied" in only_line(*arguments)
 
 
-def test_search_settings_out_of_range_in_a_checkpoint_give_way_to_the_defaults(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("search", "fault"),
+    [
+        (None, "it lacks the search setting 'simulations'"),
+        ({"simulations": 8}, "it lacks the search setting 'c_puct'"),
+        ({"simulations": -5}, "its search setting simulations: must be at least 1"),
+        (
+            {"simulations": 8, "c_puct": "high"},
+            "its search setting c_puct: expected a number, got text 'high'",
+        ),
+    ],
+)
+def test_a_checkpoint_without_its_search_settings_is_no_player(
+    player: Path, search: dict[str, Any] | None, fault: str, only_line: OnlyLine
 ) -> None:
-    from alphazero.network.checkpoint import load_checkpoint
-
-    odd = {"simulations": -5, "c_puct": "high", "selection": "never", "reuse_tree": False}
-    path = saved_player(tmp_path / "odd.safetensors", search=odd)
-    assert search_settings(load_checkpoint(path)) == SearchConfig(reuse_tree=False)
-    _, player = load_player(path)
-    assert player.search.settings.simulations == SearchConfig().simulations
+    checkpoint = load_checkpoint(player)
+    details = {} if search is None else {"search": search}
+    save_checkpoint(player, dataclasses.replace(checkpoint, details=details))
+    for command in (["info", player], ["match", player, "random", "--games", 2]):
+        assert f"cannot read {player}: {fault}" in only_line(*command)
 
 
 # --- mistakes with options -----------------------------------------------------------------------
@@ -554,11 +625,24 @@ def test_ctrl_c_at_the_prompt_leaves_with_130(
     assert capsys.readouterr().err == "\nstopped\n"
 
 
-@pytest.mark.parametrize("stdin", [None, io.StringIO()], ids=["closed", "empty"])
+class Broken(io.RawIOBase):
+    """The input of a terminal that is gone."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, _: object) -> int:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+@pytest.mark.parametrize("kind", ["closed", "empty", "broken"])
 def test_play_without_a_terminal_is_one_line(
-    player: Path, monkeypatch: Patch, only_line: OnlyLine, stdin: io.StringIO | None
+    player: Path, monkeypatch: Patch, only_line: OnlyLine, kind: str
 ) -> None:
-    monkeypatch.setattr("sys.stdin", stdin)
+    broken = io.TextIOWrapper(io.BufferedReader(Broken()))
+    monkeypatch.setattr(
+        "sys.stdin", {"closed": None, "empty": io.StringIO(), "broken": broken}[kind]
+    )
     assert only_line("play", player) == (
         "error: no more input: type moves in a terminal, or pipe them in, one per line, with "
         "'quit' at the end"
@@ -586,11 +670,71 @@ def test_output_that_nobody_reads_ends_the_command_in_silence(arguments: list[st
     reader, writer = os.pipe()
     os.close(reader)
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "alphazero", *arguments],
-            stdout=writer, stderr=subprocess.PIPE, text=True, env=BUFFERED, check=False,
-        )  # fmt: skip
+        done = process(*arguments, stdout=writer, env=BUFFERED)
     finally:
         os.close(writer)
     assert done.stderr == ""
     assert done.returncode == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["list", "nim"], 0), (["config", "--markdown"], 0), (["info", "no"], 2)],
+)
+def test_streams_that_are_closed_or_full_are_no_tracebacks(arguments: list[str], code: int) -> None:
+    with Path("/dev/full").open("w") as full:
+        for streams, expected in (
+            ({"stdout": full}, 2),
+            ({"stderr": full}, code),
+            ({"stdout": full, "stderr": full}, 2),
+            ({"shell": ">&-"}, code),
+            ({"shell": "<&- >&- 2>&-"}, code),
+        ):
+            done = process(*arguments, env=BUFFERED, **streams)
+            assert done.returncode == expected, streams
+            if done.stderr:
+                assert len(done.stderr.splitlines()) == 1, done.stderr
+            if expected != code:
+                full_disk = "error: cannot write standard output: no space left on device\n"
+                assert done.stderr in (full_disk, None)
+
+
+WITH_HANGUP = """
+import os, signal, sys
+signal.signal(signal.SIGHUP, getattr(signal, sys.argv[1]))
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+"""Runs a program with a handler of SIGHUP; the tests themselves may run under nohup."""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no terminals that hang up here")
+@pytest.mark.parametrize(("ignored", "code"), [(False, 130), (True, 0)], ids=["heard", "nohup"])
+def test_a_terminal_that_is_closed_loses_no_game(tmp_path: Path, ignored: bool, code: int) -> None:
+    games = tmp_path / "games.jsonl"
+    command = [sys.executable, "-m", "alphazero", "play", "random", "--game", "nim"]
+    command += ["--side", "both", "--save", str(games)]
+    handler = "SIG_IGN" if ignored else "SIG_DFL"
+    with subprocess.Popen(
+        [sys.executable, "-c", WITH_HANGUP, handler, *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as playing:
+        assert playing.stdin
+        assert playing.stdout
+        playing.stdin.write("1\n")
+        playing.stdin.flush()
+        shown = ""
+        while shown.count(" to move: ") < 2:
+            shown += playing.stdout.read(1)
+        playing.send_signal(signal.SIGHUP)
+        if ignored:
+            playing.stdin.write("quit\n")
+            playing.stdin.flush()
+        while playing.poll() is None:  # a closed terminal sends more than one
+            playing.send_signal(signal.SIGHUP)
+            time.sleep(0.01)
+        assert playing.returncode == code
+    assert len(load_played(games)[0].actions) == 1

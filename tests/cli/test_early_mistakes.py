@@ -39,7 +39,10 @@ MISTAKES = {
     "play pickled.safetensors": "this is a pickled PyTorch file",
     "play random:simulations=3 --game nim": "no option 'simulations'",
     "play random:5 --game nim": "player 'random:5': takes no options, got '5'",
-    "play uct: --game nim": "player 'uct:': expected option=value, got nothing (options: simul",
+    "play uct:5, --game nim": "player 'uct:5,': expected option=value, got nothing (options: simul",
+    "play solver": "'solver' is a player, and a file or folder here: write solver: for the player",
+    "play ./solver": "holds no best.safetensors",
+    "rate solver random": "write solver: for the player, or ./solver for the path",
     "play typo.yaml": "typo.yaml is a configuration, not a player; train one with: alphazero",
     "play uct:simulations=x": "simulations: expected",
     "play random --game nim --from nope.sgf": "cannot read nope.sgf",
@@ -110,6 +113,7 @@ def home(tmp_path: Path) -> Path:
     (tmp_path / "notes.csv").write_text("my notes, not a table of ratings\n")
     (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))
     (tmp_path / "empty").mkdir()
+    (tmp_path / "solver").mkdir()
     (tmp_path / "torn" / "state").mkdir(parents=True)
     (tmp_path / "torn" / "state" / "manifest.json").write_text("{")
     return tmp_path

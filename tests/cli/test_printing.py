@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -97,6 +98,39 @@ def test_show_replays_a_game_of_players_with_any_names(game: Path) -> None:
 )
 def test_a_command_writes_the_name_of_its_player(words: list[str], player: Path) -> None:
     assert "Zoe ? koln" in written_by(command(*(word.format(player=player) for word in words)))
+
+
+def test_control_characters_of_a_path_never_reach_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "a\x1b[31m"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    player, config = shutil.copy(CHECKPOINT, folder), folder / "tiny.yaml"
+    config.write_text(YAML)
+    (folder / "wrong.yaml").write_text("search: {simulatons: 3}")
+    network, name = f"network:{player}", json.dumps(str(folder))
+    commands: list[list[object]] = [
+        ["info", player],
+        ["match", network, "random", "--games", 2, "--save", folder / "games.sgf"],
+        ["rate", network, "random", "--games", 2],
+        ["grade", player, "--simulations", 0],
+        ["play", network, "--side", "none"],
+        ["replay", folder / "games.sgf"],
+        ["check", player],
+        ["train", config, f"run.folder={name}", "budget.iterations=1"],
+        ["train", "--resume", folder / "tiny"],
+        ["train", "--resume", folder / "tiny", config],
+        ["train", folder / "wrong.yaml"],
+        ["config", folder / "none.yaml"],
+        ["list", folder],
+        ["export", player, f"--nox={folder}"],
+    ]
+    for words in commands:
+        with contextlib.suppress(SystemExit):
+            main([str(word) for word in words])
+        printed = "".join(capsys.readouterr())
+        assert printed.replace("\n", "").isprintable(), words
 
 
 @pytest.mark.integration

@@ -127,5 +127,5 @@ def test_the_games_are_never_replaced_by_their_review(
 ) -> None:
     before = games.read_bytes()
     assert exit_code("review", games, "uct:20", "--game", 1, "--save", games) == 2
-    assert "the review would replace the games; choose another name" in error_line(capsys)
+    assert "it would replace the games that are read from it; choose" in error_line(capsys)
     assert games.read_bytes() == before

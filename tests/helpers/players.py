@@ -1,13 +1,13 @@
 """Players made for tests."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from alphazero.config.schema import NetworkConfig
+from alphazero.config.schema import NetworkConfig, SearchConfig
 from alphazero.games import ONGOING, Game, State
 from alphazero.games.game import PLY, to_play
 from alphazero.games.registry import read_game
@@ -29,7 +29,8 @@ def saved_player(
     game = read_game(game_name)
     name, _, given = game_name.partition(":")
     weights = ResNet.of(game, network, seed=3).state_dict()
-    details = {"search": {"simulations": 8}} | details
+    search = asdict(SearchConfig(simulations=8)) | details.get("search", {})
+    details |= {"search": search}
     options = dict(game.options) if given else {}
     save_checkpoint(path, Checkpoint(name, options, network, weights, 12, 3, 25.0, details))
     return path

@@ -3,13 +3,14 @@
 import errno
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from alphazero.errors import RunError
 from alphazero.utils import files
-from alphazero.utils.files import read_limited, sha256_hex, sha256_of, write_atomic
+from alphazero.utils.files import check_writable, read_limited, sha256_hex, sha256_of, write_atomic
 
 OLD, NEW = b"the old content", b"the new content, which is longer"
 
@@ -83,6 +84,37 @@ def test_a_failing_write_leaves_the_old_file_whole_and_no_other(
     assert names_in(tmp_path) == [target.name]
     reason = f"{os.strerror(code)[0].lower()}{os.strerror(code)[1:]}"
     assert str(caught.value) == f"cannot write {target}: {reason}; {ADVICE[code]}"
+
+
+def test_links_stay_and_modes_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    target, link = tmp_path / "far" / "file", tmp_path / "link"
+    link.symlink_to(target)
+    write_atomic(link, OLD)
+    for mode in (0o600, 0o664):
+        target.chmod(mode)
+        check_writable(link)
+        write_atomic(link, NEW)
+        assert target.read_bytes() == NEW
+        assert target.stat().st_mode & 0o777 == mode
+    assert link.readlink() == target
+    assert names_in(tmp_path) == ["far", "link"]
+    assert names_in(tmp_path / "far") == ["file"]
+
+
+@pytest.mark.parametrize("write", [lambda path: write_atomic(path, NEW), check_writable])
+def test_what_is_no_regular_file_is_never_replaced(
+    tmp_path: Path, write: Callable[[Path], None]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "to device").symlink_to("/dev/null")
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    words = {"pipe": "not a regular file", "to device": "not a regular file", "circle": "too many"}
+    for name, reason in words.items():
+        with pytest.raises(RunError, match=f"cannot write .*: {reason}"):
+            write(tmp_path / name)
+    assert names_in(tmp_path) == sorted(words)
+    assert Path("/dev/null").is_char_device()
 
 
 def test_an_interrupt_leaves_no_temporary_file(

@@ -19,6 +19,7 @@ from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.games.registry import write_game
 from alphazero.players.specs import PlayerSpec
 from alphazero.records.gtp_notation import PASS, RESIGN, GtpNotation, pass_before
+from alphazero.utils.files import escape
 from alphazero.utils.progress import do_nothing
 
 QUIT = "quit"
@@ -57,7 +58,7 @@ class Engine:
             spec = _player_of(self.spec, self.game, game)
             vertices, analyzer = GtpNotation(game), Analyzer(spec, game)
             if spec.transfer_note and spec is not self.spec:
-                print(spec.transfer_note, file=sys.stderr)
+                print(escape(spec.transfer_note), file=sys.stderr)
             self.spec, self.vertices, self.analyzer = spec, vertices, analyzer
         self.steps: list[tuple[int, ...]] = []
         """The actions of each step, which is undone as a whole."""

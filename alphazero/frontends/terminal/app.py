@@ -54,6 +54,7 @@ class Terminal:
     def run(self, save: Path | None = None) -> None:
         """Play until the user leaves or wants no other game; then write the games to `save`."""
         session, console = self.session, self.console
+        session.save = save
         has_user = any(session.sides)
         console.print(f"{title_of(session.game)}\n{describe_sides(session)}")
         if has_user:
@@ -157,7 +158,7 @@ class Terminal:
             return self.read(prompt).strip()
         except UnicodeDecodeError:
             return "\N{REPLACEMENT CHARACTER}"
-        except (EOFError, RuntimeError):  # RuntimeError: no standard input
+        except (EOFError, OSError, RuntimeError):  # OSError, RuntimeError: no standard input
             if sys.stdin is not None and sys.stdin.isatty():
                 self.console.print()
                 return "quit"

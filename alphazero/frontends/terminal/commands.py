@@ -114,7 +114,11 @@ def _load(context: CommandContext, text: str) -> CommandResult:
     parts = re.fullmatch(r"(.*\S)\s+([0-9]{1,9})", text)
     name, count = (parts[1], int(parts[2])) if parts else (text, None)
     session = context.session
-    session.begin(load_start_position(Path(name), count, session.game))
+    opening = load_start_position(Path(name), count, session.game)
+    if session.save:
+        check_savable(session.save, session.game, [Path(name)])
+    session.sources.append(Path(name))
+    session.begin(opening)
     ply = session.game_tree.current.ply
     moves = count_of(ply, "move")
     context.console.print(f"loaded {printable(name)}: {moves}; undo steps back")
@@ -127,7 +131,7 @@ def _save(context: CommandContext, text: str) -> None:
         raise PlayerError("expected a file, as in: save game.sgf")
     if not played:
         raise PlayerError("there is no move to save yet")
-    check_savable(Path(text), context.session.game)
+    check_savable(Path(text), context.session.game, context.session.sources)
     save_played(Path(text), played)
     context.console.print(f"saved {count_of(len(played), 'game')} in {printable(text)}")
 

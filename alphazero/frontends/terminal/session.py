@@ -4,7 +4,8 @@ The hint analyzer has a tree of its own, so that hints do not make the opponent 
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from alphazero.errors import PlayerError
 from alphazero.frontends.analyzer import Analyzer
@@ -25,14 +26,19 @@ class TerminalSession:
         game: Game,
         sides: tuple[bool, bool],
         opening: PlayedGame | None = None,
+        sources: Sequence[Path] = (),
     ) -> None:
-        """`opening` is a game to continue."""
+        """`opening` is a game to continue, from the file in `sources`."""
         self.spec = spec
         self.game = game
         self.sides = sides
         """Whether the user plays the first and the second side."""
         self.games: list[PlayedGame] = []
         """Games before the current one."""
+        self.sources = [*sources]
+        """Files that games were read from; they are not replaced."""
+        self.save: Path | None = None
+        """The file for the games at the end of the session."""
         self.game_tree = GameTree.of(opening) if opening else GameTree(game)
         self.opponent = Analyzer(spec, game)
         self._hint_analyzer: Analyzer | None = None
