@@ -3,6 +3,7 @@
 import argparse
 import json
 
+from alphazero.cli.shared import command
 from alphazero.errors import AlphaZeroError
 
 
@@ -22,7 +23,9 @@ def config_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--markdown", action="store_true", help=text)
 
 
+@command("config search.c_puct", config_arguments)
 def config(options: argparse.Namespace) -> None:
+    """Explain configuration keys, print a resolved file, or compare two."""
     from alphazero.config import reference
     from alphazero.config.loader import dump_config, load_config
     from alphazero.utils.shipped import shipped_configs

@@ -19,6 +19,7 @@ from alphazero.cli.shared import (
     PLAYER,
     budget_options,
     check_checkpoint_name,
+    command,
     contest_arguments,
     game_option,
     json_argument,
@@ -59,7 +60,9 @@ def grade_arguments(parser: argparse.ArgumentParser) -> None:
     json_argument(parser)
 
 
+@command("grade checkpoints/tic_tac_toe --simulations 0,50", grade_arguments)
 def grade(options: argparse.Namespace) -> int:
+    """Count how often a checkpoint plays an optimal move."""
     from alphazero.errors import PlayerError
     from alphazero.players.registry import parse_checkpoint
     from alphazero.utils.files import check_readable, is_folder
@@ -132,7 +135,9 @@ def match_arguments(parser: argparse.ArgumentParser) -> None:
     json_argument(parser)
 
 
+@command("match checkpoints/new checkpoints/old --simulations 200 --sprt 0,30", match_arguments)
 def match(options: argparse.Namespace) -> int:
+    """Let two players play each other."""
     from alphazero.errors import PlayerError
     from alphazero.players.registry import agree_on_game, parse_player
     from alphazero.utils.files import check_writable
@@ -203,11 +208,9 @@ def match(options: argparse.Namespace) -> int:
         **plain(result),
         forfeits=forfeits,
     )
-    if is_stopped:
-        return EXIT_INTERRUPTED
-    if options.annotate:
+    if options.annotate and not is_stopped:
         _annotate(players[0], game, summary, options.annotate)
-    return 0
+    return EXIT_INTERRUPTED if is_stopped else 0
 
 
 def _annotate(player: "PlayerSpec", game: "Game", summary: str, path: Path) -> None:
@@ -254,7 +257,9 @@ def rate_arguments(parser: argparse.ArgumentParser) -> None:
     json_argument(parser)
 
 
+@command("rate checkpoints/connect_four random --simulations 64 --plot elo.png", rate_arguments)
 def rate(options: argparse.Namespace) -> int:
+    """Rate players, or the checkpoints of a run, by a tournament."""
     from alphazero.drawing.figures import check_figure, save_figure
     from alphazero.players.registry import agree_on_game, check_unambiguous, parse_player
     from alphazero.utils.files import is_folder
@@ -324,7 +329,9 @@ def solve_arguments(parser: argparse.ArgumentParser) -> None:
     add("--positions", type=whole_number, metavar="N", help=text)
 
 
+@command('solve connect_four "4444 52 35 17"', solve_arguments)
 def solve(options: argparse.Namespace) -> None:
+    """Compute the exact value and the best moves of a position."""
     from alphazero.games.registry import read_game
 
     game = read_game(options.game)

@@ -4,6 +4,7 @@ import argparse
 import dataclasses
 from pathlib import Path
 
+from alphazero.cli.shared import command
 from alphazero.errors import AlphaZeroError
 
 PRECISIONS = ("float32", "int8")
@@ -44,7 +45,9 @@ def export_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@command("export connect_four --onnx connect_four.onnx --precision int8", export_arguments)
 def export(options: argparse.Namespace) -> None:
+    """Write a player's network as ONNX, or a web page that plays without a server."""
     from alphazero.players.registry import parse_player
     from alphazero.players.specs import CheckpointSpec
     from alphazero.utils.files import check_writable, printable, sha256_of, write_atomic

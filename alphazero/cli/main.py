@@ -1,17 +1,17 @@
-"""The command line: the table of commands, dispatch and exit codes."""
+"""The command line: parsing, dispatch and exit codes."""
 
 import argparse
+import inspect
 import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from typing import NamedTuple
 
-from alphazero.cli import configuration, evaluation, export, play, review, training
+from alphazero.cli import configuration, evaluation, export, play, review, training  # noqa: F401
 from alphazero.cli.argument_types import Parser
 from alphazero.cli.printing import OutputError, drop_stdout, prepare_streams
-from alphazero.cli.shared import EXIT_INTERRUPTED
+from alphazero.cli.shared import COMMANDS, EXIT_INTERRUPTED
 from alphazero.errors import AlphaZeroError, did_you_mean
 from alphazero.utils.files import escape, explain_os_error
 from alphazero.utils.progress import STOPS, interrupt
@@ -19,146 +19,11 @@ from alphazero.utils.progress import STOPS, interrupt
 EXIT_BROKEN_PIPE = 141
 """Exit code after a closed output pipe, as with `| head`; shells use the same."""
 
-
-class Command(NamedTuple):
-    """A command and its help."""
-
-    name: str
-    run: Callable[[argparse.Namespace], int | None]
-    """runs it; returns the exit code, or None for 0"""
-    text: str
-    example: str
-    add_arguments: Callable[[argparse.ArgumentParser], None] = lambda _: None
-
-
-COMMANDS = (
-    Command(
-        "train",
-        training.train,
-        "train a player from a YAML file, or resume a run",
-        "alphazero train configs/tic_tac_toe.yaml run.seed=7 budget.minutes=5",
-        training.train_arguments,
-    ),
-    Command(
-        "play",
-        play.play,
-        "play against a checkpoint or another player in the terminal",
-        "alphazero play checkpoints/tic_tac_toe --side second --simulations 200",
-        play.play_arguments,
-    ),
-    Command(
-        "serve",
-        play.serve,
-        "play and analyze games in a browser, on a local web page",
-        "alphazero serve checkpoints/connect_four.safetensors --open",
-        play.serve_arguments,
-    ),
-    Command(
-        "gtp",
-        play.gtp,
-        "serve a player to Go programs, over the Go Text Protocol",
-        "alphazero gtp checkpoints/connect_four.safetensors --seconds 2",
-        play.gtp_arguments,
-    ),
-    Command(
-        "grade",
-        evaluation.grade,
-        "count how often a checkpoint plays an optimal move",
-        "alphazero grade checkpoints/tic_tac_toe --simulations 0,50",
-        evaluation.grade_arguments,
-    ),
-    Command(
-        "match",
-        evaluation.match,
-        "let two players play each other",
-        "alphazero match checkpoints/new checkpoints/old --simulations 200 --sprt 0,30",
-        evaluation.match_arguments,
-    ),
-    Command(
-        "rate",
-        evaluation.rate,
-        "rate players, or the checkpoints of a run, by a tournament",
-        "alphazero rate checkpoints/connect_four random --simulations 64 --plot elo.png",
-        evaluation.rate_arguments,
-    ),
-    Command(
-        "info",
-        play.info,
-        "describe a checkpoint, its training and its measured strength",
-        "alphazero info checkpoints/tic_tac_toe",
-        play.info_arguments,
-    ),
-    Command(
-        "export",
-        export.export,
-        "write a player's network as ONNX, or a web page that plays without a server",
-        "alphazero export connect_four --onnx connect_four.onnx --precision int8",
-        export.export_arguments,
-    ),
-    Command(
-        "replay",
-        play.replay,
-        "step through saved games",
-        "alphazero replay games.sgf --game 2",
-        play.replay_arguments,
-    ),
-    Command(
-        "review",
-        review.review,
-        "find the mistakes in saved games, and the better moves",
-        "alphazero review games.sgf checkpoints/othello_8x8.safetensors --save reviewed.sgf",
-        review.review_arguments,
-    ),
-    Command(
-        "bench",
-        training.bench,
-        "measure the speed of self-play and of the network alone",
-        "alphazero bench configs/connect_four.yaml search.evaluation_cache_mib=0 --seconds 40",
-        training.bench_arguments,
-    ),
-    Command(
-        "plan",
-        training.plan,
-        "measure this machine and forecast a run",
-        "alphazero plan configs/connect_four.yaml budget.samples=100000",
-        training.plan_arguments,
-    ),
-    Command(
-        "doctor",
-        training.doctor,
-        "diagnose the problems of a run and name the keys to change, or describe the machine",
-        "alphazero doctor checkpoints/connect_four",
-        training.doctor_arguments,
-    ),
-    Command(
-        "solve",
-        evaluation.solve,
-        "compute the exact value and the best moves of a position",
-        'alphazero solve connect_four "4444 52 35 17"',
-        evaluation.solve_arguments,
-    ),
-    Command(
-        "config",
-        configuration.config,
-        "explain configuration keys, print a resolved file, or compare two",
-        "alphazero config search.c_puct",
-        configuration.config_arguments,
-    ),
-    Command(
-        "check",
-        training.check,
-        "check the files of a run or a checkpoint for damage, or the rules of a game",
-        "alphazero check checkpoints/tic_tac_toe",
-        training.check_arguments,
-    ),
-    Command(
-        "list",
-        play.list_all,
-        "list the games with their options, and the players that come with the package",
-        "alphazero list",
-        play.list_arguments,
-    ),
-)
+NAMES = [
+    *("train", "play", "serve", "gtp", "grade", "match", "rate", "info", "export", "replay"),
+    *("review", "bench", "plan", "doctor", "solve", "config", "check", "list"),
+]
+"""The commands, in the order of the help."""
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -204,9 +69,8 @@ def run_and_report(run: Callable[[], int | None]) -> int:
 def _parse(words: Sequence[str] | None) -> argparse.Namespace:
     """Parse a command line; overrides may be anywhere, also after options."""
     main_parser, words = parser(), list(sys.argv[1:] if words is None else words)
-    names = [command.name for command in COMMANDS]
-    if words and not words[0].startswith("-") and words[0] not in names:
-        hint = did_you_mean(words[0], names)
+    if words and not words[0].startswith("-") and words[0] not in NAMES:
+        hint = did_you_mean(words[0], NAMES)
         main_parser.error(f"there is no command {words[0][:40]!r}{hint}")
     options, rest = main_parser.parse_known_args(words)
     if "overrides" in options:
@@ -230,13 +94,15 @@ def parser() -> argparse.ArgumentParser:
     text = f"alphazero {version('alphazero')}"
     main_parser.add_argument("--version", action="version", version=text)
     parsers = main_parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in COMMANDS:
+    for name in NAMES:
+        run, example, add_arguments = COMMANDS[name]
+        text = inspect.getdoc(run) or ""
         subparser = parsers.add_parser(
-            command.name,
-            help=command.text,
-            description=command.text[0].upper() + command.text[1:] + ".",
-            epilog=f"example: {command.example}",
+            name,
+            help=text[0].lower() + text[1:].rstrip("."),
+            description=text,
+            epilog=f"example: alphazero {example}",
         )
-        subparser.set_defaults(run=command.run, parser=subparser)
-        command.add_arguments(subparser)
+        subparser.set_defaults(run=run, parser=subparser)
+        add_arguments(subparser)
     return main_parser

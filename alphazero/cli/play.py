@@ -9,6 +9,7 @@ from alphazero.cli.argument_types import port, whole_number
 from alphazero.cli.shared import (
     PLAYER,
     budget_options,
+    command,
     game_argument,
     game_number_argument,
     game_option,
@@ -54,7 +55,9 @@ def play_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@command("play checkpoints/tic_tac_toe --side second --simulations 200", play_arguments)
 def play(options: argparse.Namespace) -> None:
+    """Play against a checkpoint or another player in the terminal."""
     from alphazero.players.registry import agree_on_game, parse_player
     from alphazero.utils.files import check_readable, check_writable
 
@@ -111,7 +114,9 @@ def serve_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
 
 
+@command("serve checkpoints/connect_four.safetensors --open", serve_arguments)
 def serve(options: argparse.Namespace) -> None:
+    """Play and analyze games in a browser, on a local web page."""
     from alphazero.players.registry import parse_player
 
     specs = [parse_player(name) for name in options.players]
@@ -163,7 +168,9 @@ def gtp_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@command("gtp checkpoints/connect_four.safetensors --seconds 2", gtp_arguments)
 def gtp(options: argparse.Namespace) -> None:
+    """Serve a player to Go programs, over the Go Text Protocol."""
     from alphazero.players.registry import agree_on_game, parse_player
 
     player = parse_player(options.player, **budget_options(options))
@@ -182,7 +189,9 @@ def info_arguments(parser: argparse.ArgumentParser) -> None:
     json_argument(parser)
 
 
+@command("info checkpoints/tic_tac_toe", info_arguments)
 def info(options: argparse.Namespace) -> None:
+    """Describe a checkpoint, its training and its measured strength."""
     from alphazero.network.checkpoint import check_checkpoint, find_checkpoint
 
     path = find_checkpoint(options.checkpoint)
@@ -208,7 +217,9 @@ def list_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@command("list", list_arguments)
 def list_all(options: argparse.Namespace) -> None:
+    """List the games with their options, and the players that come with the package."""
     from alphazero.games.registry import game_names, game_options
 
     if not options.names:
@@ -237,7 +248,9 @@ def replay_arguments(parser: argparse.ArgumentParser) -> None:
     game_number_argument(parser)
 
 
+@command("replay games.sgf --game 2", replay_arguments)
 def replay(options: argparse.Namespace) -> None:
+    """Step through saved games."""
     from alphazero.utils.files import check_readable, is_folder, printable
 
     if is_folder(options.games) or options.games.suffix == ".safetensors":

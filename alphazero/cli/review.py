@@ -10,6 +10,7 @@ from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     PLAYER,
     budget_options,
+    command,
     game_number_argument,
     thinking_arguments,
 )
@@ -44,7 +45,9 @@ def review_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@command("review games.sgf checkpoints/othello_8x8 --save reviewed.sgf", review_arguments)
 def review(options: argparse.Namespace) -> int:
+    """Find the mistakes in saved games, and the better moves."""
     from alphazero.players.registry import parse_player
     from alphazero.utils.files import check_readable, check_writable, printable
 

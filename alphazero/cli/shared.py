@@ -1,8 +1,9 @@
 """Arguments and exit codes shared by several commands."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from alphazero.cli.argument_types import (
     config_file,
@@ -21,6 +22,23 @@ if TYPE_CHECKING:
 
 EXIT_INTERRUPTED = 130
 """Exit code after Ctrl-C, as in shells."""
+
+Run: TypeAlias = Callable[[argparse.Namespace], int | None]
+"""Runs a command; returns the exit code, or None for 0."""
+AddArguments: TypeAlias = Callable[[argparse.ArgumentParser], None]
+
+COMMANDS: dict[str, tuple[Run, str, AddArguments]] = {}
+"""The function, the example and the arguments of each command, by its name."""
+
+
+def command(example: str, add_arguments: AddArguments) -> Callable[[Run], Run]:
+    """Mark a function as the command that begins `example`; its docstring is the help."""
+
+    def add(run: Run) -> Run:
+        COMMANDS[example.split(maxsplit=1)[0]] = run, example, add_arguments
+        return run
+
+    return add
 
 
 def game_option(options: argparse.Namespace) -> "Game | None":

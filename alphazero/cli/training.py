@@ -13,6 +13,7 @@ from typing import Any
 from alphazero.cli.argument_types import calibration_seconds, seconds
 from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
+    command,
     config_file_arguments,
     json_argument,
     print_result,
@@ -31,7 +32,9 @@ def train_arguments(parser: argparse.ArgumentParser) -> None:
     json_argument(parser)
 
 
+@command("train configs/tic_tac_toe.yaml run.seed=7 budget.minutes=5", train_arguments)
 def train(options: argparse.Namespace) -> int:
+    """Train a player from a YAML file, or resume a run."""
     from alphazero.config.loader import load_config
     from alphazero.training.manifest import check_new, check_run, holds_run, run_folder
 
@@ -112,7 +115,9 @@ def plan_arguments(parser: argparse.ArgumentParser) -> None:
     json_argument(parser)
 
 
+@command("bench configs/connect_four.yaml search.simulations=200 --seconds 40", bench_arguments)
 def bench(options: argparse.Namespace) -> None:
+    """Measure the speed of self-play and of the network alone."""
     from alphazero.cli.json_output import plain
     from alphazero.config.loader import load_config
 
@@ -127,7 +132,9 @@ def bench(options: argparse.Namespace) -> None:
     print_result(options, rates, game=config.game.name, **plain(rates))
 
 
+@command("plan configs/connect_four.yaml budget.samples=100000", plan_arguments)
 def plan(options: argparse.Namespace) -> None:
+    """Measure this machine and forecast a run."""
     from alphazero.config.loader import load_config
 
     config = load_config(options.config, options.overrides)
@@ -148,7 +155,9 @@ def doctor_arguments(parser: argparse.ArgumentParser) -> None:
     add("--machine", action="store_true", help=text)
 
 
+@command("doctor checkpoints/connect_four", doctor_arguments)
 def doctor(options: argparse.Namespace) -> None:
+    """Diagnose the problems of a run and name the keys to change, or describe the machine."""
     if options.machine == bool(options.run_folder):
         raise AlphaZeroError("name either the folder of a run, or --machine")
     if options.machine:
@@ -170,7 +179,9 @@ def check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="RUN|GAME", help=text)
 
 
+@command("check checkpoints/tic_tac_toe", check_arguments)
 def check(options: argparse.Namespace) -> None:
+    """Check the files of a run or a checkpoint for damage, or the rules of a game."""
     from alphazero.utils.files import check_readable, is_folder
 
     target, path = options.target, Path(options.target)
