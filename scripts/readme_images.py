@@ -32,7 +32,6 @@ from alphazero.config.loader import load_config
 from alphazero.diagnostics.run_history import Curve, read_curves, step_checkpoints, training_minutes
 from alphazero.drawing.board import position_title
 from alphazero.drawing.canvas import Canvas
-from alphazero.drawing.figures import save_figure
 from alphazero.drawing.position import DARK, POLICY_COLOURS, draw_position
 from alphazero.errors import RunError
 from alphazero.notebook import Position
@@ -131,7 +130,8 @@ def series(options: argparse.Namespace) -> None:
 def run(options: argparse.Namespace) -> None:
     """Draw the curves of a run."""
     with figure_style():
-        save_figure(options.save, draw_run(options.run))
+        undated = {"Date": None} if options.save.suffix == ".svg" else {}
+        draw_run(options.run).savefig(options.save, dpi=200, metadata=undated)
 
 
 def page(options: argparse.Namespace) -> None:

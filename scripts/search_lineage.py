@@ -18,7 +18,6 @@ from readme_images import LINES, figure_style, plot_intervals
 from alphazero.arena.tournament import Standing, Tournament, standings
 from alphazero.cli.argument_types import even_number, positive_number, seconds, whole_number
 from alphazero.cli.main import run_and_report
-from alphazero.drawing.figures import check_figure, save_figure
 from alphazero.network.checkpoint import find_checkpoint, load_checkpoint
 from alphazero.players.registry import common_game, parse_player
 from alphazero.utils.machine import usable_cores
@@ -173,8 +172,6 @@ def main() -> None:
     options = parser.parse_args()
 
     game = load_checkpoint(find_checkpoint(options.checkpoint)).game_name
-    if options.plot:
-        check_figure(options.plot)
     rows = historical_methods(options.checkpoint)
     budgets = {
         f"Elo, {options.simulations:,} simulations a move": (SIMULATIONS, options.simulations),
@@ -189,9 +186,8 @@ def main() -> None:
     print(table(rows, results))
     if options.plot:
         with figure_style():
-            save_figure(
-                options.plot, draw(rows, results, f"From Monte Carlo to AlphaGo Zero: {game}")
-            )
+            figure = draw(rows, results, f"From Monte Carlo to AlphaGo Zero: {game}")
+            figure.savefig(options.plot, dpi=200)
 
 
 if __name__ == "__main__":

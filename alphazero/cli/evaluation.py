@@ -252,15 +252,12 @@ def rate_arguments(parser: argparse.ArgumentParser) -> None:
     text = "keep the games there; later calls play only the missing games"
     add("--folder", type=Path, metavar="FOLDER", help=text)
     add("--csv", type=Path, metavar="FILE", help=f"the table as CSV; {REPLACED}")
-    text = f"a run's ratings over time, as PNG or SVG; {REPLACED}"
-    add("--plot", type=Path, metavar="FILE", help=text)
     json_argument(parser)
 
 
-@command("rate checkpoints/connect_four random --simulations 64 --plot elo.png", rate_arguments)
+@command("rate checkpoints/connect_four random --simulations 64 --csv elo.csv", rate_arguments)
 def rate(options: argparse.Namespace) -> int:
     """Rate players, or the checkpoints of a run, by a tournament."""
-    from alphazero.drawing.figures import check_figure, save_figure
     from alphazero.players.registry import agree_on_game, check_unambiguous, parse_player
     from alphazero.utils.files import is_folder
     from alphazero.utils.tables import check_csv
@@ -271,25 +268,16 @@ def rate(options: argparse.Namespace) -> int:
             parse_player(text, **budget_options(options))
     if options.csv:
         check_csv(options.csv, "player")
-    if options.plot:
-        check_figure(options.plot)
     chosen_game = game_option(options)
 
     from alphazero.arena.tournament import Tournament, save_standings, standings, table
     from alphazero.cli.json_output import plain
-    from alphazero.diagnostics.run_history import (
-        anchor_index,
-        check_minutes,
-        draw_progress,
-        expand_players,
-    )
+    from alphazero.diagnostics.run_history import anchor_index, expand_players
     from alphazero.games.registry import write_game
 
     specs, minutes = expand_players(
         options.players, options.checkpoints, options.simulations, options.seconds
     )
-    if options.plot:
-        check_minutes(minutes)
     anchor = anchor_index(specs, options.anchor)
     specs, game = agree_on_game(specs, chosen_game)
     counts = options.games, options.opening_moves, options.seed
@@ -316,8 +304,6 @@ def rate(options: argparse.Namespace) -> int:
     )
     if options.csv:
         save_standings(options.csv, rows, {"minutes": minutes})
-    if options.plot:
-        save_figure(options.plot, draw_progress(rows, minutes))
     return 0
 
 

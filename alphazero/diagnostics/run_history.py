@@ -1,19 +1,14 @@
-"""The history of a run: curves, checkpoints, their training times, and ratings over them."""
+"""The history of a run: curves, checkpoints and their training times."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from alphazero.arena.tournament import Standing
-from alphazero.errors import PlayerError, RunError
+from alphazero.errors import PlayerError
 from alphazero.players.registry import parse_player
 from alphazero.players.specs import PlayerSpec
 from alphazero.utils.files import is_folder, printable
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Curve = dict[int, float]
 """Values by iteration."""
@@ -122,43 +117,3 @@ def anchor_index(specs: Sequence[PlayerSpec], text: str | None) -> int:
             f"the anchor {printable(text)!r} is none of the players: {', '.join(names)}"
         )
     return found[0]
-
-
-def check_minutes(minutes: dict[str, float]) -> None:
-    """Raise RunError unless a player has minutes of training, as `draw_progress` needs."""
-    if not minutes:
-        raise RunError(
-            "a plot shows ratings over the time of training: name a run's folder that holds "
-            "step-*.safetensors and curves in tensorboard/"
-        )
-
-
-def draw_progress(rows: Sequence[Standing], minutes: dict[str, float]) -> "Figure":
-    """Draw ratings over the minutes of training; other players are horizontal lines.
-
-    An open interval has no end. Raises RunError when no player has `minutes`.
-    """
-    check_minutes(minutes)
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    points = sorted((row for row in rows if row.name in minutes), key=lambda row: minutes[row.name])
-    ends = np.array([(row.elo - row.elo_low, row.elo_high - row.elo) for row in points]).T
-    with matplotlib.rc_context({"text.parse_math": False}):  # a name may have any character
-        figure = Figure(figsize=(8, 4), layout="constrained")
-        axes = figure.add_subplot(
-            title=", ".join(dict.fromkeys(Path(name).parent.name for name in minutes)),
-            xlabel="minutes of training",
-            ylabel="Elo, with 95 % interval",
-        )
-        times, ratings = [minutes[row.name] for row in points], [row.elo for row in points]
-        ends = np.where(np.isfinite(ends), ends, 0)
-        axes.errorbar(times, ratings, ends, fmt="o-", ecolor="0.6", capsize=2)
-        others = [row for row in rows if row.name not in minutes]
-        for number, row in enumerate(others, 1):
-            label = f"{row.name} {row.elo:+z.0f}"
-            axes.axhline(row.elo, linestyle="--", color=f"C{number}", label=label)
-        if others:
-            figure.legend(loc="outside right upper")
-        axes.set_xlim(left=min(axes.get_xlim()[0], 0))
-    return figure

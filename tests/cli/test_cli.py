@@ -17,7 +17,6 @@ import pytest
 from helpers.commands import OnlyLine, exit_code
 from helpers.players import ANY_SIZE, TINY, saved_player
 from helpers.runs.tiny_run import YAML, tiny_config
-from PIL import Image
 
 import alphazero
 from alphazero.arena import solved_positions
@@ -363,9 +362,9 @@ def test_games_are_never_replaced_by_one_that_continues_them(
 def test_rate_rates_the_checkpoints_of_a_run_and_anchors(
     run: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    folder, table, plot = tmp_path / "kept", tmp_path / "table.csv", tmp_path / "elo.png"
+    folder, table = tmp_path / "kept", tmp_path / "table.csv"
     command = ["rate", run, "random", f"network:{run}", "--games", 4, "--simulations", 2]
-    command += ["--folder", folder, "--csv", table, "--plot", plot]
+    command += ["--folder", folder, "--csv", table]
     assert exit_code(*command) == 0
     out = capsys.readouterr().out
     steps = sorted(run.glob("step-*.safetensors"))
@@ -381,18 +380,8 @@ def test_rate_rates_the_checkpoints_of_a_run_and_anchors(
     assert float(rows[names[0]]["minutes"]) == 0
     assert float(rows[names[1]]["minutes"]) > 0
     assert rows["random"]["minutes"] == ""
-    with Image.open(plot) as picture:
-        assert picture.width > 640
     assert exit_code(*command) == 0
     assert capsys.readouterr().out == out, "nothing was missing"
-
-
-def test_a_plot_without_a_run_is_refused_before_any_game(
-    tmp_path: Path, monkeypatch: Patch, only_line: OnlyLine
-) -> None:
-    monkeypatch.setattr("alphazero.arena.tournament.play_match", None)
-    command = ["rate", "random", "uct:2", "--game", "nim", "--plot", tmp_path / "elo.png"]
-    assert "name a run's folder" in only_line(*command)
 
 
 def test_a_tournament_that_is_stopped_says_what_was_kept(
@@ -411,7 +400,7 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(
         assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--save", "--annotate", "--csv", "--plot"])
+@pytest.mark.parametrize("option", ["--save", "--annotate", "--csv"])
 def test_a_file_that_cannot_be_written_is_reported_before_anything_is_played(
     tmp_path: Path, monkeypatch: Patch, only_line: OnlyLine, option: str
 ) -> None:

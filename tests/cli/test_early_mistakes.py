@@ -59,7 +59,6 @@ MISTAKES = {
     "rate random uct:10 --csv notes.csv": (
         "cannot write notes.csv: the file holds no such table; remove it, or choose another"
     ),
-    "rate random uct:10 --plot photo.png": "photo.png: the file holds no figure",
     "serve nope.safetensors": "no such file",
     "gtp pickled.safetensors": "this is a pickled PyTorch file",
     "bench nope.yaml": "nope.yaml: no such file",
@@ -111,7 +110,6 @@ def home(tmp_path: Path) -> Path:
     (tmp_path / "pickled.safetensors").write_bytes(PICKLE)
     (tmp_path / "short.safetensors").write_bytes(bytes(5))
     (tmp_path / "notes.csv").write_text("my notes, not a table of ratings\n")
-    (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))
     (tmp_path / "empty").mkdir()
     (tmp_path / "solver").mkdir()
     (tmp_path / "torn" / "state").mkdir(parents=True)

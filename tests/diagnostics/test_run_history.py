@@ -1,26 +1,22 @@
 """A run seen afterwards: when, by which checkpoints, and above whom."""
 
-import dataclasses
-import math
 from pathlib import Path
 
 import pytest
 from helpers.players import saved_player
 from helpers.runs.tiny_run import tiny_config
 
-from alphazero.arena.tournament import Standing
 from alphazero.diagnostics.run_history import (
     STAGES,
     anchor_index,
     describe_stages,
-    draw_progress,
     expand_players,
     read_curves,
     stage_seconds,
     step_checkpoints,
     training_minutes,
 )
-from alphazero.errors import PlayerError, RunError
+from alphazero.errors import PlayerError
 from alphazero.players.registry import parse_player
 from alphazero.training.loop import resume, train
 from alphazero.training.monitoring.metrics import METRICS
@@ -94,24 +90,6 @@ def test_the_anchor_is_the_one_named_or_random_or_the_first(tmp_path: Path) -> N
     assert anchor_index([first, other, chance], f"network:{path}") == 0
     with pytest.raises(PlayerError, match="is none of the players"):
         anchor_index([first, other], "random")
-
-
-def test_a_plot_shows_ratings_over_the_minutes_and_needs_a_run() -> None:
-    ratings = {"random": 0.0, "runs/a/step-2": 310.0, "runs/a/step-1": -20.0, "uct": 4.0}
-    rows = [Standing(name, elo, elo - 80, elo + 90, 4, 2, 1, 1) for name, elo in ratings.items()]
-    rows[1] = dataclasses.replace(rows[1], elo_low=-math.inf)
-    minutes = {"runs/a/step-2": 12.0, "runs/a/step-1": 3.0}
-    (axes,) = draw_progress(rows, minutes).axes
-    assert axes.get_title() == "a"
-    curve, *_ = axes.get_lines()
-    assert curve.get_xydata().tolist() == [[3, -20], [12, 310]]
-    bars = [segment.tolist() for segment in axes.collections[0].get_segments()]
-    assert bars == [[[3, -100], [3, 70]], [[12, 310], [12, 400]]], "an open end is not drawn"
-    (legend,) = axes.figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["random +0", "uct +4"]
-    assert axes.get_xlim()[0] == 0
-    with pytest.raises(RunError, match="name a run's folder"):
-        draw_progress(rows[:1], {})
 
 
 def test_a_run_that_has_learned_nothing_yet_says_so_everywhere(

@@ -16,7 +16,6 @@ from helpers.runs.made_run import made_run
 from PIL import Image
 from readme_images import draw_run, draw_series, figure_style
 
-from alphazero.drawing.figures import save_figure
 from alphazero.drawing.position import DARK
 from alphazero.errors import RunError
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
@@ -95,7 +94,7 @@ def test_the_figure_of_a_run_shows_its_finite_curves_and_intervals(tmp_path: Pat
     assert score.get_legend().get_texts()[0].get_text() == "runs\nbest.safetensors 0.500"
     assert len({each.get_xlim() for each in figure.axes}) == 1
     with figure_style():
-        save_figure(tmp_path / "run.svg", figure)
+        figure.savefig(tmp_path / "run.svg")
     svg = (tmp_path / "run.svg").read_text()
     assert "a$b_1$ &lt;&amp;&gt;" in svg
     assert "tic_tac_toe (rows 3) · 3 iterations · 3.0 minutes" in svg
