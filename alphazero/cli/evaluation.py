@@ -166,11 +166,11 @@ def match(options: argparse.Namespace) -> int:
     names = players[0].name, players[1].name
     has_search = players[0].has_search, players[1].has_search
     file = MatchFile(options.save, game, names, has_search) if options.save else None
-    ended: list[GameRecord] = []
+    games: list[GameRecord] = []
     is_stopped = False
 
     def keep(records: list[GameRecord]) -> None:
-        ended.extend(records)
+        games.extend(records)
         if file:
             file.append(records)
 
@@ -179,11 +179,11 @@ def match(options: argparse.Namespace) -> int:
             counts = options.games, options.opening_moves, options.seed
             result, records = play_contest(players, game, *counts, options.sprt, bar.update, keep)
     except KeyboardInterrupt:
-        if not ended:
+        if not games:
             raise
         is_stopped = True
-        print(f"\nstopped after {len(ended):,} of {options.games:,} games", file=sys.stderr)
-        result, records = summarize(ended, options.sprt)
+        print(f"\nstopped after {len(games):,} of {options.games:,} games", file=sys.stderr)
+        result, records = summarize(games, options.sprt)
     if file:
         file.save(records)
     opening = "the initial position"
@@ -286,10 +286,10 @@ def rate(options: argparse.Namespace) -> int:
         with progress_bar(tournament.missing, "game") as bar:
             tournament.play(usable_cores(), bar.update)
     except KeyboardInterrupt:
-        kept = "nothing was kept; with --folder FOLDER the same command can go on"
+        hint = "nothing was kept; with --folder FOLDER the same command can go on"
         if options.folder:
-            kept = f"{len(tournament.played):,} games are kept; the same command goes on from them"
-        print(f"\nstopped; {kept}", file=sys.stderr)
+            hint = f"{len(tournament.played):,} games are kept; the same command goes on from them"
+        print(f"\nstopped; {hint}", file=sys.stderr)
         return EXIT_INTERRUPTED
     rows, ratings = standings(tournament, anchor)
     print_result(

@@ -45,6 +45,6 @@ def _field_names(value: Any) -> list[str] | None:
         names = list(value._fields)
     else:
         return None
-    found = vars(type(value)).items()
-    names += [name for name, item in found if isinstance(item, property)]
+    attributes = vars(type(value)).items()
+    names += [name for name, item in attributes if isinstance(item, property)]
     return [name for name in names if not name.startswith("_")]

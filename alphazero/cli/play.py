@@ -68,7 +68,7 @@ def play(options: argparse.Namespace) -> None:
         check_readable(options.begin)
     if options.save:
         check_writable(options.save)
-    named = game_option(options)
+    game_choice = game_option(options)
 
     from alphazero.frontends.terminal.app import Terminal
     from alphazero.frontends.terminal.commands import SIDES
@@ -77,10 +77,10 @@ def play(options: argparse.Namespace) -> None:
 
     opening = None
     if options.begin:
-        own = named or player.game
+        own = game_choice or player.game
         opening = load_start_position(options.begin, options.after, own)
-        named = own or opening.game
-    (player,), game = agree_on_game([player], named)
+        game_choice = own or opening.game
+    (player,), game = agree_on_game([player], game_choice)
     sources = [options.begin] if options.begin else []
     if options.save:
         check_savable(options.save, game, sources)
@@ -120,7 +120,7 @@ def serve(options: argparse.Namespace) -> None:
     from alphazero.players.registry import parse_player
 
     specs = [parse_player(name) for name in options.players]
-    named = game_option(options)
+    game_choice = game_option(options)
 
     try:
         from alphazero.frontends.web.server import serve
@@ -141,9 +141,9 @@ def serve(options: argparse.Namespace) -> None:
                 specs += [spec] * (spec.saved is not None)  # a damaged file is left out
             except AlphaZeroError as error:
                 print(f"left out: {escape(str(error))}", file=sys.stderr)
-    if named:
-        specs = _players_on(specs, named, keep_all=bool(options.players))
-    catalog = Catalog(specs, [named] if named else [])
+    if game_choice:
+        specs = _players_on(specs, game_choice, keep_all=bool(options.players))
+    catalog = Catalog(specs, [game_choice] if game_choice else [])
     serve(catalog, options.host, options.port, open_browser=options.open)
 
 
@@ -174,11 +174,11 @@ def gtp(options: argparse.Namespace) -> None:
     from alphazero.players.registry import agree_on_game, parse_player
 
     player = parse_player(options.player, **budget_options(options))
-    named = game_option(options)
+    game_choice = game_option(options)
 
     from alphazero.frontends.gtp.session import serve
 
-    (player,), game = agree_on_game([player], named)
+    (player,), game = agree_on_game([player], game_choice)
     serve(player, game, options.ponder)
 
 
@@ -236,8 +236,8 @@ def list_all(options: argparse.Namespace) -> None:
 
     print("players")
     for name, path in shipped_players().items():
-        described = summarize(path, load_checkpoint(path)).replace("\n", "\n" + 18 * " ")
-        print(f"  {name:15} {described}")
+        summary = summarize(path, load_checkpoint(path)).replace("\n", "\n" + 18 * " ")
+        print(f"  {name:15} {summary}")
     print("more of a player: alphazero info NAME; the licence is the program's, MIT")
 
 

@@ -65,32 +65,32 @@ def simulations_a_move(config: Config, positions: float) -> float:
     return complete * (growing * halfway + samples - growing) / samples
 
 
-def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
+def forecast(config: Config, rates: Calibration, length: float) -> Forecast:
     """Return the expected totals of a run whose games have `length` moves, openings included.
 
     Moves are counted by their simulations: hundreds of games that start together move together, so
     a short measurement sees many moves or none.
     """
     play, replay, gate, evaluation = config.selfplay, config.replay, config.gate, config.evaluation
-    gate_move = config.search.simulations / measured.gate_simulations  # seconds
+    gate_move = config.search.simulations / rates.gate_simulations  # seconds
     drawn = min(play.random_opening_probability * play.random_opening_max_moves / 2, length - 1)
     moves = play.games_per_iteration * (length - drawn)
     positions = moves * play.full_search_probability
-    rates = measured.self_play
+    speed = rates.self_play
     simulations = moves * simulations_a_move(config, positions)
-    evaluations = simulations * rates.evaluations / rates.simulations
+    evaluations = simulations * speed.evaluations / speed.simulations
     steps = positions * replay.ratio / config.learner.batch_size
     gate_moves = max(length - gate.opening_moves, 1)
-    each = {  # seconds of one occurrence of the stage
-        "play": simulations / rates.simulations,
-        "learn": steps * measured.step_seconds,
+    once = {  # seconds of one occurrence of the stage
+        "play": simulations / speed.simulations,
+        "learn": steps * rates.step_seconds,
         "gate": gate.games * gate_moves * gate_move,
-        "measure": measured.solved_positions / 2 * gate_move,
+        "measure": rates.solved_positions / 2 * gate_move,
     }
     # An anchor is taken to think as long as the best player.
-    each["measure"] += measured.anchor_games * max(length - OPENING_MOVES, 1) * gate_move
+    once["measure"] += rates.anchor_games * max(length - OPENING_MOVES, 1) * gate_move
     intervals = {"play": 1, "learn": 1, "gate": gate.interval, "measure": evaluation.interval}
-    mean = sum(each[stage] / intervals[stage] for stage in each)
+    mean = sum(once[stage] / intervals[stage] for stage in once)
     budget = config.budget
     limits = (
         (budget.iterations, 1.0),
@@ -106,11 +106,11 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     # The window keeps whole iterations, with all moves, not only the fully searched ones.
     kept = min(window + positions, total) / play.full_search_probability
     players = 2 + min(config.run.keep_checkpoints or iterations, iterations)
-    seconds = {stage: each[stage] * (iterations // intervals[stage]) for stage in each}
+    seconds = {stage: once[stage] * (iterations // intervals[stage]) for stage in once}
     disk = (
-        kept * measured.move_disk
-        + players * measured.player_bytes
-        + measured.learner_bytes
+        kept * rates.move_disk
+        + players * rates.player_bytes
+        + rates.learner_bytes
         + iterations * CURVES_BYTES
     )
     return Forecast(
@@ -120,53 +120,53 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
         positions=total,
         evaluations=int(iterations * evaluations),
         seconds=seconds,
-        memory=measured.peak_megabytes + kept * measured.move_memory / MEBI,
+        memory=rates.peak_megabytes + kept * rates.move_memory / MEBI,
         disk=disk / MEBI,
     )
 
 
-def cases(config: Config, measured: Calibration) -> dict[str, Forecast]:
+def cases(config: Config, rates: Calibration) -> dict[str, Forecast]:
     """Return the forecasts for three lengths of games, by name."""
-    random = measured.random_length
+    random = rates.random_length
     lengths = {
         "shorter": SHORT_GAME_FACTOR * random,
         "as random": random,
-        "longest": float(measured.longest),
+        "longest": float(rates.longest),
     }
-    return {name: forecast(config, measured, length) for name, length in lengths.items()}
+    return {name: forecast(config, rates, length) for name, length in lengths.items()}
 
 
-def expected(config: Config, measured: Calibration) -> dict[str, Any]:
+def expected(config: Config, rates: Calibration) -> dict[str, Any]:
     """Return a forecast as values: what `describe` says."""
     return {
         "game": config.game.name,
-        "self_play": measured.self_play,
-        "step_seconds": measured.step_seconds,
-        "gate_simulations_per_second": measured.gate_simulations,
-        "games_are": cases(config, measured),
+        "self_play": rates.self_play,
+        "step_seconds": rates.step_seconds,
+        "gate_simulations_per_second": rates.gate_simulations,
+        "games_are": cases(config, rates),
     }
 
 
-def describe(config: Config, measured: Calibration) -> str:
+def describe(config: Config, rates: Calibration) -> str:
     """Return a forecast as text: a table by the length of games, and the shares of time."""
-    named = cases(config, measured)
-    columns, rates = list(named.values()), measured.self_play
+    forecasts = cases(config, rates)
+    columns, speed = list(forecasts.values()), rates.self_play
     lines = [
-        f"measured in {measured.seconds:.0f} s, untrained; backend {rates.backend}",
-        f"self-play           {rates.evaluations:,.0f} evaluations/s, "
-        f"{rates.simulations:,.0f} simulations/s, "
-        f"search efficiency {rates.efficiency:.2f}",
-        f"learning            {1000 * measured.step_seconds:,.0f} ms a step"
+        f"measured in {rates.seconds:.0f} s, untrained; backend {speed.backend}",
+        f"self-play           {speed.evaluations:,.0f} evaluations/s, "
+        f"{speed.simulations:,.0f} simulations/s, "
+        f"search efficiency {speed.efficiency:.2f}",
+        f"learning            {1000 * rates.step_seconds:,.0f} ms a step"
         + (
-            f", estimated from {measured.step_positions:,} of its "
+            f", estimated from {rates.step_positions:,} of its "
             f"{config.learner.batch_size:,} positions"
         )
-        * (measured.step_positions < config.learner.batch_size),
-        f"gate                {measured.gate_simulations:,.0f} simulations/s",
+        * (rates.step_positions < config.learner.batch_size),
+        f"gate                {rates.gate_simulations:,.0f} simulations/s",
         "",
         align(
             [
-                ("games are", *named),
+                ("games are", *forecasts),
                 ("moves of a game", *(f"{column.length:,.1f}" for column in columns)),
                 *(
                     (name, *(f"{figure(column):,.{places}f}" for column in columns))
@@ -175,7 +175,7 @@ def describe(config: Config, measured: Calibration) -> str:
             ]
         ),
         "",
-        f"time                {describe_stages(named['as random'].seconds)}",
+        f"time                {describe_stages(forecasts['as random'].seconds)}",
     ]
     return "\n".join(lines)
 

@@ -24,20 +24,20 @@ def read_curves(run: Path) -> dict[str, Curve]:
     events.Reload()
     curves = {}
     for name in events.Tags()["scalars"]:
-        points = sorted(events.Scalars(name), key=lambda each: each.step)
+        points = sorted(events.Scalars(name), key=lambda point: point.step)
         curves[name] = {point.step: point.value for point in points}
     return {name: curve for name, curve in curves.items() if curve}
 
 
 def training_minutes(curves: Mapping[str, Curve]) -> dict[int, float]:
     """Return the minutes of training at the end of each iteration; empty without curves."""
-    spent: dict[int, float] = {}
+    totals: dict[int, float] = {}
     for stage in STAGES:
         for iteration, seconds in curves.get(f"seconds/{stage}", {}).items():
-            spent[iteration] = spent.get(iteration, 0.0) + seconds
-    iterations = sorted(spent)
-    totals = np.cumsum([spent[iteration] for iteration in iterations]) / 60
-    minutes = dict(zip(iterations, totals.tolist(), strict=True))
+            totals[iteration] = totals.get(iteration, 0.0) + seconds
+    iterations = sorted(totals)
+    sums = np.cumsum([totals[iteration] for iteration in iterations]) / 60
+    minutes = dict(zip(iterations, sums.tolist(), strict=True))
     return {0: 0.0} | minutes if minutes else {}
 
 
@@ -61,15 +61,15 @@ def stage_seconds(run: Path) -> dict[str, float]:
 def describe_stages(seconds: Mapping[str, float]) -> str:
     """Return the share of each stage in `seconds`, as text."""
     total = sum(seconds.values())
-    return ", ".join(f"{STAGES[stage]} {spent / total:.0%}" for stage, spent in seconds.items())
+    return ", ".join(f"{STAGES[stage]} {part / total:.0%}" for stage, part in seconds.items())
 
 
 def step_checkpoints(run: Path, number: int) -> list[Path]:
     """Return up to `number` of a run's checkpoints, evenly spaced from the last to the first."""
     paths = sorted(run.glob("step-*.safetensors")) if is_folder(run) else []
     if number < len(paths):
-        chosen = np.linspace(len(paths) - 1, 0, number).round().astype(int)
-        paths = [paths[index] for index in sorted(chosen)]
+        indices = np.linspace(len(paths) - 1, 0, number).round().astype(int)
+        paths = [paths[index] for index in sorted(indices)]
     return paths
 
 
@@ -110,10 +110,10 @@ def anchor_index(specs: Sequence[PlayerSpec], text: str | None) -> int:
     names = [spec.name for spec in specs]
     if text is None:
         return names.index("random") if "random" in names else 0
-    wanted = {text, parse_player(text).name}
-    found = [index for index, name in enumerate(names) if name in wanted]
-    if not found:
+    spellings = {text, parse_player(text).name}
+    indices = [index for index, name in enumerate(names) if name in spellings]
+    if not indices:
         raise PlayerError(
             f"the anchor {printable(text)!r} is none of the players: {', '.join(names)}"
         )
-    return found[0]
+    return indices[0]

@@ -17,6 +17,8 @@ from alphazero.errors import AlphaZeroError, RunError
 from alphazero.games.registry import write_game
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.records.game_files import load_played
+from alphazero.records.game_record import GameRecord
+from alphazero.records.played_game import PlayedGame
 from alphazero.training.manifest import (
     CONFIG,
     MANIFEST,
@@ -41,11 +43,11 @@ _KINDS: Final = {
 
 
 class Check(NamedTuple):
-    """A file, its kind, and the function that reads it and returns the number of its games."""
+    """A file, its kind, and the function that reads it; it returns the games of a file of games."""
 
     kind: str
     path: Path
-    read: Callable[[], int]
+    read: Callable[[], object]
 
 
 @dataclass
@@ -80,7 +82,8 @@ class VerifyReport:
 
     def take(self, check: Check) -> None:
         try:
-            self.games[check.kind] += check.read()
+            content = check.read()
+            self.games[check.kind] += len(content) if isinstance(content, list) else 0
             self.size += check.path.stat().st_size
         except AlphaZeroError as error:
             self.faults += str(error).splitlines()
@@ -105,7 +108,7 @@ def verify(path: Path) -> VerifyReport:
         report.run(
             [
                 Check("manifest", path / CONFIG, partial(_read_config, path)),
-                Check("manifest", path / MANIFEST, partial(_read_manifest, path)),
+                Check("manifest", path / MANIFEST, partial(read_manifest, path / MANIFEST)),
             ]
         )
         if report.faults:
@@ -125,7 +128,7 @@ def _checks(run: RunDirectory) -> list[Check]:
     for name in sorted(state.hashes.keys() - {CONFIG, NEXT_CONFIG}):
         path = folder / name
         if name == state.learner:
-            checks.append(Check("learner", path, partial(_read_learner, run)))
+            checks.append(Check("learner", path, run.load_learner))
         elif path.suffix == ".npz":
             checks.append(Check("games", path, partial(_read_games, run, name)))
         else:
@@ -141,53 +144,40 @@ def _checks(run: RunDirectory) -> list[Check]:
     return checks
 
 
-def _read_config(folder: Path) -> int:
+def _read_config(folder: Path) -> None:
     state = None
     with suppress(RunError):  # the manifest's own check reports the error
         state = read_manifest(folder / MANIFEST)
     if state:
         read_config_text(folder, state)
     load_config(folder / CONFIG)
-    return 0
 
 
-def _read_manifest(folder: Path) -> int:
-    read_manifest(folder / MANIFEST)
-    return 0
+def _read_games(run: RunDirectory, name: str) -> list[GameRecord]:
+    return run.load_games(name).records()
 
 
-def _read_learner(run: RunDirectory) -> int:
-    run.load_learner()
-    return 0
-
-
-def _read_games(run: RunDirectory, name: str) -> int:
-    return len(run.load_games(name).lengths)
-
-
-def _read_named_player(run: RunDirectory, name: str) -> int:
+def _read_named_player(run: RunDirectory, name: str) -> None:
     run.read(name)
-    return _read_player(run.folder / name, run)
+    _read_player(run.folder / name, run)
 
 
-def _read_copy_of_best(run: RunDirectory, path: Path) -> int:
+def _read_copy_of_best(run: RunDirectory, path: Path) -> None:
     _read_player(path, run)
     if sha256_of(path) != run.state.hashes[run.state.best]:
         raise RunError(
             f"{printable(path)} is not the best player, {run.state.best}; resuming the run "
             "renews it"
         )
-    return 0
 
 
-def _read_player(path: Path, run: RunDirectory | None) -> int:
+def _read_player(path: Path, run: RunDirectory | None) -> None:
     checkpoint = load_checkpoint(path)
     if run is not None and not matches_run(checkpoint, run.config):
         raise RunError(f"{printable(path)} has another game or network than config.yaml")
-    return 0
 
 
-def _read_sample(path: Path, run: RunDirectory) -> int:
+def _read_sample(path: Path, run: RunDirectory) -> list[PlayedGame]:
     games = load_played(path, refuse)
     for number, game in enumerate(games, 1):
         if not run.game.accepts(game.game):
@@ -195,4 +185,4 @@ def _read_sample(path: Path, run: RunDirectory) -> int:
                 f"{printable(path)}: game {number} is of {write_game(game.game)}, but the run's "
                 f"game is {write_game(run.game)}"
             )
-    return len(games)
+    return games

@@ -10,10 +10,12 @@ _DIGITS_LIMIT: Final = 18  # fits 64 bits: the numbers serve as counts and as fl
 def parse_object(text: str | bytes) -> dict[str, Any]:
     """Return the JSON object in `text`; raise ValueError for invalid JSON, TypeError for others."""
     try:
-        found = json.loads(text, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
+        content = json.loads(
+            text, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole
+        )
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    return cast(dict[str, Any], typed(found, dict))
+    return cast(dict[str, Any], typed(content, dict))
 
 
 def _no_constant(text: str) -> NoReturn:

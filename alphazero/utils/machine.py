@@ -69,8 +69,8 @@ def processor() -> str:
     """Return the name of the processor, as the system tells it."""
     name = _cpu_info("model name")
     if not name and sys.platform == "darwin":
-        asked = ["sysctl", "-n", "machdep.cpu.brand_string"]
-        name = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+        command = ["sysctl", "-n", "machdep.cpu.brand_string"]
+        name = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     return name or platform.processor() or "unknown"
 
 

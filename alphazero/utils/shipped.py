@@ -23,8 +23,8 @@ def shipped_players() -> dict[str, Path]:
 
 def find_shipped(path: Path | str, shipped: Mapping[str, Path]) -> Path:
     """Return `path` if it exists, else the file of that name in `shipped`, if there is one."""
-    path, named = Path(path), shipped.get(str(path))
-    return named if named and not path.exists() else path
+    path, file = Path(path), shipped.get(str(path))
+    return file if file and not path.exists() else path
 
 
 def _files(folder: str, suffix: str) -> dict[str, Path]:
