@@ -1,10 +1,11 @@
 """Argument types and the error format for argparse."""
 
 import argparse
+import math
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from alphazero.errors import AlphaZeroError
 from alphazero.utils.files import escape, is_folder, printable
@@ -37,11 +38,36 @@ def config_file(text: str) -> str:
     return text
 
 
-def whole_number(text: str) -> int:
-    """Parse an integer from 0 up."""
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, got {text[:20]!r}")
-    return int(text)
+def _number(
+    expected: str, accepts: Callable[[float], bool], is_whole: bool = False
+) -> Callable[[str], Any]:
+    """Return a parser of numbers that `accepts`; `expected` describes them."""
+
+    def parse(text: str) -> float:
+        is_number = text.isascii() and ((text.isdigit() and len(text) < 10) or not is_whole)
+        try:
+            number = (int if is_whole else float)(text) if is_number else math.nan
+        except ValueError:
+            number = math.nan
+        if not accepts(number):
+            raise argparse.ArgumentTypeError(f"expected {expected}, got {text[:20]!r}")
+        return number
+
+    return parse
+
+
+whole_number = _number("a whole number from 0 on", lambda number: number >= 0, True)
+positive_number = _number("a whole number from 1 on", lambda number: number >= 1, True)
+level = _number("a level from 1 to 10", lambda number: 1 <= number <= 10, True)
+port = _number("a port from 0 to 65535", lambda number: number <= 65535, True)
+even_number = _number(
+    "an even number from 2 on, for each opening is played twice, with colours swapped",
+    lambda number: number >= 2 and number % 2 == 0,
+    True,
+)
+seconds = _number("seconds above 0", lambda number: 0 < number < 1e6)
+calibration_seconds = _number("at most 60 seconds", lambda number: 0 < number <= 60)
+share = _number("a share from 0 to 1", lambda number: 0 <= number <= 1)
 
 
 def whole_numbers(text: str) -> list[int]:
@@ -49,67 +75,9 @@ def whole_numbers(text: str) -> list[int]:
     return [whole_number(part) for part in text.split(",")]
 
 
-def _between(minimum: int, maximum: int, expected: str) -> Callable[[str], int]:
-    """Return a parser of integers from `minimum` to `maximum`."""
-
-    def parse(text: str) -> int:
-        number = whole_number(text)
-        if not minimum <= number <= maximum:
-            raise argparse.ArgumentTypeError(f"expected {expected}, got {text}")
-        return number
-
-    return parse
-
-
-positive_number = _between(1, 10**9, "a whole number from 1 on")
-level = _between(1, 10, "a level from 1 to 10")
-port = _between(0, 65535, "a port from 0 to 65535")
-
-
 def positive_numbers(text: str) -> list[int]:
     """Parse comma-separated integers from 1 up."""
     return [positive_number(part) for part in text.split(",")]
-
-
-def even_number(text: str) -> int:
-    """Parse an even number of games."""
-    number = whole_number(text)
-    if number == 0 or number % 2:
-        reason = "each opening is played twice, with colours swapped"
-        raise argparse.ArgumentTypeError(f"expected an even number from 2 on, got {text}: {reason}")
-    return number
-
-
-def _number(text: str) -> float:
-    """Parse a number; return -1, which no argument accepts, for anything else."""
-    try:
-        return float(text)
-    except ValueError:
-        return -1.0
-
-
-def seconds(text: str) -> float:
-    """Parse a positive number of seconds."""
-    number = _number(text)
-    if not 0 < number < 1e6:
-        raise argparse.ArgumentTypeError(f"expected seconds above 0, got {text!r}")
-    return number
-
-
-def calibration_seconds(text: str) -> float:
-    """Parse at most 60 seconds."""
-    number = seconds(text)
-    if number > 60:
-        raise argparse.ArgumentTypeError(f"expected at most 60 seconds, got {text}")
-    return number
-
-
-def share(text: str) -> float:
-    """Parse a number in [0, 1]."""
-    number = _number(text)
-    if not 0 <= number <= 1:
-        raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
-    return number
 
 
 def sprt(text: str) -> "Sprt":

@@ -4,6 +4,8 @@ import importlib.metadata
 import os
 import platform
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +29,7 @@ from alphazero.network.inference.device_check import check_network, compare, sel
 from alphazero.network.inference.devices import available_devices
 from alphazero.training.run_directory import RunDirectory
 from alphazero.utils.jit import cache_folder
-from alphazero.utils.machine import instruction_sets, processor, total_memory, usable_cores
+from alphazero.utils.machine import read_system_file, total_memory, usable_cores
 from alphazero.utils.shipped import shipped_configs
 
 SHARDS: Final = 10
@@ -91,6 +93,10 @@ def diagnose(data: RunData) -> Diagnosis:
 PACKAGES: Final = "torch", "numpy", "numba", "openvino", "onnxruntime", "ray", "tensorboard"
 """Packages whose versions are reported."""
 
+CPU_INFO: Final = Path("/proc/cpuinfo")
+INSTRUCTIONS: Final = re.compile("avx.*|amx.*|asimd|neon|sve|bf16|i8mm")
+"""Linux's description of the processor, and its flags for sets of instructions for networks."""
+
 VARIABLES: Final = re.compile(
     "ALPHAZERO_.*|ATEN_CPU_CAPABILITY|CUDA_VISIBLE_DEVICES|MALLOC_ARENA_MAX|MKL_ENABLE_INSTRUCTIONS"
     "|MKL_NUM_THREADS|NUMBA_.*|OMP_NUM_THREADS|ONEDNN_MAX_CPU_ISA|OPENBLAS_NUM_THREADS"
@@ -114,7 +120,7 @@ def without_home(text: str, home: Path) -> str:
 def _machine() -> Iterator[tuple[str, str]]:
     memory, capability = total_memory(), torch.backends.cpu.get_cpu_capability()
     yield "processor", f"{processor()}, {platform.machine()}"
-    yield "instructions", f"{', '.join(instruction_sets()) or 'unknown'}; torch uses {capability}"
+    yield "instructions", f"{instructions()}; torch uses {capability}"
     yield "cores", f"{usable_cores()} usable of {os.cpu_count()}"
     yield "memory", f"{memory / (1 << 30):.1f} GiB" if memory else "unknown"
     for device in available_devices():
@@ -129,6 +135,26 @@ def _machine() -> Iterator[tuple[str, str]]:
     yield "environment", " ".join(filter(VARIABLES.match, variables)) or "nothing of ours set"
     folder = cache_folder()
     yield "cache", f"{folder}, {len(list(folder.glob('**/*.nbi')))} kernels"
+
+
+def processor() -> str:
+    """Return the name of the processor, as the system tells it."""
+    name = _cpu_info("model name")
+    if not name and sys.platform == "darwin":
+        command = ["sysctl", "-n", "machdep.cpu.brand_string"]
+        name = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return name or platform.processor() or "unknown"
+
+
+def instructions() -> str:
+    """Return the processor's flags that speed up a network, as Linux names them."""
+    flags = (_cpu_info("flags") or _cpu_info("Features")).split()
+    return " ".join(sorted(filter(INSTRUCTIONS.fullmatch, set(flags)))) or "unknown"
+
+
+def _cpu_info(key: str) -> str:
+    line = re.search(rf"^{key}\s*: (.*)$", read_system_file(CPU_INFO), re.MULTILINE)
+    return line[1].strip() if line else ""
 
 
 def _version(package: str) -> str:

@@ -20,7 +20,14 @@ from alphazero.games.registry import read_game
 from alphazero.games.results import SCORES
 from alphazero.records.played_game import FORMAT, PlayedGame
 from alphazero.utils.checked_json import field, parse_object
-from alphazero.utils.files import printable, read_each, read_limited, warn, write_atomic
+from alphazero.utils.files import (
+    printable,
+    read_each,
+    read_limited,
+    starts_with,
+    warn,
+    write_atomic,
+)
 
 BEGINNING: Final = b'{"format": "alphazero-game"'
 """The beginning of every line, by which such a file is recognised."""
@@ -42,13 +49,7 @@ def to_lines(games: Iterable[PlayedGame]) -> bytes:
 
 def holds_games(path: Path) -> bool:
     """Whether `path` is a file of JSON lines of games, by its beginning."""
-    try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as file:
-            return file.read(99).removeprefix(BOM_UTF8).startswith(BEGINNING)
-    except (OSError, ValueError):
-        return False
+    return starts_with(path, BEGINNING)
 
 
 def load_games(path: Path, warn: Callable[[str], object] = warn) -> list[PlayedGame]:

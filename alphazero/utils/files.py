@@ -12,6 +12,7 @@ import os
 import secrets
 import stat
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
@@ -94,17 +95,23 @@ def check_replaceable(path: Path, content: str, holds_content: Callable[[], bool
         )
 
 
-def read_start(path: Path) -> bytes:
-    """Return the first 4096 bytes of a regular file; raise RunError if it cannot be read."""
+def check_readable(path: Path) -> None:
+    """Raise RunError unless `path` is a readable regular file."""
     with path_errors("read", path):
         check_regular(path)
+        path.open("rb").close()
+
+
+def starts_with(path: Path, beginning: bytes) -> bool:
+    """Whether `path` is a readable regular file with this beginning, perhaps after a BOM."""
+    try:
+        if not path.is_file():
+            return False
         with path.open("rb") as file:
-            return file.read(4096)
-
-
-def check_readable(path: Path | str) -> None:
-    """Raise RunError unless `path` is a readable regular file."""
-    read_start(Path(path))
+            start = file.read(len(beginning) + len(BOM_UTF8))
+            return start.removeprefix(BOM_UTF8).startswith(beginning)
+    except (OSError, ValueError):
+        return False
 
 
 def is_folder(path: Path) -> bool:

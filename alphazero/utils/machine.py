@@ -2,32 +2,10 @@
 
 import math
 import os
-import platform
-import re
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
-
-CPU_INFO: Final = Path("/proc/cpuinfo")
-"""Linux's description of the processor."""
-
-INSTRUCTION_SETS: Final[Mapping[str, tuple[str, ...]]] = {
-    "AVX2": ("avx2",),
-    "AVX-512": ("avx512f",),
-    "VNNI": ("avx512_vnni", "avx_vnni"),
-    "AVX-512 bf16": ("avx512_bf16",),
-    "AMX": ("amx_tile",),
-    "AMX int8": ("amx_int8",),
-    "AMX bf16": ("amx_bf16",),
-    "NEON": ("asimd", "neon"),
-    "SVE": ("sve",),
-    "Arm bf16": ("bf16",),
-    "Arm int8": ("i8mm",),
-}
-"""Sets of instructions that speed up a network, and how Linux names them."""
-
 
 CGROUPS: Final = Path("/sys/fs/cgroup")
 OWN_CGROUPS: Final = Path("/proc/self/cgroup")
@@ -50,7 +28,7 @@ def _cgroup_limits(controller: str, *files: str) -> Iterator[tuple[float, ...]]:
     `controller` is one of version 1, or empty for version 2. Groups without a limit are left out.
     Inside a container the group's path may be the host's: then only the topmost has the files.
     """
-    for line in _read(OWN_CGROUPS).splitlines():
+    for line in read_system_file(OWN_CGROUPS).splitlines():
         names, _, path = line.partition(":")[2].partition(":")
         if controller not in names.split(","):
             continue
@@ -60,35 +38,12 @@ def _cgroup_limits(controller: str, *files: str) -> Iterator[tuple[float, ...]]:
         for folder in dict.fromkeys([group, *group.parents]):
             if not folder.is_relative_to(mount):
                 break
-            words = " ".join(_read(folder / file) for file in files).split()
+            words = " ".join(read_system_file(folder / file) for file in files).split()
             if words and all(word.isdigit() for word in words):  # not max, nor -1
                 yield tuple(map(float, words))
 
 
-def processor() -> str:
-    """Return the name of the processor, as the system tells it."""
-    name = _cpu_info("model name")
-    if not name and sys.platform == "darwin":
-        command = ["sysctl", "-n", "machdep.cpu.brand_string"]
-        name = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    return name or platform.processor() or "unknown"
-
-
-def instruction_sets() -> list[str]:
-    """Return the names in `INSTRUCTION_SETS` that the processor has; empty if it is unknown."""
-    flags = set((_cpu_info("flags") or _cpu_info("Features")).split())
-    if not flags and platform.machine() in ("arm64", "aarch64"):
-        flags = {"asimd"}  # each of them has it
-    return [name for name, words in INSTRUCTION_SETS.items() if flags.intersection(words)]
-
-
-def _cpu_info(key: str) -> str:
-    """Return the first value of a key in `CPU_INFO`; empty if there is none."""
-    line = re.search(rf"^{key}\s*: (.*)$", _read(CPU_INFO), re.MULTILINE)
-    return line[1].strip() if line else ""
-
-
-def _read(path: Path) -> str:
+def read_system_file(path: Path) -> str:
     """Return the text of one of the system's files; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")

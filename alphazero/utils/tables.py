@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from alphazero.utils.files import check_replaceable, read_start, write_atomic
+from alphazero.utils.files import check_replaceable, starts_with, write_atomic
 
 
 def align(rows: Sequence[Sequence[str]]) -> str:
@@ -38,8 +38,7 @@ def check_csv(path: Path, first_column: str) -> None:
 
     Raises RunError if no file can be written, or `path` holds anything but such a table.
     """
-    start = f"{first_column},".encode()
-    check_replaceable(path, "such table", lambda: read_start(path).startswith(start))
+    check_replaceable(path, "such table", lambda: starts_with(path, f"{first_column},".encode()))
 
 
 def save_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

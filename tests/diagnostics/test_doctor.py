@@ -16,6 +16,7 @@ from helpers.runs.records import random_records
 from helpers.runs.tiny_run import manifest_of, tiny_config
 
 from alphazero.cli.main import main
+from alphazero.diagnostics import doctor
 from alphazero.diagnostics.doctor import Diagnosis, diagnose, examine, without_home
 from alphazero.diagnostics.doctor_rules import RULES, RunData, chance_of
 from alphazero.network.inference import backend
@@ -348,3 +349,38 @@ def test_the_home_folder_is_a_tilde_also_behind_a_link(tmp_path: Path) -> None:
     text = f"{tmp_path}/ann/x {tmp_path}/link {tmp_path}/anna"
     assert without_home(text, tmp_path / "link") == f"~/x ~ {tmp_path}/anna"
     assert without_home("/usr/bin /", Path("/")) == "/usr/bin /"
+
+
+SAPPHIRE = """\
+processor\t: 0
+model name\t: Intel(R) Xeon(R) Platinum 8481C
+flags\t\t: fpu avx2 avx512f avx512_bf16 avx512_vnni amx_tile amx_int8 avx2
+
+processor\t: 1
+model name\t: another
+flags\t\t: fpu
+"""
+GRAVITON = "processor\t: 0\nFeatures\t: fp asimd sve bf16 i8mm\nCPU part\t: 0xd40\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "flags"),
+    [
+        (
+            SAPPHIRE,
+            "Intel(R) Xeon(R) Platinum 8481C",
+            "amx_int8 amx_tile avx2 avx512_bf16 avx512_vnni avx512f",
+        ),
+        (GRAVITON, None, "asimd bf16 i8mm sve"),
+        ("model name\t: old\nflags\t\t: fpu sse2\n", "old", "unknown"),
+        (None, None, "unknown"),
+    ],
+)
+def test_linux_reports_the_processor_and_its_instructions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, name: str | None, flags: str
+) -> None:
+    if text is not None:
+        (tmp_path / "cpuinfo").write_text(text)
+    monkeypatch.setattr(doctor, "CPU_INFO", tmp_path / "cpuinfo")
+    assert doctor.instructions() == flags
+    assert doctor.processor() == name if name else doctor.processor()

@@ -10,12 +10,12 @@ from helpers.commands import exit_code
 from helpers.paths import CONFIGS
 
 from alphazero.utils import machine
-from alphazero.utils.machine import instruction_sets, processor, total_memory, usable_cores
+from alphazero.utils.machine import total_memory, usable_cores
 
 ASK = """
 import os
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-from alphazero.utils.machine import instruction_sets, processor, usable_cores
+from alphazero.utils.machine import usable_cores
 print(usable_cores())
 """
 
@@ -108,46 +108,3 @@ def test_commands_play_on_the_cores_that_they_may_use(
     words = ["inference.device=cpu", "--seconds", "0.2", "selfplay.parallel_games=8"]
     assert exit_code("bench", CONFIGS / "tic_tac_toe.yaml", *words) == 0
     assert "workers             1" in capsys.readouterr().out.splitlines()
-
-
-SAPPHIRE = """\
-processor\t: 0
-model name\t: Intel(R) Xeon(R) Platinum 8481C
-flags\t\t: fpu avx2 avx512f avx512_bf16 avx512_vnni amx_bf16 amx_tile amx_int8
-
-processor\t: 1
-model name\t: another
-flags\t\t: fpu
-"""
-GRAVITON = "processor\t: 0\nFeatures\t: fp asimd sve bf16 i8mm\nCPU part\t: 0xd40\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "sets"),
-    [
-        (
-            SAPPHIRE,
-            "Intel(R) Xeon(R) Platinum 8481C",
-            ["AVX2", "AVX-512", "VNNI", "AVX-512 bf16", "AMX", "AMX int8", "AMX bf16"],
-        ),
-        (GRAVITON, None, ["NEON", "SVE", "Arm bf16", "Arm int8"]),
-        ("model name\t: old\nflags\t\t: fpu sse2\n", "old", []),
-    ],
-)
-def test_linux_reports_the_processor_and_its_instructions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, name: str | None, sets: list[str]
-) -> None:
-    (tmp_path / "cpuinfo").write_text(text)
-    monkeypatch.setattr(machine, "CPU_INFO", tmp_path / "cpuinfo")
-    monkeypatch.setattr("platform.machine", lambda: "x86_64")
-    assert instruction_sets() == sets
-    assert name is None or processor() == name
-
-
-def test_other_systems_tell_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "CPU_INFO", tmp_path / "none")
-    monkeypatch.setattr("platform.machine", lambda: "arm64")
-    assert instruction_sets() == ["NEON"]
-    monkeypatch.setattr("platform.machine", lambda: "AMD64")
-    assert instruction_sets() == []
-    assert processor()
