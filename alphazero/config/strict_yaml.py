@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from alphazero.errors import ConfigError, RunError
-from alphazero.utils.files import check_regular, suggest_file
+from alphazero.utils.files import read_limited, suggest_file
 
 MAXIMUM_BYTES = 1 << 20
 MAXIMUM_DEPTH = 20  # PyYAML's composer is recursive; a config needs a depth of 4
@@ -39,21 +39,13 @@ class Document(NamedTuple):
 
 def read_text(path: Path) -> str:
     """Read a UTF-8 file of at most MAXIMUM_BYTES; raise ConfigError."""
+    data = b""
     try:
-        check_regular(path)
-        with path.open("rb") as file:
-            data = file.read(MAXIMUM_BYTES + 1)
-    except RunError:
-        raise ConfigError(f"{path}: not a regular file; give a file's path") from None
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: no such file{suggest_file(path, '.yaml', 'configs')}") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(f"{path}: cannot be read: {reason}") from None
-    if len(data) > MAXIMUM_BYTES:
-        raise ConfigError(f"{path}: larger than {MAXIMUM_BYTES} bytes; give a configuration file")
-    try:
+        data = read_limited(path, MAXIMUM_BYTES)
         return data.decode("utf-8")
+    except RunError as error:
+        hint = "" if path.exists() else suggest_file(path, ".yaml", "configs")
+        raise ConfigError(f"{error}{hint}") from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{path}:{line}: not UTF-8 text; save the file as UTF-8") from None

@@ -625,7 +625,7 @@ def test_random_damage_never_escapes_as_another_error() -> None:
     [
         (None, "no such file"),
         (b"game:\n  name: \xff\n", "2: not UTF-8 text"),
-        (b"#" * (MAXIMUM_BYTES + 1), "larger than"),
+        (b"#" * (MAXIMUM_BYTES + 1), "the limit is 1,048,576"),
         (b"\x80\x04pickle", "1: not UTF-8 text"),
     ],
 )
@@ -637,13 +637,13 @@ def test_an_unreadable_file_gets_one_line(
         path.write_bytes(content)
     with pytest.raises(ConfigError) as caught:
         load_config(path)
-    assert str(caught.value).startswith(str(path))
+    assert str(path) in str(caught.value)
     assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_folder_is_no_config(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="is a directory"):
         load_config(tmp_path)
 
 
