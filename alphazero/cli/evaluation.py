@@ -18,7 +18,7 @@ from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     PLAYER,
     budget_options,
-    check_checkpoint_name,
+    check_name,
     command,
     contest_arguments,
     game_option,
@@ -76,7 +76,7 @@ def grade(options: argparse.Namespace) -> int:
         if not is_folder(path):
             check_readable(path)
     if options.save:
-        check_checkpoint_name(options.save)
+        check_name(options.save, "a checkpoint", ".safetensors")
 
     from alphazero.arena.grade import grade
     from alphazero.arena.solved_positions import position_files, read_positions, solved_positions
@@ -149,7 +149,7 @@ def match(options: argparse.Namespace) -> int:
     if options.save:
         check_writable(options.save)
     if options.annotate:
-        check_checkpoint_name(options.annotate)
+        check_name(options.annotate, "a checkpoint", ".safetensors")
     chosen_game = game_option(options)
 
     from alphazero.arena.contests import play_contest, summarize

@@ -4,7 +4,7 @@ import argparse
 import dataclasses
 from pathlib import Path
 
-from alphazero.cli.shared import command
+from alphazero.cli.shared import check_name, command
 from alphazero.errors import AlphaZeroError
 
 PRECISIONS = ("float32", "int8")
@@ -50,7 +50,7 @@ def export(options: argparse.Namespace) -> None:
     """Write a player's network as ONNX, or a web page that plays without a server."""
     from alphazero.players.registry import parse_player
     from alphazero.players.specs import CheckpointSpec
-    from alphazero.utils.files import check_writable, printable, sha256_of, write_atomic
+    from alphazero.utils.files import printable, sha256_of, write_atomic
 
     if options.onnx is None and options.page is None:
         raise AlphaZeroError("name what to write: --onnx FILE, --page FOLDER or both")
@@ -65,11 +65,7 @@ def export(options: argparse.Namespace) -> None:
             f"export writes the network, not its search: leave out {', '.join(changes)}"
         )
     if options.onnx:
-        if options.onnx.suffix != ".onnx":
-            raise AlphaZeroError(
-                f"cannot write {printable(options.onnx)}: a model needs a name that ends in .onnx"
-            )
-        check_writable(options.onnx)
+        check_name(options.onnx, "a model", ".onnx")
 
     from alphazero.frontends.static_page.runtime import read_runtime
     from alphazero.frontends.static_page.writer import (

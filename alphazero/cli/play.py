@@ -11,8 +11,8 @@ from alphazero.cli.shared import (
     budget_options,
     command,
     game_argument,
-    game_number_argument,
     game_option,
+    games_arguments,
     json_argument,
     player_arguments,
     print_result,
@@ -242,10 +242,7 @@ def list_all(options: argparse.Namespace) -> None:
 
 
 def replay_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "games", type=Path, metavar="GAMES", help="an .sgf file, or one of `alphazero match --save`"
-    )
-    game_number_argument(parser)
+    games_arguments(parser)
 
 
 @command("replay games.sgf --game 2", replay_arguments)

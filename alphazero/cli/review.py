@@ -10,8 +10,9 @@ from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     PLAYER,
     budget_options,
+    check_name,
     command,
-    game_number_argument,
+    games_arguments,
     thinking_arguments,
 )
 from alphazero.errors import AlphaZeroError
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
 
 
 def review_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "games", type=Path, metavar="GAMES", help="an .sgf file, or one of `alphazero match --save`"
-    )
+    games_arguments(parser)
     parser.add_argument(
         "player",
         nargs="?",
@@ -35,7 +34,6 @@ def review_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"who searches the positions: {PLAYER} (default: the shipped player of the game)",
     )
     thinking_arguments(parser)
-    game_number_argument(parser)
     parser.add_argument(
         "--save",
         type=Path,
@@ -45,20 +43,17 @@ def review_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@command("review games.sgf checkpoints/othello_8x8 --save reviewed.sgf", review_arguments)
+@command("review games.sgf othello_8x8 --save reviewed.sgf", review_arguments)
 def review(options: argparse.Namespace) -> int:
     """Find the mistakes in saved games, and the better moves."""
     from alphazero.players.registry import parse_player
-    from alphazero.utils.files import check_readable, check_writable, printable
+    from alphazero.utils.files import check_readable
 
     budget = budget_options(options)
     player = parse_player(options.player, **budget) if options.player else None
     check_readable(options.games)
     if options.save:
-        if options.save.suffix.lower() != ".sgf":
-            name = printable(options.save)
-            raise AlphaZeroError(f"--save {name}: a review needs a name that ends in .sgf")
-        check_writable(options.save)
+        check_name(options.save, "a review", ".sgf")
 
     from alphazero.frontends.review.annotation import annotated_sgf
     from alphazero.frontends.review.judgement import review_moves

@@ -48,17 +48,17 @@ def game_option(options: argparse.Namespace) -> "Game | None":
     return read_game(options.game) if options.game else None
 
 
-def check_checkpoint_name(path: Path) -> None:
-    """Raise RunError if no checkpoint can be written at `path`; a check before long work."""
-    if path.suffix != ".safetensors":
-        raise RunError(
-            f"cannot write {printable(path)}: a checkpoint needs a name that ends in .safetensors"
-        )
+def check_name(path: Path, kind: str, suffix: str) -> None:
+    """Raise RunError if nothing of a `kind` can be written at `path`; a check before long work."""
+    if path.suffix.lower() != suffix:
+        raise RunError(f"cannot write {printable(path)}: {kind} needs a name that ends in {suffix}")
     check_writable(path)
 
 
-def game_number_argument(parser: argparse.ArgumentParser) -> None:
-    """Add `--game`, the number of a game in a file."""
+def games_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add a file of games and `--game`, the number of one of them."""
+    text = "an .sgf file, or one of `alphazero match --save`"
+    parser.add_argument("games", type=Path, metavar="GAMES", help=text)
     text = "the number of the game (default: all)"
     parser.add_argument("--game", dest="number", type=positive_number, metavar="N", help=text)
 
