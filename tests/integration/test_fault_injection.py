@@ -133,9 +133,6 @@ def refuse_from(place: Path, call: int, code: int, capsys: Capture) -> str:
     with pytest.MonkeyPatch.context() as monkeypatch:
         disk = Disk(monkeypatch, call, code)
         ended = train_in(place, SHORT)
-    if disk.calls < call:  # a thread flushes the curves, now and then once less
-        assert ended == 0
-        return "never came"
     assert ended == 2
     line = error_line(capsys)
     assert line.startswith("error: cannot "), line
@@ -171,7 +168,6 @@ def test_a_disk_that_refuses_at_any_call_is_one_line_and_nothing_committed_is_lo
         refused.append(refuse_from(place, call, codes[number % len(codes)], capsys))
         assert fingerprint(place / "runs/tiny") == expected, call
         assert scalar_log(place / "runs/tiny") == curves, call
-    assert refused.count("never came") <= 3
     names = ", ".join(errno.errorcode[code] for code in codes)
     counts = ", ".join(f"{refused.count(kind)} {kind}" for kind in sorted(set(refused)))
     print(
