@@ -79,11 +79,11 @@ MISTAKES = {
     "doctor empty --machine": "name either the folder of a run, or --machine",
     "doctor torn": "is not a run's manifest",
     "doctor typo.yaml": "typo.yaml is a file; expected the folder of a run",
-    "play nobody": "unknown player 'nobody' (trained players: connect_four, ",
 }
 """Commands in the folder `home`, and words of the error of each."""
 
 MISTAKES_WITH_GAMES = {
+    "play nobody": "unknown player 'nobody' (trained players: connect_four, ",
     "train nim.yaml game.name=nimm": "unknown game 'nimm'; did you mean 'nim'?",
     "play random --game nimm": "unknown game 'nimm'; did you mean 'nim'?",
     "match random random --game nimm": "unknown game 'nimm'; did you mean 'nim'?",
