@@ -300,8 +300,7 @@ def draw_run(run: Path) -> "Figure":
     drawings = find_drawings(curves)
     if not drawings:
         raise RunError(
-            f"{printable(run / 'tensorboard')} has no curves; give the folder of a run that "
-            "has ended an iteration"
+            f"{printable(run)} has no curves; give the folder of a run that has ended an iteration"
         )
     rows = (len(drawings) + 1) // 2
     from matplotlib.figure import Figure

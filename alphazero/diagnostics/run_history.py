@@ -8,6 +8,7 @@ import numpy as np
 from alphazero.errors import PlayerError
 from alphazero.players.registry import parse_player
 from alphazero.players.specs import PlayerSpec
+from alphazero.training.manifest import curves_folder
 from alphazero.utils.files import is_folder, printable
 
 Curve = dict[int, float]
@@ -18,9 +19,9 @@ def read_curves(run: Path) -> dict[str, Curve]:
     """Return the curves of a run by name, without those that a resumed run purged completely."""
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-untyped]
 
-    if not is_folder(run / "tensorboard"):
+    if not is_folder(run):
         return {}
-    events = EventAccumulator(str(run / "tensorboard"), {"scalars": 0})
+    events = EventAccumulator(str(curves_folder(run)), {"scalars": 0})
     events.Reload()
     curves = {}
     for name in events.Tags()["scalars"]:

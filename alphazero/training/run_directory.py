@@ -119,7 +119,7 @@ class RunDirectory:
         folder = run_folder(config)
         check_new(folder)
         with path_errors("create", folder):
-            for name in ("state", "replay", "games", "tensorboard"):
+            for name in ("state", "replay", "games"):
                 (folder / name).mkdir(parents=True, exist_ok=True)
         run = cls(folder, config, RunState())
         run._write(CONFIG, run._config_text())

@@ -180,7 +180,7 @@ def make_run(place: Path, case: Case) -> Path:
         run.state.shards.append(iteration)
     run.publish()
     curves = courses_of(case, ITERATIONS)
-    writer = TensorBoardWriter(run.folder / "tensorboard", 0)
+    writer = TensorBoardWriter(run.folder, 0)
     for i in range(1, ITERATIONS + 1):
         writer.write(i, Metrics({name: curve[i] for name, curve in curves.items()}))
     return run.folder

@@ -47,7 +47,7 @@ def verified_files(run: Path) -> set[str]:
     return {
         name
         for name in files_of(run)
-        if not name.startswith("tensorboard/") and not name.endswith((".txt", ".lock"))
+        if not name.startswith("events.") and not name.endswith((".txt", ".lock"))
     }
 
 

@@ -196,10 +196,9 @@ def test_measuring_draws_its_curves_and_changes_nothing_that_is_learned(
     assert found.pop("config.yaml") != known.pop("config.yaml")
     assert found == known
 
-    curves = run / "tensorboard"
     whole = train(tiny_config(tmp_path / "whole", *measured))
     for name in ("anchors/elo", "anchors/uct_20/score", "solved/search_optimal/middle"):
-        assert [step for step, _ in points(curves, name)] == [2, 4]
-        assert points(curves, name) == points(whole / "tensorboard", name), "resuming changed it"
-    assert [step for step, _ in points(curves, "seconds/measure")] == [2, 4]
+        assert [step for step, _ in points(run, name)] == [2, 4]
+        assert points(run, name) == points(whole, name), "resuming changed it"
+    assert [step for step, _ in points(run, "seconds/measure")] == [2, 4]
     assert load_checkpoint(run / "best.safetensors").game_name == "tic_tac_toe"

@@ -181,7 +181,7 @@ def test_a_run_in_int8_resumes_to_the_very_same_files(
     loop.resume(broken, ["budget.iterations=3"])
     assert results_of(broken) == results_of(run_in_int8)
     for name in ("inference/int8_agreement", "inference/int8_value_error"):
-        found = points(run_in_int8 / "tensorboard", name)
+        found = points(run_in_int8, name)
         assert [iteration for iteration, _ in found] == [2, 3]
         assert all(0 <= value <= 1 for _, value in found)
 

@@ -452,7 +452,7 @@ def expected_files(run: Path) -> set[str]:
 
 def test_a_finished_run_holds_the_files_of_the_design_and_no_other(reference: Path) -> None:
     names, manifest = files_of(reference), manifest_of(reference)
-    curves = {name for name in names if name.startswith("tensorboard/events.out.tfevents.")}
+    curves = {name for name in names if name.startswith("events.out.tfevents.")}
     assert len(curves) == 1
     steps = sorted(name for name in names if name.startswith("step-"))
     assert names - curves - set(steps) == expected_files(reference) - set(steps)
@@ -660,7 +660,7 @@ def test_a_budget_of_samples_ends_the_run_at_the_first_iteration_that_reaches_it
     tmp_path: Path,
 ) -> None:
     run = train(tiny_config(tmp_path, "budget.samples=60", "budget.iterations=50"))
-    *_, (_, before), (_, last) = points(run / "tensorboard", "selfplay/positions")
+    *_, (_, before), (_, last) = points(run, "selfplay/positions")
     assert before < 60 <= last == manifest_of(run)["positions"]
 
 

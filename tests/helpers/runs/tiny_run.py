@@ -80,7 +80,7 @@ def fingerprint(run: Path) -> dict[str, Any]:
     Not the curves, which are dated, and not the lock; of the manifest all but `seconds`, and its
     own hash, in which they are; nor that of `config.yaml`, which is a file like the others.
     """
-    names = {name for name in files_of(run) if not name.startswith(("tensorboard/", "run.lock"))}
+    names = {name for name in files_of(run) if not name.startswith(("events.", "run.lock"))}
     manifest = manifest_of(run)
     names.remove("state/manifest.json")
     del manifest["seconds"], manifest["sha256"], manifest["hashes"]["config.yaml"]
@@ -112,7 +112,7 @@ def scalar_log(run: Path) -> dict[str, list[tuple[int, float]]]:
         return int(path.name.split(".")[3]), path.stat().st_mtime_ns
 
     points: dict[tuple[str, int], float] = {}
-    for path in sorted((run / "tensorboard").iterdir(), key=when_begun):
+    for path in sorted(run.glob("events.*"), key=when_begun):
         for event in EventFileLoader(str(path)).Load():
             if event.session_log.status == SessionLog.START:
                 points = {key: value for key, value in points.items() if key[1] < event.step}

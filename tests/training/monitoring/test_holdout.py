@@ -135,7 +135,7 @@ def test_simulations_whose_node_has_no_room_are_counted() -> None:
 
 @pytest.mark.integration
 def test_a_run_draws_both_from_its_second_iteration_on(finished_run: Path) -> None:
-    reader = read(finished_run / "tensorboard")
+    reader = read(finished_run)
     for name in ("learner/seen_value_loss", "learner/unseen_value_loss"):
         points = reader.Scalars(name)
         assert [each.step for each in points] == list(range(2, ITERATIONS + 1))

@@ -137,7 +137,7 @@ def test_a_run_that_goes_on_after_its_last_iteration_loses_nothing(
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path):
     (tmp_path / "file").write_text("here")
     with pytest.raises(RunError, match="cannot write") as caught:
-        TensorBoardWriter(tmp_path / "file" / "tensorboard", 0)
+        TensorBoardWriter(tmp_path / "file" / "run", 0)
     assert "\n" not in str(caught.value)
 
 

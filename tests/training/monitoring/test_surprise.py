@@ -177,7 +177,7 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
     run = train(tiny_config(tmp_path, "gate.games=0"))
     assert asked == played
     assert len({id(each) for each in asked}) == ITERATIONS
-    reader = read(run / "tensorboard")
+    reader = read(run)
     tags = reader.Tags()
     assert set(tags["histograms"]) == {"selfplay/search_entropies", "selfplay/search_values"}
     assert tags["images"] == ["selfplay/surprise"]
