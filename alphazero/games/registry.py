@@ -6,26 +6,24 @@ package names its game in the entry-point group `alphazero.games`:
     [project.entry-points."alphazero.games"]
     my_game = "my_package.my_game"       # a module that calls register("my_game")
 
-If that module fails, one line on stderr gives the reason, and the other games stay available. A
-module of this folder that fails raises GameError when its game is asked for.
+If that module fails, the other games stay available, and a list of games begins with one line on
+stderr that gives the reason. Asked for, a game that fails, here or there, raises GameError.
 """
 
 import functools
 import importlib
 import re
 import sys
-import traceback
 from collections.abc import Callable
 from dataclasses import fields
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TypeVar, cast
 
-import numba
-
 from alphazero.errors import GameError, did_you_mean
 from alphazero.games.game import Game
-from alphazero.utils.jit import deferred_compilation
+from alphazero.utils.jit import compile_deferred, deferred_compilation
+from alphazero.utils.plug_ins import explain_failure, place_of, reason_of
 
 Kind = TypeVar("Kind", bound=type[Game])
 
@@ -33,11 +31,9 @@ _registered: dict[str, tuple[type[Game], dict[str, int]]] = {}
 _broken: dict[str, str] = {}
 """Reasons why plug-ins could not be loaded, by the name of the entry point."""
 
-_REASON_LIMIT = 300
-
 
 def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
-    """Register a class of games under `name`, with other option defaults if given.
+    """Register a class of games under `name`, with other option defaults if changes.
 
     Raises GameError for anything but a subclass of Game, or a name that another class has.
     """
@@ -46,9 +42,9 @@ def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
         if not (isinstance(kind, type) and issubclass(kind, Game)):
             raise GameError(f"register({name!r}): expected a subclass of Game, got {kind!r}")
         place = f"{kind.__module__}.{kind.__qualname__}"
-        known = _registered.get(name, (kind, {}))[0]
+        owner = _registered.get(name, (kind, {}))[0]
         # The same name in the same module is a new version of the class, as in a notebook.
-        taken = {f"{known.__module__}.{known.__qualname__}"} - {place}
+        taken = {f"{owner.__module__}.{owner.__qualname__}"} - {place}
         taken |= {_own_games().get(name, kind.__module__)} - {kind.__module__}
         if taken:
             raise GameError(f"the name {name!r} is taken by {min(taken)}; choose another")
@@ -82,7 +78,7 @@ def _import_plug_ins() -> None:
 
 
 def _load_plug_in(entry: EntryPoint) -> None:
-    """Load a plug-in's games; if that fails, skip them and print the reason on stderr."""
+    """Load a plug-in's games; if that fails, skip them and keep the reason in `_broken`."""
     before = dict(_registered)
     try:
         entry.load()
@@ -93,10 +89,7 @@ def _load_plug_in(entry: EntryPoint) -> None:
     except (Exception, SystemExit) as error:
         _registered.clear()
         _registered.update(before)
-        package = f"package {entry.dist.name} {entry.dist.version}" if entry.dist else "a package"
-        place = _place(error, _is_foreign) or entry.value
-        _broken[entry.name] = f"{package}, {place}: {_reason(error)}"
-        print(f"skipped game {entry.name!r} of {_broken[entry.name]}", file=sys.stderr)
+        _broken[entry.name] = explain_failure(entry, error)
 
 
 def _import_own(module: str, name: str) -> None:
@@ -106,39 +99,20 @@ def _import_own(module: str, name: str) -> None:
             importlib.import_module(module)
     except (Exception, SystemExit) as error:
         file = f"{module.replace('.', '/')}.py"
-        place = _place(error, lambda path: path.match(file)) or module
-        raise GameError(f"game {name!r} cannot be loaded: {place}: {_reason(error)}") from error
+        place = place_of(error, lambda path: path.match(file), module)
+        raise GameError(f"game {name!r} cannot be loaded: {place}: {reason_of(error)}") from error
 
 
-def _place(error: BaseException, is_game: Callable[[Path], bool]) -> str:
-    """Return the file and line of a game that raised an error; empty if no `is_game` file did."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return f"{error.filename}:{error.lineno}"
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if is_game(Path(frame.filename)):
-            return f"{frame.filename}:{frame.lineno}"
-    return ""
-
-
-def _is_foreign(file: Path) -> bool:
-    """Whether a file belongs to neither Python's imports, this package nor numba."""
-    own = Path(__file__).parents[1], Path(numba.__file__).parent
-    return (
-        file.is_absolute()
-        and "importlib" not in file.parts
-        and not any(map(file.is_relative_to, own))
-    )
-
-
-def _reason(error: BaseException) -> str:
-    text = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", str(error)).split())
-    text = "".join(c if c.isprintable() else " " for c in text)[:_REASON_LIMIT]
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+@functools.cache
+def _report_broken() -> None:
+    for name, reason in _broken.items():
+        print(f"skipped game {name!r} of {reason}", file=sys.stderr)
 
 
 def game_names() -> list[str]:
-    """Return the names of all registered games."""
+    """Return the names of all registered games; what is missing is reported once, on stderr."""
     _import_plug_ins()
+    _report_broken()
     return sorted({*_own_games(), *_registered})
 
 
@@ -164,28 +138,31 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
     Raises GameError for an unknown game, an unknown option or one out of its range, a missing
     method, or rules that cannot be compiled.
     """
-    known = game_options(name)
+    defaults = game_options(name)
     for option, value in options.items():
-        if option not in known:
-            hint = did_you_mean(option, known)
-            takes = ", ".join(known) or "none"
+        if option not in defaults:
+            hint = did_you_mean(option, defaults)
+            takes = ", ".join(defaults) or "none"
             raise GameError(f"{name} has no option '{option[:60]}'{hint} (options: {takes})")
-        if type(value) is not type(known[option]):
-            raise GameError(
-                f"{name}'s option '{option}' must be {type(known[option]).__name__}, got {value!r}"
-            )
-    kind, chosen = _registered[name][0], cast(dict[str, int], {**known, **options})
-    if kind.__abstractmethods__:
-        raise GameError(f"{name} has no {', '.join(sorted(kind.__abstractmethods__))}")
-    game = kind(**chosen)
+        kind = type(defaults[option])
+        if type(value) is not kind:
+            raise GameError(f"{name}'s option '{option}' must be {kind.__name__}, got {value!r}")
+    game_class = _registered[name][0]
+    if game_class.__abstractmethods__:
+        raise GameError(f"{name} has no {', '.join(sorted(game_class.__abstractmethods__))}")
+    game = game_class(**cast(dict[str, int], {**defaults, **options}))
+    compiled = False
     try:
+        compile_deferred()
+        compiled = True
         _ = game.rules
     except Exception as error:
         # numba's TypeError wraps its own errors; `check_game` reports other faults of the rules.
-        if "Failed in nopython mode" in str(error):
-            file = getattr(sys.modules.get(kind.__module__), "__file__", None) or kind.__module__
+        if not compiled or "Failed in nopython mode" in str(error):
+            file = getattr(sys.modules.get(game_class.__module__), "__file__", name)
+            place = place_of(error, lambda path: path == Path(file), file)
             raise GameError(
-                f"the rules of {name} cannot be compiled: {file}: {_reason(error)}"
+                f"the rules of {name} cannot be compiled: {place}: {reason_of(error)}"
             ) from error
     return game
 
@@ -215,10 +192,12 @@ def write_game(game: Game) -> str:
     for name, (kind, defaults) in list(_registered.items()):
         if kind is type(game):
             usual = game_options(name)
-            given = [f"{key}={value}" for key, value in game.options.items() if value != usual[key]]
+            changes = [
+                f"{key}={value}" for key, value in game.options.items() if value != usual[key]
+            ]
             # Among equally short texts, prefer a name with own defaults: tic_tac_toe over mnk.
-            text = f"{name}:{','.join(given)}" if given else name
-            spellings.append((len(given), -len(defaults), text))
+            text = f"{name}:{','.join(changes)}" if changes else name
+            spellings.append((len(changes), -len(defaults), text))
     return min(spellings, default=(0, 0, type(game).__name__))[-1]
 
 

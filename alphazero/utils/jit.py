@@ -287,6 +287,11 @@ def compile_deferred() -> None:
 
 def kernel(signature: Any) -> Callable[[Function], Function]:
     """Compile a function for exactly `signature`, cached on disk; it runs without the GIL."""
+    if isinstance(signature, FunctionType):
+        raise TypeError(
+            "@kernel needs a signature, as in @kernel(Signature.legal); mark a helper of rules "
+            "with @shared_kernel or @inline_kernel"
+        )
 
     def compiled(function: Function) -> Function:
         dispatcher: Any = _njit(function)

@@ -5,9 +5,11 @@ is tried in a copy of the package, by another process.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -57,6 +59,38 @@ def play(state, action):
 class Broken(Mnk):
     rule_functions = Mnk.rule_functions._replace(play=play)
 """
+
+RULE = """
+from alphazero.games import Signature, register
+from alphazero.games.mnk import Mnk, play
+from alphazero.utils.jit import kernel, shared_kernel
+import numpy as np
+
+@shared_kernel
+def chips(state):
+    return state[5]
+
+@kernel(Signature.play)
+def mine(state, action):
+    play(state, action)
+    if chips(state) > 100:
+        state[0] = 1
+
+@register("mine")
+class Mine(Mnk):
+    rule_functions = Mnk.rule_functions._replace(play=mine)
+"""
+
+SLIPS = {
+    "bare kernel": ("@shared_kernel", "@kernel", 7, "TypeError: @kernel needs a signature, as in"),
+    "no kernel": ("@shared_kernel", "", 14, "mark a helper of rules with @shared_kernel or @inl"),
+    "f-string": ("state[0] = 1", "raise ValueError(f'{action:>3}')", 15, "format spec in f-string"),
+    "name": ("state[0] = 1", "stat[0] = 1", 15, "name 'stat' is not defined"),
+    "name in a helper": ("state[5]", "state[CHIPS]", 9, "name 'CHIPS' is not defined"),
+    "attribute": ("state[0] = 1", "state.ply = 1", 15, "Cannot resolve setattr: (array(int64, 1d"),
+    "name in numpy": ("state[0] = 1", "np.ply(1)", 15, "module 'numpy' has no attribute 'ply'"),
+}
+"""Slips in a rule: what stands in place of what, and the line and the reason in the message."""
 
 TAKEN = """
 from alphazero.games import register
@@ -109,9 +143,11 @@ def ask(
 
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(registry, "_broken", {})
-    registry._import_plug_ins.cache_clear()
+    for cached in (registry._import_plug_ins, registry._report_broken):
+        cached.cache_clear()
     yield run
-    registry._import_plug_ins.cache_clear()
+    for cached in (registry._import_plug_ins, registry._report_broken):
+        cached.cache_clear()
     for package in ("broken_games", "sound_games"):
         sys.modules.pop(package, None)
 
@@ -123,7 +159,7 @@ def ask(
         ("x = 1\ndef broken(:\n", "", ":2", "SyntaxError: invalid syntax"),
         ("\n\nraise RuntimeError('two\\nlines')\n", "", ":3", "RuntimeError: two lines"),
         ("import sys\nsys.exit(7)\n", "", ":2", "SystemExit: 7"),
-        (TYPING, "", ":9", "TypingError: Failed in nopython mode"),
+        (TYPING, "", ":11", "TypingError: Cannot resolve setattr: (array(int64, 1d"),
         ("thing = 3\n", ":thing", "", "GameError: broken_games:thing registers no game"),
         (
             "from alphazero.games import register\nregister('broken')(3)\n",
@@ -157,6 +193,20 @@ def test_a_broken_plug_in_costs_its_own_games_alone(
     assert reason in error
 
 
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_slip_in_a_rule_is_reported_by_check_with_file_and_line(
+    slip: str, tmp_path: Path, ask: Ask
+) -> None:
+    right, wrong, line, reason = SLIPS[slip]
+    install(tmp_path, "broken_games", "mine", RULE.replace(right, wrong, 1))
+    done = ask("check", "mine")
+    assert done.code == 2
+    (error,) = done.err.splitlines()
+    assert f" {tmp_path}/broken_games.py:{line}: " in error
+    assert reason in error
+    assert len(error.partition("broken_games.py")[2]) < 200
+
+
 @pytest.mark.parametrize(
     ("command", "source", "line", "reason"),
     [
@@ -167,19 +217,27 @@ def test_a_broken_plug_in_costs_its_own_games_alone(
             ":3: ",
             "GameError: register",
         ),
+        ("check mine", RULE.replace("state[0] = 1", "np.ply(1)").encode(), ":15: ", "'ply'"),
+        ("check mine", RULE.replace("state[5]", "state[CHIPS]").encode(), ":9: ", "'CHIPS'"),
     ],
-    ids=["encoding", "register"],
+    ids=["encoding", "register", "name in numpy", "name in a helper"],
 )
 def test_a_broken_file_among_our_games_is_reported_in_one_line(
     command: str, source: bytes, line: str, reason: str, tmp_path: Path
 ) -> None:
     games = tmp_path / "alphazero" / "games"
     shutil.copytree(Path(alphazero.__file__).parent, tmp_path / "alphazero")
-    (games / "mine.py").write_bytes(source + b'@register("mine")\nclass Mine: pass\n')
+    if b'@register("mine")' not in source:
+        source += b'@register("mine")\nclass Mine: pass\n'
+    (games / "mine.py").write_bytes(source)
     done = start(tmp_path, *command.split())
     assert done.returncode == 2
     (error,) = done.stderr.splitlines()
-    assert error.startswith(f"error: game 'mine' cannot be loaded: {games}/mine.py{line}")
+    what = (
+        "game 'mine' cannot be loaded" if line in (":", ":3: ") else "the rules of mine cannot be"
+    )
+    assert error.startswith(f"error: {what}")
+    assert f": {games}/mine.py{line}" in error
     assert reason in error
     assert start(tmp_path, "list", "nim").returncode == 0
 
@@ -195,6 +253,22 @@ def start(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
         timeout=300,
         check=False,
     )
+
+
+def test_the_readmes_entry_point_and_yaml_file_are_all_that_a_game_needs(
+    tmp_path: Path, ask: Ask
+) -> None:
+    text = Path(registry.__file__).with_name("README.md").read_text("utf-8")
+    (entry,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    (config,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    ((group, names),) = tomllib.loads(entry)["project"]["entry-points"].items()
+    install(tmp_path, "my_package", "my_game", SOUND.replace("sound", "my_game"))
+    assert group == "alphazero.games"
+    assert [*names] == ["my_game"]
+    (tmp_path / "my.yaml").write_text(config)
+    done = ask("config", str(tmp_path / "my.yaml"))
+    assert done.code == 0, done.err
+    assert "minutes: 20" in done.out
 
 
 def test_rules_that_do_not_compile_at_first_use_are_reported_in_one_line(

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from alphazero.games.game import Game, Mask, State
+from alphazero.utils.plug_ins import is_library
 
 Array = npt.NDArray[Any]
 
@@ -192,7 +193,9 @@ def _difference(one: Array, other: Array) -> tuple[int, ...]:
 def place_of(error: Exception) -> str:
     """Return the line of a game's source that raised an error."""
     frames = [
-        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename != __file__ and not is_library(frame.filename)
     ]
     if not frames:
         return "in compiled code"
