@@ -81,10 +81,10 @@ def optimum(epsilon: float = 0.0) -> Solution:
     return _solve(None, epsilon)
 
 
-def _solve(given: Policy | None, epsilon: float) -> Solution:
-    """Evaluate policy `given`; None: find the best one."""
+def _solve(fixed_policy: Policy | None, epsilon: float) -> Solution:
+    """Evaluate a policy; None: find the best one."""
     check_share("epsilon", epsilon)
-    policy = np.zeros(SHAPE, np.int64) if given is None else given.copy()
+    policy = np.zeros(SHAPE, np.int64) if fixed_policy is None else fixed_policy.copy()
     values, action_values = np.zeros(SHAPE), np.zeros((2, *SHAPE))
     sticks, natural_sticks = _stick_values()
     for usable, total in BACKWARDS:
@@ -93,7 +93,7 @@ def _solve(given: Policy | None, epsilon: float) -> Solution:
         stick[state] = sticks[total - LOWEST_SUM]
         for chance, after in _after_hit(total, usable):
             hit[state] += chance * (-1.0 if after is None else values[after])
-        if given is None:
+        if fixed_policy is None:
             policy[state] = hit[state] > stick[state]
         chosen = np.where(policy[state] == HIT, hit[state], stick[state])
         values[state] = (1 - epsilon) * chosen + epsilon * (stick[state] + hit[state]) / 2

@@ -183,15 +183,15 @@ def draw_boarding(answers: Sequence[Answer]) -> bytes:
     return _png(figure)
 
 
-def draw_queens(found: Search) -> bytes:
+def draw_queens(tree: Search) -> bytes:
     """Draw the width of the tree of placements at each depth, and the first solution."""
-    queens = len(found.visited)
+    queens = len(tree.visited)
     figure = _new_figure(12.5, 5, f"{queens} queens: constraints narrow the tree")
     axes: Any
     axes, board = figure.subplots(1, 2, width_ratios=[1.5, 1])
     depths = range(1, queens + 1)
     colours = (GREY, ORANGE, BLUE, GREEN)
-    for index, (name, counts) in enumerate(widths(queens, found).items()):
+    for index, (name, counts) in enumerate(widths(queens, tree).items()):
         some = [count or math.nan for count in counts]  # a logarithmic axis has no 0
         axes.plot(depths, some, f"{MARKS[index]}-", color=colours[index], label=name)
     axes.set_yscale("log")
@@ -199,7 +199,7 @@ def draw_queens(found: Search) -> bytes:
     axes.set_xlabel("queens placed")
     axes.set_ylabel("placements")
     _add_grid_and_legend(axes)
-    _draw_board(board, queens, found.solutions)
+    _draw_board(board, queens, tree.solutions)
     return _png(figure)
 
 
