@@ -357,30 +357,30 @@ def train(game: Game, settings: Settings, seed: int) -> Network:
     return best
 
 
-def solve(game: Game, state: State, known: dict[bytes, tuple[State, int]]) -> int:
-    """Return a position's value by plain minimax; put all unfinished ones from it in `known`."""
+def solve(game: Game, state: State, solutions: dict[bytes, tuple[State, int]]) -> int:
+    """Return a position's value by plain minimax; add unfinished ones from it to `solutions`."""
     outcome = game.outcome(state)
     if outcome != ONGOING:
         return value_of(outcome, to_play(state))
-    if state.tobytes() not in known:
+    if state.tobytes() not in solutions:
         legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
-        value = max(-solve(game, game.play(state, action), known) for action in legal)
-        known[state.tobytes()] = state, value
-    return known[state.tobytes()][1]
+        value = max(-solve(game, game.play(state, action), solutions) for action in legal)
+        solutions[state.tobytes()] = state, value
+    return solutions[state.tobytes()][1]
 
 
 def optimal_share(game: Game, network: Network, settings: Settings) -> float:
     """Return in which share of all reachable positions the search finds an optimal move."""
-    known: dict[bytes, tuple[State, int]] = {}
-    solve(game, game.initial_state(), known)
-    positions, optimal = list(known.values()), 0
+    solutions: dict[bytes, tuple[State, int]] = {}
+    solve(game, game.initial_state(), solutions)
+    positions, optimal = list(solutions.values()), 0
     for first in tqdm(range(0, len(positions), 1000), desc="checking", unit="000 positions"):
         part = positions[first : first + 1000]
         trees = [Tree(game, state, settings.c_puct) for state, _ in part]
         search(game, trees, network.evaluate, settings)
         for tree, (state, value) in zip(trees, part, strict=True):
             action = int(tree.search_policy().argmax())
-            optimal += -solve(game, game.play(state, action), known) == value
+            optimal += -solve(game, game.play(state, action), solutions) == value
     return optimal / len(positions)
 
 

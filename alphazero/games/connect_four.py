@@ -132,8 +132,8 @@ class ConnectFour(LineGame):
 
     def parse_action(self, state: State, text: str) -> int:
         name = text.strip()
-        known = name.isascii() and name.isdigit() and len(name) < 5
-        if not known or not 1 <= int(name) <= self.columns:
+        is_number = name.isascii() and name.isdigit() and len(name) < 5
+        if not is_number or not 1 <= int(name) <= self.columns:
             raise GameError(f"{text[:20]!r} is no column; type a number from 1 to {self.columns}")
         mask, action = self.legal_unless_over(state), int(name) - 1
         if not mask[action]:

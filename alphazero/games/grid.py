@@ -43,13 +43,13 @@ class CellNames(NamedTuple):
 
     def read(self, text: str) -> int | None:
         """Return the cell of a name in upper or lower case; None if the board has no such cell."""
-        found = re.fullmatch(r"([A-Za-z])([0-9]{1,2})", text.strip())
-        if found is None or (found[2][0] == "0" and not self.padded):
+        match = re.fullmatch(r"([A-Za-z])([0-9]{1,2})", text.strip())
+        if match is None or (match[2][0] == "0" and not self.padded):
             return None
-        column = self.letters.lower().find(found[1].lower())
-        if not (0 <= column < self.columns and 1 <= int(found[2]) <= self.rows):
+        column = self.letters.lower().find(match[1].lower())
+        if not (0 <= column < self.columns and 1 <= int(match[2]) <= self.rows):
             return None
-        row = int(found[2]) - 1 if self.from_top else self.rows - int(found[2])
+        row = int(match[2]) - 1 if self.from_top else self.rows - int(match[2])
         return row * self.columns + column
 
     def parse(self, text: str, kind: str = "cell", others: str = "") -> int:
@@ -163,10 +163,10 @@ def read_turn(diagram: str) -> int:
 
     Raises GameError unless there is one such line and its player fits its number.
     """
-    found = re.findall(r"^([XO]) to move after ([0-9]{1,4}) moves$", diagram, re.MULTILINE)
-    if len(found) != 1:
-        raise GameError(f"a diagram needs one line such as '{turn_line(0)}'; found {len(found)}")
-    sign, moves = found[0][0], int(found[0][1])
+    lines = re.findall(r"^([XO]) to move after ([0-9]{1,4}) moves$", diagram, re.MULTILINE)
+    if len(lines) != 1:
+        raise GameError(f"a diagram needs one line such as '{turn_line(0)}'; found {len(lines)}")
+    sign, moves = lines[0][0], int(lines[0][1])
     if SIGNS[1 + moves % 2] != sign:
         raise GameError(f"after {moves} moves it is not {sign}'s turn: X moves first")
     return moves

@@ -111,9 +111,9 @@ class Nim(Game):
 
     def parse(self, diagram: str) -> State:
         pattern = rf"([{CHIP}{GAP} ]+)\n([0-9]{{1,4}}) left after ([0-9]{{1,4}}) moves"
-        found = re.fullmatch(pattern, diagram[: 2 * self.heap + 100].strip())
-        left, moves = (int(found[2]), int(found[3])) if found else (0, 0)
-        signs = found[1].split() if found else []
+        match = re.fullmatch(pattern, diagram[: 2 * self.heap + 100].strip())
+        left, moves = (int(match[2]), int(match[3])) if match else (0, 0)
+        signs = match[1].split() if match else []
         if signs != [CHIP] * left + [GAP] * (self.heap - left):
             raise GameError(
                 f"a diagram needs a line of {self.heap} signs separated by spaces, {CHIP} for each "

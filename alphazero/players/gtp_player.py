@@ -161,8 +161,8 @@ class GtpPlayer(Player):
             own = normalize_name(name_of(self.game))
             names = [name for name in games if normalize_name(name) == own]
             if not names:
-                listed = ", ".join(games) or "nothing"
-                raise PlayerError(f"gtp:{self.command} plays {printable(listed)}, not {own}")
+                others = ", ".join(games) or "nothing"
+                raise PlayerError(f"gtp:{self.command} plays {printable(others)}, not {own}")
             self._ask(program, f"set_game {names[0]}")
         rows, columns = self.vertices.rows, self.vertices.columns
         if rows == columns and "boardsize" in commands:

@@ -148,16 +148,18 @@ def action_values(game: Game, solver: ExactSolver, state: State) -> Int64Array:
     return values
 
 
-def describe(game: Game, state: State, found: ExactResult) -> str:
+def describe(game: Game, state: State, solution: ExactResult) -> str:
     """Return a drawing of a position with its exact value and best moves."""
     result = {
-        1: f"the player to move wins with move {found.end} at the latest",
+        1: f"the player to move wins with move {solution.end} at the latest",
         0: "a draw",
-        -1: f"the player to move loses with move {found.end} at the earliest",
-    }[found.value]
-    sign = "+" if found.value else ""
-    best = " ".join(game.action_name(state, int(action)) for action in np.flatnonzero(found.best))
-    return f"{game.render(state)}\nvalue  {found.value:{sign}d}, {result}\nbest   {best}"
+        -1: f"the player to move loses with move {solution.end} at the earliest",
+    }[solution.value]
+    sign = "+" if solution.value else ""
+    best = " ".join(
+        game.action_name(state, int(action)) for action in np.flatnonzero(solution.best)
+    )
+    return f"{game.render(state)}\nvalue  {solution.value:{sign}d}, {result}\nbest   {best}"
 
 
 class _GenericSolver(ExactSolver):

@@ -212,21 +212,21 @@ class Go(Game):
         Earlier positions stay unknown, except those behind the ko points of the status line.
         """
         stones = grid.read_drawing(diagram, self.rows, self.columns)
-        found = re.search(STATUS, diagram, re.MULTILINE)
-        if not found and "moves" in diagram:
+        status = re.search(STATUS, diagram, re.MULTILINE)
+        if not status and "moves" in diagram:
             raise GameError("the line below a diagram must be like '12 moves, X to play;'")
-        moves = int(found["moves"]) if found else 0
+        moves = int(status["moves"]) if status else 0
         if moves > self.max_moves:
             raise GameError(f"the game is over after {self.max_moves} moves, not {moves}")
-        if found and found["turn"] and found["turn"] != "XO"[moves % 2]:
+        if status and status["turn"] and status["turn"] != "XO"[moves % 2]:
             raise GameError(f"after {moves} moves it is {'XO'[moves % 2]}'s turn")
         state = from_stones(self.initial_state(), stones, moves)
-        if found and (found["over"] or found["passed"]):
+        if status and (status["over"] or status["passed"]):
             state[LAST] = self.pass_action
-        if moves == self.max_moves or (found and found["over"]):
+        if moves == self.max_moves or (status and status["over"]):
             state[OUTCOME] = np.sign(margin(state))
-        elif found and found["ko"]:
-            self._forbid(state, found["ko"].split())
+        elif status and status["ko"]:
+            self._forbid(state, status["ko"].split())
         return state
 
     def _forbid(self, state: State, names: list[str]) -> None:
