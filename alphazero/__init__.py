@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from alphazero.arena.contests import grade, match
+    from alphazero.arena.tournament import rate
     from alphazero.config.loader import load_config
     from alphazero.errors import AlphaZeroError
     from alphazero.games import Game, make_game
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from alphazero.players.position_search import SearchResult, search
     from alphazero.players.registry import load_player
     from alphazero.training.loop import resume, train
+    from alphazero.training.run_directory import read_games
 
 __version__ = "0.1.0"
 __all__ = [
@@ -29,6 +31,8 @@ __all__ = [
     "load_player",
     "make_game",
     "match",
+    "rate",
+    "read_games",
     "resume",
     "search",
     "train",
@@ -45,6 +49,8 @@ _HOMES = {
     "load_player": "alphazero.players.registry",
     "make_game": "alphazero.games",
     "match": "alphazero.arena.contests",
+    "rate": "alphazero.arena.tournament",
+    "read_games": "alphazero.training.run_directory",
     "resume": "alphazero.training.loop",
     "search": "alphazero.players.position_search",
     "train": "alphazero.training.loop",

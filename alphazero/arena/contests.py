@@ -19,7 +19,7 @@ from alphazero.games.registry import read_game
 from alphazero.players.base import Player
 from alphazero.players.budget import budget_of
 from alphazero.players.registry import agree_on_game, parse_checkpoint, parse_player
-from alphazero.players.specs import PlayerSpec
+from alphazero.players.specs import Agent, AgentFunction, PlayerSpec
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, do_nothing, no_progress
@@ -112,8 +112,8 @@ def play_contest(
 
 
 def match(
-    first: Path | str,
-    second: Path | str,
+    first: Path | str | Agent | AgentFunction,
+    second: Path | str | Agent | AgentFunction,
     *,
     game: Game | str | None = None,
     games: int = 100,
@@ -124,7 +124,8 @@ def match(
 ) -> MatchResult:
     """Let two players play each other; return the result of `first`.
 
-    Players are written as on the command line, as `uct:1000`. Each opening of `opening_moves`
+    Players are written as on the command line, as `uct:1000`, or are agents: objects with
+    `choose(game, state)`, or such functions. Each opening of `opening_moves`
     random moves is played twice, with sides swapped, so `games` is even. `simulations` or `seconds`
     is the budget of players that give none.
 
@@ -134,8 +135,7 @@ def match(
     if games < 2 or games % 2:
         raise PlayerError(f"games must be an even number from 2 on, got {games}")
     players = [
-        parse_player(str(name), simulations=simulations, seconds=seconds)
-        for name in (first, second)
+        parse_player(player, simulations=simulations, seconds=seconds) for player in (first, second)
     ]
     asked = read_game(game) if isinstance(game, str) else game
     players, chosen = agree_on_game(players, asked)

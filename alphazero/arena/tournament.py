@@ -18,12 +18,15 @@ from alphazero.arena.contests import parallel_games_for, play_match, player_fact
 from alphazero.arena.openings import random_opening
 from alphazero.errors import PlayerError, RunError
 from alphazero.games.game import ONGOING, Game
-from alphazero.players.specs import PlayerSpec
+from alphazero.games.registry import read_game
+from alphazero.players.registry import agree_on_game, parse_player
+from alphazero.players.specs import Agent, AgentFunction, PlayerSpec
 from alphazero.records.game_record import Pairing
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
 from alphazero.utils import tables
 from alphazero.utils.files import explain_os_error, printable, refuse
+from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, no_progress
 
 GAMES_FILE = "games.jsonl"
@@ -219,6 +222,32 @@ def standings(tournament: Tournament, anchor: int) -> tuple[list[Standing], Rati
         for index, spec in enumerate(tournament.specs)
     ]
     return sorted(rows, key=lambda row: -row.elo), ratings
+
+
+def rate(
+    players: Sequence[Path | str | Agent | AgentFunction],
+    *,
+    game: Game | str | None = None,
+    games: int = 20,
+    simulations: int | None = None,
+    seconds: float | None = None,
+    opening_moves: int = 4,
+    seed: int = 0,
+) -> list[Standing]:
+    """Rate players by a tournament, each against each; return the strongest first.
+
+    The first of `players` has rating 0. The arguments are those of `match`; `games` are those of a
+    pairing.
+
+    Raises:
+        PlayerError: when the players do not exist, play different games, or have the same name.
+    """
+    specs = [parse_player(name, simulations=simulations, seconds=seconds) for name in players]
+    asked = read_game(game) if isinstance(game, str) else game
+    specs, chosen = agree_on_game(specs, asked)
+    tournament = Tournament(chosen, specs, games + games % 2, opening_moves, seed)
+    tournament.play(usable_cores())
+    return standings(tournament, 0)[0]
 
 
 def table(rows: Sequence[Standing], ratings: Ratings, games: Sequence[PlayedGame]) -> str:

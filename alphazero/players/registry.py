@@ -5,14 +5,22 @@
     network:PATH, gtp:COMMAND            for some kinds the rest may hold any characters
     PATH, PATH:simulations=200           a checkpoint, or a run directory for its best player
 
+    NAME                                 an agent of another package
+
 Existing paths are tried first, then the names in `PLAYER_KINDS`, then paths with options, which are
 split from the right: `C:\\runs\\x.safetensors:seconds=1`. A name of both is refused: `random:` is
-the player, `./random` the path.
+the player, `./random` the path. Other packages name agents in the entry-point group
+`alphazero.players`:
+
+    [project.entry-points."alphazero.players"]
+    greedy = "my_package.agents:choose"     # a function, an object with `choose`, or its class
 """
 
+import functools
 import re
 import sys
 from collections.abc import Iterable
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args
@@ -23,6 +31,9 @@ from alphazero.mcts.rollout_methods import METHODS
 from alphazero.players.budget import budget_of
 from alphazero.players.specs import (
     SEARCH_KEYS,
+    Agent,
+    AgentFunction,
+    AgentSpec,
     CheckpointSpec,
     GtpSpec,
     MinimaxSpec,
@@ -33,6 +44,7 @@ from alphazero.players.specs import (
     SolverSpec,
 )
 from alphazero.utils.files import escape, printable, suggest_file
+from alphazero.utils.plug_ins import explain_failure
 from alphazero.utils.shipped import find_shipped, shipped_players
 
 if TYPE_CHECKING:
@@ -56,15 +68,32 @@ USAGES = {"network": "network:PATH", "gtp": "gtp:COMMAND"}
 """How kinds are written whose name alone is no player."""
 
 
+@functools.cache
+def agent_entries() -> dict[str, EntryPoint]:
+    """Return the agents of other packages, by name."""
+    return {entry.name: entry for entry in entry_points(group="alphazero.players")}
+
+
+@functools.cache
+def _load_agent(entry: EntryPoint) -> AgentSpec:
+    """Load an agent; raise PlayerError with the place and the reason if that fails."""
+    try:
+        agent = entry.load()
+        return AgentSpec.of(agent() if isinstance(agent, type) else agent, entry.name)
+    except (Exception, SystemExit) as error:  # the module may be a script that calls `sys.exit`
+        reason = explain_failure(entry, error)
+        raise PlayerError(f"player {entry.name!r} cannot be loaded: {reason}") from error
+
+
 def parse_player(
-    text: str,
+    text: str | Path | Agent | AgentFunction,
     *,
     simulations: int | None = None,
     seconds: float | None = None,
     level: int | None = None,
     move_timeout: float | None = None,
 ) -> PlayerSpec:
-    """Parse a player spec; of a checkpoint only the header is read.
+    """Parse a player spec; of a checkpoint only the header is read. An agent is taken as it is.
 
     `simulations`, `seconds` or `level` is the default budget where the spec gives none and its kind
     takes one. `move_timeout` is the answer timeout of a GTP program, in seconds.
@@ -74,8 +103,13 @@ def parse_player(
             `level` of a player without levels.
         CheckpointError: for a file that is no checkpoint, as far as the header shows.
     """
+    if not isinstance(text, (str, Path)):
+        return AgentSpec.of(text)
+    text = str(text)
     if len(text) > LONGEST:
         raise PlayerError(f"a player's name has at most {LONGEST} characters, got {len(text)}")
+    if text not in PLAYER_KINDS and not _exists(text) and text in agent_entries():
+        return _load_agent(agent_entries()[text])
     kind, subject, values = _parse(text)
     options = [option.name for option, _, _ in kind.option_fields()]
     budget = {"simulations": simulations, "seconds": seconds, "level": level}
@@ -164,11 +198,11 @@ def common_game(specs: Iterable[PlayerSpec], game: "Game | None" = None) -> "Gam
             "these players play any game: name one, as with --game "
             f"{game_names()[0]} (known: {', '.join(game_names())})"
         )
-    chosen, whose = choices[0]
-    spec = next(spec for spec in specs if not spec.plays(chosen))
+    choice, whose = choices[0]
+    spec = next(spec for spec in specs if not spec.plays(choice))
     assert spec.game is not None
     raise PlayerError(
-        f"{spec.name} plays {write_game(spec.game)}, but {whose} {write_game(chosen)}: players "
+        f"{spec.name} plays {write_game(spec.game)}, but {whose} {write_game(choice)}: players "
         "need one game"
     )
 
@@ -212,10 +246,9 @@ def _parse(text: str) -> tuple[type[PlayerSpec], str, dict[str, Any]]:
         )
     _refuse_game(word)
     trained = ", ".join(shipped_players())
-    others = ", ".join(USAGES.get(kind, kind) for kind in PLAYER_KINDS)
-    near = did_you_mean(word, PLAYER_KINDS) or suggest_file(
-        Path(word), ".safetensors", "checkpoints"
-    )
+    names = [*PLAYER_KINDS, *agent_entries()]
+    others = ", ".join(USAGES.get(name, name) for name in names)
+    near = did_you_mean(word, names) or suggest_file(Path(word), ".safetensors", "checkpoints")
     raise PlayerError(
         f"unknown player {printable(text[:80])!r}{near} (trained players: {trained}; others: "
         f"{others}; or a checkpoint: PATH or PATH:simulations=N)"

@@ -2,14 +2,13 @@
 
 import time
 from abc import abstractmethod
-from collections import deque
 from collections.abc import Generator
 
 import numpy as np
 
 from alphazero.games.compiled_rules import HEURISTIC_SCALE
 from alphazero.games.game import Game, State
-from alphazero.players.base import Decisions, Player
+from alphazero.players.sequential_player import SequentialPlayer
 from alphazero.solvers.alphabeta import AlphaBeta, is_proven
 from alphazero.solvers.exact import solver_for
 from alphazero.utils.arrays import Int64Array
@@ -27,36 +26,22 @@ Steps = Generator[None, None, tuple[int, float]]
 """A computation that yields between slices; returns an action and the position's value."""
 
 
-class SequentialPlayer(Player):
+class SlicedPlayer(SequentialPlayer):
     """Searches one game after the other, so that all games share one transposition table."""
 
     def __init__(self, game: Game, slots: int, rng: np.random.Generator) -> None:
-        self.game = game
+        super().__init__(game, slots)
         self.rng = rng
-        self._states = np.zeros((slots, game.state_size), np.int64)
-        self._waiting: deque[int] = deque()
         self._steps: Steps | None = None
-        self._answers: dict[int, tuple[int, float]] = {}
 
     @abstractmethod
     def work(self, state: State) -> Steps:
         """Find a move in an unfinished position `int64 [S]`."""
 
     def reset(self, slots: Int64Array, states: State) -> None:
-        self._states[slots] = states
-        for slot in map(int, slots):
-            self._answers.pop(slot, None)
-            if slot in self._waiting:
-                if slot == self._waiting[0]:
-                    self._steps = None
-                self._waiting.remove(slot)
-
-    def advance(self, slots: Int64Array, actions: Int64Array) -> None:
-        for slot, action in zip(slots, actions, strict=True):
-            self._states[slot] = self.game.play(self._states[slot], int(action))
-
-    def begin_moves(self, slots: Int64Array) -> None:
-        self._waiting.extend(map(int, slots))
+        if self._waiting and self._waiting[0] in slots:
+            self._steps = None
+        super().reset(slots, states)
 
     def step(self) -> None:
         if not self._waiting:
@@ -69,17 +54,8 @@ class SequentialPlayer(Player):
             self._answers[self._waiting.popleft()] = done.value
             self._steps = None
 
-    def take_decisions(self) -> Decisions:
-        answers, self._answers = self._answers, {}
-        slots = np.array(list(answers), np.int64)
-        actions = np.array([action for action, _ in answers.values()], np.int64)
-        policies = np.zeros((len(slots), self.game.num_actions), np.float32)
-        policies[np.arange(len(slots)), actions] = 1
-        values = np.array([value for _, value in answers.values()], np.float32)
-        return Decisions(slots, actions, policies, values)
 
-
-class MinimaxPlayer(SequentialPlayer):
+class MinimaxPlayer(SlicedPlayer):
     """Iterative-deepening alpha-beta, to `depth` plies or for `seconds` a move; ties are random."""
 
     def __init__(
@@ -108,7 +84,7 @@ class MinimaxPlayer(SequentialPlayer):
         return search.best_action(), _value_of_score(search.score)
 
 
-class SolverPlayer(SequentialPlayer):
+class SolverPlayer(SlicedPlayer):
     """Plays perfectly: the fastest win, or the longest resistance; ties are broken at random.
 
     Falls back to alpha-beta when an exact solution takes more than `positions` nodes.

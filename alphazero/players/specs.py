@@ -7,10 +7,12 @@ Importing this imports no torch and compiles no kernels; creating a player does.
 import dataclasses
 import functools
 import shutil
+import threading
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -25,7 +27,7 @@ from alphazero.players.gtp_process import MOVE_TIMEOUT, split_command
 from alphazero.utils.files import printable
 
 if TYPE_CHECKING:
-    from alphazero.games.game import Game
+    from alphazero.games.game import Game, State
     from alphazero.players.base import Player
     from alphazero.players.checkpoint_player import CheckpointPlayer
     from alphazero.players.levels import LevelSettings, LevelTable
@@ -236,6 +238,55 @@ class GtpSpec(PlayerSpec):
         from alphazero.players.gtp_player import GtpPlayer
 
         return GtpPlayer(game, num_games, self.subject, self.move_timeout)
+
+
+class Agent(Protocol):
+    """A player written in Python."""
+
+    def choose(self, game: "Game", state: "State", /) -> int:
+        """Return a legal action in an unfinished position `int64 [S]`, which it may change."""
+
+
+AgentFunction = Callable[["Game", "State"], int]
+"""`Agent.choose` alone."""
+
+
+@dataclass(frozen=True)
+class AgentSpec(PlayerSpec):
+    """An agent; one thread at a time asks it, about one position after the other."""
+
+    agent: Any = None
+    """an `Agent` or an `AgentFunction`"""
+    lock: Any = field(default_factory=threading.Lock, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, agent: Agent | AgentFunction, name: str = "") -> "AgentSpec":
+        """Return the spec of an agent; it is called by its `name`, else by that of its class.
+
+        Raises:
+            PlayerError: for anything else.
+        """
+        from alphazero.players.base import Player
+
+        if isinstance(agent, Player):
+            raise PlayerError("a loaded player is named by its path, as connect_four:simulations=9")
+        if not callable(getattr(agent, "choose", agent)):
+            raise PlayerError(
+                f"expected a player's name, a function or an agent, got {agent!r:.80}"
+            )
+        own = getattr(agent, "name", None) or getattr(agent, "__name__", type(agent).__name__)
+        return cls(name or str(own), agent)
+
+    def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
+        from alphazero.players.sequential_player import AgentPlayer
+
+        choose: Any = getattr(self.agent, "choose", self.agent)
+
+        def choose_alone(game: "Game", state: "State") -> Any:
+            with self.lock:
+                return choose(game, state)
+
+        return AgentPlayer(game, num_games, self.subject, choose_alone)
 
 
 SEARCH_KEYS = ("selection", "transpositions", "mcts_solver", "leaf_symmetry")

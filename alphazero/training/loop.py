@@ -36,7 +36,8 @@ def train(config: Config | Mapping[str, Any] | Path | str, observe: Observer = n
     """Train a new run until its budget is spent; return its folder.
 
     `config` is a configuration, its sections as nested dicts, or the path of a YAML file.
-    `observe` receives each event of `alphazero train --json`.
+    `observe` receives each event of `alphazero train --json`. A dict of numbers by name that it
+    returns after an iteration adds curves to TensorBoard.
 
     Raises:
         AlphaZeroError: when the run cannot start or continue; published iterations stay intact.
@@ -136,7 +137,8 @@ def _train_opened(
             )
             while not run.budget_is_spent():
                 metrics = training.iterate(tensorboard.write)
-                observe({"event": "iteration", **_progress_of(run), "metrics": metrics})
+                event = {"event": "iteration", **_progress_of(run), "metrics": metrics}
+                tensorboard.write_more(run.state.iteration, observe(event))
     run.clean_up()
     observe({"event": "end", **_progress_of(run)})
 

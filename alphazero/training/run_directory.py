@@ -11,7 +11,7 @@ import json
 import math
 import platform
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -83,6 +83,20 @@ def matches_run(player: Checkpoint, config: Config) -> bool:
         return False
     cells = math.prod(make_game(name, **options).observation_shape[1:])
     return player.network_settings == config.network.for_board(cells)
+
+
+def read_games(folder: Path | str) -> Iterator[GameRecord]:
+    """Yield the self-play games in a run's window, oldest first.
+
+    A record has `actions` [T], `policies` [T, A], `values` [T] for the player to move, and the
+    `outcome` for player 0. `game` of `load_player(folder)` reads its moves.
+
+    Raises:
+        RunError: when the folder holds no run, or one of its files is damaged.
+    """
+    run = RunDirectory.open(Path(folder))
+    for iteration in run.state.shards:
+        yield from run.load_shard(iteration).records()
 
 
 class RunDirectory:

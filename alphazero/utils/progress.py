@@ -14,7 +14,10 @@ Progress: TypeAlias = Callable[[int], object]
 """Receives the number of units of work just done; a tqdm bar's `update` is one."""
 
 Observer: TypeAlias = Callable[[dict[str, Any]], object]
-"""Receives an event as a dict: its kind as `event`, and its fields."""
+"""Receives an event as a dict: its kind as `event`, and its fields.
+
+What it returns of the event `iteration`, a dict of numbers by name, is drawn beside the curves.
+"""
 
 
 HANGUP = getattr(signal, "SIGHUP", None)  # Windows has none

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.runs.tiny_run import tiny_config
+from helpers.runs.tiny_run import scalar_log, tiny_config
 
 from alphazero.arena.match import Match
 from alphazero.config.schema import Config, SearchConfig, SelfplayConfig
-from alphazero.games.game import ONGOING, Game, State
+from alphazero.errors import AlphaZeroError
+from alphazero.games import make_game
+from alphazero.games.game import ONGOING, OUTCOME, Game, State
 from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import SymmetricEvaluator
 from alphazero.mcts.kernels.equations import SelectionParams
@@ -27,7 +29,8 @@ from alphazero.records.game_record import GameRecord
 from alphazero.training import iteration, selfplay
 from alphazero.training.iteration import Training
 from alphazero.training.loop import train
-from alphazero.training.run_directory import RunDirectory
+from alphazero.training.monitoring.tensorboard import TensorBoardWriter
+from alphazero.training.run_directory import RunDirectory, read_games
 from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.arrays import Float32Array
 
@@ -271,3 +274,33 @@ def test_every_key_of_search_and_selfplay_is_checked_here() -> None:
     }
     # `test_actor_pool.py` and `test_ray_cluster.py` test distributed self-play.
     assert keys - {"selfplay.distributed"} == set(CASES)
+
+
+def test_numbers_that_an_observer_returns_are_curves_and_recorded_games_can_be_read(
+    tmp_path: Path,
+) -> None:
+    def observe(event: dict[str, Any]) -> dict[str, float] | None:
+        if event["event"] != "iteration":
+            return None
+        games = list(read_games(event["run"]))
+        return {"mine/games": len(games), "mine/moves": games[-1].actions.size}
+
+    folder = train(tiny_config(tmp_path, "budget.iterations=2"), observe)
+    games = list(read_games(folder))
+    assert [count for _, count in scalar_log(folder)["mine/games"]] == [6, 12]
+    assert scalar_log(folder)["mine/moves"][-1] == (2, games[-1].actions.size)
+    for game in games:
+        assert game.policies.shape == (len(game.values), 9)
+        state = make_game("tic_tac_toe").from_moves(game.moves(make_game("tic_tac_toe")))
+        assert state[OUTCOME] == game.outcome != ONGOING
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [({"loss/total": 1}, "'loss/total' cannot be added"), ({"mine": "1"}, "mine must be a number")],
+)
+def test_a_curve_of_an_observer_needs_a_name_of_its_own_and_numbers(
+    values: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(AlphaZeroError, match=f"observe: {message}"):
+        TensorBoardWriter(tmp_path, 0).write_more(1, values)

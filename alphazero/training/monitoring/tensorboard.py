@@ -1,6 +1,7 @@
 """The TensorBoard folder of a run."""
 
 import io
+import numbers
 import os
 import re
 import socket
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy.typing as npt
 
+from alphazero.errors import RunError
 from alphazero.training.monitoring.metrics import Layout, kind_of
 from alphazero.utils.files import path_errors
 from alphazero.utils.jobs import defer_interrupts
@@ -88,6 +90,28 @@ class TensorBoardWriter:
         for name, lines in texts.items():
             block = "\n".join(f"    {line}" for line in lines.splitlines())
             parts.append(text(name, block))
+        self._add([value for part in parts for value in part.value], step=iteration)
+
+    @defer_interrupts()
+    def write_more(self, iteration: int, values: object) -> None:
+        """Add a point to each curve of an observer, by name; anything but a dict adds none.
+
+        Raises:
+            RunError: for a value that is no number, or the name of one of the run's own metrics.
+        """
+        from torch.utils.tensorboard import summary
+
+        if not isinstance(values, dict):
+            return
+        for name, value in values.items():
+            if not isinstance(name, str) or kind_of(name) != "unknown":
+                raise RunError(
+                    f"observe: {name!r} cannot be added: a curve needs a name of its own"
+                )
+            if not isinstance(value, numbers.Real):
+                raise RunError(f"observe: {name} must be a number, got {value!r:.80}")
+        scalar: Any = summary.scalar
+        parts = [scalar(name, float(value)) for name, value in values.items()]
         self._add([value for part in parts for value in part.value], step=iteration)
 
     def _add(self, values: list[Any], **content: Any) -> None:
