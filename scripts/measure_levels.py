@@ -22,8 +22,9 @@ import numpy as np
 
 from alphazero.arena.bradley_terry import fit
 from alphazero.arena.contests import play_match
+from alphazero.arena.elo import pair_scores
 from alphazero.arena.openings import random_opening
-from alphazero.arena.tournament import count_games
+from alphazero.arena.tournament import results_of
 from alphazero.cli.argument_types import even_number, positive_number, share, whole_number
 from alphazero.cli.main import run_and_report
 from alphazero.errors import RunError
@@ -216,7 +217,7 @@ def measure(path: Path, options: argparse.Namespace) -> None:
 
     names = [ANCHOR, "random", *map(name_of, levels)]
     games = [game for game in measured.games if {*game.players} <= {*names}]
-    ratings = fit(count_games(names, games), anchor=0)
+    ratings = fit(len(names), pair_scores(saved.game, results_of(names, games)), anchor=0)
     rated = []
     for index, settings in enumerate(levels):
         low, high = float(ratings.low[index + 2]), float(ratings.high[index + 2])

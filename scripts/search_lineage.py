@@ -87,7 +87,7 @@ def compare(
     specs = [parse_player(name) for name in names.values()]
     tournament = Tournament(common_game(specs), specs, games, seed=seed)
     tournament.play(workers, show)
-    found, _ = standings(tournament, anchor=list(names).index(BASELINE))
+    found = standings(tournament, anchor=list(names).index(BASELINE))
     by_name = {standing.name: standing for standing in found}
     return {title: by_name[spec.name] for title, spec in zip(names, specs, strict=True)}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from alphazero.arena.elo import MatchResult, match_result
+from alphazero.arena.elo import MatchResult, match_result, record_scores
 from alphazero.arena.grade import Grade
 from alphazero.arena.grade import grade as grade_player
 from alphazero.arena.match import DEFAULT_PARALLEL_GAMES, play_schedule
@@ -56,18 +56,18 @@ def play_match(
     for begin in range(0, len(schedule), part):
         pairings = schedule[begin : begin + part]
         records += play_schedule(game, make_players, pairings, parallel_games, workers, show, keep)
-        if sprt and sprt.verdict(records) is not None:
+        if sprt and sprt.verdict(record_scores(game, records)) is not None:
             break
-    return summarize(records, sprt)
+    return summarize(game, records, sprt)
 
 
 def summarize(
-    records: list[GameRecord], sprt: Sprt | None = None
+    game: Game, records: list[GameRecord], sprt: Sprt | None = None
 ) -> tuple[MatchResult, list[GameRecord]]:
     """Return the result of the games of a match, and the games, pair by pair."""
     records.sort(key=lambda record: (record.pairing.pair_id, record.pairing.players))
-    verdict = sprt.verdict(records) if sprt else None
-    return dataclasses.replace(match_result(records), verdict=verdict), records
+    verdict = sprt.verdict(record_scores(game, records)) if sprt else None
+    return dataclasses.replace(match_result(game, records), verdict=verdict), records
 
 
 def player_factory(

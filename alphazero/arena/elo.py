@@ -1,16 +1,14 @@
 """The result of a match: score, Elo difference and its interval."""
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
-import numpy as np
-
-from alphazero.games.game import value_of, win_rate
-from alphazero.records.game_record import GameRecord
-
-CONFIDENCE = 1.96
-"""Half-width of the reported 95 % interval, in standard deviations, for many pairs."""
+from alphazero.arena.bradley_terry import PairScore, fit
+from alphazero.games.game import LAST, Game, value_of, win_rate
+from alphazero.records.game_record import GameRecord, Pairing
 
 
 def elo_difference(score: float) -> float:
@@ -26,6 +24,73 @@ def expected_score(elo: float) -> float:
     return 1 / (1 + 10 ** (-elo / 400))
 
 
+GameKey: TypeAlias = tuple[tuple[int, int], bytes, tuple[int, ...]]
+"""What distinguishes a game: who moves first, the position after the opening, the later moves."""
+
+
+class Result(NamedTuple):
+    """A finished game as evidence of strength."""
+
+    pairing: Pairing
+    later_moves: tuple[int, ...]
+    """those after the opening"""
+    outcome: int
+
+    @classmethod
+    def of(cls, record: GameRecord) -> "Result":
+        later_moves = record.actions[len(record.pairing.opening) :].tolist()
+        return cls(record.pairing, tuple(later_moves), record.outcome)
+
+    def score(self, player: int) -> float:
+        """Return the player's score: 1, 1/2 or 0."""
+        return win_rate(value_of(self.outcome, self.pairing.players.index(player)))
+
+    def key(self, game: Game) -> GameKey:
+        """Return the key; openings that lead to one position have one."""
+        variant = game.variant(self.pairing.options)
+        state = variant.play(variant.initial_state(), *self.pairing.opening)
+        if not game.last_move_in_state_key:
+            state[LAST] = 0
+        return self.pairing.players, state.tobytes(), self.later_moves
+
+
+def pair_scores(game: Game, results: Iterable[Result]) -> list[PairScore]:
+    """Return the scores of the pairs of games that differ, in the order of their first occurrence.
+
+    A pair that occurs m times is one observation of weight m. So all pairs of two players together
+    count for (sum m)^2 / sum m^2 pairs (Kish, *Survey Sampling*, 1965): as many as differ if all
+    occur equally often, else fewer.
+    """
+    pairs: dict[tuple[tuple[int, int], int], list[Result]] = {}
+    for result in results:
+        low, high = sorted(result.pairing.players)
+        pairs.setdefault(((low, high), result.pairing.pair_id), []).append(result)
+    groups: dict[tuple[tuple[int, int], tuple[GameKey, ...]], list[float]] = {}
+    for (players, _), games in pairs.items():
+        keys = tuple(sorted(result.key(game) for result in games))
+        groups.setdefault((players, keys), []).extend(result.score(players[0]) for result in games)
+    totals, squares = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
+    for (players, keys), scores in groups.items():
+        totals[players] += len(scores)
+        squares[players] += len(scores) ** 2 // len(keys)
+    return [
+        PairScore(
+            players, sum(scores) / len(scores), len(scores) * totals[players] / squares[players]
+        )
+        for (players, _), scores in groups.items()
+    ]
+
+
+def record_scores(game: Game, records: Iterable[GameRecord]) -> list[PairScore]:
+    """Return the `pair_scores` of records."""
+    return pair_scores(game, map(Result.of, records))
+
+
+def count_distinct(game: Game, results: Iterable[Result]) -> int:
+    """Count the games that differ; games with swapped players do."""
+    return len({result.key(game) for result in results})
+
+
 @dataclass(frozen=True)
 class MatchResult:
     """The result of player 0 against player 1, in player 0's view."""
@@ -34,9 +99,10 @@ class MatchResult:
     draws: int
     losses: int
     distinct: int
-    """Number of distinct games; games with swapped players differ."""
+    """Number of distinct games, as `count_distinct`."""
     elo: float
     elo_low: float
+    """lower end of the 95 % interval, see `bradley_terry`"""
     elo_high: float
     verdict: bool | None = None
     """Whether a sequential test accepts that player 0 is stronger; None if undecided."""
@@ -58,40 +124,17 @@ class MatchResult:
         )
 
 
-def scores_by_pair(records: Sequence[GameRecord]) -> dict[int, list[float]]:
-    """Return player 0's scores, 1, 1/2 or 0, by the pair id of the games."""
-    pairs: dict[int, list[float]] = {}
-    for record in records:
-        value = value_of(record.outcome, record.pairing.players.index(0))
-        pairs.setdefault(record.pairing.pair_id, []).append(win_rate(value))
-    return pairs
-
-
-def match_result(records: Sequence[GameRecord]) -> MatchResult:
-    """Summarize a match of paired games.
-
-    The interval is 95 %, from the variance of the pairs' scores, because the two games of an
-    opening are not independent. Half a point is added to each side before the Elo is computed, so
-    that a clean sweep stays finite.
-    """
-    pairs = scores_by_pair(records)
-    scores = [score for pair in pairs.values() for score in pair]
-    games = len(scores)
-    means = np.array([np.mean(pair) for pair in pairs.values()])
-    score = (sum(scores) + 0.5) / (games + 1)
-    # Two virtual pairs, a quarter point off the mean, keep the variance positive.
-    freedom = len(means) + 1
-    spread = float(((means - score) ** 2).sum() + 2 * 0.25**2) / freedom
-    # Student's t, by its first correction to the normal: (z^3 + z) / (4 * degrees of freedom).
-    deviations = CONFIDENCE + (CONFIDENCE**3 + CONFIDENCE) / (4 * freedom)
-    error = deviations * math.sqrt(spread / len(means))
-    edge = 0.5 / (games + 1)
+def match_result(game: Game, records: Sequence[GameRecord]) -> MatchResult:
+    """Summarize a match of paired games."""
+    results = [*map(Result.of, records)]
+    scores = Counter(result.score(0) for result in results)
+    ratings = fit(2, pair_scores(game, results), anchor=1)
     return MatchResult(
-        wins=scores.count(1.0),
-        draws=scores.count(0.5),
-        losses=scores.count(0.0),
-        distinct=len({(r.pairing.players, tuple(map(int, r.actions))) for r in records}),
-        elo=elo_difference(score),
-        elo_low=elo_difference(min(max(score - error, edge), 1 - edge)),
-        elo_high=elo_difference(min(max(score + error, edge), 1 - edge)),
+        wins=scores[1.0],
+        draws=scores[0.5],
+        losses=scores[0.0],
+        distinct=count_distinct(game, results),
+        elo=float(ratings.elo[0]),
+        elo_low=float(ratings.low[0]),
+        elo_high=float(ratings.high[0]),
     )

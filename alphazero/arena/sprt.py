@@ -13,9 +13,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from alphazero.arena.elo import expected_score, scores_by_pair
+from alphazero.arena.bradley_terry import PairScore
+from alphazero.arena.elo import expected_score
 from alphazero.errors import AlphaZeroError
-from alphazero.records.game_record import GameRecord
 
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Possible scores of a pair of games: a "pentanomial" model."""
@@ -60,7 +60,7 @@ class Sprt:
         """The log-likelihood ratios at which elo0 and elo1 are accepted (Wald 1945)."""
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
-    def ratio(self, counts: Sequence[int]) -> float:
+    def ratio(self, counts: Sequence[float]) -> float:
         """Return the log-likelihood ratio, elo1 to elo0, of `counts` [5] of `PAIR_SCORES`."""
         if not sum(counts):
             return 0.0
@@ -72,16 +72,16 @@ class Sprt:
             for weight, at in zip(weights, PAIR_SCORES, strict=True)
         )
 
-    def verdict(self, records: Sequence[GameRecord]) -> bool | None:
+    def verdict(self, pairs: Sequence[PairScore]) -> bool | None:
         """Return whether elo1 (True) or elo0 (False) is accepted; None to play on."""
         low, high = self.bounds
-        ratio = self.ratio(count_pairs(records))
+        ratio = self.ratio(count_pairs(pairs))
         return True if ratio >= high else False if ratio <= low else None
 
-    def describe(self, records: Sequence[GameRecord]) -> str:
+    def describe(self, pairs: Sequence[PairScore]) -> str:
         """Describe the state of the test in one line."""
         low, high = self.bounds
-        verdict, ratio = self.verdict(records), self.ratio(count_pairs(records))
+        verdict, ratio = self.verdict(pairs), self.ratio(count_pairs(pairs))
         decision = "undecided" if verdict is None else f"elo{int(verdict)} accepted"
         return (
             f"sequential test of Elo {self.elo0:+g} against {self.elo1:+g}: {decision}; "
@@ -89,12 +89,11 @@ class Sprt:
         )
 
 
-def count_pairs(records: Sequence[GameRecord]) -> list[int]:
-    """Count player 0's score in each complete pair of games, by `PAIR_SCORES`: [5]."""
-    counts = [0] * len(PAIR_SCORES)
-    for scores in scores_by_pair(records).values():
-        if len(scores) == 2:
-            counts[round(2 * sum(scores))] += 1
+def count_pairs(pairs: Sequence[PairScore]) -> list[float]:
+    """Count player 0's scores in pairs of games, by `PAIR_SCORES`: [5]; a repeated pair is one."""
+    counts = [0.0] * len(PAIR_SCORES)
+    for pair in pairs:
+        counts[round(4 * pair.score)] += pair.games / 2
     return counts
 
 

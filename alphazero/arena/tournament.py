@@ -13,11 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from alphazero.arena.bradley_terry import Ratings, fit
+from alphazero.arena.bradley_terry import fit
 from alphazero.arena.contests import parallel_games_for, play_match, player_factory
+from alphazero.arena.elo import Result, count_distinct, elo_difference, pair_scores
 from alphazero.arena.openings import random_opening
 from alphazero.errors import PlayerError, RunError
-from alphazero.games.game import ONGOING, Game
+from alphazero.games.game import ONGOING, Game, win_rate
 from alphazero.games.registry import read_game
 from alphazero.players.registry import agree_on_game, parse_player
 from alphazero.players.specs import Agent, AgentFunction, PlayerSpec
@@ -32,17 +33,16 @@ from alphazero.utils.progress import Progress, no_progress
 GAMES_FILE = "games.jsonl"
 """Name of the games file in a tournament's folder."""
 
-Counts = np.ndarray[tuple[int, int, int], np.dtype[np.int64]]
 
-
-def count_games(names: Sequence[str], games: Iterable[PlayedGame]) -> Counts:
-    """Count finished games of i, moving first, against j by outcome -1, 0, +1: [N, N, 3]."""
+def results_of(names: Sequence[str], games: Iterable[PlayedGame]) -> list[Result]:
+    """Return finished games as results of players numbered as in `names`."""
     indices = {name: index for index, name in enumerate(names)}
-    counts = np.zeros((len(indices), len(indices), 3), np.int64)
+    results = []
     for game in games:
-        first, second = (indices[name] for name in game.players)
-        counts[first, second, game.outcome + 1] += 1
-    return counts
+        players = indices[game.players[0]], indices[game.players[1]]
+        pairing = Pairing(players, game.actions[: game.opening], game.pair)
+        results.append(Result(pairing, game.actions[game.opening :], game.outcome))
+    return results
 
 
 @dataclass
@@ -109,14 +109,11 @@ class Tournament:
                 if self._file:
                     save_games(self._file, self.played)
 
-    def counts(self) -> Counts:
-        return count_games([spec.name for spec in self.specs], self.counted)
-
     @property
-    def counted(self) -> list[PlayedGame]:
-        """The games between players of this tournament."""
-        names = {spec.name for spec in self.specs}
-        return [game for game in self.played if names.issuperset(game.players)]
+    def results(self) -> list[Result]:
+        """The results of the games between players of this tournament, by their indices."""
+        names = [spec.name for spec in self.specs]
+        return results_of(names, [game for game in self.played if {*game.players} <= {*names}])
 
     def _play_pairs(
         self, pairing: tuple[int, int], pairs: Sequence[int], workers: int, show: Progress
@@ -202,26 +199,28 @@ class Standing:
         return (self.wins + self.draws / 2) / self.games
 
 
-def standings(tournament: Tournament, anchor: int) -> tuple[list[Standing], Ratings]:
+def standings(tournament: Tournament, anchor: int) -> list[Standing]:
     """Rate the players, with the one at index `anchor` at 0; the strongest comes first."""
-    counts = tournament.counts()
-    ratings = fit(counts, anchor)
-    # Player i's results moving first, plus those moving second with the outcomes reversed.
-    totals = counts.sum(axis=1) + counts.sum(axis=0)[:, ::-1]
-    rows = [
-        Standing(
-            spec.name,
-            float(ratings.elo[index]),
-            float(ratings.low[index]),
-            float(ratings.high[index]),
-            games=int(totals[index].sum()),
-            wins=int(totals[index, 2]),
-            draws=int(totals[index, 1]),
-            losses=int(totals[index, 0]),
+    results = tournament.results
+    ratings = fit(len(tournament.specs), pair_scores(tournament.game, results), anchor)
+    rows = []
+    for index, spec in enumerate(tournament.specs):
+        scores = Counter(
+            result.score(index) for result in results if index in result.pairing.players
         )
-        for index, spec in enumerate(tournament.specs)
-    ]
-    return sorted(rows, key=lambda row: -row.elo), ratings
+        rows.append(
+            Standing(
+                spec.name,
+                float(ratings.elo[index]),
+                float(ratings.low[index]),
+                float(ratings.high[index]),
+                games=scores.total(),
+                wins=scores[1.0],
+                draws=scores[0.5],
+                losses=scores[0.0],
+            )
+        )
+    return sorted(rows, key=lambda row: -row.elo)
 
 
 def rate(
@@ -247,11 +246,22 @@ def rate(
     specs, chosen = agree_on_game(specs, asked)
     tournament = Tournament(chosen, specs, games + games % 2, opening_moves, seed)
     tournament.play(usable_cores())
-    return standings(tournament, 0)[0]
+    return standings(tournament, 0)
 
 
-def table(rows: Sequence[Standing], ratings: Ratings, games: Sequence[PlayedGame]) -> str:
-    """Format standings as an aligned table, with a summary of the `games`."""
+def first_move_advantage(results: Sequence[Result]) -> float:
+    """Return the Elo difference of the players who move first, by their score in all games."""
+    wins = sum(win_rate(result.outcome) for result in results)
+    return elo_difference((wins + 0.5) / (len(results) + 1))
+
+
+def draw_share(results: Sequence[Result]) -> float:
+    """Return the share of drawn games."""
+    return sum(result.outcome == 0 for result in results) / len(results)
+
+
+def table(rows: Sequence[Standing], tournament: Tournament) -> str:
+    """Format standings as an aligned table, with a summary of the games."""
     lines = [["player", "Elo", "95 % interval", "games", "score", "won", "drawn", "lost"]]
     for row in rows:
         interval = "anchor"
@@ -260,11 +270,12 @@ def table(rows: Sequence[Standing], ratings: Ratings, games: Sequence[PlayedGame
         counts = (f"{count:,}" for count in (row.wins, row.draws, row.losses))
         figures = f"{row.elo:+z.0f}", interval, f"{row.games:,}", f"{row.score:.1%}"
         lines.append([row.name, *figures, *counts])
-    distinct = len({(game.players, game.actions) for game in games})
+    results = tournament.results
     return (
         f"{tables.align(lines)}\n"
-        f"moving first is worth {ratings.advantage:+z.0f} Elo; equal players draw "
-        f"{ratings.draws:.0%} of their games; {distinct:,} of {len(games):,} games distinct"
+        f"moving first is worth {first_move_advantage(results):+z.0f} Elo; "
+        f"{draw_share(results):.0%} of the games are drawn; "
+        f"{count_distinct(tournament.game, results):,} of {len(results):,} games distinct"
     )
 
 

@@ -153,6 +153,7 @@ def match(options: argparse.Namespace) -> int:
     chosen_game = game_option(options)
 
     from alphazero.arena.contests import play_contest, summarize
+    from alphazero.arena.elo import record_scores
     from alphazero.cli.json_output import plain
     from alphazero.games.registry import write_game
     from alphazero.records.game_files import MatchFile, check_savable
@@ -183,7 +184,7 @@ def match(options: argparse.Namespace) -> int:
             raise
         is_stopped = True
         print(f"\nstopped after {len(games):,} of {options.games:,} games", file=sys.stderr)
-        result, records = summarize(games, options.sprt)
+        result, records = summarize(game, games, options.sprt)
     if file:
         file.save(records)
     opening = "the initial position"
@@ -197,7 +198,7 @@ def match(options: argparse.Namespace) -> int:
         for number, record in enumerate(records, 1)
         if record.forfeit_reason
     ]
-    test = [options.sprt.describe(records)] if options.sprt else []
+    test = [options.sprt.describe(record_scores(game, records))] if options.sprt else []
     print_result(
         options,
         "\n".join([f"{names[0]} {summary}", *map(str, forfeits), *test]),
@@ -270,7 +271,14 @@ def rate(options: argparse.Namespace) -> int:
         check_csv(options.csv, "player")
     chosen_game = game_option(options)
 
-    from alphazero.arena.tournament import Tournament, save_standings, standings, table
+    from alphazero.arena.tournament import (
+        Tournament,
+        draw_share,
+        first_move_advantage,
+        save_standings,
+        standings,
+        table,
+    )
     from alphazero.cli.json_output import plain
     from alphazero.diagnostics.run_history import anchor_index, expand_players
     from alphazero.games.registry import write_game
@@ -291,15 +299,15 @@ def rate(options: argparse.Namespace) -> int:
             hint = f"{len(tournament.played):,} games are kept; the same command goes on from them"
         print(f"\nstopped; {hint}", file=sys.stderr)
         return EXIT_INTERRUPTED
-    rows, ratings = standings(tournament, anchor)
+    rows, results = standings(tournament, anchor), tournament.results
     print_result(
         options,
-        table(rows, ratings, tournament.counted),
+        table(rows, tournament),
         game=write_game(game),
         anchor=specs[anchor].name,
-        games=len(tournament.counted),
-        advantage=ratings.advantage,
-        draws=ratings.draws,
+        games=len(results),
+        advantage=first_move_advantage(results),
+        draws=draw_share(results),
         players=[plain(row) | {"minutes": minutes.get(row.name)} for row in rows],
     )
     if options.csv:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from alphazero.arena.bradley_terry import fit
-from alphazero.arena.elo import match_result
+from alphazero.arena.bradley_terry import PairScore, fit
+from alphazero.arena.elo import Result, pair_scores
 from alphazero.arena.grade import collect_answers, grade_answers
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import STAGES, solved_positions, stages_of
-from alphazero.arena.tournament import Counts, Tournament
+from alphazero.arena.tournament import Tournament, results_of
 from alphazero.config.schema import Config
 from alphazero.errors import AlphaZeroError, ConfigError
 from alphazero.games.game import Game
@@ -24,7 +24,7 @@ from alphazero.players.specs import PlayerSpec
 from alphazero.training.gate import make_player
 from alphazero.utils.progress import Progress, no_progress
 
-GAMES = 20
+GAMES = 40
 """Games against each anchor and between each two, in pairs that swap colours."""
 
 OPENING_MOVES = 4
@@ -75,7 +75,7 @@ class AnchorMatches:
     def __init__(self, game: Game, config: Config) -> None:
         self.game, self.config = game, config
         self.anchors = [self._read(name) for name in config.evaluation.anchors]
-        self._between: Counts | None = None
+        self._between: list[PairScore] | None = None
         if len({anchor.name for anchor in self.anchors}) < len(self.anchors):
             raise ConfigError("evaluation.anchors: two of its names mean the same player")
 
@@ -112,28 +112,27 @@ class AnchorMatches:
 
         parallel_games = config.selfplay.parallel_games
         records = play_schedule(self.game, make_players, schedule, parallel_games, workers, show)
-        metrics, counts = {}, self._between.copy()
+        metrics, results = {}, [*map(Result.of, records)]
         for index, name in enumerate(config.evaluation.anchors, 1):
-            against = [record for record in records if index in record.pairing.players]
-            metrics[f"anchors/{metric_name(name)}/score"] = match_result(against).score
-            for record in against:
-                counts[*record.pairing.players, record.outcome + 1] += 1
-        ratings = fit(counts, anchor=1)
+            scores = [result.score(0) for result in results if index in result.pairing.players]
+            metrics[f"anchors/{metric_name(name)}/score"] = sum(scores) / len(scores)
+        pairs = [*self._between, *pair_scores(self.game, results)]
+        ratings = fit(len(self.anchors) + 1, pairs, anchor=1)
         return metrics | {
             "anchors/elo": float(ratings.elo[0]),
             "anchors/elo_low": float(ratings.low[0]),
             "anchors/elo_high": float(ratings.high[0]),
         }
 
-    def _play_anchors(self, workers: int) -> Counts:
-        """Return the results between anchors, as `fit` takes them; index 0 is the best player."""
-        counts = np.zeros((len(self.anchors) + 1,) * 2 + (3,), np.int64)
-        if len(self.anchors) > 1:
-            seed = self.config.run.seed
-            tournament = Tournament(self.game, self.anchors, GAMES, OPENING_MOVES, seed)
-            tournament.play(workers)
-            counts[1:, 1:] = tournament.counts()
-        return counts
+    def _play_anchors(self, workers: int) -> list[PairScore]:
+        """Return the scores between anchors, which count from 1."""
+        if len(self.anchors) < 2:
+            return []
+        seed = self.config.run.seed
+        tournament = Tournament(self.game, self.anchors, GAMES, OPENING_MOVES, seed)
+        tournament.play(workers)
+        names = ["the best player", *(anchor.name for anchor in self.anchors)]
+        return pair_scores(self.game, results_of(names, tournament.played))
 
     def _read(self, name: str) -> PlayerSpec:
         try:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from alphazero.arena.elo import MatchResult
 from alphazero.config.loader import dump_config
 from alphazero.config.schema import LearnerConfig
 from alphazero.mcts.evaluator import Evaluator
@@ -25,7 +24,7 @@ from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.batch import Batch
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
-from alphazero.training.gate import run_gate
+from alphazero.training.gate import GateResult, run_gate
 from alphazero.training.learning.learner import Learner, StepReport
 from alphazero.training.monitoring.metrics import IterationReport
 from alphazero.training.monitoring.tensorboard import Metrics
@@ -210,14 +209,14 @@ class Training:
         rng = np.random.default_rng([*self.run.seed(LEARN), step])
         return self.replay.sample(settings.batch_size, rng, True, settings.search_value_weight)
 
-    def gate(self, steps: StepReport) -> MatchResult | None:
+    def gate(self, steps: StepReport) -> GateResult | None:
         """Play a gate that is due, after steps; without gates the newest network is the best.
 
-        Returns the challenger's result if a gate ended.
+        Returns its result if a gate ended.
         """
         return self._gate() if steps.steps else None
 
-    def _gate(self) -> MatchResult | None:
+    def _gate(self) -> GateResult | None:
         state, settings, result = self.run.state, self.config.gate, None
         if not settings.games:
             self.best = make_evaluator(self.learner.ema_network, self.config.inference)
@@ -234,28 +233,25 @@ class Training:
         gate = self.config.gate
         return bool(gate.games) and self.run.state.iteration % gate.interval == 0
 
-    def play_gate(self, show: Progress) -> MatchResult | None:
-        """Let the challenger play the best; return its result."""
+    def play_gate(self, show: Progress) -> GateResult | None:
+        """Let the challenger play the best; return the result."""
         challenger = make_evaluator(self.learner.ema_network, self.config.inference)
-        result, records = run_gate(
+        result = run_gate(
             self.game, self.config, challenger, self.best, self.run.seed(GATE), self.cores, show
         )
-        return self.decide(self.checkpoint(), challenger, result, records)
+        return self.decide(self.checkpoint(), challenger, result)
 
     def decide(
-        self,
-        checkpoint: Checkpoint,
-        challenger: BatchedEvaluator,
-        result: MatchResult,
-        records: Sequence[GameRecord],
-    ) -> MatchResult:
-        """Make the challenger the best if its result is good enough; return the result."""
+        self, checkpoint: Checkpoint, challenger: BatchedEvaluator, result: GateResult
+    ) -> GateResult:
+        """Make the challenger the best if the gate accepts it; return the result."""
         state = self.run.state
-        rating = state.rating + result.elo
+        state.rating += result.gain
+        rating = state.rating if result.accepted else state.rating + result.match.elo
         name = self.run.save_player(dataclasses.replace(checkpoint, rating=rating))
-        if self.config.gate.accepts(result.score):
-            self.best, state.best, state.rating = challenger, name, rating
-        self.run.save_samples("gate", records)
+        if result.accepted:
+            self.best, state.best = challenger, name
+        self.run.save_samples("gate", result.records)
         return result
 
     def measure(self) -> dict[str, float]:
@@ -263,7 +259,8 @@ class Training:
         if self.evaluation is None or not (work := self.evaluation.due(self.run.state.iteration)):
             return {}
         with self._stage("measure", work, "answer") as bar:
-            seed = self.run.seed(MEASURE)
+            # The same openings each time: changes of the curve are those of the player.
+            seed = [self.config.run.seed, 0, MEASURE]
             return self.evaluation.measure(self.best, seed, self.workers, bar.update)
 
     def report(
@@ -271,7 +268,7 @@ class Training:
         write: Callable[[int, Metrics], None],
         games: SelfPlayResult,
         steps: StepReport,
-        result: MatchResult | None,
+        result: GateResult | None,
         strength: Mapping[str, float],
     ) -> dict[str, float]:
         """Write the iteration's metrics, print one line about it, and return the curves' values."""

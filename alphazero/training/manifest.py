@@ -48,7 +48,7 @@ class RunState:
     seconds: float = 0.0
     """of training, over all sessions"""
     rating: float = 0.0
-    """the best player's Elo: the sum of the gains at the gates"""
+    """the best player's Elo: the sum of the `gain` of all gates"""
     best: str = ""
     learner: str = ""
     unfinished: str = ""

@@ -5,15 +5,18 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from helpers.results import match, swapped
+from helpers.games import TIC_TAC_TOE
+from helpers.results import match, record, swapped
 
+from alphazero.arena.bradley_terry import PairScore
 from alphazero.arena.contests import MIN_GAMES_BETWEEN_CHECKS, play_match, player_factory
-from alphazero.arena.elo import expected_score
+from alphazero.arena.elo import expected_score, record_scores
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.sprt import PAIR_SCORES, UNSEEN, Sprt, count_pairs
 from alphazero.errors import AlphaZeroError
 from alphazero.games import make_game
 from alphazero.players.registry import parse_player
+from alphazero.records.game_record import GameRecord
 
 
 def likeliest(counts: Sequence[float], mean: float) -> float:
@@ -54,21 +57,29 @@ def test_the_ratio_is_that_of_the_likeliest_distributions_of_the_two_means(
     assert test.ratio(counts) == pytest.approx(under1 - under0, abs=1e-6)
 
 
-def test_only_whole_pairs_are_counted_by_the_sum_of_their_scores() -> None:
+def scores(records: Sequence[GameRecord]) -> list[PairScore]:
+    return record_scores(TIC_TAC_TOE, records)
+
+
+def test_pairs_are_counted_by_the_mean_of_their_scores() -> None:
     records = match((1, 1), (1, 0), (0, 0), (1, -1), (-1, 0), (-1, -1), (0, 1))
-    assert count_pairs(records) == [1, 1, 2, 2, 1]
-    assert count_pairs(records[:-1]) == [1, 1, 2, 1, 1]
-    assert count_pairs(swapped(records)) == [1, 2, 2, 1, 1]
+    assert count_pairs(scores(records)) == [1, 1, 2, 2, 1]
+    assert count_pairs(scores(swapped(records))) == [1, 2, 2, 1, 1]
     assert Sprt(0, 5).ratio(count_pairs([])) == 0
 
 
 def test_the_answer_turns_round_when_the_players_change_places() -> None:
     records = match(*[(1, 1)] * 30, *[(1, -1)] * 10)
-    assert Sprt(0, 100).verdict(records) is True
-    assert Sprt(0, 100).verdict(swapped(records)) is False
-    assert Sprt(0, 100).verdict(records[:4]) is None
-    description = Sprt(0, 100).describe(records)
+    assert Sprt(0, 100).verdict(scores(records)) is True
+    assert Sprt(0, 100).verdict(scores(swapped(records))) is False
+    assert Sprt(0, 100).verdict(scores(records[:4])) is None
+    description = Sprt(0, 100).describe(scores(records))
     assert description.startswith("sequential test of Elo +0 against +100: elo1 accepted; ")
+
+
+def test_repeated_games_decide_nothing() -> None:
+    repeated = [record(side, 1, pair, (side,)) for pair in range(200) for side in (0, 1)]
+    assert Sprt(0, 100).verdict(scores(repeated)) is None
 
 
 # How a pair scores, by how drawish and how dependent its games are: each is tilted to the mean.
@@ -147,4 +158,4 @@ def test_a_match_ends_with_the_part_of_its_schedule_that_answers() -> None:
         assert played == schedule[: len(played)], "in the order of the schedule"
         assert len(played) == max(MIN_GAMES_BETWEEN_CHECKS, 200 // 8 // 2 * 2) == sum(shown)
         few = records[: MIN_GAMES_BETWEEN_CHECKS // 4]
-        assert certain.verdict(few) is None, "else this test would show nothing"
+        assert certain.verdict(scores(few)) is None, "else this test would show nothing"

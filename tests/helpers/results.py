@@ -10,10 +10,13 @@ from alphazero.records.game_record import GameRecord, Pairing
 NONE = np.zeros(0, np.float32)
 
 
-def record(side: int, value: int, pair: int, actions: Sequence[int] = (0,)) -> GameRecord:
-    """A game that player 0 played as `side` (0 moves first); `value`: its result, +1, 0 or -1."""
+def record(side: int, value: int, pair: int, actions: Sequence[int] = ()) -> GameRecord:
+    """A game that player 0 played as `side` (0 moves first); `value`: its result, +1, 0 or -1.
+
+    Without `actions`, which need not be legal, its moves are those of no other pair.
+    """
     outcome = value if side == 0 else -value
-    moves = np.array(actions, np.int32)
+    moves = np.array(actions or (pair,), np.int32)
     return GameRecord(Pairing((side, 1 - side), (), pair), moves, NONE, NONE, NONE, outcome)
 
 

@@ -14,14 +14,16 @@ from helpers.runs.events import points
 from helpers.runs.tiny_run import fingerprint, tiny_config
 
 from alphazero.arena.bradley_terry import fit
-from alphazero.arena.tournament import Tournament
+from alphazero.arena.elo import Result, pair_scores
+from alphazero.arena.openings import paired_openings
+from alphazero.arena.tournament import Tournament, results_of
 from alphazero.errors import ConfigError
 from alphazero.games import make_game
 from alphazero.games.game import value_of
 from alphazero.games.nim import LEFT
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.players.registry import parse_player
-from alphazero.records.game_record import GameRecord
+from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training import evaluation
 from alphazero.training.evaluation import OPENING_MOVES, AnchorMatches, SolvedPositionsCheck
 from alphazero.training.loop import resume, train
@@ -74,14 +76,13 @@ def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(
     figures = matches.run(KnowsNim(honest=True), [1, 2], 2)
     assert matches.games == len(played) == 18
 
-    counts = np.zeros((4, 4, 3), np.int64)
     between = Tournament(NIM, [parse_player(name) for name in ANCHORS], 6, OPENING_MOVES, seed=5)
     between.play(2)
-    counts[1:, 1:] = between.counts()
+    results = results_of(["best", *(spec.name for spec in between.specs)], between.played)
     points_made: dict[int, list[float]] = {1: [], 2: [], 3: []}
     for record in played:
         first, second = record.pairing.players
-        counts[first, second, record.outcome + 1] += 1
+        results.append(Result.of(record))
         assert 0 in (first, second)
         other = first + second
         mine = value_of(record.outcome, 0 if first == 0 else 1)
@@ -89,7 +90,7 @@ def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(
     for place, name in enumerate(("random", "uct_20", "minimax_2"), 1):
         assert len(points_made[place]) == 6
         assert figures[f"anchors/{name}/score"] == np.mean(points_made[place])
-    ratings = fit(counts, anchor=1)
+    ratings = fit(4, pair_scores(NIM, results), anchor=1)
     assert figures["anchors/elo"] == ratings.elo[0]
     assert figures["anchors/elo_low"] == ratings.low[0] < ratings.elo[0] < ratings.high[0]
     assert figures["anchors/elo_high"] == ratings.high[0]
@@ -188,10 +189,18 @@ def test_measuring_draws_its_curves_and_changes_nothing_that_is_learned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finished_run: Path
 ) -> None:
     monkeypatch.setattr(evaluation, "GAMES", 2)
+    openings: list[list[Pairing]] = []
+
+    def remember(*arguments: object) -> list[Pairing]:
+        openings.append(paired_openings(*arguments))  # type: ignore[arg-type]
+        return openings[-1]
+
+    monkeypatch.setattr(evaluation, "paired_openings", remember)
     measured = [f"evaluation.anchors={NAMES}", "evaluation.interval=2"]
     measured += ["evaluation.solved_positions_per_stage=4"]
     run = train(tiny_config(tmp_path / "measured", *measured, "budget.iterations=2"))
     resume(run, ["budget.iterations=4"])
+    assert openings[:3] == openings[3:], "of three anchors in two measurements"
     known, found = fingerprint(finished_run), fingerprint(run)
     assert found.pop("config.yaml") != known.pop("config.yaml")
     assert found == known

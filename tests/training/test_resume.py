@@ -40,6 +40,7 @@ from alphazero.errors import RunError
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.training import iteration, resignation
 from alphazero.training.data.game_shard import RESIGNED
+from alphazero.training.gate import GateResult
 from alphazero.training.iteration import Training
 from alphazero.training.loop import resume, train
 from alphazero.training.manifest import player_name
@@ -678,16 +679,18 @@ def test_a_budget_of_minutes_ends_the_run_by_the_clock(tmp_path: Path, monkeypat
 # --- the loop ------------------------------------------------------------------------------------
 
 
-def test_a_rating_is_the_best_player_s_plus_the_gate_s_difference(tmp_path: Path) -> None:
+def test_a_gate_adds_its_gain_to_the_rating_whether_it_accepts_or_not(tmp_path: Path) -> None:
     training = Training(RunDirectory.create(tiny_config(tmp_path)), 1)
     state = training.run.state
-    for step, (wins, elo, best) in enumerate([(3, 120, 120), (4, 80, 200), (0, -50, 200)], 1):
+    gates = [(3, 120, 100, 100), (4, 80, 70, 170), (0, -50, -5, 165)]
+    for step, (wins, elo, gain, best) in enumerate(gates, 1):
         state.step, before = step, state.best
-        result = MatchResult(wins, 0, 4 - wins, 4, elo, elo - 10, elo + 10)
-        training.decide(training.checkpoint(), training.best, result, [])
+        match = MatchResult(wins, 0, 4 - wins, 4, elo, elo - 10, elo + 10)
+        result = GateResult(match, [], wins > 0, gain)
+        training.decide(training.checkpoint(), training.best, result)
         assert state.rating == best
         saved = load_checkpoint(training.run.folder / player_name(step))
-        assert saved.rating == [120, 200, 150][step - 1]
+        assert saved.rating == [100, 170, 115][step - 1]
         assert state.best == (player_name(step) if wins else before)
 
 

@@ -22,14 +22,13 @@ from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from alphazero.arena.elo import MatchResult
 from alphazero.config.schema import Config, RayConfig
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.gate import decide_gate
+from alphazero.training.gate import GateResult, decide_gate
 from alphazero.training.selfplay import SelfPlayResult, SelfPlayStats
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.jobs import split_evenly
@@ -61,7 +60,6 @@ POLL_SECONDS = 0.5
 RESUME = "the last saved iteration is whole, resume it afterwards"
 
 ActorResult: TypeAlias = Future[Any]
-GateResult: TypeAlias = tuple[MatchResult, list[GameRecord]]
 
 
 class NetworkSnapshot(NamedTuple):

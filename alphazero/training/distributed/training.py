@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from alphazero.arena.elo import MatchResult
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
-from alphazero.training.distributed.actor_pool import GateResult, NetworkSnapshot
+from alphazero.training.distributed.actor_pool import NetworkSnapshot
 from alphazero.training.distributed.ray_cluster import open_actor_pool
+from alphazero.training.gate import GateResult
 from alphazero.training.iteration import Training
 from alphazero.training.learning.learner import StepReport
 from alphazero.training.manifest import player_name
@@ -73,19 +73,19 @@ class DistributedTraining(Training):
         ahead = min(self._steps_ahead(positions_before), MAX_STEPS_AHEAD)
         return self.do_steps(max(steps - ahead, 0), metrics)
 
-    def gate(self, steps: StepReport) -> MatchResult | None:
+    def gate(self, steps: StepReport) -> GateResult | None:
         return self._gate() if steps.steps or self.pending_gate else None
 
     def gate_is_due(self) -> bool:
         return self.pending_gate is not None or super().gate_is_due()
 
-    def play_gate(self, show: Progress) -> MatchResult | None:
+    def play_gate(self, show: Progress) -> GateResult | None:
         """Begin a gate, or use its result once it is there."""
         pending = self.pending_gate or self._begin_gate(show)
         # At the end of the run no later iteration could use the result: wait for it.
         if pending.result.done() or self.run.budget_is_spent():
             self.pending_gate = None
-            return self.decide(pending.checkpoint, pending.evaluator, *pending.result.result())
+            return self.decide(pending.checkpoint, pending.evaluator, pending.result.result())
         self.pending_gate = pending
         return None
 

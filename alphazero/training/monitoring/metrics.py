@@ -14,6 +14,7 @@ from alphazero.arena.elo import MatchResult
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
 from alphazero.training.data.replay_buffer import ReplayBuffer
+from alphazero.training.gate import GateResult
 from alphazero.training.learning.learner import StepReport
 from alphazero.training.learning.losses import LOSS_METRICS
 from alphazero.training.manifest import RunState
@@ -39,7 +40,7 @@ class IterationReport:
     state: RunState
     games: SelfPlayResult
     steps: StepReport
-    gate: MatchResult | None
+    gate: GateResult | None
     """result of the gate that ended in this iteration, if one did"""
     measurements: Mapping[str, float]
     """measurements of strength and of games not learned from yet, by metric name"""
@@ -70,9 +71,9 @@ class IterationReport:
             f"{stats.simulations / self.playing:,.0f} simulations/s, "
             f"{3600 * len(self.games.finished) / self.playing:,.0f} games/h"
         )
-        if (gate := self.gate) is not None:
-            verdict = "accepted" if self.config.gate.accepts(gate.score) else "refused"
-            line += f"; gate {gate.score:.1%}, Elo {gate.elo:+z.0f}, {verdict}"
+        if self.gate is not None:
+            match, verdict = self.gate.match, "accepted" if self.gate.accepted else "refused"
+            line += f"; gate {match.score:.1%}, Elo {match.elo:+z.0f}, {verdict}"
         if "anchors/elo" in self.measurements:
             line += f"; Elo by anchors {self.measurements['anchors/elo']:+z.0f}"
         return line
@@ -137,7 +138,7 @@ def _share_of_outcome(outcome: int) -> Callable[[IterationReport], float]:
 
 
 def _gate(read: Callable[[MatchResult], float]) -> Callable[[IterationReport], float | None]:
-    return lambda report: None if report.gate is None else read(report.gate)
+    return lambda report: None if report.gate is None else read(report.gate.match)
 
 
 def _mean_length(report: IterationReport) -> float:
@@ -155,7 +156,7 @@ CHARTS: Final[Mapping[str, tuple[str, ...]]] = {
         "the best player's Elo, by games against the anchors",
         "the best player's score against the anchors",
         "optimal moves in solved positions",
-        "the best player's Elo, gains at the gates added up",
+        "the best player's Elo, by the gates",
         "the challenger's Elo against the best, at the gate",
     ),
     "loss": ("loss and its parts", "losses of the auxiliary heads", "entropy of the policies"),
@@ -311,7 +312,8 @@ METRICS: Final[Mapping[str, Metric]] = {
     ),
     "gate/rating": Metric(
         "Elo",
-        "the best player's, gains at the gates added up from 0",
+        "the best player's, where the first network has 0: the gains at the gates added up, each "
+        "without the luck that got the challenger accepted",
         lambda report: None if report.gate is None else report.state.rating,
         _RATING,
     ),

@@ -38,8 +38,8 @@ class Mutation(NamedTuple):
 MUTATIONS = (
     Mutation(
         "arena/elo.py",
-        "value = value_of(record.outcome, record.pairing.players.index(0))",
-        "value = record.outcome",
+        "return win_rate(value_of(self.outcome, self.pairing.players.index(player)))",
+        "return win_rate(self.outcome)",
         "results are those of who moved first",
         "arena/test_elo.py::test_wins_and_losses_are_those_of_the_first_player_on_both_sides",
     ),

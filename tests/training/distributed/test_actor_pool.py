@@ -620,9 +620,10 @@ def test_a_gate_of_actors_plays_every_opening_with_both_colours(tmp_path: Path) 
         for seed, name in enumerate(("best", "new"))
     ]
     play(pool, versions[0])
-    result, records = pool.gate(versions[1], versions[0], [3], bool).result(HANG)
+    result = pool.gate(versions[1], versions[0], [3], bool).result(HANG)
+    records = result.records
     pool.close()
     assert [game.pairing.players for game in records] == [(0, 1), (1, 0)] * 5
     for one, two in zip(records[::2], records[1::2], strict=True):
         assert one.pairing.opening == two.pairing.opening
-    assert result == match_result(records)
+    assert result.match == match_result(TIC_TAC_TOE, records)
