@@ -161,24 +161,15 @@ def _interval(
     others[index] = False
     ends = []
     for side in (-1.0, 1.0):
-        strengths = best.copy()
-
-        def excess(
-            distance: float, side: float = side, strengths: Float64Array = strengths
-        ) -> float:
+        strengths, near, far = best.copy(), 0.0, math.inf
+        while far - near > 1e-3 and (near < MAX_STRENGTH or far < math.inf):
+            distance = (near + far) / 2 if far < math.inf else 2 * near + 0.25
             strengths[index] = best[index] + side * distance
-            strengths[:] = model.maximise(strengths, others)
-            return 2 * (peak - model.likelihood(strengths)) - deviance
-
-        near, far = 0.0, 0.25
-        while (is_inside := excess(far) < 0) and far < MAX_STRENGTH:
-            near, far = far, 2 * far
-        if is_inside:
-            ends.append(side * math.inf)
-            continue
-        while far - near > 1e-3:
-            middle = (near + far) / 2
-            near, far = (middle, far) if excess(middle) < 0 else (near, middle)
+            strengths = model.maximise(strengths, others)
+            if 2 * (peak - model.likelihood(strengths)) < deviance:
+                near = distance
+            else:
+                far = distance
         ends.append(float(best[index]) + side * (near + far) / 2)
     return ends[0], ends[1]
 

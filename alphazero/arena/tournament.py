@@ -156,23 +156,23 @@ class Tournament:
     def _file(self) -> Path | None:
         return self.folder / GAMES_FILE if self.folder else None
 
-    def _check(self, each: PlayedGame) -> None:
+    def _check(self, game: PlayedGame) -> None:
         """Raise PlayerError unless a stored game fits this tournament."""
-        known = {spec.name: spec for spec in self.specs}
+        specs = {spec.name: spec for spec in self.specs}
         where = f"{printable(self._file or '')}: "
-        if each.game != self.game:
+        if game.game != self.game:
             raise PlayerError(f"{where}holds games of another game; choose another folder")
-        if each.outcome == ONGOING:
+        if game.outcome == ONGOING:
             raise PlayerError(f"{where}holds a game that is not over; choose another folder")
-        for name, player_hash in zip(each.players, each.player_hashes, strict=True):
-            if name in known and known[name].player_hash != player_hash:
+        for name, player_hash in zip(game.players, game.player_hashes, strict=True):
+            if name in specs and specs[name].player_hash != player_hash:
                 raise PlayerError(
                     f"{where}holds games of an earlier {name}, whose file was another one; choose "
                     "another folder"
                 )
-        if known.keys() >= set(each.players):
-            opening = self._opening(each.players, each.pair)
-            if each.actions[: each.opening] != opening:
+        if specs.keys() >= set(game.players):
+            opening = self._opening(game.players, game.pair)
+            if game.actions[: game.opening] != opening:
                 raise PlayerError(
                     f"{where}holds games from other openings; give the same seed and number of "
                     "opening moves, or another folder"

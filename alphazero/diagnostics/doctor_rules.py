@@ -81,8 +81,7 @@ class RunData:
 def check_gate_games(data: RunData) -> str | None:
     """Check for duplicates among the gate's games.
 
-    They add no information: with half of them, the 95 % interval, which assumes independent games,
-    is too narrow by a factor of √2.
+    They add no information: with half of them, the gate decides as half as many games would.
     """
     if not data.config.gate.games:
         return None

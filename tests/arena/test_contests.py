@@ -26,8 +26,8 @@ def test_a_match_needs_two_players_of_one_game_and_pairs_of_games() -> None:
 
 
 def test_a_grade_counts_the_optimal_moves() -> None:
-    found = alphazero.grade("tic_tac_toe", simulations=0)
-    assert found.positions == 13_306
-    assert found.share > 0.8
+    result = alphazero.grade("tic_tac_toe", simulations=0)
+    assert result.positions == 13_306
+    assert result.share > 0.8
     with pytest.raises(PlayerError, match="expected a checkpoint"):
         alphazero.grade("uct:10")

@@ -40,22 +40,22 @@ def tournament(texts: Sequence[str] = THREE, games: int = 8, **more: object) -> 
     return Tournament(TIC_TAC_TOE, specs(*texts), games, 2, **more)  # type: ignore[arg-type]
 
 
-def play(each: Tournament, workers: int = 1) -> int:
+def play(contest: Tournament, workers: int = 1) -> int:
     """Play what is missing; return how many games that were."""
     shown: list[int] = []
-    each.play(workers, shown.append)
+    contest.play(workers, shown.append)
     return sum(shown)
 
 
 def test_every_two_players_meet_as_often_with_colours_swapped() -> None:
-    each = tournament()
-    assert each.missing == 24 == play(each)
-    assert each.missing == 0
-    assert each.pairings == [(0, 1), (0, 2), (1, 2)]
-    meetings = Counter(result.pairing.players for result in each.results)
+    contest = tournament()
+    assert contest.missing == 24 == play(contest)
+    assert contest.missing == 0
+    assert contest.pairings == [(0, 1), (0, 2), (1, 2)]
+    meetings = Counter(result.pairing.players for result in contest.results)
     assert meetings == dict.fromkeys(itertools.permutations(range(3), 2), 4)
     openings: dict[object, list[PlayedGame]] = {}
-    for game in each.played:
+    for game in contest.played:
         openings.setdefault((frozenset(game.players), game.pair), []).append(game)
     assert len(openings) == 12
     for first, second in openings.values():
@@ -65,20 +65,20 @@ def test_every_two_players_meet_as_often_with_colours_swapped() -> None:
 
 
 def test_in_a_gauntlet_the_first_meets_all_others() -> None:
-    each = tournament(gauntlet=True)
-    assert play(each) == 16
-    rows = standings(each, 0)
+    contest = tournament(gauntlet=True)
+    assert play(contest) == 16
+    rows = standings(contest, 0)
     assert {row.name: row.games for row in rows} == dict(zip(THREE, (16, 8, 8), strict=True))
 
 
 def test_wins_draws_and_losses_are_counted_from_each_players_view() -> None:
-    each = tournament(games=20)
-    play(each)
-    rows = standings(each, 0)
+    contest = tournament(games=20)
+    play(contest)
+    rows = standings(contest, 0)
     for row in rows:
         values = [
             value_of(game.outcome, game.players.index(row.name))
-            for game in each.played
+            for game in contest.played
             if row.name in game.players
         ]
         counted = values.count(1), values.count(0), values.count(-1)
@@ -125,9 +125,9 @@ def test_an_interrupted_tournament_ends_as_it_would_have(tmp_path: Path) -> None
 
 
 def test_half_a_pair_is_played_again(tmp_path: Path) -> None:
-    each = tournament(THREE[:2], folder=tmp_path)
-    play(each)
-    save_games(tmp_path / GAMES_FILE, each.played[:-1])
+    contest = tournament(THREE[:2], folder=tmp_path)
+    play(contest)
+    save_games(tmp_path / GAMES_FILE, contest.played[:-1])
     assert tournament(THREE[:2], folder=tmp_path).missing == 2
 
 
@@ -179,18 +179,18 @@ ROWS = [
 
 
 def test_the_table_is_aligned() -> None:
-    each = tournament()
-    play(each)
-    lines = table(ROWS, each).splitlines()
+    contest = tournament()
+    play(contest)
+    lines = table(ROWS, contest).splitlines()
     assert lines[:4] == [
         "player    Elo  95 % interval  games  score  won  drawn   lost",
         "a:b=1,c  +312   +250 to +400    120  75.0%   80     20     20",
         "random     +0         anchor  1,200   0.0%    0      0  1,200",
         "uct        +0       +0 to +0  1,200   0.0%    0      0  1,200",
     ]
-    wins, draws = (sum(game.outcome == outcome for game in each.played) for outcome in (1, 0))
+    wins, draws = (sum(game.outcome == outcome for game in contest.played) for outcome in (1, 0))
     score = (wins + draws / 2 + 0.5) / 25
-    distinct = count_distinct(TIC_TAC_TOE, each.results)
+    distinct = count_distinct(TIC_TAC_TOE, contest.results)
     assert lines[4:] == [
         f"moving first is worth {400 * math.log10(score / (1 - score)):+.0f} Elo; "
         f"{draws / 24:.0%} of the games are drawn; {distinct} of 24 games distinct"
