@@ -187,9 +187,8 @@ def match(options: argparse.Namespace) -> int:
         result, records = summarize(game, games, options.sprt)
     if file:
         file.save(records)
-    opening = "the initial position"
-    if moves := options.opening_moves:
-        opening = f"openings of {moves} random moves"
+    moves = options.opening_moves
+    opening = f"openings of {moves} random moves" if moves else "the initial position"
     summary = f"against {names[1]}: {result}, from {opening}"
     forfeits = [
         ForfeitLine(
