@@ -26,25 +26,17 @@ INTEGRATION = (
 """Folders and files whose tests take seconds each, or many together; single tests have the mark."""
 
 
-COMPILED_LATE = (
-    "mcts.kernels.simulation",
-    "solvers.alphabeta",
-    "solvers.connect_four",
-    "games.hex",
-)
-"""Modules whose kernels the tests, in their order, need long after those of other games."""
-
-
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Let the second worker of a whole run import `COMPILED_LATE` first.
+    """Compile the search in the second worker of a whole run, while the first needs other kernels.
 
-    Workers import the test modules in the same order. Where no kernels are cached, two would
-    compile the same ones side by side, for more than a minute each.
+    Workers run the tests in the same order: where no kernels are cached, they would compile the
+    same ones side by side. No worker prints on standard error that it compiles.
     """
+    jit = importlib.import_module("alphazero.utils.jit")
+    jit._KernelCache.compiled = 1
     whole = [Path(each).resolve() for each in session.config.args] == [TESTS]
     if whole and os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
-        for name in COMPILED_LATE:
-            importlib.import_module(f"alphazero.{name}")
+        importlib.import_module("alphazero.mcts.kernels.simulation").next_batch.compile()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -204,10 +204,10 @@ def info(options: argparse.Namespace) -> None:
             raise AlphaZeroError(f"{name} holds games, no checkpoint; try: alphazero replay {name}")
     check_checkpoint(path)
 
-    from alphazero.network.checkpoint import load_checkpoint
+    from alphazero.network.checkpoint import load_description
     from alphazero.players.checkpoint_player import describe, facts
 
-    checkpoint = load_checkpoint(path)
+    checkpoint = load_description(path)
     print_result(options, describe(path, checkpoint), **facts(path, checkpoint))
 
 
@@ -230,13 +230,13 @@ def list_all(options: argparse.Namespace) -> None:
     if options.names:
         return
 
-    from alphazero.network.checkpoint import load_checkpoint
+    from alphazero.network.checkpoint import load_description
     from alphazero.players.checkpoint_player import summarize
     from alphazero.utils.shipped import shipped_players
 
     print("players")
     for name, path in shipped_players().items():
-        summary = summarize(path, load_checkpoint(path)).replace("\n", "\n" + 18 * " ")
+        summary = summarize(path, load_description(path)).replace("\n", "\n" + 18 * " ")
         print(f"  {name:15} {summary}")
     print("more of a player: alphazero info NAME; the licence is the program's, MIT")
 

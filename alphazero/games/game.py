@@ -22,19 +22,17 @@ from enum import Enum, auto
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numba import types
 
 from alphazero.errors import GameError
 from alphazero.games.compiled_rules import (
     HEURISTIC_SCALE,
     RuleFunctions,
-    RulesType,
     gather_rules,
     no_margin,
     no_owners,
 )
 from alphazero.utils.arrays import BoolArray, Float32Array, Int8Array, Int64Array
-from alphazero.utils.jit import compile_deferred, inline_kernel, kernel, shared_kernel
+from alphazero.utils.jit import inline_kernel, shared_kernel
 
 State = Int64Array
 Mask = BoolArray
@@ -72,17 +70,6 @@ def squash(difference: int, scale: int) -> int:
     """Return d / (|d| + scale) of a win as a heuristic, which keeps the order of differences d."""
     share = abs(difference) * HEURISTIC_SCALE // (abs(difference) + scale)
     return share if difference > 0 else -share
-
-
-@kernel(types.int64(RulesType, types.int64[::1], types.int64[::1], types.boolean[::1]))
-def _play_line(rules: Any, state: State, actions: Int64Array, mask: Mask) -> int:
-    """Play `actions` up to the first illegal one; return how many were played."""
-    for move in range(len(actions)):
-        rules.functions.legal(state, mask)
-        if not 0 <= actions[move] < len(mask) or not mask[actions[move]]:
-            return move
-        rules.functions.play(state, actions[move])
-    return len(actions)
 
 
 class Symmetries(NamedTuple):
@@ -156,7 +143,6 @@ class Game(ABC):
     @functools.cached_property
     def rules(self) -> Any:
         """The compiled rules, as kernels take them."""
-        compile_deferred()
         return gather_rules(*self.rule_functions)
 
     @property
@@ -322,9 +308,11 @@ class Game(ABC):
     def play(self, state: State, *actions: int) -> State:
         """Return the position after `actions`; raise GameError at the first illegal one."""
         state, mask = state.copy(), np.zeros(self.num_actions, np.bool_)
-        played = _play_line(self.rules, state, np.array(actions, np.int64), mask)
-        if played < len(actions):
-            raise GameError(f"action {actions[played]} is not legal here")
+        for action in actions:
+            self.rule_functions.legal(state, mask)
+            if not 0 <= action < len(mask) or not mask[action]:
+                raise GameError(f"action {action} is not legal here")
+            self.rule_functions.play(state, action)
         return state
 
     def outcome(self, state: State) -> int:

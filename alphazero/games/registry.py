@@ -22,7 +22,6 @@ from typing import TypeVar, cast
 
 from alphazero.errors import GameError, did_you_mean
 from alphazero.games.game import Game
-from alphazero.utils.jit import compile_deferred, deferred_compilation
 from alphazero.utils.plug_ins import explain_failure, place_of, reason_of
 
 Kind = TypeVar("Kind", bound=type[Game])
@@ -58,8 +57,7 @@ def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
 def _own_games() -> dict[str, str]:
     """Return the module of each game of this folder, by name, as found in the source texts.
 
-    Importing a game compiles its rules, which takes seconds if they are not cached. So a mistyped
-    name needs no import, and a game is imported without the others.
+    So a mistyped name needs no import, and a game is imported without the others.
     """
     package = Path(__file__).parents[2]
     return {
@@ -95,8 +93,7 @@ def _load_plug_in(entry: EntryPoint) -> None:
 def _import_own(module: str, name: str) -> None:
     """Import a module of this folder; raise GameError with the place and reason if that fails."""
     try:
-        with deferred_compilation():  # `make_game` checks the options before it compiles
-            importlib.import_module(module)
+        importlib.import_module(module)
     except (Exception, SystemExit) as error:
         file = f"{module.replace('.', '/')}.py"
         place = place_of(error, lambda path: path.match(file), module)
@@ -136,7 +133,7 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
     """Return the game called `name`.
 
     Raises GameError for an unknown game, an unknown option or one out of its range, a missing
-    method, or rules that cannot be compiled.
+    method, or a plug-in's rules that cannot be compiled.
     """
     defaults = game_options(name)
     for option, value in options.items():
@@ -151,20 +148,29 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
     if game_class.__abstractmethods__:
         raise GameError(f"{name} has no {', '.join(sorted(game_class.__abstractmethods__))}")
     game = game_class(**cast(dict[str, int], {**defaults, **options}))
+    if name not in _own_games():
+        compile_rules(game)
+    return game
+
+
+def compile_rules(game: Game) -> None:
+    """Compile a game's rules; raise GameError with the place and reason if that fails."""
     compiled = False
     try:
-        compile_deferred()
+        for rule in game.rule_functions:
+            if hasattr(rule, "signature"):
+                rule.compile()  # numba names the line
         compiled = True
         _ = game.rules
     except Exception as error:
         # numba's TypeError wraps its own errors; `check_game` reports other faults of the rules.
         if not compiled or "Failed in nopython mode" in str(error):
-            file = getattr(sys.modules.get(game_class.__module__), "__file__", name)
+            module = type(game).__module__
+            file = getattr(sys.modules.get(module), "__file__", None) or module
             place = place_of(error, lambda path: path == Path(file), file)
             raise GameError(
-                f"the rules of {name} cannot be compiled: {place}: {reason_of(error)}"
+                f"the rules of {name_of(game)} cannot be compiled: {place}: {reason_of(error)}"
             ) from error
-    return game
 
 
 def read_game(text: str) -> Game:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.mcts.evaluator import Evaluator, FixedBatches
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
+from alphazero.mcts.kernels.simulation import next_batch
 from alphazero.mcts.kernels.tree import EDGE
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import NODES_PER_SIMULATION
@@ -26,8 +28,6 @@ from alphazero.network.checkpoint import (
     refuse,
     save_checkpoint,
 )
-from alphazero.network.inference.backend import make_evaluator
-from alphazero.network.inference.batched_evaluator import rows_in_match
 from alphazero.players.budget import Budget
 from alphazero.players.levels import (
     Level,
@@ -39,6 +39,7 @@ from alphazero.players.levels import (
 )
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.files import printable, sha256_of
+from alphazero.utils.jit import compile_aside
 
 TREE_BYTES = 2 << 30
 """Memory limit, in bytes, of the trees of one player; only the part in use is touched."""
@@ -94,6 +95,8 @@ class CheckpointPlayer:
         alone must fill a batch, else 1. With `leaves` or one game, results are bitwise independent
         of earlier searches and other games; otherwise last bits depend on how games share batches.
         """
+        from alphazero.network.inference.batched_evaluator import rows_in_match
+
         budget = budget or Budget(level.simulations if level else self.settings.simulations)
         simulations = UNLIMITED if budget.simulations is None else budget.simulations
         settings = dataclasses.replace(self.settings, simulations=simulations)
@@ -131,6 +134,8 @@ class CheckpointPlayer:
         Raises:
             CheckpointError: when its weights do not fit, as those of dense heads.
         """
+        from alphazero.network.inference.backend import make_evaluator
+
         evaluator = make_evaluator(self.checkpoint.network(game), InferenceConfig())
         return dataclasses.replace(self, game=game, evaluator=evaluator)
 
@@ -167,7 +172,10 @@ def load_checkpoint_player(
         CheckpointError: in one line, for a file that is no checkpoint.
     """
     path = find_checkpoint(Path(path))
+    compile_aside(next_batch)  # while torch is loaded
     checkpoint = load_checkpoint(path)
+    from alphazero.network.inference.backend import make_evaluator
+
     return CheckpointPlayer(
         path,
         checkpoint,
@@ -216,7 +224,7 @@ def summarize(path: Path, checkpoint: Checkpoint) -> str:
 def describe(path: Path, checkpoint: Checkpoint) -> str:
     """Describe a checkpoint: game, network, training and strength."""
     network, details = checkpoint.network_settings, checkpoint.details
-    weights = sum(tensor.numel() for tensor in checkpoint.weights.values())
+    weights = sum(math.prod(tensor.shape) for tensor in checkpoint.weights.values())
     search = search_settings(checkpoint)
     game = make_game(checkpoint.game_name, **checkpoint.game_options)
     shares = search.transpositions != "never" and not game.history_in_state
@@ -261,7 +269,7 @@ def facts(path: Path, checkpoint: Checkpoint) -> dict[str, Any]:
         "game": checkpoint.game_name,
         "game_options": checkpoint.game_options,
         "network": checkpoint.network_settings,
-        "weights": sum(tensor.numel() for tensor in checkpoint.weights.values()),
+        "weights": sum(math.prod(tensor.shape) for tensor in checkpoint.weights.values()),
         "steps": checkpoint.step,
         "iterations": checkpoint.iteration,
         **{name: details.get(name) for name in ("games", "positions", "evaluations", "initial")},

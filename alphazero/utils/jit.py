@@ -1,4 +1,4 @@
-"""Compilation by numba, with a cache that is verified and never stale.
+"""Compilation by numba at first use, with a cache that is verified and never stale.
 
 numba's own file cache misses changes in a callee of another file, fails at every start after a
 truncated file, and runs machine code with a flipped bit. Here the name of a kernel's file contains
@@ -13,24 +13,32 @@ import hashlib
 import io
 import os
 import shutil
+import signal
 import stat
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
-from tqdm import tqdm
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import DEFAULT_FLAGS, Compiler
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
+from numba.core.targetconfig import ConfigStack
 
-from alphazero.utils.progress import shows_bars
+from alphazero.utils.machine import usable_cores
+from alphazero.utils.progress import passing_line
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -40,15 +48,6 @@ OUTSIDE = ("builtins", "math", "numba", "numpy", "operator")
 _DAY = 24 * 3600.0
 _MONTH = 30 * _DAY
 _DIGEST_BYTES = hashlib.sha256().digest_size
-
-
-def source_hash(package: Path) -> str:
-    """Return a hash of all `.py` files in `package` and the Python, numba and numpy versions."""
-    digest = hashlib.sha256(VERSIONS)
-    for path in sorted(package.rglob("*.py")):
-        digest.update(path.relative_to(package).as_posix().encode() + b"\0")
-        digest.update(path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
 
 
 def kernel_hash(function: Callable[..., Any], signature: Any) -> str:
@@ -76,7 +75,7 @@ def kernel_hash(function: Callable[..., Any], signature: Any) -> str:
                     add(name)
                     add_value(getattr(value, name), names)
         elif inner := getattr(value, "py_func", None) or getattr(value, "_defn", None):
-            add(getattr(value, "targetoptions", None))
+            add(getattr(value, "targetoptions", None), getattr(value, "signature", None))
             add_function(inner)
         elif isinstance(value, FunctionType):
             add_function(value)
@@ -211,10 +210,11 @@ class _Kernels(CompileResultCacheImpl):  # type: ignore[misc]
 class _KernelCache(FunctionCache):  # type: ignore[misc]
     """numba's cache of one function, in files that are verified before they are unpickled.
 
-    While missing kernels are compiled, a terminal shows a line with their number.
+    While missing kernels are compiled, a terminal shows a line with their number; elsewhere a line
+    names the first one.
     """
 
-    bar: "tqdm[Any] | None" = None
+    bar: Any = None
     compiled = 0
     """kernels that this process has compiled"""
     warned = False
@@ -227,6 +227,14 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         name = f"{function.__module__}.{function.__qualname__}"[-80:]
         self._cache_file = _HashedFiles(self._cache_path, f"{name}-{stamp}", stamp)
         self.enable()
+
+    def exists(self) -> bool:
+        return Path(self._cache_file._index_path).exists()
+
+    def close(self) -> None:
+        """End the line that a terminal shows."""
+        if self.bar is not None:
+            self.bar.close()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = None
@@ -245,10 +253,10 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
                 Path(self._cache_file._index_path).unlink()
         if found is None:
             _KernelCache.compiled += 1
-            if shows_bars():
-                number, name = _KernelCache.compiled, self._py_func.__name__
-                text = f"first start: compiling kernel {number} for later starts too, {name}"
-                self.bar = tqdm(desc=text, bar_format="{desc}", leave=False)
+            number, name = _KernelCache.compiled, self._py_func.__name__
+            text = f"first start: compiling kernel {number} for later starts too, {name}"
+            once = f"first start: compiling kernels for later starts too, {name} and others"
+            self.bar = passing_line(text, once if number == 1 else "")
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -256,81 +264,138 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
             super().save_overload(sig, data)
 
 
-_deferred: list[Callable[[], None]] = []
-"""Compilations left for `compile_deferred`, callees first."""
+class _LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Optimised LLVM code that becomes machine code as a part of its callers only."""
 
-_deferring = threading.local()
-_compiling = threading.RLock()
+    codegen = SimpleNamespace(set_env=lambda *_: None)
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, _name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+
+class _LinkedCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler, which writes to a `_LinkedLibrary`."""
+
+    def compile_extra(self, function: Any) -> Any:
+        self.state.library = _LinkedLibrary(self.state.targetctx.codegen(), function.__qualname__)
+        return super().compile_extra(function)
+
+
+class _Part(CPUDispatcher):  # type: ignore[misc]
+    """A function that is compiled into the kernels that call it; Python runs its source.
+
+    It is compiled once for all sizes of signed integers, which are int64 in it.
+    """
+
+    def __init__(self, function: Any, options: dict[str, Any]) -> None:
+        super().__init__(function, {}, options, _LinkedCompiler)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.py_func(*arguments)
+
+    def get_call_template(self, arguments: Any, keywords: Any) -> Any:
+        def widened(kind: Any) -> Any:
+            whole = isinstance(kind, types.Integer) and kind.signed
+            return types.int64 if whole else kind
+
+        return super().get_call_template(tuple(map(widened, arguments)), keywords)
 
 
 @contextmanager
-def deferred_compilation() -> Iterator[None]:
-    """Defer the compilation of kernels defined in the block until `compile_deferred`."""
-    before, length = getattr(_deferring, "now", False), len(_deferred)
-    _deferring.now = True
+def _signals_later() -> Iterator[None]:
+    """Call signal handlers after the block: what they raise in a callback of LLVM is lost."""
+    handlers, late = dict[int, Any](), list[int]()
+    if threading.current_thread() is threading.main_thread():
+        for signum in signal.valid_signals():
+            if callable(handler := signal.getsignal(signum)):
+                handlers[signum] = handler
+                signal.signal(signum, lambda number, _frame: late.append(number))
     try:
         yield
-    except BaseException:
-        del _deferred[length:]  # the module that defines them is not imported
-        raise
     finally:
-        _deferring.now = before
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in late:
+            signal.raise_signal(number)
 
 
-def compile_deferred() -> None:
-    """Compile the kernels that `deferred_compilation` deferred."""
-    with _compiling:
-        while _deferred:
-            _deferred[0]()
-            del _deferred[0]
+class _Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A function that is compiled for one signature, when it is first used."""
+
+    helper: "subprocess.Popen[bytes] | None" = None
+    """a process that compiles it"""
+
+    def __init__(self, function: Any, signature: Any) -> None:
+        super().__init__(function, {}, _OPTIONS)
+        self.signature = signature
+
+    def compile(self, _signature: Any = None) -> Any:
+        if self.helper:
+            self.helper.wait()  # if it failed, the kernel is compiled here
+        with global_compiler_lock, _signals_later():
+            if not self.overloads:
+                cache = self._cache = _KernelCache(self.py_func, self.signature)
+                # Compiling the caller, numba would take over its flags.
+                flags = ConfigStack().enter(DEFAULT_FLAGS)
+                with flags, closing(cache):
+                    super().compile(self.signature)
+                self.disable_compile()
+        return self.overloads[self.signature.args].entry_point
+
+    def get_compile_result(self, signature: Any) -> Any:
+        self.compile()
+        return super().get_compile_result(signature)
+
+    def _compile_for_args(self, *_arguments: Any) -> Any:
+        """Called by numba at the first call; return what it calls in place of this."""
+        self.compile()
+        return self
 
 
 def kernel(signature: Any) -> Callable[[Function], Function]:
-    """Compile a function for exactly `signature`, cached on disk; it runs without the GIL."""
+    """Compile a function for exactly `signature`, cached on disk; it runs without the GIL.
+
+    It is compiled when it is first called, or converted to the function that a kernel takes.
+    """
     if isinstance(signature, FunctionType):
         raise TypeError(
             "@kernel needs a signature, as in @kernel(Signature.legal); mark a helper of rules "
             "with @shared_kernel or @inline_kernel"
         )
+    return lambda function: _Kernel(function, signature)
 
-    def compiled(function: Function) -> Function:
-        dispatcher: Any = _njit(function)
 
-        def compile_now() -> None:
-            cache = dispatcher._cache = _KernelCache(function, signature)
-            try:
-                dispatcher.compile(signature)
-            finally:
-                if cache.bar is not None:
-                    cache.bar.close()
-            dispatcher.disable_compile()
-
-        if getattr(_deferring, "now", False):
-            _deferred.append(compile_now)
-        else:
-            compile_now()
-        return dispatcher  # type: ignore[no-any-return]
-
-    return compiled
+def compile_aside(compiled: Any) -> None:
+    """Compile a kernel in another process, if it is not cached; its first call waits for that."""
+    missing = not _KernelCache(compiled.py_func, compiled.signature).exists()
+    if missing and compiled.helper is None and usable_cores() > 1:
+        code = f"from {compiled.__module__} import {compiled.__name__} as k; k.compile()"
+        nowhere = subprocess.DEVNULL
+        compiled.helper = subprocess.Popen(
+            [sys.executable, "-c", code], stdin=nowhere, stdout=nowhere, stderr=nowhere
+        )
 
 
 def inline_kernel(function: Function) -> Function:
     """Mark a function to be inlined into the kernels that call it.
 
-    Python calls its `py_func`; without numba's wrapper compilation takes a tenth less time.
     Reference counting is off, because numba spends two locked instructions per call on each of the
     trees' arrays, half the time of a search. So the function must not allocate or return arrays,
     and must call a game's rules by `call_rule`.
     """
-    return _njit(
-        function, no_cfunc_wrapper=True, forceinline=True, no_cpython_wrapper=True, _nrt=False
-    )
+    options = {"forceinline": True, "_nrt": False}
+    return _Part(function, {**_PART, **options})
 
 
 def shared_kernel(function: Function) -> Function:
-    """Mark a function that both kernels and Python call."""
-    return _njit(function, no_cfunc_wrapper=True, no_cpython_wrapper=False)
+    """Mark a function that kernels call, and whose code they share."""
+    return _Part(function, _PART)
 
 
-def _njit(function: Function, **options: bool) -> Function:
-    return numba.njit(nogil=True, error_model="numpy", **options)(function)  # type: ignore[no-any-return]
+_OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy"}
+_PART = {**_OPTIONS, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}

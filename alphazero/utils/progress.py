@@ -66,6 +66,17 @@ def shows_bars() -> bool:
     return not _Bars.hidden and sys.stderr is not None and sys.stderr.isatty()
 
 
+def passing_line(text: str, elsewhere: str) -> "tqdm[Any] | None":
+    """Show `text` on a terminal until the bar returned is closed; print another one `elsewhere`."""
+    from tqdm import tqdm
+
+    if shows_bars():
+        return tqdm(desc=text, bar_format="{desc}", leave=False)
+    if elsewhere and not _Bars.hidden:
+        print(elsewhere, file=sys.stderr, flush=True)
+    return None
+
+
 @contextmanager
 def without_bars() -> Iterator[None]:
     """Hide all bars in the block."""

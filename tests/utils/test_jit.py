@@ -36,7 +36,7 @@ if os.geteuid() == 0:  # give up root's right to write wherever it likes
 PLAY = """
 from alphazero.games import make_game
 game = make_game("connect_four", rows=4, columns=4, length=3)
-state = game.from_moves(["1", "2", "1", "2", "1"])
+state, rules = game.from_moves(["1", "2", "1", "2", "1"]), game.rules
 print("outcome", game.outcome(state))
 """
 
@@ -90,7 +90,7 @@ def warm_package(tmp_path_factory: pytest.TempPathFactory) -> PackageCopy:
     copied.mkdir()
     (copied / "__init__.py").touch()
     (copied / "utils").mkdir()
-    utilities = ("__init__", "arrays", "jit", "progress")
+    utilities = ("__init__", "arrays", "jit", "machine", "plug_ins", "progress")
     for name in ("errors.py", *(f"utils/{each}.py" for each in utilities)):
         shutil.copy(SOURCES / name, copied / name)
     others = ("go", "contract", "hex.py", "mnk.py", "nim.py", "othello.py")
@@ -148,13 +148,95 @@ def test_an_edited_constant_in_another_file_is_never_served_stale(package: Packa
     assert package.start(code=PLAY.replace(', "1"])', "])")) == ("outcome 2\n", [])
 
 
-def test_comments_and_docstrings_compile_nothing(package: PackageCopy) -> None:
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("if run >= length:", "if run >= length:  # a line won"),
+        ("A line with n stones", "A row with n stones"),
+        ("largest_side = 26", "largest_side = 25"),
+    ],
+    ids=["comment", "docstring", "what no kernel uses"],
+)
+def test_an_edit_that_no_kernel_reaches_compiles_nothing(
+    package: PackageCopy, old: str, new: str
+) -> None:
     before = package.cached()
-    old = "if run >= length:"
-    with edited(package, "games/line_games.py", old, f"{old}  # a line won"):
+    with edited(package, "games/line_games.py", old, new):
         assert package.start() == (WIN, [])
-    assert package.start(code="import alphazero.games.connect_four") == ("", [])
     assert package.cached() == before
+
+
+def test_an_import_compiles_nothing(package: PackageCopy) -> None:
+    shutil.rmtree(package.cache)
+    assert package.start(code="import alphazero.games.connect_four") == ("", [])
+    assert package.files() == []
+
+
+PLUG_IN = """
+import my_numbers
+from alphazero.games.compiled_rules import Signature
+from alphazero.utils.jit import kernel
+from my_helpers import ADDED, change
+
+@kernel(Signature.heuristic)
+def heuristic(state):
+    return change(state[0]) + ADDED + my_numbers.FACTOR * state[0]
+"""
+
+ASK_PLUG_IN = "import numpy, my_rules; print(my_rules.heuristic(numpy.ones(1, numpy.int64)))"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "answer"),
+    [
+        ("my_helpers.py", "number + 1", "number + 2", 113),
+        ("my_helpers.py", "ADDED = 10", "ADDED = 20", 122),
+        ("my_numbers.py", "100", "200", 212),
+    ],
+    ids=["helper", "constant", "constant of a module"],
+)
+def test_an_edit_in_another_file_of_a_plug_in_is_never_served_stale(
+    package: PackageCopy, file: str, old: str, new: str, answer: int
+) -> None:
+    decorator = "from alphazero.utils.jit import inline_kernel\n\n@inline_kernel\n"
+    helper = f"{decorator}def change(number):\n    return number + 1\n\nADDED = 10\n"
+    sources = {"my_rules.py": PLUG_IN, "my_helpers.py": helper, "my_numbers.py": "FACTOR = 100\n"}
+    for name, source in sources.items():
+        (package.folder / name).write_text(source)
+    assert package.start(code=ASK_PLUG_IN) == ("112\n", [])
+    before = package.cached()
+    assert package.start(code=ASK_PLUG_IN) == ("112\n", [])
+    assert package.cached() == before
+    (package.folder / file).write_text(sources[file].replace(old, new))
+    assert package.start(code=ASK_PLUG_IN) == (f"{answer}\n", [])
+
+
+SIGNAL_WHILE_LLVM_EMITS_CODE = """
+import os, signal
+from numba.core.codegen import JITCodeLibrary
+
+inner = JITCodeLibrary._object_compiled_hook
+
+def interrupted(module, data):
+    inner(module, data)
+    os.kill(os.getpid(), signal.SIGINT)
+
+JITCodeLibrary._object_compiled_hook = interrupted
+"""
+
+UNTIL_STOPPED = """
+from alphazero.games.connect_four import ConnectFour
+try:
+    print(ConnectFour.rule_functions.legal.compile())
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_a_signal_while_llvm_emits_code_is_not_lost(package: PackageCopy) -> None:
+    shutil.rmtree(package.cache)
+    assert package.start(SIGNAL_WHILE_LLVM_EMITS_CODE, UNTIL_STOPPED) == ("stopped\n", [])
+    assert package.files("*.legal-*.nbi")
 
 
 def add_one(number: int) -> int:
@@ -197,6 +279,8 @@ def test_the_hash_of_a_kernel_sees_all_that_it_compiles() -> None:
     others = [
         hash_of(subtracting, 1),
         hash_of(jit.shared_kernel(add_one), 1),
+        hash_of(jit.kernel(types.int64(types.int64))(add_one), 1),
+        hash_of(jit.kernel(types.int64(types.int32))(add_one), 1),
         hash_of(adding, 2),
         hash_of(adding, np.zeros(2)),
         hash_of(adding, np.ones(2)),
@@ -277,37 +361,44 @@ def test_a_full_disk_does_not_stop_the_start(package: PackageCopy) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such terminals")
-def test_compiling_is_reported_on_a_terminal_and_a_warm_start_is_silent(
-    package: PackageCopy,
+@pytest.mark.parametrize("on_a_terminal", [True, False])
+def test_compiling_is_reported_and_a_warm_start_is_silent(
+    package: PackageCopy, on_a_terminal: bool
 ) -> None:
     import pty
     import termios
 
-    def terminal_output() -> bytes:
-        main, other = pty.openpty()
-        termios.tcsetwinsize(other, (24, 100))
+    def error_output() -> bytes:
+        reader, writer = pty.openpty() if on_a_terminal else os.pipe()
+        if on_a_terminal:
+            termios.tcsetwinsize(writer, (24, 100))
         environment = {"PYTHONPATH": str(package.folder), "ALPHAZERO_CACHE_DIR": str(package.cache)}
         subprocess.run(
-            [sys.executable, "-c", "import alphazero.games.connect_four"],
+            [sys.executable, "-c", PLAY],
             env={**os.environ, **environment, "PYTHONDONTWRITEBYTECODE": "1"},
             cwd=package.folder,
             stdout=subprocess.PIPE,
-            stderr=other,
+            stderr=writer,
             timeout=120,
             check=True,
         )
-        os.close(other)
+        os.close(writer)
         output = b""
-        with suppress(OSError):  # the end, as Linux reports it
-            while part := os.read(main, 1 << 16):
+        with suppress(OSError):  # the end of a terminal, as Linux reports it
+            while part := os.read(reader, 1 << 16):
                 output += part
-        os.close(main)
+        os.close(reader)
         return output
 
-    assert terminal_output() == b""
-    package.files("*connect_four.*.nbi")[0].unlink()
-    text = terminal_output()
-    assert b"first start: compiling kernel 1 for later starts too, " in text
+    assert error_output() == b""
+    for kernel in ("play", "legal"):
+        package.files(f"*connect_four.{kernel}-*.nbi")[0].unlink()
+    text = error_output().decode()
+    if on_a_terminal:
+        assert "first start: compiling kernel 1 for later starts too, legal" in text
+        assert "first start: compiling kernel 2 for later starts too, play" in text
+    else:
+        assert text == "first start: compiling kernels for later starts too, legal and others\n"
 
 
 # The choice of the folder, asked in this process.
@@ -395,18 +486,3 @@ def test_only_what_was_unused_for_a_month_is_forgotten(
     assert choose_folder(monkeypatch, tmp_path) == current
     assert sorted(tmp_path.iterdir()) == sorted([recent, *others, current])
     assert list(current.iterdir()) == [used]
-
-
-def test_the_hash_of_the_sources_sees_names_and_contents(tmp_path: Path) -> None:
-    first, notes = tmp_path / "a.py", tmp_path / "notes.txt"
-
-    def hash_after(change: object) -> str:
-        return jit.source_hash(tmp_path)
-
-    hashes = [
-        hash_after(first.write_text("1")),
-        hash_after(first.write_text("2")),
-        hash_after(first.rename(tmp_path / "b.py")),
-        hash_after((tmp_path / "c.py").touch()),
-    ]
-    assert len({*hashes, hash_after(notes.write_text("1"))}) == len(hashes)

@@ -15,7 +15,7 @@ from alphazero.games.contract.random_games import FULL, SHORT, RandomGames
 from alphazero.games.contract.rule_requirements import RULE_REQUIREMENTS, Requirement
 from alphazero.games.contract.watched_rules import Fault, place_of
 from alphazero.games.game import Game
-from alphazero.games.registry import read_game, write_game
+from alphazero.games.registry import compile_rules, read_game, write_game
 from alphazero.utils.jit import cache_folder, kernel_hash
 
 
@@ -48,9 +48,11 @@ def check_game(game: Game | str, effort: int = FULL) -> Report:
     """Check a game, or a text for `read_game`, against the contract.
 
     The check cannot know whether the rules are those of the intended game. Raises GameError for an
-    unknown game.
+    unknown game, or one whose rules cannot be compiled.
     """
-    game = read_game(game) if isinstance(game, str) else game
+    if isinstance(game, str):
+        game = read_game(game)
+        compile_rules(game)
     games = RandomGames(game, effort)
     for requirement in RULE_REQUIREMENTS:
         faults = _faults(games, requirement)
@@ -88,8 +90,9 @@ def _faults(games: RandomGames, requirement: Requirement) -> list[Fault]:
 def refuse_unsound(game: Game) -> None:
     """Check a game briefly, once per version of its source.
 
-    Raises GameError if it violates a requirement.
+    Raises GameError if it violates a requirement, or its rules cannot be compiled.
     """
+    compile_rules(game)
     marker = cache_folder() / "checked-games" / _source_hash(game)
     if marker.exists():
         return

@@ -63,7 +63,7 @@ def has_valid_sizes_and_rules(games: RandomGames) -> None:
         kind = type(rules).__name__
         raise Fault(f"rule_functions is of type {kind}; expected RuleFunctions(legal, play, ...)")
     for name, rule in rules._asdict().items():
-        if getattr(Signature, name) not in getattr(rule, "nopython_signatures", ()):
+        if getattr(rule, "signature", None) != getattr(Signature, name):
             decorator = f"@kernel(Signature.{name})"
             raise Fault(f"`{name}` is not compiled for its signature; expected {decorator}")
 

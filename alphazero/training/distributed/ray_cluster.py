@@ -9,6 +9,7 @@ Only texts, numbers and bytes are sent, and both ends verify the bytes (actor.py
 """
 
 import contextlib
+import hashlib
 import importlib.util
 import logging
 import os
@@ -34,7 +35,7 @@ from alphazero.games.game import Game
 from alphazero.training.distributed import ray_supervisor
 from alphazero.training.distributed.actor import Actor
 from alphazero.training.distributed.actor_pool import RESUME, ActorHandle, ActorPool
-from alphazero.utils.jit import source_hash
+from alphazero.utils.jit import VERSIONS
 
 STARTING: Final = 300.0
 """Seconds that Ray may take to start; an idle machine needs five."""
@@ -248,8 +249,12 @@ def _check_capacity(settings: RayConfig, resources: Mapping[str, float]) -> None
 
 
 def _program() -> str:
-    """Return the hash of the program that runs this process."""
-    return source_hash(Path(__file__).parents[2])
+    """Return the hash of the package's sources, and of the versions of Python, numba and numpy."""
+    package, digest = Path(__file__).parents[2], hashlib.sha256(VERSIONS)
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
 
 
 def _connect(address: str) -> Any:
