@@ -296,7 +296,8 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
         super().__init__(function, {}, options, _LinkedCompiler)
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.py_func(*arguments)
+        with np.errstate(over="ignore"):  # integers wrap around, as when they are compiled
+            return self.py_func(*arguments)
 
     def get_call_template(self, arguments: Any, keywords: Any) -> Any:
         def widened(kind: Any) -> Any:
