@@ -48,7 +48,7 @@ from alphazero.players.registry import parse_player
 from alphazero.records.game_record import Pairing
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
-from alphazero.utils.files import refuse
+from alphazero.utils.shared_files import refuse
 
 ANCHOR = "uct:simulations=100"
 """The player with rating 0, to which the first level must lose."""

@@ -18,14 +18,8 @@ from alphazero.games.game import PLY, Game, State
 from alphazero.games.registry import write_game
 from alphazero.solvers.exhaustive import ILLEGAL, SolvedPositions, solve_all_positions
 from alphazero.utils.arrays import Int64Array
-from alphazero.utils.files import (
-    explain_os_error,
-    is_folder,
-    printable,
-    read_each,
-    read_limited,
-    warn,
-)
+from alphazero.utils.files import explain_os_error, is_folder, printable, read_limited
+from alphazero.utils.shared_files import read_each, warn
 
 STAGES = ("opening", "middle", "end")
 """Thirds of the longest game; in Connect Four 14 moves each."""

@@ -26,9 +26,10 @@ from alphazero.records.game_record import Pairing
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
 from alphazero.utils import tables
-from alphazero.utils.files import explain_os_error, printable, refuse
+from alphazero.utils.files import explain_os_error, printable
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, no_progress
+from alphazero.utils.shared_files import refuse
 
 GAMES_FILE = "games.jsonl"
 """Name of the games file in a tournament's folder."""

@@ -29,8 +29,9 @@ from alphazero.training.manifest import (
 )
 from alphazero.training.run_directory import RunDirectory, matches_run
 from alphazero.training.run_lock import locked_for_reading
-from alphazero.utils.files import is_folder, printable, refuse, sha256_of
+from alphazero.utils.files import is_folder, printable, sha256_of
 from alphazero.utils.progress import progress_bar
+from alphazero.utils.shared_files import refuse
 
 _KINDS: Final = {
     "manifest": "the configuration and the manifest: SHA-256",

@@ -22,7 +22,6 @@ from typing import TypeVar, cast
 
 from alphazero.errors import GameError, did_you_mean
 from alphazero.games.game import Game
-from alphazero.utils.plug_ins import explain_failure, place_of, reason_of
 
 Kind = TypeVar("Kind", bound=type[Game])
 
@@ -87,6 +86,8 @@ def _load_plug_in(entry: EntryPoint) -> None:
     except (Exception, SystemExit) as error:
         _registered.clear()
         _registered.update(before)
+        from alphazero.utils.plug_ins import explain_failure
+
         _broken[entry.name] = explain_failure(entry, error)
 
 
@@ -95,6 +96,8 @@ def _import_own(module: str, name: str) -> None:
     try:
         importlib.import_module(module)
     except (Exception, SystemExit) as error:
+        from alphazero.utils.plug_ins import place_of, reason_of
+
         file = f"{module.replace('.', '/')}.py"
         place = place_of(error, lambda path: path.match(file), module)
         raise GameError(f"game {name!r} cannot be loaded: {place}: {reason_of(error)}") from error
@@ -165,6 +168,8 @@ def compile_rules(game: Game) -> None:
     except Exception as error:
         # numba's TypeError wraps its own errors; `check_game` reports other faults of the rules.
         if not compiled or "Failed in nopython mode" in str(error):
+            from alphazero.utils.plug_ins import place_of, reason_of
+
             module = type(game).__module__
             file = getattr(sys.modules.get(module), "__file__", None) or module
             place = place_of(error, lambda path: path == Path(file), file)

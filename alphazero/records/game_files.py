@@ -17,16 +17,8 @@ from alphazero.records.sgf import SIZE_LIMIT, MainLine, number_of, read_collecti
 from alphazero.records.sgf_export import commented, to_sgf
 from alphazero.records.sgf_import import from_sgf
 from alphazero.records.sgf_text import decode
-from alphazero.utils.files import (
-    MAX_WARNINGS,
-    check_replaceable,
-    path_errors,
-    printable,
-    read_each,
-    read_limited,
-    warn,
-    write_atomic,
-)
+from alphazero.utils.files import path_errors, printable, read_limited, write_atomic
+from alphazero.utils.shared_files import MAX_WARNINGS, check_replaceable, read_each, warn
 
 SUFFIX: Final = ".sgf"
 

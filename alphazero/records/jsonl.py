@@ -20,14 +20,8 @@ from alphazero.games.registry import read_game
 from alphazero.games.results import SCORES
 from alphazero.records.played_game import FORMAT, PlayedGame
 from alphazero.utils.checked_json import field, parse_object
-from alphazero.utils.files import (
-    printable,
-    read_each,
-    read_limited,
-    starts_with,
-    warn,
-    write_atomic,
-)
+from alphazero.utils.files import printable, read_limited, write_atomic
+from alphazero.utils.shared_files import read_each, starts_with, warn
 
 BEGINNING: Final = b'{"format": "alphazero-game"'
 """The beginning of every line, by which such a file is recognised."""

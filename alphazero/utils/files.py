@@ -11,13 +11,11 @@ import hashlib
 import os
 import secrets
 import stat
-import sys
-from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NoReturn, TypeVar
+from typing import Final
 
-from alphazero.errors import AlphaZeroError, RunError
+from alphazero.errors import RunError
 from alphazero.utils.shipped import shipped_configs, shipped_players
 
 TEMPORARY_SUFFIX: Final = ".temporary"
@@ -82,36 +80,11 @@ def _file_to_write(path: Path | str) -> tuple[Path, int | None]:
         return target, None
 
 
-def check_replaceable(path: Path, content: str, holds_content: Callable[[], bool]) -> None:
-    """Raise RunError unless a file can be written, and one that exists is empty or of its kind.
-
-    `content` names the kind; `holds_content` says whether the file at `path` is of it.
-    """
-    check_writable(path)
-    if path.exists() and path.stat().st_size and not holds_content():
-        raise RunError(
-            f"cannot write {printable(path)}: the file holds no {content}; remove it, or choose "
-            "another name"
-        )
-
-
 def check_readable(path: Path) -> None:
     """Raise RunError unless `path` is a readable regular file."""
     with path_errors("read", path):
         check_regular(path)
         path.open("rb").close()
-
-
-def starts_with(path: Path, beginning: bytes) -> bool:
-    """Whether `path` is a readable regular file with this beginning, perhaps after a BOM."""
-    try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as file:
-            start = file.read(len(beginning) + len(BOM_UTF8))
-            return start.removeprefix(BOM_UTF8).startswith(beginning)
-    except (OSError, ValueError):
-        return False
 
 
 def is_folder(path: Path) -> bool:
@@ -182,45 +155,6 @@ def check_regular(path: Path | str, verb: str = "read") -> os.stat_result:
     if not stat.S_ISREG(status.st_mode):
         raise RunError(f"cannot {verb} {printable(path)}: not a regular file; give a file's path")
     return status
-
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-MAX_WARNINGS: Final = 20
-_LEFT_OUT: Final = "left out: "
-
-
-def warn(text: str) -> None:
-    """Print a warning."""
-    print(text, file=sys.stderr)
-
-
-def refuse(text: str) -> NoReturn:
-    """Raise a warning as an error, for files of our own."""
-    raise RunError(text.removeprefix(_LEFT_OUT))
-
-
-def read_each(
-    items: Iterable[Item], read: Callable[[Item], Result], warn: Callable[[str], object]
-) -> list[Result]:
-    """Read the items of a file that can be read; each of the others costs a warning.
-
-    Raise the first item's AlphaZeroError if none can be read.
-    """
-    results, errors = list[Result](), list[AlphaZeroError]()
-    for item in items:
-        try:
-            results.append(read(item))
-        except AlphaZeroError as error:
-            errors.append(error)
-    if errors and not results:
-        raise errors[0]
-    for reason in errors[:MAX_WARNINGS]:
-        warn(f"{_LEFT_OUT}{reason}")
-    if len(errors) > MAX_WARNINGS:
-        warn(f"{_LEFT_OUT}{len(errors) - MAX_WARNINGS:,} others")
-    return results
 
 
 def sha256_hex(data: bytes) -> str:

@@ -5,7 +5,8 @@ import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from alphazero.utils.files import check_replaceable, starts_with, write_atomic
+from alphazero.utils.files import write_atomic
+from alphazero.utils.shared_files import check_replaceable, starts_with
 
 
 def align(rows: Sequence[Sequence[str]]) -> str:

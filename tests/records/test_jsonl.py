@@ -21,7 +21,7 @@ from alphazero.games.registry import read_game, write_game
 from alphazero.records.game_files import load_played, save_played
 from alphazero.records.jsonl import BEGINNING, holds_games, load_games, save_games
 from alphazero.records.played_game import PlayedGame
-from alphazero.utils.files import refuse
+from alphazero.utils.shared_files import refuse
 
 WON = "a1 a2 b1 b2 c1"
 DRAWN = "a1 b1 c1 b2 a2 c2 b3 a3 c3"

@@ -16,7 +16,8 @@ from alphazero.records.sgf import SIZE_LIMIT, read_sgf
 from alphazero.records.sgf_export import margin_text, point_difference, result_of
 from alphazero.records.sgf_import import replay
 from alphazero.records.sgf_text import decode
-from alphazero.utils.files import MAX_WARNINGS, read_limited, warn
+from alphazero.utils.files import read_limited
+from alphazero.utils.shared_files import MAX_WARNINGS, warn
 
 OUT_OF_GAME: Final = "not supported for this game"
 
