@@ -128,7 +128,8 @@ def test_columns_have_no_letter_i_and_rows_count_as_the_game_counts_them() -> No
 
 
 def test_a_checkpoint_names_the_one_game_board_and_komi_that_it_plays(tmp_path: Path) -> None:
-    talk = GtpTalk(str(saved_player(tmp_path / "go.safetensors", "go")), "go")
+    one_size = dataclasses.replace(TINY, heads="dense")
+    talk = GtpTalk(str(saved_player(tmp_path / "go.safetensors", "go", one_size)), "go")
     path = tmp_path / "game.sgf"
     path.write_text("(;GM[1]SZ[13];B[aa])")
     replies = {
