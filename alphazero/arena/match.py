@@ -20,8 +20,8 @@ from alphazero.games.compiled_rules import RulesType
 from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, State, value_of
 from alphazero.games.registry import write_game
 from alphazero.players.base import Decisions, DecisionsType, Forfeit, Player
-from alphazero.records.game_record import NEVER_RESIGN, RESIGNED, GameRecord, MoveData, Pairing
-from alphazero.utils.arrays import BoolArray, Int64Array
+from alphazero.records.game_record import NEVER_RESIGN, RESIGNED, GameRecord, Pairing, Policies
+from alphazero.utils.arrays import BoolArray, Float32Array, Int32Array, Int64Array
 from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import JobProgress, run_jobs
 from alphazero.utils.progress import Progress, do_nothing, no_progress
@@ -30,8 +30,30 @@ DEFAULT_PARALLEL_GAMES = 256
 """Default number of parallel games: two players fill batches of 48 on each of two cores."""
 
 slots_type = types.int64[::1]
+
+
+class MoveData(NamedTuple):
+    """The moves of G games of at most T moves; their policies have room for M shares a game."""
+
+    actions: Int32Array
+    """[G, T]"""
+    values: Float32Array
+    """[G, T]"""
+    best_values: Float32Array
+    """[G, T]"""
+    counts: Int32Array
+    """[G, T] moves with a share in the policy, as in `Policies`"""
+    policy_actions: Int32Array
+    """[G, M]"""
+    policy_shares: Float32Array
+    """[G, M]"""
+    used: Int64Array
+    """[G] shares of the game so far"""
+
+
+_integers, _numbers = types.int32[:, ::1], types.float32[:, ::1]
 _MoveDataType = types.NamedTuple(
-    [types.int32[:, ::1], types.float32[:, :, ::1], *(types.float32[:, ::1],) * 2], MoveData
+    [_integers, _numbers, _numbers, _integers, _integers, _numbers, slots_type], MoveData
 )
 
 
@@ -67,8 +89,14 @@ def _play_all(
         if not 0 <= ply < length:
             return -1
         move_data.actions[slot, ply] = action
+        used = first = move_data.used[slot]
         for place in range(decisions.policies.shape[1]):
-            move_data.policies[slot, ply, place] = decisions.policies[index, place]
+            if decisions.policies[index, place] != 0:
+                move_data.policy_actions[slot, used] = place
+                move_data.policy_shares[slot, used] = decisions.policies[index, place]
+                used += 1
+        move_data.used[slot] = used
+        move_data.counts[slot, ply] = used - first
         move_data.values[slot, ply] = decisions.values[index]
         best_value = decisions.best_values[index % len(decisions.best_values)]
         move_data.best_values[slot, ply] = best_value
@@ -109,10 +137,16 @@ class Match:
         self.states = np.tile(game.initial_state(), (self.num_games, 1))
         self._pairings: list[Pairing | None] = [None] * self.num_games
         self._player_indices = np.zeros((self.num_games, 2), np.int64)
-        shape = self.num_games, length
-        policies = np.zeros((*shape, game.num_actions), np.float32)
-        values, best_values = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
-        self._move_data = MoveData(np.zeros(shape, np.int32), policies, values, best_values)
+        moves, room = (self.num_games, length), (self.num_games, 4 * game.num_actions)
+        self._move_data = MoveData(
+            np.zeros(moves, np.int32),
+            np.zeros(moves, np.float32),
+            np.zeros(moves, np.float32),
+            np.zeros(moves, np.int32),
+            np.zeros(room, np.int32),
+            np.zeros(room, np.float32),
+            np.zeros(self.num_games, np.int64),
+        )
         self._may_resign = np.zeros(self.num_games, np.bool_)
         self._finished: list[_FinishedGame] = []
         self.moves_made = 0
@@ -139,8 +173,15 @@ class Match:
             self._pairings[slot] = game.pairing
             self._player_indices[slot] = game.pairing.players
             self._may_resign[slot] = game.pairing.may_resign
-            for stored, loaded in zip(self._move_data, game.move_data, strict=True):
-                stored[slot, :length] = loaded
+            policies, size = game.policies, len(game.policies.shares)
+            self._move_data.used[slot] = size
+            self._make_room()
+            data = self._move_data
+            data.actions[slot, :length], data.values[slot, :length] = game.actions, game.values
+            data.best_values[slot, :length] = game.best_values
+            data.counts[slot, :length] = policies.counts
+            data.policy_actions[slot, :size] = policies.actions
+            data.policy_shares[slot, :size] = policies.shares
             first = game.variant(self.game).initial_state()
             self.states[slot] = self.game.play(first, *map(int, game.actions))
         slots = np.array([*games], np.int64)
@@ -176,6 +217,7 @@ class Match:
         """
         slots, actions = decisions.slots, decisions.actions
         outcomes = np.empty(len(slots), np.int64)
+        self._make_room()
         ended = _play_all(
             self.game.rules,
             self.states,
@@ -210,12 +252,33 @@ class Match:
     ) -> GameRecord:
         pairing = self._pairings[slot]
         assert pairing is not None, f"no game in slot {slot}"
-        length = int(self.states[slot, PLY])
-        move_data: list[Any] = [array[slot, :length].copy() for array in self._move_data]
-        actions, policies, values, best_values = move_data
+        length, data = int(self.states[slot, PLY]), self._move_data
+        counts = data.counts[slot, :length].copy()
+        size = counts.sum()
         return GameRecord(
-            pairing, actions, policies, values, best_values, outcome, resigned, forfeit_reason
+            pairing,
+            data.actions[slot, :length].copy(),
+            Policies(
+                counts,
+                data.policy_actions[slot, :size].copy(),
+                data.policy_shares[slot, :size].copy(),
+            ),
+            data.values[slot, :length].copy(),
+            data.best_values[slot, :length].copy(),
+            outcome,
+            resigned,
+            forfeit_reason,
         )
+
+    def _make_room(self) -> None:
+        """Let every game have room for the shares of one more move."""
+        room, needed = self._move_data.policy_shares.shape[1], self._move_data.used.max()
+        if needed + self.game.num_actions > room:
+            widths = (0, 0), (0, int(needed) + self.game.num_actions)
+            self._move_data = self._move_data._replace(
+                policy_actions=np.pad(self._move_data.policy_actions, widths),
+                policy_shares=np.pad(self._move_data.policy_shares, widths),
+            )
 
     def _miscounted(self) -> GameError:
         name = write_game(self.game)
@@ -256,7 +319,7 @@ class Match:
         for slot in slots:
             pairing = self._pairings[slot] = next(self.schedule, None)
             if pairing is not None:
-                begun[slot] = GameRecord.opening(self.game, pairing)
+                begun[slot] = GameRecord.opening(pairing)
         if begun:
             self.load(begun)
 

@@ -1,13 +1,14 @@
 """The record of a game, for training and for match results."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from alphazero.games.game import ONGOING, Game
 from alphazero.games.results import describe_result
-from alphazero.utils.arrays import Float32Array, Int32Array
+from alphazero.utils.arrays import BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
 
 NEVER_RESIGN = -1.0
 """A threshold below every value."""
@@ -31,17 +32,70 @@ class Pairing:
     """values of the game's `variable_options`; empty: the game's own"""
 
 
-class MoveData(NamedTuple):
-    """The data of the moves of T parallel games, as in `Decisions`."""
+@dataclass(frozen=True, eq=False)
+class Policies:
+    """The search policies of P positions, as the M moves that have a share in them.
 
+    A game may have thousands of actions and few legal moves, of which a search visits fewer.
+    """
+
+    counts: Int32Array
+    """[P] moves with a share; 0: the position is no training target"""
     actions: Int32Array
-    """[T, length]"""
-    policies: Float32Array
-    """[T, length, A]"""
-    values: Float32Array
-    """[T, length]"""
-    best_values: Float32Array
-    """[T, length]"""
+    """[M] of one position after the other, ascending in each"""
+    shares: Float32Array
+    """[M] above 0; those of a position add up to 1"""
+
+    @classmethod
+    def of(cls, dense: npt.ArrayLike) -> "Policies":
+        """Return the policies of `dense` [P, A]; rows of zeros are no training targets."""
+        rows = np.asarray(dense, np.float32)
+        positions, actions = rows.nonzero()
+        counts = np.bincount(positions, minlength=len(rows))
+        return cls(counts.astype(np.int32), actions.astype(np.int32), rows[positions, actions])
+
+    @classmethod
+    def none(cls, positions: int) -> "Policies":
+        """Return no policies, for positions that are no training targets."""
+        nothing = np.zeros(0, np.int32)
+        return cls(np.zeros(positions, np.int32), nothing, nothing.astype(np.float32))
+
+    @classmethod
+    def join(cls, parts: "Sequence[Policies]") -> "Policies":
+        """Concatenate the positions of `parts`, at least one."""
+        columns = zip(*(vars(part).values() for part in parts), strict=True)
+        return cls(*map(np.concatenate, columns))
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def searched(self) -> BoolArray:
+        """[P] whether a position is a training target."""
+        return self.counts > 0
+
+    @property
+    def rows(self) -> Int64Array:
+        """[M] the position of each move."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    def part(self, begin: int, end: int) -> "Policies":
+        """Return the policies of the positions from `begin` to before `end`."""
+        first, last = self.counts[:begin].sum(), self.counts[:end].sum()
+        return Policies(self.counts[begin:end], self.actions[first:last], self.shares[first:last])
+
+    def dense(self, num_actions: int) -> Float32Array:
+        """Return the shares of all actions, [P, A]."""
+        dense = np.zeros((len(self), num_actions), np.float32)
+        dense[self.rows, self.actions] = self.shares
+        return dense
+
+    def entropies(self) -> Float64Array:
+        """Return -sum of pi log pi in nats, [P]; from 0 to log A."""
+        shares = self.shares.astype(np.float64)
+        sums: Float64Array = np.zeros(len(self))
+        np.add.at(sums, self.rows, -shares * np.log(shares))
+        return sums
 
 
 @dataclass(frozen=True)
@@ -51,8 +105,8 @@ class GameRecord:
     pairing: Pairing
     actions: Int32Array
     """[T]"""
-    policies: Float32Array
-    """[T, A] search policies; zeros if the policy is not a training target"""
+    policies: Policies
+    """of the T searches"""
     values: Float32Array
     """[T] search values for the player to move; zeros for opening moves"""
     best_values: Float32Array
@@ -65,18 +119,12 @@ class GameRecord:
     """why the loser forfeited the game; empty if nobody did"""
 
     @classmethod
-    def opening(cls, game: Game, pairing: Pairing) -> "GameRecord":
+    def opening(cls, pairing: Pairing) -> "GameRecord":
         """Return an unfinished game with only the moves of its opening, which were not searched."""
         length = len(pairing.opening)
         nothing = np.zeros(length, np.float32)
-        policies = np.zeros((length, game.num_actions), np.float32)
         actions = np.array(pairing.opening, np.int32)
-        return cls(pairing, actions, policies, nothing, nothing, ONGOING)
-
-    @property
-    def move_data(self) -> MoveData:
-        """The data of the moves, without the games axis."""
-        return MoveData(self.actions, self.policies, self.values, self.best_values)
+        return cls(pairing, actions, Policies.none(length), nothing, nothing, ONGOING)
 
     def variant(self, game: Game) -> Game:
         """Return `game` with the options of this record."""

@@ -79,8 +79,9 @@ def commented(
     """
     comments = []
     for ply, (state, action) in enumerate(zip(played.states(), played.actions, strict=False)):
-        value, policy, comment = float(record.values[ply]), record.policies[ply], ""
+        value, comment = float(record.values[ply]), ""
         if ply >= played.opening and searched[record.pairing.players[ply % 2]]:
+            policy = record.policies.part(ply, ply + 1).dense(played.game.num_actions)[0]
             comment = search_comment(played.game, state, action, value, policy)
         comments.append(comment)
     return dataclasses.replace(played, comments=tuple(comments))

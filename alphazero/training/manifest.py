@@ -14,7 +14,7 @@ from alphazero.utils.checked_json import parse_object
 from alphazero.utils.files import path_errors, printable, read_limited, sha256_hex
 
 FORMAT: Final = "alphazero-run"
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 CONFIG: Final = "config.yaml"
 MANIFEST: Final = "state/manifest.json"
 NEXT_CONFIG: Final = "config.yaml, next"

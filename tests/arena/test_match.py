@@ -56,7 +56,7 @@ def test_two_scripted_players_play_the_known_game():
     assert record.moves(TIC_TAC_TOE) == ["a3", "c1", "b3", "b1", "c3"]
     assert record.outcome == 1
     assert record.pairing.pair_id == 7
-    assert np.array_equal(record.policies.argmax(axis=1), record.actions)
+    assert np.array_equal(record.policies.dense(9).argmax(axis=1), record.actions)
     assert record.values.tolist() == pytest.approx([0.0, 0.01, 0.02, 0.03, 0.04])
 
 
@@ -78,9 +78,9 @@ def test_rows_of_the_opening_are_zero_and_the_others_belong_to_their_ply():
     # X . .      O holds a3; O plays the last free cell, X the first.
     assert record.actions.tolist() == [4, 0, 8, 7, 1, 6, 2, 5, 3]
     assert record.outcome == 0
-    assert not record.policies[:3].any()
+    assert not record.policies.searched[:3].any()
     assert not record.values[:3].any()
-    assert np.array_equal(record.policies[3:].argmax(axis=1), record.actions[3:])
+    assert np.array_equal(record.policies.dense(9)[3:].argmax(axis=1), record.actions[3:])
     assert record.values[3:].tolist() == pytest.approx([ply / 100 for ply in range(3, 9)])
 
 
@@ -178,7 +178,7 @@ def test_a_game_loaded_over_another_replaces_it_wholly():
     scripted = ScriptedPlayer(TIC_TAC_TOE, 1, last_legal)
     match = Match(TIC_TAC_TOE, [random, scripted], 1, iter([Pairing((0, 1))]))
     match.start_games()  # the random player owes a move
-    under_way = GameRecord.opening(TIC_TAC_TOE, Pairing((0, 1), (4,)))
+    under_way = GameRecord.opening(Pairing((0, 1), (4,)))
     match.load({0: under_way})  # and now it is the other's turn
     match.step()
     match.step()
@@ -187,7 +187,7 @@ def test_a_game_loaded_over_another_replaces_it_wholly():
 
 def test_a_finished_game_that_is_loaded_ends_at_the_next_step():
     actions = [0, 8, 1, 7, 2]
-    finished = GameRecord.opening(TIC_TAC_TOE, Pairing(opening=tuple(actions)))
+    finished = GameRecord.opening(Pairing(opening=tuple(actions)))
     match = Match(TIC_TAC_TOE, [ScriptedPlayer(TIC_TAC_TOE, 1, first_legal)], 1, iter([]))
     match.load({0: finished})
     (record,) = match.step()
@@ -259,4 +259,4 @@ def test_moves_beyond_the_longest_game_are_not_loaded() -> None:
     player = RandomPlayer(game, 1, np.random.default_rng(0))
     match = Match(game, [player], 1, iter(()))
     with pytest.raises(GameError, match="goes on after max_moves, 5"):
-        match.load({0: GameRecord.opening(game, Pairing(opening=(0, 1, 2, 4, 3, 6)))})
+        match.load({0: GameRecord.opening(Pairing(opening=(0, 1, 2, 4, 3, 6)))})

@@ -18,7 +18,7 @@ def as_text(record: GameRecord) -> tuple[object, ...]:
     return (
         record.pairing,
         record.actions.tolist(),
-        record.policies.tolist(),
+        *(array.tolist() for array in vars(record.policies).values()),
         record.values.tolist(),
         record.best_values.tolist(),
         record.outcome,

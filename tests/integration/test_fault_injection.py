@@ -233,7 +233,7 @@ def poison_search(monkeypatch: Patch) -> None:
     before_bad(
         monkeypatch,
         "store_games",
-        lambda _, games: games.finished[2].policies.__setitem__(1, np.inf),
+        lambda _, games: games.finished[2].policies.shares.__setitem__(1, np.inf),
     )
 
 

@@ -79,7 +79,7 @@ def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
 
 def test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked() -> None:
     records, player = capped_games(0.3)
-    policies = np.concatenate([record.policies for record in records])
+    policies = np.concatenate([record.policies.dense(9) for record in records])
     full = policies.any(axis=1)
     error = 3 * np.sqrt(0.3 * 0.7 / len(full))
     assert full.mean() == pytest.approx(0.3, abs=error)

@@ -22,7 +22,7 @@ from alphazero.games import ONGOING, Game, make_game
 from alphazero.games.registry import read_game
 from alphazero.players.registry import parse_player
 from alphazero.records.game_files import load_played, load_start_position, save_played
-from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.records.game_record import GameRecord, Pairing, Policies
 from alphazero.records.jsonl import read_line
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import read_collection, read_main_line, read_sgf
@@ -218,7 +218,7 @@ def test_a_comment_has_the_win_rate_the_value_and_the_policy() -> None:
 
 def test_only_moves_of_players_who_search_have_comments() -> None:
     actions = np.array([0, 4, 8], np.int32)
-    values, policies = np.array([0.0, 0.5, -0.5], np.float32), np.eye(9, dtype=np.float32)[actions]
+    values, policies = np.array([0.0, 0.5, -0.5], np.float32), Policies.of(np.eye(9)[actions])
     for players, opening in (((0, 1), 1), ((1, 0), 0)):
         pairing = Pairing(players, tuple(actions[:opening].tolist()))
         record = GameRecord(pairing, actions, policies, values, values, -1, True)

@@ -65,7 +65,7 @@ class Played:
 
     @property
     def openings(self) -> set[int]:
-        return {int(record.policies.any(axis=1).argmax()) for record in self.games}
+        return {int(record.policies.searched.argmax()) for record in self.games}
 
 
 def play_an_iteration(folder: Path, *settings: str) -> Played:
@@ -256,7 +256,7 @@ def test_self_play_keeps_its_word_in_every_pair_of_options(
     game = played.search.game
     for record in played.games:
         opening = len(record.pairing.opening)
-        sums = record.policies.sum(axis=1)
+        sums = record.policies.dense(game.num_actions).sum(axis=1)
         assert not sums[:opening].any()
         assert set(sums[opening:].round(5)) <= ({1.0} if capped == "1" else {0.0, 1.0})
         assert (abs(record.values) <= 1).all()
@@ -290,7 +290,7 @@ def test_numbers_that_an_observer_returns_are_curves_and_recorded_games_can_be_r
     assert [count for _, count in scalar_log(folder)["mine/games"]] == [6, 12]
     assert scalar_log(folder)["mine/moves"][-1] == (2, games[-1].actions.size)
     for game in games:
-        assert game.policies.shape == (len(game.values), 9)
+        assert game.policies.dense(9).shape == (len(game.values), 9)
         state = make_game("tic_tac_toe").from_moves(game.moves(make_game("tic_tac_toe")))
         assert state[OUTCOME] == game.outcome != ONGOING
 

@@ -17,7 +17,7 @@ from alphazero.games.game import ONGOING, PLY
 from alphazero.mcts.kernels.root import RootStatistics
 from alphazero.players.base import Decisions
 from alphazero.players.search_player import _choose_moves
-from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
+from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing, Policies
 from alphazero.training import resignation
 from alphazero.training.data.game_shard import PLAYED_OUT, RESIGNED, GameBatch
 from alphazero.training.iteration import Training
@@ -36,7 +36,7 @@ from alphazero.training.selfplay import play_games
 def game_of(best_values: Sequence[float], outcome: int) -> GameRecord:
     """A game with these best values; its moves do not matter."""
     numbers = np.array(best_values, np.float32)
-    policies, moves = np.zeros((len(numbers), 9), np.float32), np.zeros(len(numbers), np.int32)
+    moves, policies = np.zeros(len(numbers), np.int32), Policies.none(len(numbers))
     return GameRecord(Pairing(), moves, policies, numbers, numbers, outcome)
 
 
@@ -187,7 +187,9 @@ def test_the_share_of_games_that_may_be_resigned_is_the_one_asked_for_and_is_car
             each
             for each in later
             if each.actions[: len(record.actions)].tolist() == record.actions.tolist()
-            and np.array_equal(each.policies[: len(record.actions)], record.policies)
+            and np.array_equal(
+                each.policies.part(0, len(record.actions)).dense(9), record.policies.dense(9)
+            )
         ]
         assert any(not each.pairing.may_resign for each in same)
 

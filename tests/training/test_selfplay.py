@@ -54,7 +54,7 @@ def test_self_play_is_settled_by_its_seed(workers: int):
 
 def test_each_worker_of_self_play_draws_numbers_of_its_own():
     games = self_play(make_config(games_per_iteration=20), workers=2)
-    texts = [str(record.policies.tolist()) for record in games.finished]
+    texts = [str(record.policies.dense(9).tolist()) for record in games.finished]
     assert len(set(texts)) == len(texts)
 
 
@@ -119,7 +119,7 @@ def test_games_under_way_are_carried_over_and_none_is_lost_or_counted_twice(
         for before in carried:
             after, length = found[before.pairing.pair_id], len(before.actions)
             assert after.actions[:length].tolist() == before.actions.tolist()
-            assert after.policies[:length].tolist() == before.policies.tolist()
+            assert after.policies.dense(9)[:length].tolist() == before.policies.dense(9).tolist()
             assert after.values[:length].tolist() == before.values.tolist()
         assert len(found) == len(carried)
         # Every move had its full search; a smaller sum means that moves are missing.
@@ -170,7 +170,7 @@ def test_recorded_policies_are_visits_whatever_the_temperature(temperature: floa
     for record in games.finished:
         state = TIC_TAC_TOE.initial_state()
         for action, policy, value in zip(
-            record.actions, record.policies, record.values, strict=True
+            record.actions, record.policies.dense(9), record.values, strict=True
         ):
             player.choose(state)
             roots = player.search.root_statistics(np.array([0]))
@@ -187,7 +187,7 @@ def test_recorded_policies_are_visits_whatever_the_temperature(temperature: floa
 def test_noise_makes_searches_of_one_position_differ_in_self_play():
     def first_policies(fraction: float) -> set[bytes]:
         games = self_play(make_config(dirichlet_fraction=fraction, games_per_iteration=20))
-        return {record.policies[0].tobytes() for record in games.finished}
+        return {record.policies.part(0, 1).dense(9).tobytes() for record in games.finished}
 
     assert len(first_policies(0.0)) == 1
     assert len(first_policies(0.5)) > 5
@@ -211,7 +211,7 @@ def games_with(share: float, *options: str, evaluator: Evaluator | None = None) 
 def test_the_given_share_of_games_begins_with_random_moves_that_are_not_learned() -> None:
     lengths = []
     for record in games_with(0.5):
-        searched = record.policies.any(axis=1)
+        searched = record.policies.searched
         opening = int(searched.argmax())
         assert searched[opening:].all()
         lengths.append(opening)
@@ -241,7 +241,7 @@ def test_of_several_random_openings_the_most_open_begins(choices: int) -> None:
     corners: list[list[int]] = [[] for _ in range(5)]
     option = f"selfplay.random_opening_candidates={choices}"
     for record in games_with(1.0, option, evaluator=LikesCorners()):
-        opening = record.actions[: int(record.policies.any(axis=1).argmax())]
+        opening = record.actions[: int(record.policies.searched.argmax())]
         corners[len(opening)].append(int(np.isin(opening, [0, 2, 6, 8]).sum()))
     for length, taken in enumerate(corners):
         # The length is drawn before, so that short openings, being open, do not crowd out others:

@@ -1,6 +1,6 @@
 """Recorded games as concatenated arrays, and their `.npz` files.
 
-Letters: P positions (one per move), A actions.
+Letters: P positions (one per move), M shares of moves in their search policies.
 """
 
 import io
@@ -16,7 +16,7 @@ from numba import types
 from alphazero.errors import GameError, RunError
 from alphazero.games.compiled_rules import Rules, RulesType
 from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, Mask, State, value_of
-from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.records.game_record import GameRecord, Pairing, Policies
 from alphazero.utils.arrays import Float32Array, Int32Array, Int64Array
 from alphazero.utils.jit import kernel
 
@@ -29,8 +29,12 @@ class GameBatch(NamedTuple):
 
     actions: Int32Array
     """[P]"""
-    policies: Float32Array
-    """[P, A] policy targets; zeros for positions that are not trained on"""
+    policy_counts: Int32Array
+    """[P] moves with a share in the policy target; 0: the position is not trained on"""
+    policy_actions: Int32Array
+    """[M] these moves, as in `Policies`"""
+    policy_shares: Float32Array
+    """[M]"""
     values: Float32Array
     """[P] search values, for the player to move"""
     best_values: Float32Array
@@ -50,7 +54,8 @@ class GameBatch(NamedTuple):
     def of(cls, game: Game, records: Sequence[GameRecord]) -> "GameBatch":
         """Concatenate records; raise RunError if a search returned NaN or infinity."""
         for record in records:
-            finite = np.isfinite(record.policies).all(axis=1)
+            finite = np.ones(len(record.actions), np.bool_)
+            finite[record.policies.rows[~np.isfinite(record.policies.shares)]] = False
             for numbers in (record.values, record.best_values):
                 finite &= np.isfinite(numbers)
             if not finite.all():
@@ -59,10 +64,13 @@ class GameBatch(NamedTuple):
                     "game; resume with a lower learner.learning_rate, the last saved iteration "
                     "is whole"
                 )
-        parts = [GameRecord.opening(game, Pairing()), *records]
+        parts = [GameRecord.opening(Pairing()), *records]
+        policies = Policies.join([record.policies for record in parts])
         return cls(
             np.concatenate([record.actions for record in parts]),
-            np.concatenate([record.policies for record in parts]),
+            policies.counts,
+            policies.actions,
+            policies.shares,
             np.concatenate([record.values for record in parts]),
             np.concatenate([record.best_values for record in parts]),
             np.array([len(record.actions) for record in records], np.int32),
@@ -82,8 +90,13 @@ class GameBatch(NamedTuple):
             _table([record.pairing.options or game.variable_values for record in records], game),
         )
 
+    @property
+    def policies(self) -> Policies:
+        return Policies(self.policy_counts, self.policy_actions, self.policy_shares)
+
     def records(self) -> list[GameRecord]:
         ends = np.cumsum(self.lengths)
+        shares = np.concatenate([[0], np.cumsum(self.policy_counts)])
         return [
             GameRecord(
                 Pairing(
@@ -92,7 +105,11 @@ class GameBatch(NamedTuple):
                     options=tuple(options.tolist()),
                 ),
                 self.actions[end - length : end],
-                self.policies[end - length : end],
+                Policies(
+                    self.policy_counts[end - length : end],
+                    self.policy_actions[shares[end - length] : shares[end]],
+                    self.policy_shares[shares[end - length] : shares[end]],
+                ),
                 self.values[end - length : end],
                 self.best_values[end - length : end],
                 int(outcome),
@@ -211,8 +228,10 @@ def _read_array(part: _PackedArray) -> npt.NDArray[Any]:
 
 def _shape_mismatch(game: Game, parts: Mapping[str, _PackedArray]) -> str:
     """Describe the first array with a wrong type or shape for `game`; "" if all are right."""
-    moves, games = parts["actions"].shape[0], parts["lengths"].shape[0]
-    counts = [moves] * 4 + [games] * 5
+    moves, shares, games = (
+        parts[name].shape[0] for name in ("actions", "policy_actions", "lengths")
+    )
+    counts = [moves] * 2 + [shares] * 2 + [moves] * 2 + [games] * 5
     for name, count, example in zip(GameBatch._fields, counts, GameBatch.of(game, []), strict=True):
         part, shape = parts.get(name), (count, *example.shape[1:])
         if part is not None and (part.shape, part.dtype) != (shape, example.dtype):
@@ -225,12 +244,18 @@ def _shape_mismatch(game: Game, parts: Mapping[str, _PackedArray]) -> str:
 
 def _content_fault(game: Game, games: GameBatch) -> str:
     """Describe the first invalid content of arrays of the right shapes; "" if all is valid."""
-    lengths, policies = games.lengths.astype(np.int64), games.policies
+    lengths, counts = games.lengths.astype(np.int64), games.policy_counts
     if (lengths < 0).any() or lengths.sum() != len(games.actions):
         return "their lengths do not add up to the number of moves"
-    sums = policies.sum(axis=1, dtype=np.float64)
-    searched = policies.any(axis=1)
-    if not ((policies >= 0).all() and (np.abs(sums[searched] - 1) < _ROUNDING).all()):
+    if (counts < 0).any() or counts.sum(dtype=np.int64) != len(games.policy_actions):
+        return "their policies do not add up to the number of shares"
+    rows, actions = games.policies.rows, games.policy_actions
+    if not ((actions >= 0) & (actions < game.num_actions)).all():
+        return "there are search policies of moves that do not exist"
+    if not ((rows[1:] > rows[:-1]) | (actions[1:] > actions[:-1])).all():
+        return "there are search policies whose moves are not in order"
+    sums = np.bincount(rows, games.policy_shares, minlength=len(counts))
+    if not ((games.policy_shares > 0).all() and (np.abs(sums[counts > 0] - 1) < _ROUNDING).all()):
         return "there are search policies that are no probabilities"
     for name, numbers in (("values", games.values), ("best_values", games.best_values)):
         if not (np.abs(numbers) <= 1 + _ROUNDING).all():

@@ -1,6 +1,7 @@
 """The replay buffer: recent self-play games, and batches drawn from their newest positions.
 
-Games are stored as moves and search policies; sampling computes observations by replaying moves.
+Games are stored once, as moves and search policies, in arrays that grow; sampling computes
+observations by replaying moves.
 
 Letters: P positions (one per move), A actions, B batch, [C, H, W] observation.
 """
@@ -19,7 +20,7 @@ from alphazero.games.compiled_rules import Rules, RulesType
 from alphazero.games.game import ONGOING, Game, State, value_signs
 from alphazero.training.data.batch import Batch
 from alphazero.training.data.game_shard import GameBatch, initial_states
-from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array
+from alphazero.utils.arrays import Float32Array, Float64Array, Int32Array, Int64Array
 from alphazero.utils.jit import kernel
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     types.void(
         RulesType,
         types.int64[:, ::1],
-        *(types.int64[::1],) * 5,
+        types.int64[::1],
+        types.int32[::1],
+        *(types.int64[::1],) * 3,
         types.int64[:, ::1],
         types.float32[:, :, :, ::1],
     )
@@ -39,7 +42,7 @@ def _observe(
     rules: Rules,
     first_states: State,
     firsts: Int64Array,
-    moves: Int64Array,
+    moves: Int32Array,
     starts: Int64Array,
     positions: Int64Array,
     symmetries: Int64Array,
@@ -96,16 +99,13 @@ def value_targets(games: GameBatch, blunder: float) -> Float64Array:
 class _Shard:
     iteration: int
     games: GameBatch
+    """in the joined arrays"""
     results: Float64Array
     """[P] value targets, for player 0"""
     trainable: Int64Array
     """Indices in `games` of the fully searched positions, which are trained on."""
     auxiliary: "GameTargets | None"
     """for auxiliary heads"""
-
-    def arrays(self) -> list[npt.NDArray[Any]]:
-        auxiliary = self.auxiliary.arrays() if self.auxiliary else []
-        return [*self.games, self.results, self.trainable, *auxiliary]
 
 
 class ReplayBuffer:
@@ -120,7 +120,7 @@ class ReplayBuffer:
         """Positions ever added."""
         self._shards: list[_Shard] = []
         self._arrays: dict[str, npt.NDArray[Any]] = {}
-        """Reused buffers of the concatenated shards, by name."""
+        """The arrays of all shards, one after the other, by name; with room for more."""
         self._symmetries = game.symmetries()
         self._join()
 
@@ -143,13 +143,14 @@ class ReplayBuffer:
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes of the games and of their concatenated arrays."""
+        """Memory in bytes of the games and their targets."""
         parts = [*self._arrays.values(), self._starts, self._firsts, self._first_states]
-        parts += [self._iterations, self._trainable]
+        parts += [self._iterations, self._trainable, self._first_shares]
         if self.auxiliary:
             parts += [self._target_source.plies, self._target_source.games]
         for shard in self._shards:
-            parts += shard.arrays()
+            parts += [shard.results, shard.trainable]
+            parts += shard.auxiliary.arrays() if shard.auxiliary else []
         return sum(part.nbytes for part in parts)
 
     def add(self, iteration: int, games: GameBatch, total_positions: int | None = None) -> None:
@@ -193,19 +194,23 @@ class ReplayBuffer:
             self.game.rules,
             self._first_states,
             self._firsts,
-            self._moves,
+            self._games.actions,
             self._starts,
             positions,
             symmetries,
             self._symmetries.cells,
             observations,
         )
-        policies = np.empty((batch_size, self.game.num_actions), np.float32)
-        images = self._symmetries.actions[symmetries]
-        np.put_along_axis(policies, images, self._policies[positions], 1)
+        policies = np.zeros((batch_size, self.game.num_actions), np.float32)
+        counts = self._games.policy_counts[positions]
+        rows = np.repeat(np.arange(batch_size), counts)
+        begins = self._first_shares[positions] - np.cumsum(counts) + counts
+        shares = np.arange(len(rows)) + begins[rows]
+        actions = self._symmetries.actions[symmetries[rows], self._games.policy_actions[shares]]
+        policies[rows, actions] = self._games.policy_shares[shares]
         outcomes = value_signs(positions - self._starts[positions]) * self.value_targets[positions]
         values = (1 - search_value_weight) * outcomes
-        values += search_value_weight * self._values[positions].astype(np.float64)
+        values += search_value_weight * self._games.values[positions].astype(np.float64)
         batch = Batch(observations, policies, values.astype(np.float32))
         if not self.auxiliary:
             return batch
@@ -236,25 +241,35 @@ class ReplayBuffer:
             iteration,
             games,
             value_targets(games, self.settings.deblunder_threshold),
-            np.flatnonzero(games.policies.any(axis=1)),
+            np.flatnonzero(games.policy_counts),
             auxiliary,
         )
 
     def _join(self) -> None:
         shards = self._shards or [self._shard(0, GameBatch.of(self.game, []))]
-        games = [shard.games for shard in shards]
-        lengths = np.concatenate([game.lengths for game in games]).astype(np.int64)
-        sizes = np.array([len(game.actions) for game in games])
-        self._moves = self._joined("moves", np.int64, [game.actions for game in games])
-        self._policies = self._joined("policies", np.float32, [game.policies for game in games])
-        self._values = self._joined("values", np.float32, [game.values for game in games])
+        ends: list[Int64Array] = []
+        joined: list[Any] = []
+        for name, column in zip(
+            GameBatch._fields, zip(*(shard.games for shard in shards), strict=True), strict=True
+        ):
+            joined.append(self._joined(name, column[0].dtype.type, column))
+            ends.append(np.cumsum([0, *map(len, column)]))
+        self._games = GameBatch(*joined)
+        for index, shard in enumerate(shards):
+            shard.games = GameBatch(
+                *(
+                    array[end[index] : end[index + 1]]
+                    for array, end in zip(joined, ends, strict=True)
+                )
+            )
+        sizes = np.diff(ends[0])
+        lengths = self._games.lengths.astype(np.int64)
+        self._first_shares = np.cumsum(self._games.policy_counts) - self._games.policy_counts
         self.value_targets = self._joined(
             "results", np.float64, [shard.results for shard in shards]
         )
         self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-        self._first_states, indices = initial_states(
-            self.game, np.concatenate([game.options for game in games])
-        )
+        self._first_states, indices = initial_states(self.game, self._games.options)
         self._firsts = np.repeat(indices, lengths)
         self._iterations = np.repeat([float(shard.iteration) for shard in shards], sizes)
         begins = np.cumsum(sizes) - sizes
@@ -264,14 +279,20 @@ class ReplayBuffer:
         if self.auxiliary:
             from alphazero.training.data.auxiliary_targets import TargetSource
 
-            parts = [shard.auxiliary for shard in shards if shard.auxiliary is not None]
-            self._target_source = TargetSource.join(parts, lengths, self._joined)
+            targets = [shard.auxiliary for shard in shards if shard.auxiliary is not None]
+            self._target_source = TargetSource.join(targets, lengths, self._joined)
 
     def _joined(
         self, name: str, kind: type[np.generic], parts: Sequence[npt.NDArray[Any]]
     ) -> npt.NDArray[Any]:
-        """Concatenate `parts` into the reused buffer `name`: allocating a new one is slow."""
-        size = sum(map(len, parts))
+        """Concatenate `parts` into the reused buffer `name`: allocating a new one is slow.
+
+        Older parts may lie in it, in order, so that each only moves to the front.
+        """
+        size, end = sum(map(len, parts)), 0
         if name not in self._arrays or len(self._arrays[name]) < size:
             self._arrays[name] = np.empty((size + size // 4, *parts[0].shape[1:]), kind)
-        return np.concatenate(parts, out=self._arrays[name][:size])
+        for part in parts:
+            self._arrays[name][end : end + len(part)] = part
+            end += len(part)
+        return self._arrays[name][:size]

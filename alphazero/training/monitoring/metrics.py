@@ -13,6 +13,7 @@ import numpy.typing as npt
 from alphazero.arena.elo import MatchResult
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
+from alphazero.records.game_record import Policies
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.gate import GateResult
 from alphazero.training.learning.learner import StepReport
@@ -53,10 +54,10 @@ class IterationReport:
     @functools.cached_property
     def searches(self) -> tuple[Float64Array, Float64Array]:
         """The entropies [n] of the full searches' policies, in nats, and their values [n]."""
-        policies = np.concatenate([record.policies for record in self.games.finished])
+        policies = Policies.join([record.policies for record in self.games.finished])
         values = np.concatenate([record.values for record in self.games.finished])
-        full = policies.any(axis=1)
-        return entropies_of(policies[full]), values[full].astype(np.float64)
+        full = policies.searched
+        return policies.entropies()[full], values[full].astype(np.float64)
 
     @property
     def playing(self) -> float:
@@ -386,10 +387,3 @@ def _chart(names: Sequence[str]) -> Sequence[str | Sequence[str]]:
     if f"{names[0]}_low" in names:
         return ["Margin", list(names)]
     return ["Multiline", [f"{pattern_of(name)}$" for name in names]]
-
-
-def entropies_of(policies: npt.NDArray[np.floating]) -> Float64Array:
-    """Return -Σ_a π log π in nats, [n], of `policies` [n, A]; from 0 to log A."""
-    shares = policies.astype(np.float64)
-    entropies: Float64Array = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1)
-    return entropies

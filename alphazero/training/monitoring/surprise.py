@@ -16,7 +16,7 @@ from alphazero.games.game import Game, State, to_play, value_of
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.kernels.root import RootStatistics
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.records.game_record import GameRecord
+from alphazero.records.game_record import GameRecord, Policies
 from alphazero.utils.arrays import Float64Array
 
 SURPRISE_POSITIONS = 64
@@ -44,7 +44,8 @@ class Surprise:
     def draw(self, game: Game, title: str) -> Image.Image:
         record = self.record
         state = state_after(game, record, self.move)
-        policy, played = record.policies[self.move], int(record.actions[self.move])
+        policy = record.policies.part(self.move, self.move + 1).dense(game.num_actions)[0]
+        played = int(record.actions[self.move])
         last_cell = None
         if self.move:
             before = state_after(game, record, self.move - 1)
@@ -87,14 +88,14 @@ def most_surprising_position(
     newest = [
         (record, int(move))
         for record in reversed(records)
-        for move in np.flatnonzero(record.policies.any(axis=1))[::-1]
+        for move in np.flatnonzero(record.policies.searched)[::-1]
     ][:SURPRISE_POSITIONS]
     if not newest:
         return None
     states = np.stack([state_after(game, record, move) for record, move in newest])
     answers = network_statistics(game, evaluator, states)
-    policies = np.stack([record.policies[move] for record, move in newest])
-    differences = kl_divergences(policies, answers.priors)
+    policies = Policies.join([record.policies.part(move, move + 1) for record, move in newest])
+    differences = kl_divergences(policies.dense(game.num_actions), answers.priors)
     index = int(differences.argmax())
     record, move = newest[index]
     return Surprise(

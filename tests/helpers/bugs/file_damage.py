@@ -208,7 +208,7 @@ def hostile_shard(arrays: dict[str, Any], choice: random.Random) -> bytes:
             field = arrays[choice.choice(floats)]
             field.flat[choice.randrange(field.size)] = choice.choice([np.nan, np.inf, -np.inf])
         case 1:
-            field = arrays[choice.choice(["policies", "values", "best_values"])]
+            field = arrays[choice.choice(["policy_shares", "values", "best_values"])]
             field.flat[choice.randrange(field.size)] = choice.choice([-7.0, 1e30, 3.0])
         case 2:
             arrays[name] = choice.choice(

@@ -8,7 +8,7 @@ import numpy as np
 
 from alphazero.config.schema import ReplayConfig
 from alphazero.games import ONGOING, Game, make_game
-from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.records.game_record import GameRecord, Pairing, Policies
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.settings import replay_config
 
@@ -36,7 +36,7 @@ def random_record(game: Game, rng: np.random.Generator, opening: int = 0) -> Gam
     return GameRecord(
         Pairing(),
         np.array(actions, np.int32),
-        np.array(policies, np.float32),
+        Policies.of(policies),
         values,
         np.maximum(values, best_values),
         game.outcome(state),
@@ -66,7 +66,7 @@ def unfinished(record: GameRecord, moves: int) -> GameRecord:
     return GameRecord(
         record.pairing,
         record.actions[:moves],
-        record.policies[:moves],
+        record.policies.part(0, moves),
         record.values[:moves],
         record.best_values[:moves],
         ONGOING,
@@ -77,7 +77,7 @@ def taught(actions: Sequence[int], policies: Any, outcome: int) -> GameRecord:
     """A game of these moves and search policies; all values are 0."""
     nothing = np.zeros(len(actions), np.float32)
     moves = np.array(actions, np.int32)
-    return GameRecord(Pairing(), moves, np.array(policies, np.float32), nothing, nothing, outcome)
+    return GameRecord(Pairing(), moves, Policies.of(policies), nothing, nothing, outcome)
 
 
 def window(minimum: int = 1, maximum: int = 10**6, fraction: float = 1.0) -> ReplayConfig:

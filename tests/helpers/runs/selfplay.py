@@ -22,5 +22,7 @@ def chosen_most_visited(records: Sequence[GameRecord], plies: slice) -> list[boo
     return [
         bool(policy.argmax() == action)
         for record in records
-        for policy, action in zip(record.policies[plies], record.actions[plies], strict=True)
+        for policy, action in zip(
+            record.policies.dense(9)[plies], record.actions[plies], strict=True
+        )
     ]

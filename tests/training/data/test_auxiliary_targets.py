@@ -14,7 +14,7 @@ from helpers.runs.records import random_record, window
 
 from alphazero.config.schema import AUXILIARY_HEADS
 from alphazero.games import Game, make_game
-from alphazero.records.game_record import GameRecord
+from alphazero.records.game_record import GameRecord, Policies
 from alphazero.training.data.auxiliary_targets import target_shapes
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
@@ -27,26 +27,23 @@ GAMES = {
 }
 
 
-def some_fast(record: GameRecord, rng: np.random.Generator) -> GameRecord:
+def some_fast(game: Game, record: GameRecord, rng: np.random.Generator) -> GameRecord:
     """The game with policies that no other position has, and a third of its searches fast.
 
     Positions of fast searches are not learned from. The policies are over illegal moves too, so
     that those of forced moves differ.
     """
-    moves, actions = record.policies.shape
-    policies = rng.dirichlet(np.ones(actions), moves).astype(np.float32)
+    policies = rng.dirichlet(np.ones(game.num_actions), len(record.actions))
     policies[rng.random(len(policies)) < 1 / 3] = 0
-    return dataclasses.replace(record, policies=policies)
+    return dataclasses.replace(record, policies=Policies.of(policies))
 
 
 def resigned(game: Game, record: GameRecord, moves: int) -> GameRecord:
     """The first moves of a game, after which the player to move resigns."""
     return dataclasses.replace(
         record,
-        **{
-            name: getattr(record, name)[:moves]
-            for name in ("actions", "policies", "values", "best_values")
-        },
+        **{name: getattr(record, name)[:moves] for name in ("actions", "values", "best_values")},
+        policies=record.policies.part(0, moves),
         outcome=-1 if moves % 2 == 0 else 1,
         resigned=True,
     )
@@ -55,7 +52,7 @@ def resigned(game: Game, record: GameRecord, moves: int) -> GameRecord:
 def some_games(game: Game, seed: int = 0) -> list[GameRecord]:
     """Random games, every third of them resigned, with fast searches."""
     rng = np.random.default_rng(seed)
-    records = [some_fast(random_record(game, rng), rng) for _ in range(12)]
+    records = [some_fast(game, random_record(game, rng), rng) for _ in range(12)]
     return [
         resigned(game, each, len(each.actions) - 1) if number % 3 == 1 else each
         for number, each in enumerate(records)
@@ -95,7 +92,7 @@ def slow_targets(game: Game, record: GameRecord, ply: int) -> dict[str, tuple[An
 def place_of(game: Game, records: Sequence[GameRecord], policy: Any) -> tuple[GameRecord, int, int]:
     """The game, the ply and the symmetry that a policy of a batch comes from: none is twice."""
     for record in records:
-        for ply, target in enumerate(record.policies):
+        for ply, target in enumerate(record.policies.dense(game.num_actions)):
             for number, actions in enumerate(game.symmetries().actions):
                 moved = np.zeros_like(target)
                 moved[actions] = target

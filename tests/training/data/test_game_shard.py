@@ -22,7 +22,7 @@ from helpers.runs.records import (
 
 from alphazero.errors import RunError
 from alphazero.games import ONGOING, Game, make_game
-from alphazero.records.game_record import Pairing
+from alphazero.records.game_record import Pairing, Policies
 from alphazero.training.data.game_shard import MAY_RESIGN, PLAYED_OUT, RESIGNED, GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 
@@ -31,7 +31,12 @@ from alphazero.training.data.replay_buffer import ReplayBuffer
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_a_search_that_answered_with_nan_or_infinity_is_not_stored(field: str, number: float):
     records = drawn_games(3)
-    getattr(records[1], field)[5] = number
+    if field == "policies":
+        dense = records[1].policies.dense(9)
+        dense[5, 2] = number
+        records[1] = dataclasses.replace(records[1], policies=Policies.of(dense))
+    else:
+        getattr(records[1], field)[5] = number
     with pytest.raises(RunError, match=r"NaN or infinity at move 6 of a game"):
         GameBatch.of(TIC_TAC_TOE, records)
 
@@ -50,7 +55,9 @@ def test_games_come_back_from_their_bytes_exactly(name: str):
         assert np.array_equal(before, after)
     for before, after in zip(records, again.records(), strict=True):
         assert (before.outcome, before.pairing) == (after.outcome, after.pairing)
-        for each in ("actions", "policies", "values", "best_values"):
+        for each in vars(before.policies):
+            assert np.array_equal(getattr(before.policies, each), getattr(after.policies, each))
+        for each in ("actions", "values", "best_values"):
             assert np.array_equal(getattr(before, each), getattr(after, each))
 
 
@@ -171,7 +178,14 @@ def several(*changes: Change) -> Change:
 
 
 def policy(*values: float) -> Change:
-    return put("policies", 3, [*values, *[0.0] * (7 - len(values))])
+    """Another policy of the fourth position, of its first moves."""
+
+    def change(arrays: dict[str, Any]) -> None:
+        begin, end = np.cumsum(arrays["policy_counts"])[2:4]
+        assert end - begin >= len(values)
+        arrays["policy_shares"][begin:end] = [*values, *[1e-9] * (end - begin - len(values))]
+
+    return change
 
 
 def resigned(outcome: int) -> Change:
@@ -185,18 +199,21 @@ def shift(lengths: np.ndarray, moves: int) -> None:
 
 SHORTENED = [
     *("best_values", "resignations", "openings", "lengths"),
-    *("outcomes", "actions", "policies", "values"),
+    *("outcomes", "actions", "values"),
+    *("policy_counts", "policy_actions", "policy_shares"),
 ]
 CONVERTED = [
     *(("openings", "?"), ("resignations", "?"), ("outcomes", "?"), ("lengths", "<u4")),
     *(("actions", "<i8"), ("actions", "<f4"), ("actions", ">i4")),
-    *(("policies", "<f8"), ("policies", "<U8")),
+    *(("policy_shares", "<f8"), ("policy_shares", "<U8"), ("policy_counts", "<u4")),
 ]
 CHANGED: list[tuple[str, int, list[float]]] = [
     ("resignations", 2, [3, RESIGNED]),  # of an unknown kind; a finished game called resigned
     ("openings", 2, [43, -1]),
     ("outcomes", 2, [3, -2, 2**31 - 1, ONGOING, 0]),  # the game was won
     ("actions", 8, [7, 2**31 - 1, -1, -(2**31)]),
+    ("policy_actions", 3, [7, 2**31 - 1, -1, -(2**31)]),
+    ("policy_counts", 3, [2**31 - 1, -1]),
     ("values", 3, [np.nan, 1.5]),
     ("best_values", 3, [np.nan, -1.5]),
 ]
@@ -223,7 +240,10 @@ FAULTS = {
     "probabilities that cancel": policy(0.5, -0.5),
     "a negative length": lambda arrays: shift(arrays["lengths"], arrays["lengths"][0] + 1),
     "lengths that do not fit the games": lambda arrays: shift(arrays["lengths"], -1),
-    "flat policies": become("policies", np.ravel),
+    "moves of a policy in another order": become("policy_actions", lambda moves: moves[::-1]),
+    "a move twice in a policy": put("policy_actions", slice(0, 2), 0),
+    "counts that do not fit the shares": lambda arrays: shift(arrays["policy_counts"], 1),
+    "shares as a table": become("policy_shares", lambda shares: shares[:, None]),
     "no array of actions": become("actions", lambda _: np.int32(3)),
     "no values": lambda arrays: arrays.pop("values"),
 }
@@ -245,18 +265,16 @@ def test_a_stone_on_a_taken_cell_is_refused_although_the_game_ends_as_it_says():
 
 def test_games_of_another_game_are_refused():
     data = GameBatch.of(TIC_TAC_TOE, random_records(TIC_TAC_TOE, 4)).to_bytes()
-    assert "received float32" in refusal(data)
+    assert "moves that do not exist" in refusal(data)
     small = make_game("connect_four", rows=4, columns=7)
     refusal(archive(some_games()), small)
 
 
 def test_arrays_may_lie_in_memory_in_either_order():
-    arrays = some_games()
-    arrays["policies"] = np.asfortranarray(arrays["policies"])
-    games = GameBatch.from_bytes(CONNECT_FOUR, archive(arrays), "here")
-    replay = ReplayBuffer(CONNECT_FOUR, window())
-    replay.add(1, games)
-    assert replay.sample(10, np.random.default_rng(0), True).policies.any(axis=1).all()
+    arrays = GameBatch.of(GO, games_with_komi(5, 7))._asdict()
+    arrays["options"] = np.asfortranarray(arrays["options"])
+    games = GameBatch.from_bytes(GO, archive(arrays), "here")
+    assert games.options.tolist() == [[5], [7]]
 
 
 @pytest.mark.parametrize(

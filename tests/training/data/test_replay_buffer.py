@@ -49,7 +49,8 @@ def plain_samples(game: Game, records: Sequence[GameRecord], symmetry: int = 0) 
     samples = []
     for record in records:
         state = record.variant(game).initial_state()
-        for action, policy in zip(record.actions.tolist(), record.policies, strict=True):
+        policies = record.policies.dense(game.num_actions)
+        for action, policy in zip(record.actions.tolist(), policies, strict=True):
             if policy.any():
                 seen = game.observe(state)
                 turned = np.zeros_like(seen)

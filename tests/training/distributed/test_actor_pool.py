@@ -541,7 +541,7 @@ def test_games_of_actors_tell_their_random_openings(
     pool.close()
     # A move of an opening is one that nobody searched; here all others are.
     for game in games:
-        searched = game.policies.any(axis=1)
+        searched = game.policies.searched
         moves = int(searched.argmax())
         assert game.pairing.opening == tuple(game.actions[:moves].tolist())
     assert {(4, 0), (8,)} <= {game.pairing.opening for game in games}

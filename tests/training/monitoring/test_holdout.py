@@ -1,5 +1,6 @@
 """What is measured for the doctor's sake: the value before it is learned, and visits that stay."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from helpers.settings import learner_config, replay_config, search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.mcts.network_search import Exploration, NetworkSearch
+from alphazero.records.game_record import Policies
 from alphazero.training import iteration
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
@@ -63,7 +65,10 @@ def test_a_run_without_games_has_no_holdout_metrics() -> None:
     empty.add(1, games)
     figures = holdout_value_loss(player, empty, games, SETTINGS, [0])
     assert set(figures) == {"learner/seen_value_loss", "learner/unseen_value_loss"}
-    unlearned = games._replace(policies=np.zeros_like(games.policies))
+    unlearned = GameBatch.of(
+        TIC_TAC_TOE,
+        [replace(game, policies=Policies.none(len(game.actions))) for game in games.records()],
+    )
     assert holdout_value_loss(player, empty, unlearned, SETTINGS, [0]) == {}
 
 

@@ -15,11 +15,11 @@ from alphazero.drawing.position import POLICY_COLOURS, board_at
 from alphazero.games.game import Game
 from alphazero.games.mnk import Mnk
 from alphazero.mcts import network_search
-from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.records.game_record import GameRecord, Pairing, Policies
 from alphazero.training import iteration, selfplay
 from alphazero.training.loop import train
 from alphazero.training.monitoring import surprise as surprises
-from alphazero.training.monitoring.metrics import IterationReport, entropies_of
+from alphazero.training.monitoring.metrics import IterationReport
 from alphazero.training.monitoring.surprise import (
     SURPRISE_POSITIONS,
     kl_divergences,
@@ -50,13 +50,13 @@ def record_of(game: Game, actions: list[int], policies: dict[int, dict[int, floa
     values = np.linspace(-0.8, 0.8, len(actions), dtype=np.float32)
     none = np.zeros(len(actions), np.float32)
     moves = np.array(actions, np.int32)
-    return GameRecord(Pairing(), moves, rows, values, none, game.outcome(state))
+    return GameRecord(Pairing(), moves, Policies.of(rows), values, none, game.outcome(state))
 
 
 def test_entropies_are_those_computed_by_hand() -> None:
     policies = np.array([[0.5, 0.5, 0, 0], [0, 0, 1, 0], [0.25] * 4, [0.5, 0.25, 0.25, 0]])
     expected = [math.log(2), 0, math.log(4), 1.5 * math.log(2)]
-    assert entropies_of(policies.astype(np.float32)) == pytest.approx(expected, abs=1e-12)
+    assert Policies.of(policies).entropies() == pytest.approx(expected, abs=1e-12)
 
 
 def searches_of(records: list[GameRecord]) -> tuple[np.ndarray, np.ndarray]:
