@@ -154,7 +154,7 @@ def test_a_calibration_measures_every_part(tmp_path: Path) -> None:
     assert 5 <= measured.random_length <= measured.longest == 9
     for rate in (measured.gate_simulations, measured.step_seconds):
         assert 0 < rate < float("inf")
-    assert (measured.anchor_games, measured.solved_positions) == (40, 12)
+    assert (measured.anchor_games, measured.solved_positions) == (80, 12)
     assert measured.step_positions == 16, "a whole batch"
     assert 36 < measured.move_memory < 1000, "nine search policies of four bytes, at least"
     assert 0 < measured.move_disk < 200

@@ -64,7 +64,7 @@ def test_the_script_prints_the_table_or_one_line(
     assert ended.value.code == code
     out, err = capsys.readouterr()
     if code:
-        assert err.splitlines()[-1].endswith("expected a whole number from 1 on, got 0")
+        assert err.splitlines()[-1].endswith("expected a whole number from 1 on, got '0'")
     else:
         assert out == table(estimate([10, 30, 100, 300, 500], runs=4, seed=0)) + "\n"
         assert out.startswith("minimax: b1 48.0, b2 45.0; best is b1\n")
