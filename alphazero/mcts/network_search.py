@@ -20,12 +20,14 @@ from alphazero.mcts.evaluator import Evaluator, SymmetricEvaluator
 from alphazero.mcts.kernels.edges import CREATED_AT_ONCE
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
-from alphazero.mcts.kernels.root import begin_searches
+from alphazero.mcts.kernels.root import begin_searches, read_roots
 from alphazero.mcts.kernels.selection_rules import GUMBEL, PUCT, UNLIMITED
 from alphazero.mcts.kernels.simulation import make_context, next_batch
+from alphazero.mcts.kernels.subtree import advance_trees
 from alphazero.mcts.kernels.tree import allocate_trees
 from alphazero.mcts.search import NODES_PER_SIMULATION, TreeSearch
 from alphazero.utils.arrays import BoolArray, Float32Array, Int64Array
+from alphazero.utils.jit import compile_aside
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,11 @@ class NetworkSearch(TreeSearch):
         self.evaluations += len(observations)
         self.batches += 1
         return logits, values
+
+
+def compile_search() -> None:
+    """Begin to compile what every search calls, on two cores, unless it is cached."""
+    compile_aside(next_batch, begin_searches, read_roots, advance_trees)
 
 
 BACKUP_VALUE_WEIGHTING = 2.0

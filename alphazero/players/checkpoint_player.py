@@ -17,9 +17,8 @@ from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.mcts.evaluator import Evaluator, FixedBatches
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
-from alphazero.mcts.kernels.simulation import next_batch
 from alphazero.mcts.kernels.tree import EDGE
-from alphazero.mcts.network_search import NetworkSearch
+from alphazero.mcts.network_search import NetworkSearch, compile_search
 from alphazero.mcts.search import NODES_PER_SIMULATION
 from alphazero.network.checkpoint import (
     Checkpoint,
@@ -39,7 +38,6 @@ from alphazero.players.levels import (
 )
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.files import printable, sha256_of
-from alphazero.utils.jit import compile_aside
 
 TREE_BYTES = 2 << 30
 """Memory limit, in bytes, of the trees of one player; only the part in use is touched."""
@@ -172,7 +170,7 @@ def load_checkpoint_player(
         CheckpointError: in one line, for a file that is no checkpoint.
     """
     path = find_checkpoint(Path(path))
-    compile_aside(next_batch)  # while torch is loaded
+    compile_search()  # while torch is loaded
     checkpoint = load_checkpoint(path)
     from alphazero.network.inference.backend import make_evaluator
 

@@ -16,7 +16,7 @@ from alphazero.config.loader import config_from
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
-from alphazero.mcts.kernels.simulation import next_batch
+from alphazero.mcts.network_search import compile_search
 from alphazero.network.checkpoint import check_network_size
 from alphazero.network.inference.backend import explain_backend, explain_threads, resolve_backend
 from alphazero.network.resnet import ResNet
@@ -28,7 +28,6 @@ from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 from alphazero.training.run_directory import RunDirectory
 from alphazero.training.run_lock import locked
 from alphazero.utils.files import printable
-from alphazero.utils.jit import compile_aside
 from alphazero.utils.jobs import threads_per_evaluation
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Observer, no_observer, say
@@ -79,7 +78,7 @@ def resume(
 def _check(config: Config, game: Game) -> None:
     from alphazero.games.contract.check import refuse_unsound
 
-    compile_aside(next_batch)
+    compile_search()
     refuse_unsound(game)
     check_network_size(config, game)
     resolve_backend(config.inference)

@@ -330,6 +330,8 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
 
     helper: "subprocess.Popen[bytes] | None" = None
     """a process that compiles it"""
+    meanwhile: "tuple[_Kernel, ...]" = ()
+    """what this process compiles before it waits for that one"""
 
     def __init__(self, function: Any, signature: Any) -> None:
         super().__init__(function, {}, _OPTIONS)
@@ -337,6 +339,8 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
 
     def compile(self, _signature: Any = None) -> Any:
         if self.helper:
+            for other in self.meanwhile:
+                other.compile()
             self.helper.wait()  # if it failed, the kernel is compiled here
         with global_compiler_lock, _signals_later():
             if not self.overloads:
@@ -371,10 +375,14 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
     return lambda function: _Kernel(function, signature)
 
 
-def compile_aside(compiled: Any) -> None:
-    """Compile a kernel in another process, if it is not cached; its first call waits for that."""
+def compile_aside(compiled: Any, *meanwhile: Any) -> None:
+    """Compile a kernel in another process, if it is not cached; its first call waits for that.
+
+    Before it waits, this process compiles the kernels `meanwhile`.
+    """
     missing = not _KernelCache(compiled.py_func, compiled.signature).exists()
     if missing and compiled.helper is None and usable_cores() > 1:
+        compiled.meanwhile = meanwhile
         code = f"from {compiled.__module__} import {compiled.__name__} as k; k.compile()"
         nowhere = subprocess.DEVNULL
         compiled.helper = subprocess.Popen(
