@@ -1,5 +1,6 @@
 """The history of a run: curves, checkpoints and their training times."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,6 +22,7 @@ def read_curves(run: Path) -> dict[str, Curve]:
 
     if not is_folder(run):
         return {}
+    logging.getLogger("tensorboard").setLevel(logging.ERROR)  # it warns of purged points
     events = EventAccumulator(str(curves_folder(run)), {"scalars": 0})
     events.Reload()
     curves = {}
