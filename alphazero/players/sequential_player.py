@@ -10,6 +10,7 @@ from alphazero.errors import PlayerError
 from alphazero.games.game import Game, State
 from alphazero.players.base import Decisions, Player
 from alphazero.utils.arrays import Int64Array
+from alphazero.utils.files import printable
 from alphazero.utils.plug_ins import is_foreign, place_of, reason_of
 
 MOVES_PER_STEP: Final = 32
@@ -77,9 +78,11 @@ class AgentPlayer(SequentialPlayer):
             place = place_of(error, is_foreign, "in the agent")
             raise PlayerError(f"agent {self.name}: {place}: {reason_of(error)}") from error
         legal = np.flatnonzero(self.game.legal_action_mask(state)).tolist()
-        if action not in legal:
+        try:
+            return int(legal[legal.index(action)])
+        except Exception as error:  # it is none of them, or cannot be compared, as an array
             raise PlayerError(
-                f"agent {self.name} chose {action!r:.40} after {state[0]} moves; expected one of "
-                f"the legal actions {', '.join(map(str, legal[:20]))}{', ...' * (len(legal) > 20)}"
-            )
-        return int(action)
+                f"agent {self.name} chose {printable(repr(action)[:40])} after {state[0]} moves; "
+                f"expected one of the legal actions {', '.join(map(str, legal[:20]))}"
+                f"{', ...' * (len(legal) > 20)}"
+            ) from error

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from helpers.commands import exit_code
 from helpers.runs.tiny_run import tiny_config
@@ -79,6 +80,10 @@ class Wrong:
         return int(state[5]) + 5
 
 
+def all_moves(game: Game, state: State) -> Any:
+    return np.argwhere(game.legal_action_mask(state))
+
+
 def broken(_: Game, state: State) -> Any:
     return state.lucky  # type: ignore[attr-defined]
 
@@ -87,13 +92,14 @@ def broken(_: Game, state: State) -> Any:
     ("agent", "message"),
     [
         (Wrong(), "agent Wrong chose 20 after 0 moves; expected one of the legal actions 0, 1, 2"),
+        (all_moves, "agent all_moves chose 'array([[0],\\n       [1],\\n       [2]])' after 0 "),
         (broken, "test_sequential_player.py:"),
         ("wrong", "my_agents.py:12: AttributeError: 'numpy.ndarray' object has no attribute 'no_s"),
         ("none", "player 'none' cannot be loaded: package my-agents 1.5, my_agents:nothing: Attr"),
         ("restor", "did you mean 'restore'? (trained players: "),
         (3, "expected a player's name, a function or an agent, got 3"),
     ],
-    ids=["illegal", "error", "error of a package", "missing", "mistyped", "no agent"],
+    ids=["illegal", "an array", "error", "error of a package", "missing", "mistyped", "no agent"],
 )
 def test_an_agent_at_fault_is_reported_in_one_line(agent: Any, message: str) -> None:
     with pytest.raises(alphazero.AlphaZeroError) as caught:
