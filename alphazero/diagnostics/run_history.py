@@ -9,7 +9,6 @@ import numpy as np
 from alphazero.errors import PlayerError
 from alphazero.players.registry import parse_player
 from alphazero.players.specs import PlayerSpec
-from alphazero.training.manifest import curves_folder
 from alphazero.utils.files import is_folder, printable
 
 Curve = dict[int, float]
@@ -23,7 +22,7 @@ def read_curves(run: Path) -> dict[str, Curve]:
     if not is_folder(run):
         return {}
     logging.getLogger("tensorboard").setLevel(logging.ERROR)  # it warns of purged points
-    events = EventAccumulator(str(curves_folder(run)), {"scalars": 0})
+    events = EventAccumulator(str(run), {"scalars": 0})
     events.Reload()
     curves = {}
     for name in events.Tags()["scalars"]:

@@ -22,7 +22,7 @@ from alphazero.network.inference.backend import explain_backend, explain_threads
 from alphazero.network.resnet import ResNet
 from alphazero.training.iteration import Training, new_learner
 from alphazero.training.learning.learner import Learner
-from alphazero.training.manifest import check_resumable, curves_folder, run_folder
+from alphazero.training.manifest import check_resumable, run_folder
 from alphazero.training.monitoring.metrics import tensorboard_layout
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 from alphazero.training.run_directory import RunDirectory
@@ -132,7 +132,7 @@ def _train_opened(
             from alphazero.config.reference import changed_values
 
             tensorboard = TensorBoardWriter(
-                curves_folder(run.folder),
+                run.folder,  # TensorBoard calls the run by the name of its folder
                 run.state.iteration,
                 tensorboard_layout(run.config),
                 changed_values(run.config),

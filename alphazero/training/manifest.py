@@ -78,15 +78,6 @@ def run_folder(config: Config) -> Path:
     return Path(config.run.folder) / config.run.name
 
 
-def curves_folder(run: Path) -> Path:
-    """Return where TensorBoard's files of a run are: beside its others, so that it has its name.
-
-    Runs of version 0.1.0 have a folder for them.
-    """
-    former = run / "tensorboard"
-    return former if former.is_dir() else run
-
-
 def holds_run(folder: Path) -> bool:
     """Whether `folder` holds a run with a published state; RunError if it cannot be read."""
     with path_errors("read", folder):

@@ -24,12 +24,12 @@ from alphazero.training.monitoring.metrics import METRICS
 from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 
 
-@pytest.fixture(params=[".", "tensorboard"], ids=["", "of_version_0_1_0"])
-def run(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
     """A folder with eleven empty checkpoints and the curves of three iterations."""
     for step in range(11):
         (tmp_path / f"step-{step * 100:08d}.safetensors").touch()
-    curves = TensorBoardWriter(tmp_path / request.param, 0)
+    curves = TensorBoardWriter(tmp_path, 0)
     for iteration in (1, 2, 3):
         spent = {"seconds/play": 60.0 * iteration, "seconds/save": 30.0}
         curves.write(iteration, Metrics(spent))
