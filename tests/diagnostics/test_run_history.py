@@ -19,7 +19,6 @@ from alphazero.diagnostics.run_history import (
 from alphazero.errors import PlayerError
 from alphazero.players.registry import parse_player
 from alphazero.training.loop import resume, train
-from alphazero.training.manifest import curves_folder
 from alphazero.training.monitoring.metrics import METRICS
 from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 
@@ -61,7 +60,7 @@ def test_the_minutes_of_training_add_up_over_stages_and_iterations(run: Path) ->
 def test_points_that_a_resumed_run_purged_are_left_out_without_a_word(
     run: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    TensorBoardWriter(curves_folder(run), 2).write(3, Metrics({"seconds/play": 7.0}))
+    TensorBoardWriter(run, 2).write(3, Metrics({"seconds/play": 7.0}))
     curves = read_curves(run)
     assert curves == {"seconds/play": {1: 60, 2: 120, 3: 7}, "seconds/save": {1: 30, 2: 30}}
     assert caplog.messages == []
