@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import operator
 import random
 from pathlib import Path
 from typing import Any
@@ -58,19 +59,47 @@ def test_a_file_with_only_a_game_and_a_budget_takes_every_other_default() -> Non
     assert config.budget.minutes is None
 
 
-def test_a_whole_number_serves_where_a_number_is_expected() -> None:
-    config = parse_config(SMALLEST + "search: {c_puct: 2}")
-    assert config.search.c_puct == 2.0
-    assert isinstance(config.search.c_puct, float)
+MEANINGS: list[tuple[str, str, Any]] = [
+    ("search: {c_puct: 2}", "search.c_puct", 2.0),
+    ("search:\n  # simulations: 5", "search.simulations", 96),
+    ("game: {name: connect_four, rows: 5}", "game.options", {"rows": 5}),
+    ("run: {name: '7'}", "run.name", "7"),
+    ("learner: {optimizer: sgd}", "learner.decay", 0.0),
+    ("learner: {optimizer: adamw}", "learner.decay", 0.01),
+    ("learner: {optimizer: muon}", "learner.decay", 0.4),
+    ("learner: {weight_decay: 0.3}", "learner.decay", 0.3),
+    ("network: {auxiliary: [short_term_value]}", "network.auxiliary", ("short_term_value",)),
+    (
+        "network: {auxiliary: [margin, ownership]}\ngame: {name: othello}",
+        "network.auxiliary",
+        ("margin", "ownership"),
+    ),
+    ("selfplay: {distributed: null}", "selfplay.distributed", None),
+    ("selfplay: {distributed: {ray: {}}}", "selfplay.distributed", RayConfig()),
+    ("selfplay: {distributed: {ray: null}}", "selfplay.distributed", RayConfig()),
+    (
+        "selfplay: {distributed: {ray: {address: '10.0.0.5:6379', actors: 6, gpus_per_actor: .5}}}",
+        "selfplay.distributed",
+        RayConfig(address="10.0.0.5:6379", actors=6, gpus_per_actor=0.5),
+    ),
+    ("selfplay: {varied_options: {}}", "selfplay.varied_options", None),
+    (
+        "selfplay: {varied_options: {komi_half_points: [-3, 21]}}\ngame: {name: go, features: 1}",
+        "selfplay.varied_options",
+        {"komi_half_points": (-3, 21)},
+    ),
+]
+"""Sections, a key, and its value, also after the configuration was written and read again."""
 
 
-def test_a_section_with_every_key_commented_out_takes_its_defaults() -> None:
-    assert parse_config(SMALLEST + "search:\n  # simulations: 5\n").search.simulations == 96
-
-
-def test_game_options_reach_the_game_config_as_typed() -> None:
-    config = parse_config("game: {name: connect_four, rows: 5}\nbudget: {minutes: 1}")
-    assert config.game.options == {"rows": 5}
+@pytest.mark.parametrize(("text", "key", "value"), MEANINGS)
+def test_a_value_is_read_and_written_again(text: str, key: str, value: Any) -> None:
+    game = "" if "game:" in text else "game: {name: connect_four}\n"
+    config = parse_config(f"{game}budget: {{iterations: 1}}\n{text}")
+    received = operator.attrgetter(key)(config)
+    assert received == value
+    assert type(received) is type(value)
+    assert parse_config(dump_config(config)) == config
 
 
 def test_the_learning_rate_follows_its_schedule() -> None:
@@ -95,13 +124,6 @@ def test_the_run_is_named_after_its_file_unless_it_has_a_name(tmp_path: Path) ->
     assert load_config(path).run.name == "evening"
     assert load_config(path, ["run.name=night"]).run.name == "night"
     assert parse_config(SMALLEST).run.name == ""
-
-
-@pytest.mark.parametrize("name", ["..", ".", "a/b", "a b", "-x", "été", "a\\b", "x" * 101])
-def test_a_run_name_is_a_plain_folder_name(name: str) -> None:
-    error = error_of(SMALLEST + f"run: {{name: {yaml_scalar(name)}}}")
-    assert error.startswith("go.yaml:3: run.name: ")
-    assert "not a valid folder name" in error
 
 
 @pytest.mark.parametrize(
@@ -165,75 +187,48 @@ run:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("", "go.yaml: game.name: this required key is missing"),
-        (
-            "game: connect_four",
-            "go.yaml:1: game: expected keys and values, got text 'connect_four'; "
-            "write game: {name: connect_four}",
-        ),
-        ("game: {rows: 6}", "go.yaml:1: game.name: this required key is missing"),
-    ],
-)
-def test_a_missing_game_is_reported(text: str, error: str) -> None:
-    assert error_of(text, "budget.iterations=1") == error
-
-
-@pytest.mark.parametrize("text", ["[1, 2]", "just words", "5"])
-def test_a_file_that_is_no_mapping_is_refused(text: str) -> None:
-    assert error_of(text).startswith("go.yaml:1: expected sections such as 'game:', got ")
-
-
-def test_a_syntax_error_is_reported_with_its_line() -> None:
-    assert error_of("game: {name: connect_four}\nsearch: [1,\n").startswith(
-        "go.yaml:3: syntax error: "
-    )
-    assert error_of("game:\n\tname: x").startswith("go.yaml:2: syntax error: ")
-
-
-def test_a_duplicate_section_is_reported() -> None:
-    error = error_of(SMALLEST + "budget: {minutes: 3}")
-    assert error == "go.yaml:3: duplicate key 'budget' at the top level (first on line 2)"
-
-
 WRONG = {
     "learner.batch_size": {
-        "1e3": ": '1e3' is text in YAML; write 1000",
-        "'64'": ": '64' is text in YAML; write 64",
-        "010": ": '010' is text in YAML; write 10",
-        "1:30": ": expected a whole number, got text '1:30'",
-        "1.5e0": ": expected a whole number, got text '1.5e0'",
-        "": ": expected a whole number, got nothing",
-        "64.0": ": expected a whole number, got 64.0",
+        "1e3": "'1e3' is text in YAML; write 1000",
+        "'64'": "'64' is text in YAML; write 64",
+        "010": "'010' is text in YAML; write 10",
+        "1:30": "expected a whole number, got text '1:30'",
+        "1.5e0": "expected a whole number, got text '1.5e0'",
+        "": "expected a whole number, got nothing",
+        "64.0": "expected a whole number, got 64.0",
     },
+    "search.c_puct": {"1,4": "'1,4' has a decimal comma; write 1.4"},
     "network.auxiliary": {
-        "[ownership]": ": 'ownership' needs the rule `owners`, which the game connect_four lacks",
-        "[short_term_value, margin]": ": 'margin' needs the rule `margin`, which the game "
-        "connect_four lacks",
-        "[ownership, ownership]": ": 'ownership' appears twice",
-        "[margins]": ": must be one of ownership, margin, short_term_value, got 'margins'; "
-        "did you mean 'margin'?",
-        "[3]": ": expected text, got 3; put it in quotes",
-        "margin": ": expected a list of heads, got text 'margin'",
+        "[ownership]": "'ownership' needs the rule `owners`, which the game connect_four lacks",
+        "[short_term_value, margin]": "'margin' needs the rule `margin`, which the game connect_",
+        "[ownership, ownership]": "'ownership' appears twice",
+        "[margins]": "must be one of ownership, margin, short_term_value, got 'margins'; did you",
+        "[3]": "expected text, got 3; put it in quotes",
+        "margin": "expected a list of heads, got text 'margin'",
     },
     "learner.learning_rate": {
-        "[]": ": the first step must be 0",
-        "[{step: 5, rate: 0.1}]": ": the first step must be 0",
-        "[{step: 0, rate: 0.1}, {step: 9, rate: 0.1}, {step: 9, rate: 0.1}]": "[2].step: must be "
-        "above 9, the step before",
+        "[]": "the first step must be 0",
+        "[{step: 5, rate: 0.1}]": "the first step must be 0",
+        "[{step: 0, rate: 1}, {step: 9, rate: 1}, {step: 9, rate: 1}]": "[2].step: must be above 9",
         "[{step: 0, rate: 0}]": "[0].rate: must be above 0, got 0",
         "[{step: 0.5, rate: 1}]": "[0].step: expected a whole number, got 0.5",
         "[{step: 0}]": "[0]: expected {step: ..., rate: ...}",
         "[0.1]": "[0]: expected {step: ..., rate: ...}",
-        "-0.1": ": must be above 0, got -0.1",
-        "1e-2": ": '1e-2' is text in YAML; write 1.0e-2 or 0.01",
-        "{step: 0}": ": expected a number or a list of {step, rate}, got a mapping",
-        "": ": expected a number or a list of {step, rate}, got nothing",
+        "-0.1": "must be above 0, got -0.1",
+        "1e-2": "'1e-2' is text in YAML; write 1.0e-2 or 0.01",
+        "{step: 0}": "expected a number or a list of {step, rate}, got a mapping",
+        "": "expected a number or a list of {step, rate}, got nothing",
     },
+    "run.name": {"7": "expected text, got 7; put it in quotes"}
+    | {name: f"'{name}' is not a valid folder name" for name in ("..", ".", "a/b", "a b", "-x")}
+    | {
+        "été": r"'\xe9t\xe9' is not a valid folder name",
+        "'a\\b'": r"'a\\b' is not a valid folder name",
+        "x" * 101: f"'{'x' * 57}...' is not a valid folder name",
+    },
+    "game.rows": {"[6]": "expected"},
 }
-"""By key: wrong values, and the message after its name."""
+"""By key: wrong values, and how the message after its name begins."""
 
 
 @pytest.mark.parametrize(
@@ -241,20 +236,96 @@ WRONG = {
 )
 def test_a_wrong_value_is_explained_in_one_line(key: str, value: str, error: str) -> None:
     section, name = key.split(".")
-    line = error_of(f"{SMALLEST}{section}:\n  {name}: {value}\n")
-    assert line == f"go.yaml:4: {key}{error}"
+    start = "game:\n  name: connect_four\n" if section == "game" else SMALLEST + f"{section}:\n"
+    line = error_of(f"{start}  {name}: {value}\n", "budget.iterations=1")
+    colon = "" if error.startswith("[") else ": "
+    assert line.startswith(f"go.yaml:{3 if section == 'game' else 4}: {key}{colon}{error}")
+
+
+WRONG_PLACES = {
+    "": "go.yaml: game.name: this required key is missing",
+    "game: connect_four": "go.yaml:1: game: expected keys and values, got text 'connect_four'; "
+    "write game: {name: connect_four}",
+    "game: {rows: 6}": "go.yaml:1: game.name: this required key is missing",
+    "[1, 2]": "go.yaml:1: expected sections such as 'game:', got a list",
+    "just words": "go.yaml:1: expected sections such as 'game:', got text 'just words'",
+    "5": "go.yaml:1: expected sections such as 'game:', got 5",
+    "game: {name: connect_four}\nsearch: [1,\n": "go.yaml:3: syntax error: ",
+    "game:\n\tname: x": "go.yaml:2: syntax error: ",
+    "# one\ngame: {name: conect_four}": "go.yaml:2: unknown game 'conect_four'; did you mean 'conn",
+    "game: {name: nim, rows: 1}": "go.yaml:1: nim has no option 'rows'",
+    SMALLEST + "budget: {minutes: 3}": "go.yaml:3: duplicate key 'budget' at the top level (first "
+    "on line 2)",
+    SMALLEST + "search: {c_puct: 1,4}": "go.yaml:3: unknown key '4' in 'search'; a comma begins "
+    "another key: write decimals with a point",
+    SMALLEST + "search: {c_puct: 1, simulation: 4}": "go.yaml:3: unknown key 'simulation' in "
+    "'search'; did you mean 'simulations'?",
+    SMALLEST + "learner:\n  learning_rate:\n  - {step: 0, rate: 1}\n  - {step: 2, rate: x}": (
+        "go.yaml:6: learner.learning_rate[1].rate: "
+    ),
+    SMALLEST + "replay: {window_minimum: 9, window_maximum: 8}\nlearner: {batch_size: 1}": (
+        "go.yaml:3: replay.window_minimum (9) must be at most replay.window_maximum (8)"
+    ),
+    SMALLEST + "replay: {window_minimum: 8, window_maximum: 8}\nlearner: {batch_size: 16}": (
+        "go.yaml:4: learner.batch_size (16) must be at most replay.window_maximum (8)"
+    ),
+    SMALLEST + "replay:\n  window_maximum: 600": "go.yaml:4: replay.window_minimum (30000) must "
+    "be at most replay.window_maximum (600)",
+    SMALLEST + "network: {filters: 8, global_pooling: 8}": "go.yaml:3: network.global_pooling (8) "
+    "must be below network.filters (8): the pooled filters bias the other ones",
+    SMALLEST + f"run: {{seed: {'9' * 30}}}": "go.yaml:3: a number of more than 64 bits",
+    SMALLEST + f"run: {{seed: {'9' * 10_000}}}": "go.yaml:3: a number of more than 64 bits",
+    SMALLEST + f"run: {{seed: 0x{'f' * 10_000}}}": "go.yaml:3: a number of more than 64 bits",
+}
+"""Faulty texts, and how the line about each begins."""
+
+
+@pytest.mark.parametrize(("text", "error"), WRONG_PLACES.items(), ids=range(len(WRONG_PLACES)))
+def test_a_fault_is_reported_with_its_place(text: str, error: str) -> None:
+    budget = [] if "budget" in text else ["budget.iterations=1"]
+    assert error_of(text, *budget).startswith(error)
+
+
+def test_a_budget_is_required() -> None:
+    line = "go.yaml:1: budget: set at least one of iterations, samples, evaluations, minutes"
+    assert error_of("budget: \ngame: {name: nim}") == line
+
+
+GO = "game: {name: go, rows: 5, columns: 5, features: 1}\nbudget: {iterations: 1}\n"
+LOW_HIGH = "'komi_half_points' needs [low, high], two whole numbers, the lower one first, got "
 
 
 @pytest.mark.parametrize(
-    ("text", "advice"),
+    ("setting", "complaint"),
     [
-        ("search: {c_puct: 1,4}", "a comma begins another key: write decimals with a point"),
-        ("search:\n  c_puct: 1,4", "'1,4' has a decimal comma; write 1.4"),
-        ("search: {c_puct: 1, simulation: 4}", "did you mean 'simulations'?"),
+        ("varied_options: 3", "expected null or {option: [low, high]}, got 3"),
+        ("varied_options: {komi_half_points: 3}", f"{LOW_HIGH}3"),
+        ("varied_options: {komi_half_points: [3, 1]}", f"{LOW_HIGH}a list"),
+        ("varied_options: {komi_half_points: [3, 1.5]}", f"{LOW_HIGH}a list"),
+        ("varied_options: {komi_half_points: [0, 2000]}", "must be -1000 to 1000, got 2000"),
+        (
+            "varied_options: {rows: [5, 7]}",
+            "'rows' is no option of this game that its network sees",
+        ),
+        ("distributed: {ray: {actor: 3}}", "ributed.ray'; did you mean 'actors'?"),
+        ("distributed: {ray: {actors: 0}}", "ributed.ray.actors: must be at least 1, got 0"),
+        ("distributed: {ray: 3}", "expected keys in {ray: {...}}, got"),
+        ("distributed: {slurm: {}}", "expected null or {ray: {...}}, got"),
+        ("distributed: 3", "expected null or {ray: {...}}, got"),
     ],
 )
-def test_a_decimal_comma_is_explained(text: str, advice: str) -> None:
-    assert advice in error_of(SMALLEST + text)
+def test_wrong_options_and_workers_are_reported_with_their_place(
+    setting: str, complaint: str
+) -> None:
+    line = error_of(f"{GO}selfplay:\n  {setting}\n")
+    assert line.startswith("go.yaml:4: ")
+    assert complaint in line
+    assert complaint in error_of(GO, f"selfplay.{setting.replace(': ', '=', 1)}")
+
+
+def test_an_option_that_the_network_does_not_see_cannot_vary() -> None:
+    text = f"{GO}selfplay: {{varied_options: {{komi_half_points: [1, 3]}}}}"
+    assert "sees (those are: none)" in error_of(text, "game.features=0")
 
 
 def test_a_configuration_may_be_a_path_a_dict_or_a_config(tmp_path: Path) -> None:
@@ -271,72 +342,6 @@ def test_a_configuration_may_be_a_path_a_dict_or_a_config(tmp_path: Path) -> Non
         config_from(3)  # type: ignore[arg-type]
 
 
-def test_a_number_where_text_is_expected_asks_for_quotes() -> None:
-    error = error_of(SMALLEST + "run: {name: 7}")
-    assert error == "go.yaml:3: run.name: expected text, got 7; put it in quotes"
-    assert parse_config(SMALLEST + "run: {name: '7'}").run.name == "7"
-
-
-@pytest.mark.parametrize(
-    ("section", "error"),
-    [
-        (
-            "replay: {window_minimum: 9, window_maximum: 8}\nlearner: {batch_size: 1}",
-            "go.yaml:3: replay.window_minimum (9) must be at most replay.window_maximum (8)",
-        ),
-        (
-            "network: {filters: 8, global_pooling: 8}",
-            "go.yaml:3: network.global_pooling (8) must be below network.filters (8): "
-            "the pooled filters bias the other ones",
-        ),
-        (
-            "replay: {window_minimum: 8, window_maximum: 8}\nlearner: {batch_size: 16}",
-            "go.yaml:4: learner.batch_size (16) must be at most replay.window_maximum (8)",
-        ),
-        (
-            "replay:\n  window_maximum: 600",
-            "go.yaml:4: replay.window_minimum (30000) must be at most replay.window_maximum (600)",
-        ),
-        (
-            "budget: ",
-            "go.yaml:2: budget: set at least one of iterations, samples, evaluations, minutes",
-        ),
-    ],
-)
-def test_settings_that_cannot_work_together_are_refused(section: str, error: str) -> None:
-    game, budget = SMALLEST.splitlines()
-    rest = [section] if section.startswith("budget") else [budget, section]
-    assert error_of("\n".join([game, *rest])) == error
-
-
-@pytest.mark.parametrize(
-    ("game", "heads"),
-    [
-        ("connect_four", ("short_term_value",)),
-        ("hex", ("ownership",)),
-        ("othello", ("margin", "ownership")),
-        ("go", ("ownership", "margin", "short_term_value")),
-    ],
-)
-def test_auxiliary_heads_are_those_of_the_game(game: str, heads: tuple[str, ...]) -> None:
-    text = SMALLEST.replace("connect_four", game) + f"network: {{auxiliary: [{', '.join(heads)}]}}"
-    assert parse_config(text).network.auxiliary == heads
-
-
-def test_each_optimizer_has_a_weight_decay_of_its_own() -> None:
-    keys = "optimizer: sgd", "optimizer: adamw", "optimizer: muon", "weight_decay: 0.3"
-    learners = [parse_config(SMALLEST + f"learner: {{{key}}}").learner for key in keys]
-    assert [learner.decay for learner in learners] == [0.0, 0.01, 0.4, 0.3]
-
-
-def test_the_steps_of_a_schedule_keep_their_own_lines() -> None:
-    text = SMALLEST + "learner:\n  learning_rate:\n  - {step: 0, rate: 1}\n  - {step: 2, rate: x}"
-    assert error_of(text).startswith("go.yaml:6: learner.learning_rate[1].rate: ")
-
-
-# --- the game's own check ----------------------------------------------------------------------
-
-
 def test_the_games_own_complaint_joins_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
     def make_game(name: str, **options: Any) -> None:
         assert (name, options) == ("go", {"size": 99})
@@ -350,18 +355,6 @@ def test_the_games_own_complaint_joins_the_list(monkeypatch: pytest.MonkeyPatch)
     ]
     text = "game: {name: go}\nbudget: {minutes: 1}"
     assert error_of(text, "game.size=99").startswith("override 'game.size=99': go: size must")
-
-
-def test_an_unknown_game_and_an_unknown_option_are_refused() -> None:
-    text = "budget: {minutes: 1}\ngame: {name: conect_four}"
-    assert error_of(text).startswith("go.yaml:2: unknown game 'conect_four'; did you mean")
-    assert "no_such_option" in error_of(SMALLEST, "game.no_such_option=1")
-
-
-def test_a_game_option_that_is_a_collection_is_refused() -> None:
-    error = error_of("game:\n  name: connect_four\n  rows: [6]\nbudget: {minutes: 1}")
-    assert error.startswith("go.yaml:3: game.rows: ")
-    assert error.endswith("got a list")
 
 
 # --- overrides ---------------------------------------------------------------------------------
@@ -439,7 +432,7 @@ def random_value(kind: Any, note: Any, source: random.Random) -> Any:
     return float(low) + (high - low) * 10 ** source.uniform(-25, -0.01)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_a_dumped_config_loads_back_equal(seed: int) -> None:
     source = random.Random(seed)
     game = GameConfig("go", source.choice([{}, {"rows": 5}, {"rows": 5, "columns": 6}]))
@@ -470,21 +463,23 @@ def test_a_dumped_config_loads_back_equal(seed: int) -> None:
     assert parse_config(dump_config(parse_config(text))) == config
 
 
-@pytest.mark.parametrize("number", [1e-4, 1e-5, 1.5e-7, 1e16, 1e22, 0.1, -3.0, 1e300, 5e-324])
-def test_a_written_float_is_read_as_a_float_by_yaml(number: float) -> None:
-    read = yaml.safe_load(yaml_scalar(number))
-    assert type(read) is float
-    assert read == number
-
-
 @pytest.mark.parametrize(
-    "text", ["", "on", "~", "1e-3", "0x1f", "a: b", "é\n ", "\ud800", "#x", "<<"]
+    "value",
+    [
+        *(1e-4, 1e-5, 1.5e-7, 1e16, 1e22, 0.1, -3.0, 1e300, 5e-324),
+        *("", "on", "~", "1e-3", "0x1f", "a: b", "é\n ", "\ud800", "#x", "<<"),
+    ],
 )
-def test_written_text_is_read_as_the_same_text(text: str) -> None:
-    assert yaml.safe_load(yaml_scalar(text)) == text
+def test_a_written_value_is_read_as_the_same_value(value: float | str) -> None:
+    read = yaml.safe_load(yaml_scalar(value))
+    assert (type(read), read) == (type(value), value)
 
 
 # --- hostile and unreadable files --------------------------------------------------------------
+
+
+BOMB = "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60))
+"""Aliases of aliases: built, 2**60 letters."""
 
 
 @pytest.mark.parametrize(
@@ -500,6 +495,7 @@ def test_written_text_is_read_as_the_same_text(text: str) -> None:
         ("game: 'a\0b'", "syntax error"),
         ('game: "\\UFFFFFFFF"', "syntax error"),
         ("game: *nobody", "syntax error|aliases"),
+        ("a0: &a0 [x, x]\n" + BOMB, "anchors and aliases (& and *) are not accepted"),
         ("#" * (MAXIMUM_BYTES + 1), "larger than"),
     ],
 )
@@ -507,7 +503,9 @@ def test_a_hostile_file_gets_one_line_and_does_nothing(
     text: str, complaint: str, tmp_path: Path
 ) -> None:
     mark = tmp_path / "executed"
-    error = error_of(text.replace("{mark}", str(mark)))
+    errors = errors_of(text.replace("{mark}", str(mark)))
+    error = errors[0]
+    assert len(errors) <= (60 if BOMB in text else 1)
     assert any(part in error for part in complaint.split("|"))
     assert error.startswith("go.yaml:")
     assert len(error) < 300
@@ -533,19 +531,6 @@ def test_no_two_of_many_anchors_are_compared_in_vain() -> None:
     with pytest.raises(WrongValueError, match="'uct:7' appears twice"):
         read(reader, ("evaluation", "anchors"), [*names, CountedText("uct:7")])
     assert CountedText.compared < 10 * len(names)
-
-
-def test_an_alias_bomb_is_refused_before_it_is_built() -> None:
-    bomb = "a0: &a0 [x, x]\n"
-    bomb += "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60))
-    errors = errors_of(bomb)
-    assert len(errors) <= 60
-    assert errors[0].startswith("go.yaml:1: anchors and aliases (& and *) are not accepted")
-
-
-def test_a_huge_number_is_refused() -> None:
-    for number in ("9" * 10_000, "0x" + "f" * 10_000, "9" * 30):
-        assert "more than 64 bits" in errors_of(SMALLEST + f"run: {{seed: {number}}}")[0]
 
 
 HOSTILE: list[Any] = [
@@ -627,13 +612,14 @@ def test_random_damage_never_escapes_as_another_error() -> None:
         (b"game:\n  name: \xff\n", "2: not UTF-8 text"),
         (b"#" * (MAXIMUM_BYTES + 1), "the limit is 1,048,576"),
         (b"\x80\x04pickle", "1: not UTF-8 text"),
+        ("a folder", "is a directory"),
     ],
 )
-def test_an_unreadable_file_gets_one_line(
-    content: bytes | None, complaint: str, tmp_path: Path
-) -> None:
+def test_an_unreadable_file_gets_one_line(content: Any, complaint: str, tmp_path: Path) -> None:
     path = tmp_path / "run.yaml"
-    if content is not None:
+    if content == "a folder":
+        path.mkdir()
+    elif content is not None:
         path.write_bytes(content)
     with pytest.raises(ConfigError) as caught:
         load_config(path)
@@ -642,118 +628,32 @@ def test_an_unreadable_file_gets_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_a_folder_is_no_config(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="is a directory"):
-        load_config(tmp_path)
-
-
 def test_a_file_with_windows_line_ends_and_a_byte_order_mark_loads(tmp_path: Path) -> None:
     path = tmp_path / "run.yaml"
     path.write_bytes(b"\xef\xbb\xbf" + SMALLEST.replace("\n", "\r\n").encode())
     assert load_config(path).game.name == "connect_four"
 
 
-# --- workers -----------------------------------------------------------------------------------
-
-RAY = "selfplay: {distributed: {ray: %s}}"
-
-
-def test_without_workers_the_process_itself_plays() -> None:
-    assert parse_config(SMALLEST).selfplay.distributed is None
-    assert parse_config(SMALLEST + "selfplay: {distributed: null}").selfplay.distributed is None
-
-
-def test_workers_on_ray_need_no_further_key() -> None:
-    for nothing in ("{}", "null"):
-        assert parse_config(SMALLEST + RAY % nothing).selfplay.distributed == RayConfig()
-
-
-def test_workers_on_ray_survive_being_written_and_read() -> None:
-    keys = "{address: '10.0.0.5:6379', actors: 6, gpus_per_actor: 0.25}"
-    config = parse_config(SMALLEST + RAY % keys)
-    assert config.selfplay.distributed == RayConfig(
-        address="10.0.0.5:6379", actors=6, gpus_per_actor=0.25
-    )
-    assert parse_config(dump_config(config)) == config
-
-
 def test_every_default_of_workers_in_the_documentation_may_be_written_in_a_file() -> None:
     rows = [row for row in describe_keys() if row.section == "selfplay.distributed.ray"]
     keys = ", ".join(f"{row.key}: {row.default}" for row in rows)
-    assert parse_config(SMALLEST + RAY % f"{{{keys}}}").selfplay.distributed == RayConfig()
+    assert (
+        parse_config(
+            SMALLEST + f"selfplay: {{distributed: {{ray: {{{keys}}}}}}}"
+        ).selfplay.distributed
+        == RayConfig()
+    )
     override = f"selfplay.distributed={{ray: {{{keys}}}}}"
     assert parse_config(SMALLEST, "x", [override]).selfplay.distributed == RayConfig()
-
-
-# --- options that self-play varies ---------------------------------------------------------------
-
-GO = "game: {name: go, rows: 5, columns: 5, features: 1}\nbudget: {iterations: 1}\n"
-
-
-def test_varied_options_survive_being_written_and_read() -> None:
-    assert parse_config(GO).selfplay.varied_options is None
-    assert parse_config(GO + "selfplay: {varied_options: {}}").selfplay.varied_options is None
-    text = "selfplay: {varied_options: {komi_half_points: [-3, 21]}}"
-    config = parse_config(GO + text)
-    assert config.selfplay.varied_options == {"komi_half_points": (-3, 21)}
-    assert parse_config(dump_config(config)) == config
-
-
-@pytest.mark.parametrize(
-    ("setting", "complaint"),
-    [
-        ("varied_options: 3", "expected null or {option: [low, high]}, got 3"),
-        (
-            "varied_options: {komi_half_points: 3}",
-            "needs [low, high], two whole numbers, the lower one first",
-        ),
-        (
-            "varied_options: {komi_half_points: [3, 1]}",
-            "needs [low, high], two whole numbers, the lower one",
-        ),
-        ("varied_options: {komi_half_points: [3, 1.5]}", "needs [low, high], two whole numbers"),
-        (
-            "varied_options: {komi_half_points: [0, 2000]}",
-            "komi_half_points must be -1000 to 1000, got 2000",
-        ),
-        (
-            "varied_options: {rows: [5, 7]}",
-            "'rows' is no option of this game that its network sees (those are: ko",
-        ),
-        (
-            "distributed: {ray: {actor: 3}}",
-            "'actor' in 'selfplay.distributed.ray'; did you mean 'actors'?",
-        ),
-        (
-            "distributed: {ray: {actors: 0}}",
-            "selfplay.distributed.ray.actors: must be at least 1, got 0",
-        ),
-        ("distributed: {ray: 3}", "expected keys in {ray: {...}}, got"),
-        ("distributed: {slurm: {}}", "expected null or {ray: {...}}, got"),
-        ("distributed: 3", "expected null or {ray: {...}}, got"),
-    ],
-)
-def test_wrong_options_and_workers_are_reported_with_their_place(
-    setting: str, complaint: str
-) -> None:
-    assert complaint in error_of(f"{GO}selfplay:\n  {setting}\n")
-    assert complaint in error_of(GO, f"selfplay.{setting.replace(': ', '=', 1)}")
-
-
-def test_an_option_that_the_network_does_not_see_cannot_vary() -> None:
-    text = f"{GO}selfplay: {{varied_options: {{komi_half_points: [1, 3]}}}}"
-    assert "sees (those are: none)" in error_of(text, "game.features=0")
 
 
 # --- the schema and the shipped files ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", describe_keys(), ids=lambda row: f"{row.section}.{row.key}")
-def test_every_key_is_documented(row: Any) -> None:
-    assert row.meaning
-    assert row.type
-    assert row.default
-    assert all("\n" not in text for text in row)
+def test_every_key_is_documented_in_single_lines() -> None:
+    for row in describe_keys():
+        assert all((row.meaning, row.type, row.default)), row
+        assert all("\n" not in text for text in row), row
 
 
 @pytest.mark.parametrize("name", SECTIONS)
