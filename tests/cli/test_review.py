@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.commands import error_line, exit_code
+from helpers.commands import OnlyLine, error_line, exit_code
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 
 from alphazero.frontends.review.judgement import Evaluation
@@ -66,6 +66,7 @@ def test_every_game_is_reviewed_unless_one_is_named(
     output = capsys.readouterr().out
     assert "game 1, Ann" in output
     assert "game 2, C against D: unfinished, 2 moves" in output
+    assert list(games.parent.iterdir()) == [games], "two reviews at once would disturb each other"
 
 
 def test_ctrl_c_ends_the_searches_and_judges_the_moves_up_to_then(
@@ -87,13 +88,6 @@ def test_ctrl_c_ends_the_searches_and_judges_the_moves_up_to_then(
     assert evaluated == [5, 4]
 
 
-def test_nothing_is_written_beside_the_games_so_that_two_reviews_do_not_disturb_each_other(
-    games: Path,
-) -> None:
-    assert exit_code("review", games, "uct:20") == 0
-    assert list(games.parent.iterdir()) == [games]
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -103,14 +97,16 @@ def test_nothing_is_written_beside_the_games_so_that_two_reviews_do_not_disturb_
         (["random"], "random does not search, so it cannot review"),
         (["nobody"], "unknown player 'nobody'"),
         (["connect_four"], "plays connect_four, but the game asked for is tic_tac_toe"),
+        (["uct:20", "--save", "mine.sgf"], "it would replace the games that are read from it; ch"),
     ],
 )
 def test_a_mistake_is_reported_in_one_line(
-    games: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
+    games: Path, monkeypatch: pytest.MonkeyPatch, only_line: OnlyLine, more: list[str], message: str
 ) -> None:
-    capsys.readouterr()
-    assert exit_code("review", games, *more) == 2
-    assert message in error_line(capsys)
+    monkeypatch.chdir(games.parent)
+    before = games.read_bytes()
+    assert message in only_line("review", games, *more)
+    assert games.read_bytes() == before
 
 
 def test_a_game_without_sgf_is_refused_before_it_is_searched(
@@ -120,12 +116,3 @@ def test_a_game_without_sgf_is_refused_before_it_is_searched(
     save_played(path, [PlayedGame(CONNECT_FOUR, ("A", "B"), (3, 3), 2)])
     assert exit_code("review", path, "uct:20", "--save", tmp_path / "four.sgf") == 2
     assert "SGF is possible for go" in error_line(capsys)
-
-
-def test_the_games_are_never_replaced_by_their_review(
-    games: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = games.read_bytes()
-    assert exit_code("review", games, "uct:20", "--game", 1, "--save", games) == 2
-    assert "it would replace the games that are read from it; choose" in error_line(capsys)
-    assert games.read_bytes() == before
