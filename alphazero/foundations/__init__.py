@@ -1,7 +1,7 @@
 """Tabular Monte Carlo and tree search, small enough to be checked exactly.
 
 This package imports nothing else of `alphazero`. Its functions raise FoundationsError for a number
-out of its range and for a missing package. On the path to tree search:
+out of its range. On the path to tree search:
 
 1. `boarding_pass.py`: simulation estimates a probability, as rollouts do, and need not do work that
    cannot change the result.

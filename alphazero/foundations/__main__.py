@@ -4,7 +4,6 @@ import argparse
 import inspect
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final, NoReturn
 
 from alphazero.foundations.common import FoundationsError
@@ -28,7 +27,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Run a demo: print its text and write its picture."""
+    """Run a demo and print its text."""
     parser = _Parser(prog="python -m alphazero.foundations", description=__doc__)
     names = parser.add_subparsers(metavar="NAME", dest="name", required=True)
     for name, demo in DEMOS.items():
@@ -37,20 +36,13 @@ def main(words: Sequence[str] | None = None) -> None:
             default = parameter.default
             text = f"{MEANINGS[setting]} (default: {default:,})"
             demo_parser.add_argument(f"--{setting}", type=type(default), default=default, help=text)
-        demo_parser.add_argument("--plot", type=Path, metavar="FILE", help="default: NAME.png")
     settings = vars(parser.parse_args(words))
-    name, plot = settings.pop("name"), settings.pop("plot")
-    plot = plot or Path(f"{name}.png")
-    if plot.suffix.lower() != ".png":
-        parser.error(f"--plot {plot}: expected a name that ends in .png")
     try:
-        text, picture = DEMOS[name](**settings)
-        plot.write_bytes(picture)
-    except (FoundationsError, OSError) as error:
+        print(DEMOS[settings.pop("name")](**settings))
+    except FoundationsError as error:
         parser.error(str(error))
     except KeyboardInterrupt:
         sys.exit(130)
-    print(f"{text}\ndrawn in {plot}")
 
 
 if __name__ == "__main__":

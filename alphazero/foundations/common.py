@@ -15,7 +15,7 @@ PIECE = 100_000
 
 
 class FoundationsError(ValueError):
-    """An argument out of its range, or a missing package; the text is one line."""
+    """An argument out of its range; the text is one line."""
 
 
 def compiled(function: Function) -> Function:

@@ -1,14 +1,22 @@
-"""Demos of the foundations: each shows a progress bar and returns a text and a picture."""
+"""Demos of the foundations: each shows a progress bar and returns a text."""
 
 import time
-from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple, NoReturn, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NoReturn, TypeVar
 
 import numpy as np
 from tqdm import tqdm
 
-from alphazero.foundations import monte_carlo, plots
-from alphazero.foundations.blackjack import SHAPE, state_name, sticks_on
+from alphazero.foundations import monte_carlo
+from alphazero.foundations.blackjack import (
+    HIT,
+    LOWEST_SUM,
+    SHAPE,
+    TARGET,
+    Policy,
+    state_name,
+    sticks_on,
+)
 from alphazero.foundations.boarding_pass import (
     MOST_FLIGHTS,
     MOST_PASSENGERS,
@@ -21,33 +29,22 @@ from alphazero.foundations.dynamic_programming import Solution, evaluate, optimu
 from alphazero.foundations.monte_carlo import MOST_EPISODES, Control, Prediction
 from alphazero.foundations.queens import MOST_QUEENS, search, widths
 
-BOOK_EPISODES = 10_000
-"""Episodes of the left surfaces of figure 5.1 in the book."""
-
 EPISODES = 10_000_000
 
 Result = TypeVar("Result")
 
 
-class DemoResult(NamedTuple):
-    """The result of a demo."""
-
-    text: str
-    picture: bytes
-    """a PNG file"""
-
-
-def blackjack_prediction(episodes: int = 500_000, seed: int = 0) -> DemoResult:
+def blackjack_prediction(episodes: int = 500_000, seed: int = 0) -> str:
     """The value of the Blackjack policy that sticks on 20, by Monte Carlo and exactly."""
     _check_blackjack(episodes, seed)
-    policy, few = sticks_on(20), min(BOOK_EPISODES, episodes)
-    with _bar(2 * episodes + few, "episode") as bar:
+    policy = sticks_on(20)
+    with _bar(2 * episodes, "episode") as bar:
 
         def estimate(number: int, first_visit: bool = True) -> Prediction:
             rng = np.random.default_rng(seed)
             return monte_carlo.predict(policy, number, rng, first_visit, bar.update)
 
-        early = estimate(few)  # compiles, too
+        monte_carlo.predict(policy, 1, np.random.default_rng(seed))  # compiles
         first, seconds = _timed(lambda: estimate(episodes))
         every = estimate(episodes, first_visit=False)
     exact = evaluate(policy)
@@ -64,24 +61,20 @@ def blackjack_prediction(episodes: int = 500_000, seed: int = 0) -> DemoResult:
         f"soft 13 against 2: {first.values[1, 1, 1]:+.4f}, exactly {exact.values[1, 1, 1]:+.5f}"
         " (the book's example 5.4 has -0.27726)",
     ]
-    shown = [(few, early), (episodes, first)]
-    return DemoResult("\n".join(lines), plots.draw_prediction(shown, exact))
+    return "\n".join(lines)
 
 
-def blackjack_exploring_starts(episodes: int = EPISODES, seed: int = 0) -> DemoResult:
+def blackjack_exploring_starts(episodes: int = EPISODES, seed: int = 0) -> str:
     """Blackjack learned by Monte Carlo control with exploring starts."""
 
     def learn(number: int, show: Progress | None = None) -> Control:
         rng = np.random.default_rng(seed)
         return monte_carlo.learn_by_exploring_starts(number, rng, show)
 
-    title = f"Blackjack: exploring starts, {episodes:,} episodes"
-    return _control_demo(learn, episodes, 0.0, seed, title)
+    return _control_demo(learn, episodes, 0.0, seed)
 
 
-def blackjack_epsilon_soft(
-    episodes: int = EPISODES, epsilon: float = 0.1, seed: int = 0
-) -> DemoResult:
+def blackjack_epsilon_soft(episodes: int = EPISODES, epsilon: float = 0.1, seed: int = 0) -> str:
     """Blackjack learned by on-policy first-visit Monte Carlo control for soft policies."""
     check_share("epsilon", epsilon)
 
@@ -89,27 +82,24 @@ def blackjack_epsilon_soft(
         rng = np.random.default_rng(seed)
         return monte_carlo.learn_by_soft_policies(number, epsilon, rng, show)
 
-    title = f"Blackjack: ε-soft policies, ε = {epsilon:g}, {episodes:,} episodes"
-    return _control_demo(learn, episodes, epsilon, seed, title)
+    return _control_demo(learn, episodes, epsilon, seed)
 
 
-def boarding_pass(passengers: int = 100_000, flights: int = 10_000, seed: int = 0) -> DemoResult:
+def boarding_pass(passengers: int = 100_000, flights: int = 10_000, seed: int = 0) -> str:
     """The lost boarding pass: 1, 2, powers of ten and all passengers, by five methods."""
     check_number("passengers", passengers, 1, MOST_PASSENGERS)
     check_number("flights", flights, 1, MOST_FLIGHTS)
     check_number("seed", seed, 0, 2**63)
-    plots.require_matplotlib()
     smaller = [1, 2, *(10**power for power in range(1, 7))]
     sizes = [*(size for size in smaller if size < passengers), passengers]
     with _bar(len(SIMULATIONS) * len(sizes) * flights, "flight") as bar:
         answers = compare(sizes, flights, seed, bar.update)
-    return DemoResult(boarding_table(answers, flights), plots.draw_boarding(answers))
+    return boarding_table(answers, flights)
 
 
-def queens(queens: int = 8) -> DemoResult:
+def queens(queens: int = 8) -> str:
     """Queens that do not attack each other, by a pruned depth-first search."""
     check_number("queens", queens, 1, MOST_QUEENS)
-    plots.require_matplotlib()
     with _bar(queens, "square") as bar:  # the squares of the first row
         tree, seconds = _timed(lambda: search(queens, show=bar.update))
     lines = [
@@ -121,10 +111,12 @@ def queens(queens: int = 8) -> DemoResult:
     for name, counts in widths(queens, tree).items():
         cells = (f"{count:>12,}" if count < 10**8 else f"{count:>12.1e}" for count in counts)
         lines.append(f"{name:24}" + "".join(cells))
-    return DemoResult("\n".join(lines), plots.draw_queens(tree))
+    for column in tree.solutions[0] if tree.solutions else ():
+        lines.append("  " + " ".join("Q" if square == column else "." for square in range(queens)))
+    return "\n".join(lines)
 
 
-DEMOS: Final[dict[str, Callable[..., DemoResult]]] = {
+DEMOS: Final[dict[str, Callable[..., str]]] = {
     demo.__name__.replace("_", "-"): demo
     for demo in (
         blackjack_prediction,
@@ -143,7 +135,6 @@ def _bar(total: int, unit: str) -> "tqdm[NoReturn]":
 def _check_blackjack(episodes: int, seed: int) -> None:
     check_number("episodes", episodes, 1, MOST_EPISODES)
     check_number("seed", seed, 0, 2**63)
-    plots.require_matplotlib()
 
 
 def _timed(work: Callable[[], Result]) -> tuple[Result, float]:
@@ -156,9 +147,7 @@ def _speed(episodes: int, seconds: float) -> str:
     return f"{episodes:,} episodes in {seconds:.2f} s, {episodes / seconds:,.0f} a second"
 
 
-def _control_demo(
-    learn: Callable[..., Control], episodes: int, epsilon: float, seed: int, title: str
-) -> DemoResult:
+def _control_demo(learn: Callable[..., Control], episodes: int, epsilon: float, seed: int) -> str:
     """Learn, and compare the policy with the best one that explores as much."""
     _check_blackjack(episodes, seed)
     with _bar(episodes, "episode") as bar:
@@ -176,7 +165,7 @@ def _control_demo(
             f"while exploring, at best {exact.expected_return:+.5f}; the policy that is best "
             f"then returns {evaluate(exact.policy).expected_return:+.5f} without exploring"
         )
-    return DemoResult("\n".join(lines), plots.draw_control(learned, exact, title))
+    return "\n".join([*lines, *_draw_policy(learned.policy)])
 
 
 def _differences(learned: Control, exact: Solution) -> str:
@@ -193,6 +182,15 @@ def _differences(learned: Control, exact: Solution) -> str:
         f"the learned policy is the exact one in {exact.policy.size - len(states)} of "
         f"{exact.policy.size} states; elsewhere the other action is better: {named}{more}"
     )
+
+
+def _draw_policy(policy: Policy) -> Iterator[str]:
+    """Yield the lines of a policy's tables, as in figure 5.2 of the book."""
+    for usable, name in ((1, "usable ace"), (0, "no usable ace")):
+        yield f"{name}, where the player hits (H); the dealer shows A to 10"
+        for total in range(TARGET, LOWEST_SUM - 1, -1):
+            actions = policy[usable, total - LOWEST_SUM]
+            yield f"  {total}  " + " ".join("H" if action == HIT else "." for action in actions)
 
 
 def boarding_table(answers: list[Answer], flights: int) -> str:
