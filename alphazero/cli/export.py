@@ -7,8 +7,6 @@ from pathlib import Path
 from alphazero.cli.shared import check_name, command
 from alphazero.errors import AlphaZeroError
 
-PRECISIONS = ("float32", "int8")
-
 
 def export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -36,16 +34,9 @@ def export_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --page: copy onnxruntime-web from this npm folder, such as "
         "node_modules/onnxruntime-web (default: the page loads it from cdn.jsdelivr.net)",
     )
-    parser.add_argument(
-        "--precision",
-        choices=PRECISIONS,
-        default="float32",
-        help="number format of the model: float32 (default), or int8, the tower's convolutions as "
-        "in int8 self-play, for half the size",
-    )
 
 
-@command("export connect_four --onnx connect_four.onnx --precision int8", export_arguments)
+@command("export connect_four --onnx connect_four.onnx", export_arguments)
 def export(options: argparse.Namespace) -> None:
     """Write a player's network as ONNX, or a web page that plays without a server."""
     from alphazero.players.registry import parse_player
@@ -84,10 +75,10 @@ def export(options: argparse.Namespace) -> None:
         check_folder(options.page)
     if options.runtime:
         read_runtime(options.runtime)  # fails here, before the model is made
-    model = export_model(checkpoint, sha256_of(path), options.precision)
+    model = export_model(checkpoint, sha256_of(path))
     if options.onnx:
         write_atomic(options.onnx, model.data)
-        print(f"{printable(options.onnx)}: {len(model.data) / 1e6:.1f} MB, {options.precision}")
+        print(f"{printable(options.onnx)}: {len(model.data) / 1e6:.1f} MB")
     if options.page:
         size = write_page(options.page, page_files(checkpoint, model, options.runtime))
         page = printable(options.page)

@@ -26,7 +26,6 @@ from alphazero.network.inference.onnx_evaluator import (
     onnx_bytes,
     open_session,
 )
-from alphazero.network.inference.quantization import CALIBRATION, QuantizationError, measure_ranges
 from alphazero.network.resnet import ResNet, fold_batch_norm
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.files import sha256_of
@@ -39,7 +38,7 @@ POSITIONS: Final = 1000
 """Positions on which a model is compared with torch."""
 
 TOLERANCE: Final = 1e-3
-"""Largest difference of a float32 logit or value from torch. The shipped players have 0.000005."""
+"""Largest difference of a logit or value from torch. The shipped players have 0.000005."""
 
 _GAMES: Final = 16
 """Games at once; few, so that a thousand positions reach far into games of any length."""
@@ -59,21 +58,16 @@ class Comparison(NamedTuple):
     """largest absolute difference of a policy logit"""
     value_error: float
     """largest absolute difference of a value"""
-    int8: QuantizationError | None
-    """None for float32"""
 
     @property
     def good(self) -> bool:
-        if self.int8:
-            return self.int8.good
         return max(self.logit_error, self.value_error) <= TOLERANCE
 
     def __str__(self) -> str:
-        limit = str(self.int8) if self.int8 else f"at most {TOLERANCE:g} is allowed"
         return (
             f"on {self.positions:,} positions the largest difference from torch is "
             f"{self.logit_error:.2g} in a policy logit and {self.value_error:.2g} in a value; "
-            f"{limit}"
+            f"at most {TOLERANCE:g} is allowed"
         )
 
 
@@ -96,12 +90,8 @@ class OnnxModel(NamedTuple):
         )
 
 
-def export_model(
-    checkpoint: Checkpoint, sha256: str, precision: str = "float32", positions: int = POSITIONS
-) -> OnnxModel:
+def export_model(checkpoint: Checkpoint, sha256: str, positions: int = POSITIONS) -> OnnxModel:
     """Return a player's network as an ONNX model; `sha256` is that of the player's file.
-
-    `precision` is "float32" or "int8". The ranges of int8 come from games that the network plays.
 
     Raises:
         ConfigError: when ONNX is not installed.
@@ -111,22 +101,17 @@ def export_model(
         raise ConfigError("ONNX is not installed; pip install 'alphazero[onnx]'")
     game = make_game(checkpoint.game_name, **checkpoint.game_options)
     network = fold_batch_norm(checkpoint.network())
-    calibration = CALIBRATION if precision == "int8" else 0
-    played = played_positions(OnnxEvaluator(network), game, positions + calibration)
-    border = len(played) * calibration // (positions + calibration)
-    ranges = measure_ranges(network, played[: max(border, 1)]) if calibration else {}
-    metadata = _describe(checkpoint, game, sha256) | {"precision": precision}
-    data = onnx_bytes(network, ranges, metadata)
-    comparison = compare_with_torch(data, network, played[border:], precision == "int8")
+    played = played_positions(OnnxEvaluator(network), game, positions)
+    metadata = _describe(checkpoint, game, sha256)
+    data = onnx_bytes(network, metadata)
+    comparison = compare_with_torch(data, network, played)
     if not comparison.good:
-        raise RunError(f"the {precision} model was not written: {comparison}")
+        raise RunError(f"the model was not written: {comparison}")
     return OnnxModel(data, metadata, comparison)
 
 
 @torch.inference_mode()
-def compare_with_torch(
-    data: bytes, network: ResNet, observations: Float32Array, rounded: bool
-) -> Comparison:
+def compare_with_torch(data: bytes, network: ResNet, observations: Float32Array) -> Comparison:
     """Compare a model in ONNX Runtime with its folded network in torch, in float32.
 
     `observations` [B, C, H, W], B above 0.
@@ -136,8 +121,7 @@ def compare_with_torch(
     logit_error, value_error = (
         float(np.abs(ours - theirs).max()) for ours, theirs in zip(received, exact, strict=True)
     )
-    int8 = QuantizationError.between(received, exact) if rounded else None
-    return Comparison(len(observations), logit_error, value_error, int8)
+    return Comparison(len(observations), logit_error, value_error)
 
 
 def _describe(checkpoint: Checkpoint, game: Game, sha256: str) -> dict[str, str]:

@@ -15,7 +15,6 @@ from alphazero.errors import ConfigError, RunError
 from alphazero.games import make_game
 from alphazero.network import onnx_export
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint
-from alphazero.network.inference import quantization
 from alphazero.network.inference.onnx_evaluator import OnnxEvaluator, open_session
 from alphazero.network.onnx_export import TOLERANCE, export_model, played_positions
 from alphazero.network.resnet import ResNet
@@ -64,33 +63,24 @@ def test_the_licence_of_a_player_of_one_s_own_is_left_open() -> None:
     assert model.metadata["license"] == "unspecified"
 
 
-@pytest.mark.parametrize(("precision", "calibration"), [("float32", 0), ("int8", 256)])
-def test_the_reported_difference_is_the_one_from_torch(precision: str, calibration: int) -> None:
+def test_the_reported_difference_is_the_one_from_torch() -> None:
     checkpoint = load_checkpoint(TIC_TAC_TOE)
-    exported = export_model(checkpoint, "", precision, positions=300)
+    exported = export_model(checkpoint, "", positions=300)
     evaluator, game = OnnxEvaluator(checkpoint.network()), make_game("tic_tac_toe")
-    observations = played_positions(evaluator, game, 300 + calibration)[calibration:]
+    observations = played_positions(evaluator, game, 300)
     with torch.no_grad():
         exact = [output.numpy() for output in checkpoint.network()(torch.from_numpy(observations))]
     received: Any = open_session(exported.data).run(None, {"observations": observations})
     largest = [np.abs(one - other).max() for one, other in zip(received, exact, strict=True)]
     np.testing.assert_allclose(exported.comparison[1:3], largest, rtol=1e-3, atol=2e-5)
     assert (exported.comparison.positions, len(observations)) == (300, 300)
-    if exported.comparison.int8:
-        mean = np.abs(received[1] - exact[1]).mean()
-        assert exported.comparison.int8.value_error == pytest.approx(mean, rel=1e-3)
-        assert 0.01 < largest[0] < 5
     assert f"{exported.comparison.logit_error:.2g} in a policy logit" in exported.describe()
 
 
-@pytest.mark.parametrize("precision", ["float32", "int8"])
-def test_a_model_that_differs_too_much_is_refused(
-    precision: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_differs_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onnx_export, "TOLERANCE", 0.0)
-    monkeypatch.setattr(quantization, "MAX_VALUE_ERROR", 0)
-    with pytest.raises(RunError, match=f"the {precision} model was not written: on 60 positions"):
-        export_model(load_checkpoint(TIC_TAC_TOE), "", precision, positions=60)
+    with pytest.raises(RunError, match="the model was not written: on 60 positions"):
+        export_model(load_checkpoint(TIC_TAC_TOE), "", positions=60)
 
 
 def test_a_game_with_few_positions_is_compared_on_those_it_has() -> None:
@@ -98,8 +88,7 @@ def test_a_game_with_few_positions_is_compared_on_those_it_has() -> None:
     settings = network_config(blocks=1, filters=8, value_hidden=8)
     weights = ResNet.of(game, settings).state_dict()
     checkpoint = Checkpoint("nim", {"heap": 5}, settings, weights, step=0, iteration=0)
-    for precision in ("float32", "int8"):
-        assert 1 <= export_model(checkpoint, "", precision).comparison.positions <= 5
+    assert 1 <= export_model(checkpoint, "").comparison.positions <= 5
 
 
 def test_the_positions_are_distinct_from_play_and_always_the_same() -> None:
@@ -114,20 +103,12 @@ def test_the_positions_are_distinct_from_play_and_always_the_same() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("precision", ["float32", "int8"])
 @pytest.mark.parametrize("path", shipped_players().values(), ids=lambda path: Path(path).stem)
-def test_shipped_players_agree_with_torch_on_a_thousand_positions(
-    path: Path, precision: str
-) -> None:
-    if (path.stem, precision) == ("gomoku_15x15", "int8"):  # among 225 moves many are level
-        with pytest.raises(RunError, match=r"was not written: .* int8 has 9\d\.\d% of the best"):
-            export_model(load_checkpoint(path), sha256_of(path), precision)
-        return
-    model = export_model(load_checkpoint(path), sha256_of(path), precision)
-    print(f"{path.stem} {precision}, {len(model.data):,} bytes: {model.comparison}")
+def test_shipped_players_agree_with_torch_on_a_thousand_positions(path: Path) -> None:
+    model = export_model(load_checkpoint(path), sha256_of(path))
+    print(f"{path.stem}, {len(model.data):,} bytes: {model.comparison}")
     assert model.comparison.positions == 1000
-    if precision == "float32":
-        assert max(model.comparison[1:3]) < TOLERANCE / 10
+    assert max(model.comparison[1:]) < TOLERANCE / 10
 
 
 def test_without_onnx_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,7 +106,7 @@ def _page_facts(checkpoint: Checkpoint, game: Game, model: OnnxModel) -> dict[st
         "about": (
             "Trained by self-play, from nothing but the rules: a network of "
             f"{network.blocks} blocks of {network.filters} filters after {checkpoint.step:,} "
-            f"steps, in {model.metadata['precision']}, and a tree search by PUCT. The player's "
+            f"steps, and a tree search by PUCT. The player's "
             f"SHA-256 begins with {model.metadata['player_sha256'][:16]}."
         ),
     }

@@ -20,7 +20,6 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from alphazero.network.inference.quantization import Ranges
 from alphazero.network.resnet import ResNet
 
 UNCHANGED: Final = ("float", "to", "permute", "squeeze")
@@ -31,13 +30,11 @@ class GraphBuilder(TorchFunctionMode):
     """Adds a folded network to a graph; parts of the graph stand for tensors.
 
     A subclass has a method for each torch function that `ResNet.forward` calls, of the same name
-    and arguments, which returns a part. Weights come as tensors. Convolutions whose weights are in
-    `ranges` round their inputs and weights to int8.
+    and arguments, which returns a part. Weights come as tensors.
     """
 
-    def __init__(self, ranges: Ranges) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.ranges = ranges
         self._parts: dict[Tensor, Any] = {}
 
     def build(self, network: ResNet, observations: Any) -> tuple[Any, Any]:

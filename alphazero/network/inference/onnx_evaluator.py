@@ -12,12 +12,6 @@ from torch import Tensor
 
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator, Runner
 from alphazero.network.inference.graph import GraphBuilder
-from alphazero.network.inference.quantization import (
-    SIGNED_LEVELS,
-    UNSIGNED_LEVELS,
-    Ranges,
-    weight_ranges,
-)
 from alphazero.network.resnet import ResNet
 from alphazero.utils.arrays import Float32Array
 
@@ -34,10 +28,10 @@ BATCH: Final = "batch"
 class OnnxGraph(GraphBuilder):
     """Builds a graph of ONNX, whose parts are names."""
 
-    def __init__(self, ranges: Ranges) -> None:
+    def __init__(self) -> None:
         from onnx import helper
 
-        super().__init__(ranges)
+        super().__init__()
         self._make_node = helper.make_node
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
@@ -62,26 +56,10 @@ class OnnxGraph(GraphBuilder):
     def _lengths(self, *lengths: int) -> str:
         return self.constant(np.array(lengths, np.int64))
 
-    def _rounded(self, features: str, largest: Tensor) -> Any:
-        scale = self._weight(largest.reshape(()) / (UNSIGNED_LEVELS - 1))
-        levels = scale, self.constant(np.uint8(0))
-        quantized = self.add_node("QuantizeLinear", features, *levels)
-        return self.add_node("DequantizeLinear", quantized, *levels)
-
-    def _rounded_weight(self, weight: Tensor) -> Any:
-        scales = weight_ranges(weight) / (SIGNED_LEVELS // 2)
-        rounded = self.constant((weight / scales).round().to("cpu").numpy().astype(np.int8))
-        levels = self._weight(scales.flatten()), self.constant(np.zeros(len(weight), np.int8))
-        return self.add_node("DequantizeLinear", rounded, *levels, axis=0)
-
     def conv2d(self, features: str, weight: Tensor, bias: Tensor, *_: Any) -> Any:
-        if (largest := self.ranges.get(weight)) is None:
-            kernel = self._weight(weight)
-        else:
-            features, kernel = self._rounded(features, largest), self._rounded_weight(weight)
         size = weight.shape[2]
         pads = [size // 2] * 4
-        inputs = features, kernel, self._weight(bias)
+        inputs = features, self._weight(weight), self._weight(bias)
         return self.add_node("Conv", *inputs, kernel_shape=[size, size], pads=pads)
 
     def linear(self, features: str, weight: Tensor, bias: Tensor) -> Any:
@@ -120,14 +98,11 @@ class OnnxGraph(GraphBuilder):
         return self.add_node("Reshape", numbers, self._lengths(0, -1, 1, 1))
 
 
-def onnx_bytes(
-    network: ResNet, ranges: Ranges | None = None, metadata: Mapping[str, str] | None = None
-) -> bytes:
+def onnx_bytes(network: ResNet, metadata: Mapping[str, str] | None = None) -> bytes:
     """Return a folded network as a checked ONNX model of any batch size B.
 
     It maps `observations` float32 [B, C, H, W] to `policy_logits` float32 [B, A] and `values`
-    float32 [B], both for the player to move. Convolutions in `ranges` are int8, as pairs of
-    QuantizeLinear and DequantizeLinear. `metadata` goes into the file as it is.
+    float32 [B], both for the player to move. `metadata` goes into the file as it is.
     """
     import onnx
     from onnx import TensorProto, helper
@@ -136,7 +111,7 @@ def onnx_bytes(
         dimensions = [BATCH, *shape]
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, dimensions, meaning)
 
-    graph = OnnxGraph(ranges or {})
+    graph = OnnxGraph()
     logits, values = graph.build(network, INPUT)
     outputs = [
         tensor_info(LOGITS, [network.num_actions], "before softmax, illegal moves included"),

@@ -105,10 +105,14 @@ def _core() -> Any:
 
 
 class OpenVINOGraph(GraphBuilder):
-    """Builds a graph of OpenVINO."""
+    """Builds a graph of OpenVINO.
+
+    Convolutions whose weights are in `ranges` round their inputs and weights to int8.
+    """
 
     def __init__(self, ranges: Ranges) -> None:
-        super().__init__(ranges)
+        super().__init__()
+        self.ranges = ranges
         self._ops: Any = _openvino().opset13
 
     def _constant(self, tensor: Tensor) -> Any:

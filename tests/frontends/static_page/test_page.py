@@ -294,18 +294,11 @@ OBVIOUS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("precision", ["float32", "int8"])
 @pytest.mark.parametrize(("name", "moves", "best"), OBVIOUS)
 def test_it_agrees_with_the_program_in_the_browser(
-    name: str,
-    moves: str,
-    best: str,
-    precision: str,
-    onnxruntime_web: Path,
-    visit: Visit,
-    tmp_path: Path,
+    name: str, moves: str, best: str, onnxruntime_web: Path, visit: Visit, tmp_path: Path
 ) -> None:
-    words = ["--precision", precision, "--runtime", str(onnxruntime_web)]
+    words = ["--runtime", str(onnxruntime_web)]
     assert main(["export", name, "--page", str(tmp_path), *words]) == 0
     spec = parse_player(f"{name}:selection=puct,simulations=200")
     game = spec.game

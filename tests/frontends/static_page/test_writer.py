@@ -154,7 +154,7 @@ def test_the_folder_is_complete_and_every_file_that_a_source_names_is_there(
 ) -> None:
     page = tmp_path / "a" / "page"
     assert main(["export", str(TIC_TAC_TOE), "--page", str(page)]) == 0
-    assert main(["export", str(TIC_TAC_TOE), "--page", str(page), "--precision", "int8"]) == 0
+    assert main(["export", str(TIC_TAC_TOE), "--page", str(page)]) == 0
     output = capsys.readouterr().out
     (inner,) = page.glob("page-*")
     files = {path.relative_to(page).as_posix() for path in page.rglob("*") if path.is_file()}

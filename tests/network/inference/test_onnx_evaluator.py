@@ -4,13 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from helpers.networks import (
     OPTIONS,
     Outputs,
     boards,
     check_close,
-    check_int8,
     exact,
     needs_onnx,
     scrambled,
@@ -18,7 +16,6 @@ from helpers.networks import (
 )
 
 from alphazero.network.inference.onnx_evaluator import onnx_bytes, open_session
-from alphazero.network.inference.quantization import measure_ranges
 from alphazero.network.resnet import fold_batch_norm
 
 pytestmark = needs_onnx
@@ -54,26 +51,3 @@ def test_one_file_serves_every_batch_size() -> None:
         logits, values = by_runtime(model, boards(9)[:count])
         assert (logits.shape, values.shape) == ((count, 7), (count,))
         check_close((logits, values), [output[:count] for output in whole], 1e-5)
-
-
-@pytest.mark.parametrize("run", [by_reference, by_runtime])
-@pytest.mark.parametrize("options", [{}, OPTIONS[-1]])
-def test_int8_computes_what_rounding_in_torch_computes(
-    options: dict[str, str | int], run: Any
-) -> None:
-    def quantize(network: Any, calibration: np.ndarray) -> Any:
-        folded = fold_batch_norm(network)
-        ranges = measure_ranges(folded, calibration)
-        assert len(ranges) == 4  # two convolutions in each of two blocks
-        model = onnx_bytes(folded, ranges)
-        return lambda observations: run(model, observations)
-
-    check_int8(quantize, options)
-
-
-def test_int8_weights_take_a_quarter_of_the_room() -> None:
-    network = fold_batch_norm(scrambled())
-    layers = [layer for layer in network.tower.modules() if isinstance(layer, torch.nn.Conv2d)]
-    tower = sum(layer.weight.numel() for layer in layers)
-    saved = len(onnx_bytes(network)) - len(onnx_bytes(network, measure_ranges(network, boards(8))))
-    assert 0.7 * 3 * tower < saved < 3 * tower
