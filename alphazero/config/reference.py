@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, get_args
 
 from alphazero.config.fields import GREATEST, REQUIRED, FieldInfo, config_fields, dotted, type_words
 from alphazero.config.loader import written
-from alphazero.config.schema import SECTIONS, Config, GameConfig, RayConfig
-from alphazero.config.strict_yaml import parse_mapping, parse_yaml, read_text
+from alphazero.config.schema import SECTIONS, Config, RayConfig
+from alphazero.config.strict_yaml import parse_mapping, read_text
 from alphazero.errors import ConfigError, did_you_mean
 from alphazero.utils.shipped import find_shipped, shipped_configs
 from alphazero.utils.tables import markdown_table
@@ -105,32 +105,11 @@ def written_values(config: Config) -> dict[str, str]:
     return values
 
 
-def differing_values(configs: Sequence[Config]) -> dict[str, list[str]]:
-    """Return the values [len(configs)] of each key that differs; `-` where there is no such key."""
-    columns = [written_values(config) for config in configs]
-    names = dict.fromkeys(name for column in columns for name in column)
-    rows = {name: [column.get(name, "-") for column in columns] for name in names}
-    return {name: row for name, row in rows.items() if len(set(row)) > 1}
-
-
 def differences(first: Config, second: Config) -> list[str]:
-    """Return a line `section.key: FIRST -> SECOND` for each key that differs."""
-    pairs = differing_values([first, second])
-    return [f"{name}: {before} -> {after}" for name, (before, after) in pairs.items()]
-
-
-def changed_values(config: Config) -> dict[str, float | bool | str]:
-    """Return the values that differ from the defaults, by dotted key, without the section `run`.
-
-    The seed alone of `run` is there. Lists and mappings are text, as in YAML.
-    """
-    default = Config(game=GameConfig(name=""))
-    changed = {}
-    for name, (_, value) in differing_values([default, config]).items():
-        if not name.startswith("run.") or name == "run.seed":
-            plain = parse_yaml(value).value
-            changed[name] = plain if isinstance(plain, int | float | str) else value
-    return changed
+    """Return a line `section.key: FIRST -> SECOND` for each key that differs; `-` for no key."""
+    before, after = written_values(first), written_values(second)
+    pairs = {name: (before.get(name, "-"), after.get(name, "-")) for name in before | after}
+    return [f"{name}: {one} -> {other}" for name, (one, other) in pairs.items() if one != other]
 
 
 def json_schema() -> dict[str, Any]:

@@ -129,13 +129,10 @@ def _train_opened(
                 "as with budget.iterations=..."
             )
         else:
-            from alphazero.config.reference import changed_values
-
             tensorboard = TensorBoardWriter(
                 run.folder,  # TensorBoard calls the run by the name of its folder
                 run.state.iteration,
                 tensorboard_layout(run.config),
-                changed_values(run.config),
             )
             while not run.budget_is_spent():
                 metrics = training.iterate(tensorboard.write)

@@ -8,15 +8,7 @@ from helpers.paths import CONFIGS
 
 from alphazero.cli.main import main
 from alphazero.config.loader import dump_config, load_config, parse_config
-from alphazero.config.reference import (
-    changed_values,
-    describe_keys,
-    differing_values,
-    find_keys,
-    json_schema,
-    keys_table,
-    written_values,
-)
+from alphazero.config.reference import describe_keys, find_keys, json_schema, keys_table
 from alphazero.errors import ConfigError
 
 SHIPPED = sorted(CONFIGS.glob("*.yaml"))
@@ -59,42 +51,6 @@ def test_the_schema_takes_shipped_files_and_what_they_resolve_to(path) -> None:
     assert text.startswith("# yaml-language-server: $schema=schema.json\n")
     for content in (text, dump_config(load_config(path))):
         jsonschema.validate(yaml.safe_load(content), json_schema())
-
-
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_the_changed_values_are_all_that_a_file_needs(path) -> None:
-    config = load_config(path)
-    changed = changed_values(config)
-    assert not {"run.name", "run.folder"} & changed.keys()
-    written = written_values(config)
-    overrides = [f"{name}={written[name]}" for name in changed]
-    again = parse_config("{}", overrides=[*overrides, f"run.name={config.run.name}"])
-    assert again == config
-    for name, value in changed.items():
-        assert isinstance(value, bool | int | float | str), name
-
-
-def test_changed_values_are_numbers_words_and_lists_as_text() -> None:
-    text = "game: {name: nim, heap: 3}\nbudget: {iterations: 1}\n"
-    more = ["learner.learning_rate=0.01", "search.reuse_tree=false", "evaluation.anchors=[random]"]
-    assert changed_values(parse_config(text, overrides=more)) == {
-        "game.name": "nim",
-        "game.heap": 3,
-        "budget.iterations": 1,
-        "learner.learning_rate": 0.01,
-        "search.reuse_tree": False,
-        "evaluation.anchors": "[random]",
-    }
-
-
-def test_keys_that_differ_among_three_files() -> None:
-    text = "budget: {iterations: 1}\n"
-    games = [["game.name=go", "game.rows=9"], ["game.name=go"], ["game.name=nim"]]
-    configs = [parse_config(text, overrides=overrides) for overrides in games]
-    assert differing_values(configs) == {
-        "game.name": ["go", "go", "nim"],
-        "game.rows": ["9", "-", "-"],
-    }
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 BINS = 40
 """Bins of a histogram, of equal width from the minimum to the maximum."""
 
-Settings = Mapping[str, float | bool | str]
-"""Values of configuration keys by dotted name."""
-
 
 class Metrics(NamedTuple):
     """The metrics of one iteration, each by name."""
@@ -42,35 +39,24 @@ class Metrics(NamedTuple):
 class TensorBoardWriter:
     """Writes a run's TensorBoard folder; on resume, points after `iteration` are purged.
 
-    *Custom Scalars* shows `layout`; of several layouts TensorBoard takes the last. *HPARAMS* shows
-    the `settings` of all runs beside their last values; of several settings it takes the first.
+    *Custom Scalars* shows `layout`; of several layouts TensorBoard takes the last.
     Everything of an iteration is one record, written at once. Not by `SummaryWriter`: TensorBoard
     reads files in the order of their names, which begin with the time in seconds there, so a clock
     that is behind would hide the curves before and after.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        iteration: int,
-        layout: Layout | None = None,
-        settings: Settings | None = None,
-    ) -> None:
+    def __init__(self, folder: Path, iteration: int, layout: Layout | None = None) -> None:
         from tensorboard.compat.proto.event_pb2 import SessionLog  # type: ignore[import-untyped]
         from torch.utils.tensorboard.summary import custom_scalars
 
         self._folder = folder
-        values = []
-        if layout:
-            values += custom_scalars(layout).value  # type: ignore[no-untyped-call]
-        if settings:
-            values += _settings_summary(settings).value
         with path_errors("write", folder, (OSError,)):
             folder.mkdir(parents=True, exist_ok=True)
             self._path = folder / _next_name(folder)
         self._add([], file_version="brain.Event:2")
         self._add([], step=iteration + 1, session_log=SessionLog(status=SessionLog.START))
-        self._add(values)
+        if layout:
+            self._add(custom_scalars(layout).value)  # type: ignore[no-untyped-call]
 
     @defer_interrupts()
     def write(self, iteration: int, metrics: Metrics) -> None:
@@ -153,22 +139,3 @@ def _to_summary(name: str, picture: "Image.Image") -> Any:
         encoded_image_string=data.getvalue(),
     )
     return Summary(value=[Summary.Value(tag=name, image=image)])
-
-
-def _settings_summary(settings: Settings) -> Any:
-    """Return what the plugin *HPARAMS* reads as the hyperparameters of this folder's run.
-
-    `add_hparams` would write them into a folder of its own. It would also fix the table's columns
-    to those of one run; without that, the plugin shows the settings and curves of all runs.
-    """
-    from tensorboard.compat.proto.summary_pb2 import Summary
-    from tensorboard.plugins.hparams import metadata  # type: ignore[import-untyped]
-    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionStartInfo  # type: ignore[import-untyped]
-
-    start = SessionStartInfo(start_time_secs=time.time())
-    for name, value in settings.items():
-        kind = {bool: "bool_value", str: "string_value"}.get(type(value), "number_value")
-        setattr(start.hparams[name], kind, value)
-    content = metadata.create_summary_metadata(HParamsPluginData(session_start_info=start))
-    tag = metadata.SESSION_START_INFO_TAG
-    return Summary(value=[Summary.Value(tag=tag, metadata=content, tensor=metadata.NULL_TENSOR)])
