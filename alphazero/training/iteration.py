@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from torch import Tensor
+from tqdm import tqdm
 
 from alphazero.config.loader import dump_config
 from alphazero.config.schema import LearnerConfig
@@ -28,7 +29,6 @@ from alphazero.training.gate import GateResult, run_gate
 from alphazero.training.learning.learner import Learner, StepReport
 from alphazero.training.monitoring.metrics import IterationReport
 from alphazero.training.monitoring.tensorboard import Metrics
-from alphazero.training.monitoring.time_left import StageBar, TimeLeft
 from alphazero.training.run_directory import (
     CALIBRATE,
     GATE,
@@ -84,7 +84,6 @@ class Training:
         """games under way"""
         self.resign_below = NEVER_RESIGN
         self.seconds: dict[str, float] = {"save": 0.0}
-        self.time_left = TimeLeft()
         self.holdout_losses: dict[str, float] = {}
         """value losses on this iteration's games before they were learned from"""
         self.evaluation = None
@@ -99,9 +98,8 @@ class Training:
 
     def iterate(self, write: Callable[[int, Metrics], None]) -> dict[str, float]:
         """Run one iteration and publish its result; return its metrics."""
-        state, left = self.run.state, self.run.seconds_left()
+        state = self.run.state
         state.iteration += 1
-        self.time_left.begin_iteration(self._stages(), left)
         for stage in ("gate", "measure"):
             self.seconds.pop(stage, None)
         before = state.positions
@@ -112,12 +110,6 @@ class Training:
         metrics = self.report(write, games, steps, result, self.measure())
         self.save()
         return metrics
-
-    def _stages(self) -> list[str]:
-        """Return the stages that this iteration will have, as far as that is known."""
-        measures = self.evaluation is not None and self.evaluation.due(self.run.state.iteration)
-        gate, measure = ["gate"] * self.gate_is_due(), ["measure"] * bool(measures)
-        return ["play", "learn", *gate, *measure, "save"]
 
     def play(self) -> SelfPlayResult:
         """Play the best player against itself."""
@@ -292,7 +284,8 @@ class Training:
         )
         metrics = report.values()
         write(state.iteration, Metrics(metrics, texts, report.histograms(), report.pictures()))
-        say(report.line())
+        left = tqdm.format_interval(self.run.seconds_left() or 0)
+        say(f"{report.line()}; {left} left")
         return metrics
 
     def save(self) -> None:
@@ -337,13 +330,9 @@ class Training:
     def _stage(self, name: str, total: int, unit: str) -> Iterator[Any]:
         begin = time.monotonic()
         title = f"iteration {self.run.state.iteration:,} {name}"
-        self.time_left.begin(name)
-        with progress_bar(
-            total, unit, desc=title, factory=StageBar, time_left=self.time_left
-        ) as bar:
+        with progress_bar(total, unit, desc=title) as bar:
             yield bar
         self.seconds[name] = time.monotonic() - begin
-        self.time_left.end(name, self.seconds[name])
         self.run.state.seconds += self.seconds[name]
 
 

@@ -49,16 +49,11 @@ no_progress = no_observer = do_nothing
 
 
 def progress_bar(total: int, unit: str, **options: Any) -> "tqdm[Any]":
-    """Return a tqdm bar on standard error, or an invisible one where that is no terminal.
-
-    `options` are tqdm's; `factory` is another class of bars.
-    """
+    """Return a tqdm bar with `options` on standard error, invisible where that is no terminal."""
     from tqdm import tqdm
 
-    factory = options.pop("factory", tqdm)
     hidden = _Bars.hidden or None  # None: tqdm asks whether there is a terminal
-    bar: tqdm[Any] = factory(total=total, unit=unit, leave=False, disable=hidden, **options)
-    return bar
+    return tqdm(total=total, unit=unit, leave=False, disable=hidden, **options)
 
 
 def shows_bars() -> bool:
