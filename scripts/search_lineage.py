@@ -60,7 +60,7 @@ def historical_methods(checkpoint: Path) -> list[Row]:
         Row("random play", "none", "none", "random", ()),
         Row("minimax", "alpha-beta", "heuristic", "minimax", (SECONDS,)),
         *rollouts,
-        Row("the network alone", "its policy", "none", f"network:{checkpoint}", ()),
+        Row("the network alone", "its policy", "none", f"{checkpoint}:simulations=0", ()),
         Row("AlphaGo Zero", "PUCT", "network", f"{plain},selection=puct"),
         Row(
             "Gumbel AlphaZero",

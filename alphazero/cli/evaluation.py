@@ -221,7 +221,7 @@ def _annotate(player: "PlayerSpec", game: "Game", summary: str, path: Path) -> N
     saved = player.saved
     assert saved is not None, "it is a checkpoint"
     own_options = player.name.removeprefix(player.subject).strip(":")
-    line = f"{'network' if player.prefix else own_options or 'as trained'}, {summary}"
+    line = f"{own_options or 'as trained'}, {summary}"
     if game != saved.trained_game:
         line += f", on {write_game(game)}"
     save_grades(saved, [*grades_of(saved.checkpoint), line], path)

@@ -2,7 +2,7 @@
 
     random                               a name in `PLAYER_KINDS`
     uct:simulations=1000,seconds=2       with options; the first may omit its key: uct:1000
-    network:PATH, gtp:COMMAND            for some kinds the rest may hold any characters
+    gtp:COMMAND                          the rest may hold any characters
     PATH, PATH:simulations=200           a checkpoint, or a run directory for its best player
 
     NAME                                 an agent of another package
@@ -37,7 +37,6 @@ from alphazero.players.specs import (
     CheckpointSpec,
     GtpSpec,
     MinimaxSpec,
-    NetworkSpec,
     PlayerSpec,
     RandomSpec,
     RolloutSpec,
@@ -59,12 +58,11 @@ PLAYER_KINDS: dict[str, type[PlayerSpec]] = {
     **dict.fromkeys(METHODS, RolloutSpec),
     "minimax": MinimaxSpec,
     "solver": SolverSpec,
-    "network": NetworkSpec,
     "gtp": GtpSpec,
 }
 """All kinds except checkpoints, by name."""
 
-USAGES = {"network": "network:PATH", "gtp": "gtp:COMMAND"}
+USAGES = {"gtp": "gtp:COMMAND"}
 """How kinds are written whose name alone is no player."""
 
 
@@ -134,12 +132,10 @@ def parse_checkpoint(text: str) -> CheckpointSpec:
         PlayerError: for another kind of player, an unknown option, or a search budget.
         CheckpointError: for a file that is no checkpoint.
     """
-    word = text.partition(":")[0]
-    if word in PLAYER_KINDS and not _exists(text):
-        alone = "; --simulations 0 is the network alone" if word == "network" else ""
+    if text.partition(":")[0] in PLAYER_KINDS and not _exists(text):
         raise PlayerError(
             f"expected a checkpoint, as PATH or PATH:selection=puct, got the player "
-            f"{printable(text[:80])!r}{alone}"
+            f"{printable(text[:80])!r}"
         )
     path, rest = (text, "") if _exists(text) else _split_path(text)
     options = _read_options(text, CheckpointSpec, rest)

@@ -401,16 +401,3 @@ class CheckpointSpec(PlayerSpec):
             return self.saved.create(num_games, budget)
         # One leaf at a time, as the level was measured.
         return self.saved.create(num_games, budget, leaves=1, level=level, rng=rng)
-
-
-@dataclass(frozen=True)
-class NetworkSpec(CheckpointSpec):
-    """The network of a checkpoint alone: plays the most probable move, without a search."""
-
-    simulations: int | None = 0
-
-    prefix = "network:"
-
-    @property
-    def levels(self) -> "LevelTable | None":
-        return None

@@ -151,10 +151,10 @@ def test_games_of_another_tournament_are_refused(
 
 def test_games_of_a_player_that_has_changed_are_refused(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "player.safetensors")
-    names = "random", f"network:{path}"
+    names = "random", f"{path}:simulations=0"
     play(tournament(names, games=2, folder=tmp_path))
     saved_player(path, search={"simulations": 9})
-    with pytest.raises(PlayerError, match=r"holds games of an earlier network:.*player"):
+    with pytest.raises(PlayerError, match=r"holds games of an earlier .*player"):
         tournament(names, games=2, folder=tmp_path)
 
 

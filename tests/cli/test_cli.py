@@ -275,14 +275,14 @@ def test_match_notes_its_result_in_a_copy_of_the_first_player(
     names = f"{player}:simulations=3", "random"
     assert exit_code("match", *names, "--games", 2, "--annotate", first) == 0
     result = capsys.readouterr().out.strip().partition("random: ")[2]
-    network = f"network:{first}"
+    network = f"{first}:simulations=0"
     assert exit_code("match", network, "uct:5", "--games", 2, "--annotate", second) == 0
     assert exit_code("match", second, "random", "--games", 2, "--annotate", second) == 0
     capsys.readouterr()
     assert exit_code("info", second) == 0
     graded = [line for line in capsys.readouterr().out.splitlines() if line.startswith("graded")]
     assert graded[0] == f"graded    simulations=3, against random: {result}"
-    assert graded[1].startswith("graded    network, against uct:simulations=5: ")
+    assert graded[1].startswith("graded    simulations=0, against uct:simulations=5: ")
     assert graded[2].startswith("graded    as trained, against random: ")
     assert player.read_bytes() == before
 
@@ -363,13 +363,13 @@ def test_rate_rates_the_checkpoints_of_a_run_and_anchors(
     run: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     folder, table = tmp_path / "kept", tmp_path / "table.csv"
-    command = ["rate", run, "random", f"network:{run}", "--games", 4, "--simulations", 2]
+    command = ["rate", run, "random", f"{run}:simulations=0", "--games", 4, "--simulations", 2]
     command += ["--folder", folder, "--csv", table]
     assert exit_code(*command) == 0
     out = capsys.readouterr().out
     steps = sorted(run.glob("step-*.safetensors"))
     assert len(steps) == 2
-    names = [*(f"{path}:simulations=2" for path in steps), "random", f"network:{run}"]
+    names = [*(f"{path}:simulations=2" for path in steps), "random", f"{run}:simulations=0"]
     lines = {line.split()[0]: line for line in out.splitlines()[1:-1]}
     assert sorted(lines) == sorted(names)
     assert "anchor" in lines["random"]
@@ -391,7 +391,7 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("alphazero.arena.tournament.play_match", interrupt)
-    command = ["rate", "random", f"network:{saved_player(tmp_path / 'a.safetensors')}"]
+    command = ["rate", "random", f"{saved_player(tmp_path / 'a.safetensors')}:simulations=0"]
     for more, message in (
         ([], "nothing was kept; with --folder"),
         (["--folder", tmp_path], "0 games"),
@@ -407,7 +407,7 @@ def test_a_file_that_cannot_be_written_is_reported_before_anything_is_played(
     monkeypatch.setattr("alphazero.arena.contests.play_match", None)
     monkeypatch.setattr("alphazero.arena.tournament.play_match", None)
     command = "match" if option in ("--save", "--annotate") else "rate"
-    players = [f"network:{saved_player(tmp_path / 'a.safetensors')}", "random"]
+    players = [f"{saved_player(tmp_path / 'a.safetensors')}:simulations=0", "random"]
     folder = tmp_path / "a folder.png"
     folder.mkdir()
     for file in (folder, tmp_path / "none" / "file.png", "nul\0.png"):

@@ -91,7 +91,7 @@ def test_show_replays_a_game_of_players_with_any_names(game: Path) -> None:
         ["info", "{player}"],
         ["check", "{player}"],
         ["match", "{player}:simulations=0", "random", "--game", "tic_tac_toe", "--games", "2"],
-        ["rate", "network:{player}", "random", "--games", "2"],
+        ["rate", "{player}:simulations=0", "random", "--games", "2"],
         ["play", "{player}", "--side", "none", "--simulations", "0"],
     ],
     ids=lambda words: words[0],
@@ -109,7 +109,7 @@ def test_control_characters_of_a_path_never_reach_the_terminal(
     player, config = shutil.copy(CHECKPOINT, folder), folder / "tiny.yaml"
     config.write_text(YAML)
     (folder / "wrong.yaml").write_text("search: {simulatons: 3}")
-    network, name = f"network:{player}", json.dumps(str(folder))
+    network, name = f"{player}:simulations=0", json.dumps(str(folder))
     commands: list[list[object]] = [
         ["info", player],
         ["match", network, "random", "--games", 2, "--save", folder / "games.sgf"],

@@ -91,12 +91,12 @@ def test_a_runs_folder_stands_for_its_checkpoints_and_their_times(run: Path) -> 
 def test_the_anchor_is_the_one_named_or_random_or_the_first(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "a.safetensors")
     first, other, chance = (
-        parse_player(text) for text in (f"network:{path}", f"{path}:simulations=3", "random")
+        parse_player(text) for text in (f"{path}:simulations=0", f"{path}:simulations=3", "random")
     )
     assert anchor_index([first, other, chance], None) == 2
     assert anchor_index([other, first], None) == 0
     assert anchor_index([first, other, chance], f"{path}:3") == 1
-    assert anchor_index([first, other, chance], f"network:{path}") == 0
+    assert anchor_index([first, other, chance], f"{path}:simulations=0") == 0
     with pytest.raises(PlayerError, match="is none of the players"):
         anchor_index([first, other], "random")
 

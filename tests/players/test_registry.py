@@ -104,17 +104,13 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
         ("searcher:depth=1,7", "expected option=value, got '7'"),
         ("random:5", "player 'random:5': takes no options, got '5'"),
         ("random:simulations=3", "no option 'simulations' (options: none)"),
-        ("network", "needs more: network:PATH"),
+        ("gtp", "needs more: gtp:COMMAND"),
         ("minimax", "needs a depth in plies or seconds, as in minimax:depth=5"),
         ("minimax:0", "depth: must be at least 1 and at most 1000, got 0"),
         ("uct:final_move=robus", "did you mean 'robust'?"),
-        ("network:", "needs more: network:PATH"),
         ("human", "a person plays by `alphazero play PLAYER`"),
         ("person", "a person plays by `alphazero play PLAYER`"),
-        (
-            "nothere",
-            "others: random, flat_mc, flat_ucb, uct, minimax, solver, network:PATH, gtp:COMMAND, ",
-        ),
+        ("nothere", "others: random, flat_mc, flat_ucb, uct, minimax, solver, gtp:COMMAND, "),
         ("a\nb", "unknown player"),
     ],
 )
@@ -143,7 +139,6 @@ def test_a_name_that_exists_as_a_path_is_read_as_that_path(
             assert limited.name == f"{name}:simulations=3"
             assert getattr(limited, "simulations", None) == option
         assert parse_player(f"{name}:seconds=1").is_timed
-    assert parse_player(f"network:{name}").name == f"network:{name}"
 
 
 def test_a_runs_folder_stands_for_its_best_player(tmp_path: Path) -> None:
@@ -152,12 +147,12 @@ def test_a_runs_folder_stands_for_its_best_player(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["no.safetensors", "runs/none", "C:\\no.safetensors:simulations=3", "network:none"]
+    "text", ["no.safetensors", "runs/none", "C:\\no.safetensors:simulations=3"]
 )
 def test_a_path_that_does_not_exist_is_named_without_its_options(text: str) -> None:
     with pytest.raises(CheckpointError) as caught:
         parse_player(text)
-    path = text.removeprefix("network:").removesuffix(":simulations=3")
+    path = text.removesuffix(":simulations=3")
     assert f"cannot read {path}: " in str(caught.value)
 
 
@@ -171,7 +166,7 @@ def test_a_mistyped_path_is_answered_with_a_similar_checkpoint(
     (tmp_path / "checkpoints").mkdir()
     saved_player(tmp_path / "checkpoints/drop_four.safetensors")
     suggestion = "; did you mean 'checkpoints/drop_four.safetensors'?"
-    for text in (typed, f"{typed}:simulations=3", f"network:{typed}"):
+    for text in (typed, f"{typed}:simulations=3"):
         with pytest.raises(CheckpointError) as caught:
             parse_player(text)
         assert str(caught.value) == f"{typed}: no such file{suggestion}"
@@ -199,7 +194,6 @@ def test_each_spelling_creates_the_player_that_it_names(tmp_path: Path) -> None:
     assert created(f"{path}:leaf_symmetry=random").search.settings.leaf_symmetry == "random"
     with pytest.raises(PlayerError, match="leaf_symmetry: must be one of none, random, average"):
         parse_player(f"{path}:leaf_symmetry=all")
-    assert created(f"network:{path}", simulations=5).search.settings.simulations == 0
     assert isinstance(parse_player("random", seconds=3).create(TIC_TAC_TOE), RandomPlayer)
 
 

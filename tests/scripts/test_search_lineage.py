@@ -25,7 +25,7 @@ def test_every_method_is_a_player_with_its_budget() -> None:
     names = [player_name(row, SIMULATIONS, 50) for row in ROWS]
     assert names[:4] == ["random", "", "flat_mc:simulations=50", "flat_ucb:simulations=50"]
     assert names[-3:] == [
-        f"network:{SHIPPED}",
+        f"{SHIPPED}:simulations=0",
         f"{SHIPPED}:transpositions=false,selection=puct,simulations=50",
         f"{SHIPPED}:transpositions=false,selection=gumbel,simulations=50",
     ]
