@@ -1,41 +1,9 @@
-"""Standard streams: what an encoding lacks is spelled in ASCII, and no failure is a traceback."""
+"""Standard streams: what an encoding lacks is a question mark, and no failure is a traceback."""
 
-import codecs
 import io
 import os
 import sys
-import unicodedata
-from typing import Any, Final
-
-SPELLINGS: Final = {
-    "²": "^2",
-    "±": "+-",
-    "·": ".",
-    "“": '"',
-    "”": '"',
-    "\N{LEFT SINGLE QUOTATION MARK}": "'",
-    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
-    "\N{MULTIPLICATION SIGN}": "x",
-    "\N{EN DASH}": "-",
-    "\N{EM DASH}": "-",
-}
-"""Replacements that Unicode's decomposition lacks or gives otherwise."""
-
-SPELL: Final = "alphazero.spell"
-"""The name of the error handler for `codecs`."""
-
-
-def _spell(error: UnicodeError) -> tuple[str, int]:
-    assert isinstance(error, UnicodeEncodeError)
-    return "".join(map(_spelling, error.object[error.start : error.end])), error.end
-
-
-def _spelling(sign: str) -> str:
-    """Return a character in ASCII: without accents, or a question mark if nothing is left."""
-    if unicodedata.combining(sign):
-        return ""
-    parts = unicodedata.normalize("NFKD", sign)
-    return SPELLINGS.get(sign) or "".join(filter(str.isascii, parts)) or "?"
+from typing import Any
 
 
 class OutputError(OSError):
@@ -62,7 +30,6 @@ class _Output(io.FileIO):
 
 def prepare_streams() -> None:
     """Make standard output accept every text, standard error never fail, and no stream missing."""
-    codecs.register_error(SPELL, _spell)
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)
         if stream is None:  # closed: a file that is opened later must not take its descriptor
@@ -76,7 +43,7 @@ def prepare_streams() -> None:
             form = stream.encoding, stream.errors, None, stream.line_buffering, through
             setattr(sys, name, io.TextIOWrapper(output, *form))
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors=SPELL)
+        sys.stdout.reconfigure(errors="replace")
 
 
 def drop_stdout() -> None:

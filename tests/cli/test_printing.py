@@ -57,12 +57,6 @@ def game(folder: Path) -> Path:
     return folder / "game.sgf"
 
 
-def test_signs_that_cannot_be_written_are_spelled_otherwise() -> None:
-    signs = "Zoë: (z - v)² 8 \N{MULTIPLICATION SIGN} 8, 3 ± 1 “gut” …, ♟, \udcff, e\u0301"
-    spelled = 'Zoe: (z - v)^2 8 x 8, 3 +- 1 "gut" ..., ?, ?, e\n'
-    assert written_by(lambda: run_and_report(lambda: print(signs))) == spelled
-
-
 def test_what_can_be_written_stays_as_it_is() -> None:
     run = lambda: run_and_report(lambda: print("Zoë ♟ ² \udcff"))  # noqa: E731
     assert written_by(run, encoding="utf-8") == "Zoë ♟ ² ?\n"
@@ -82,7 +76,7 @@ def test_an_output_without_an_encoding_or_none_at_all_is_left_alone() -> None:
 
 
 def test_show_replays_a_game_of_players_with_any_names(game: Path) -> None:
-    assert "Zoe against Muller" in written_by(command("replay", game))
+    assert "Zo? against M?ller" in written_by(command("replay", game))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +91,7 @@ def test_show_replays_a_game_of_players_with_any_names(game: Path) -> None:
     ids=lambda words: words[0],
 )
 def test_a_command_writes_the_name_of_its_player(words: list[str], player: Path) -> None:
-    assert "Zoe ? koln" in written_by(command(*(word.format(player=player) for word in words)))
+    assert "Zo? ? k?ln" in written_by(command(*(word.format(player=player) for word in words)))
 
 
 def test_control_characters_of_a_path_never_reach_the_terminal(
@@ -142,4 +136,4 @@ def test_a_run_is_trained_and_examined_in_a_folder_of_any_name(folder: Path) -> 
         *(command(name, run) for name in ("doctor", "check", "info")),
     )
     assert "iteration 1: " in written
-    assert "Zoe ? koln/tiny" in written
+    assert "Zo? ? k?ln/tiny" in written
