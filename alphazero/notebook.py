@@ -13,7 +13,6 @@ from alphazero.errors import PlayerError
 from alphazero.games.game import Game
 from alphazero.games.registry import read_game, write_game
 from alphazero.games.results import describe_margin
-from alphazero.players.end_prediction import network_of, predict_end
 from alphazero.players.position_search import SearchResult, search
 from alphazero.players.search_player import SearchPlayer
 
@@ -21,12 +20,10 @@ from alphazero.players.search_player import SearchPlayer
 class Position:
     """A position of a game, with an optional search result."""
 
-    def __init__(self, game: Game | str, line: str = "", *, territory: bool = False) -> None:
+    def __init__(self, game: Game | str, line: str = "") -> None:
         """Play the moves of `line`, as in `Game.from_text`, from the initial position.
 
-        `game` may be a text: `NAME` or `NAME:option=value,...`. With `territory`, pictures shade
-        the cells that each side will own: by the rules in a finished position, else by the network
-        of the player that thinks.
+        `game` may be a text: `NAME` or `NAME:option=value,...`.
 
         Raises:
             GameError: for an unknown game or the first illegal move.
@@ -35,7 +32,6 @@ class Position:
         self.state = self.game.initial_state()
         self.last_cell: int | None = None
         """the cell where pictures mark the last move"""
-        self.territory = territory
         self.search_result: SearchResult | None = None
         for name in self.game.split_moves(line):
             self._make(name)
@@ -57,17 +53,12 @@ class Position:
 
         Raises:
             GameError: when the game is over.
-            PlayerError: when the player plays another game, or does not predict territory.
+            PlayerError: when the player plays another game.
         """
         if not player.search.game.accepts(self.game):
             raise PlayerError(
                 f"the player plays {write_game(player.search.game)}, but this is a position of "
                 f"{write_game(self.game)}"
-            )
-        network = network_of(player)
-        if self.territory and (network is None or "ownership" not in network.auxiliary_heads):
-            raise PlayerError(
-                "this player does not predict territory: its network has no ownership head"
             )
         position = copy.copy(self)
         position.search_result = search(player, self.state)
@@ -86,9 +77,6 @@ class Position:
         if result is None:
             canvas, board = Canvas(), BoardDrawing(self.game, MARGIN, MARGIN)
             board.draw(canvas, self.state, self.last_cell)
-            ownership = predict_end(self.game, self.state).ownership
-            if self.territory and ownership is not None:
-                board.shade_territory(canvas, ownership)
             return canvas.svg(title, DARK)
         total, action, margin = result.simulations, result.action, result.end.margin
         assert action is not None, "a search that has ended chose a move"
@@ -107,7 +95,6 @@ class Position:
             last_cell=self.last_cell,
             played=action,
             played_as=f"best move: {self.game.action_name(self.state, action)}",
-            ownership=result.end.ownership if self.territory else None,
             notes=notes,
         )
         return picture.svg(title, DARK)

@@ -22,7 +22,6 @@ from alphazero.games.game import ONGOING, PLY, BoardStyle, Game, State, to_play
 from alphazero.games.grid import VERTEX_LETTERS, stones_by_player
 from alphazero.games.registry import write_game
 from alphazero.games.results import describe_result
-from alphazero.utils.arrays import Float32Array
 
 CELL = 40.0
 """The size of a cell in `field_svg`."""
@@ -35,10 +34,6 @@ STONE = {
     BoardStyle.PILE: 0.38,
 }
 """A stone's radius, in cells."""
-TERRITORY = 0.4
-"""The side of a square of territory, in cells."""
-VISIBLE = 0.05
-"""Minimum ownership that is shaded."""
 EDGE_WIDTH = 0.4
 """Width of two opposite coloured sides of a rhombus, in cells."""
 PADDING = {
@@ -192,17 +187,6 @@ class BoardDrawing:
             share = 1.15 if self.palette.looks == LETTERS else 0.5
             width = max(0.06 * self.cell, 1.5)
             canvas.ring(*self.centres[last_cell], share * self.radius, self.palette.mark, width)
-
-    def shade_territory(self, canvas: Canvas, ownership: Float32Array) -> None:
-        """Draw a square of the owner's colour on each cell, stones included.
-
-        `ownership` [H * W] in [-1, 1], for player 0, gives the opacity.
-        """
-        half = TERRITORY * self.cell / 2
-        for (x, y), share in zip(self.centres, ownership.tolist(), strict=True):
-            if abs(share) >= VISIBLE:
-                paint = self.palette.stones[share < 0].with_opacity(min(abs(share), 1.0))
-                canvas.fill((x - half, y - half, x + half, y + half), paint)
 
     def frame(self, canvas: Canvas, cell: int) -> None:
         x, y = self.centres[cell]

@@ -14,7 +14,6 @@ from alphazero.drawing.board import BoardDrawing
 from alphazero.drawing.canvas import COLOURS, INK, LINE, MARGIN, Canvas, Colour, Paint
 from alphazero.drawing.palette import EDGE, LETTERS, Palette, palette_of
 from alphazero.games.game import ONGOING, BoardStyle, Game, State, to_play
-from alphazero.utils.arrays import Float32Array
 
 Sign = tuple[str, Paint, str]
 """A shape in the legend, its colour, and its meaning."""
@@ -68,16 +67,14 @@ def draw_position(
     last_cell: int | None = None,
     played: int | None = None,
     played_as: str = "played next",
-    ownership: Float32Array | None = None,
     notes: Sequence[str] = (),
 ) -> Canvas:
-    """Draw a position: a board for each policy, one for the territory, then a bar for each value.
+    """Draw a position: a board for each policy, then a bar for each value.
 
     `policies` [A] by heading, 1 to `len(POLICY_COLOURS)`: shares that add up to 1 over the legal
     actions; others are ignored. `values` by name, in [-1, 1] for the player to move, in the colours
     of the policies. `last_cell` gets a ring, the cell of action `played` a frame, which the legend
-    calls `played_as`. `ownership` [H * W] in [-1, 1], for player 0, adds the board with the
-    territory. `notes` are lines below.
+    calls `played_as`. `notes` are lines below.
     """
     player = to_play(state)
     highlighted_cell = None if played is None else game.action_cell(state, played)
@@ -104,15 +101,8 @@ def draw_position(
         offboard, below = _offboard_moves(game, state, shares), board.top + board.height + 8
         canvas.write_lines(board.left, below, offboard, TEXT)
         bottom = max(bottom, below + 2 + LINE * len(offboard))
-    boards = len(policies)
-    if ownership is not None:
-        board, boards = board_at(game, boards), boards + 1
-        canvas.write(board.left, HEADING, "territory", 15, colour=TEXT)
-        board.draw(canvas, state, last_cell)
-        if highlighted_cell is not None:
-            board.frame(canvas, highlighted_cell)
-        board.shade_territory(canvas, ownership)
-    _draw_values(canvas, board_at(game, boards).left, values, palette_of(game), player)
+    left = board_at(game, len(policies)).left
+    _draw_values(canvas, left, values, palette_of(game), player)
     canvas.write_lines(MARGIN, bottom, notes, TEXT)
     return canvas
 

@@ -34,14 +34,6 @@ class EndPrediction:
 NO_PREDICTION: Final = EndPrediction()
 
 
-def network_of(player: Player | None) -> "BatchedEvaluator | None":
-    """Return the network of a player, without the symmetries of its search; None without one."""
-    if not (isinstance(player, SearchPlayer) and isinstance(player.search, NetworkSearch)):
-        return None
-    network = innermost(player.search.evaluator)
-    return cast("BatchedEvaluator", network) if hasattr(network, "auxiliary_heads") else None
-
-
 def predict_end(game: Game, state: State, player: Player | None = None) -> EndPrediction:
     """Return how the game of `state` will end: exact if it is finished, else by `player`'s network.
 
@@ -56,12 +48,13 @@ def predict_end(game: Game, state: State, player: Player | None = None) -> EndPr
             game.margin(state) if game.has_margin else None,
             0.0 if game.has_margin else None,
         )
-    network = network_of(player)
-    if network is None or not network.auxiliary_heads:
+    if not (isinstance(player, SearchPlayer) and isinstance(player.search, NetworkSearch)):
         return NO_PREDICTION
-    assert isinstance(player, SearchPlayer), "it has a network"
-    # The network observes by its own rules.
-    predictions = network.predict(player.search.game.observe(state)[None])
+    network = innermost(player.search.evaluator)
+    if not getattr(network, "auxiliary_heads", ()):
+        return NO_PREDICTION
+    # The network observes by its own rules, and without the symmetries of the search.
+    predictions = cast("BatchedEvaluator", network).predict(player.search.game.observe(state)[None])
     sign, spread = value_of(1, to_play(state)), predictions.margin_spread
     return EndPrediction(
         None if predictions.ownership is None else sign * predictions.ownership[0],

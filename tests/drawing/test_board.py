@@ -1,19 +1,16 @@
 """The SVG of a board shows what the game's own text drawing shows, at places that make sense."""
 
-import dataclasses
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from helpers.players import TINY, saved_player
 from PIL import ImageDraw
 
 import alphazero
 from alphazero.drawing.board import CELL, BoardDrawing, geometry_of, labels_of, position_title
-from alphazero.drawing.canvas import MARGIN, Canvas
+from alphazero.drawing.canvas import Canvas
 from alphazero.drawing.palette import LETTERS, looks_of, palette_of
 from alphazero.drawing.position import DARK, board_at, draw_position
 from alphazero.errors import GameError, PlayerError
@@ -22,7 +19,6 @@ from alphazero.games.game import BoardStyle, Game, State
 from alphazero.games.grid import read_drawing
 from alphazero.games.mnk import Mnk
 from alphazero.games.registry import read_game
-from alphazero.games.results import describe_margin
 from alphazero.players.registry import parse_player
 from alphazero.players.search_player import SearchPlayer
 
@@ -270,67 +266,6 @@ def test_a_position_shows_itself_with_the_search_of_a_player() -> None:
     assert "40 visits, %" in captions
     assert f"best move: {search_result.action + 1}" in captions
     assert searched.play("1").search_result is None
-
-
-def squares(svg: str) -> list[tuple[float, float, str, float]]:
-    """Return the centre, the colour and the opacity of the squares of territory."""
-    colours = {stone.code for stone in palette_of(make_game("go")).stones}
-    boxes = [box for box in shapes(svg, "rect") if "x" in box and box["fill"] in colours]
-    return [
-        (
-            float(box["x"]) + float(box["width"]) / 2,
-            float(box["y"]) + float(box["height"]) / 2,
-            box["fill"],
-            float(box.get("fill-opacity", 1)),
-        )
-        for box in boxes
-        if box["width"] == box["height"]
-    ]
-
-
-GO_3X3 = "go:rows=3,columns=3,komi_half_points=1"
-
-
-def test_the_territory_of_a_finished_position_is_that_of_the_rules() -> None:
-    line = "b1 b2 a2 c2 pass pass"
-    position = alphazero.Position(GO_3X3, line, territory=True)
-    board = BoardDrawing(position.game, MARGIN, MARGIN)
-    owner_by_cell = {0: 0, 3: 1, 7: 1, 6: 1, 4: -1, 5: -1}
-    cells = np.zeros(9, np.int8)
-    position.game.rule_functions.owners(position.state, cells)
-    assert {cell: int(cells[cell]) for cell in owner_by_cell} == owner_by_cell
-    territory_squares = squares(position._repr_svg_())
-    assert {(round(x), round(y)): colour for x, y, colour, _ in territory_squares} == {
-        (round(x), round(y)): board.palette.stones[owner < 0].code
-        for (x, y), owner in zip(board.centres, cells.tolist(), strict=True)
-        if owner
-    }
-    assert {opacity for *_, opacity in territory_squares} == {1.0}
-    assert squares(alphazero.Position(GO_3X3, line)._repr_svg_()) == []
-
-
-def test_a_position_shades_the_territory_that_the_network_predicts(tmp_path: Path) -> None:
-    network = dataclasses.replace(TINY, auxiliary=("ownership", "margin"))
-    path = saved_player(tmp_path / "a.safetensors", GO_3X3, network)
-    game, player = alphazero.load_player(path)
-    position = alphazero.Position(game, "b2", territory=True).think(player)
-    result = position.search_result
-    assert result is not None
-    assert result.end.ownership is not None
-    assert result.end.margin is not None
-    svg = position._repr_svg_()
-    visible = result.end.ownership[abs(result.end.ownership) >= 0.05]
-    assert [opacity for *_, opacity in squares(svg)] == pytest.approx(abs(visible), abs=0.005)
-    captions = [text for text, _, _ in texts(svg)]
-    assert "territory" in captions
-    assert f"expected margin: {describe_margin(game, result.end.margin)}" in captions
-    plain = alphazero.Position(game, "b2").think(player)._repr_svg_()
-    assert squares(plain) == []
-    assert "territory" not in [text for text, _, _ in texts(plain)]
-
-    _, other = alphazero.load_player(saved_player(tmp_path / "b.safetensors", GO_3X3))
-    with pytest.raises(PlayerError, match="its network has no ownership head"):
-        alphazero.Position(game, "b2", territory=True).think(other)
 
 
 def test_a_position_says_what_is_wrong() -> None:

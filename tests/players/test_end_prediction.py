@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from helpers.players import TINY, saved_player
 from alphazero.games.game import to_play
 from alphazero.games.registry import read_game
 from alphazero.games.results import describe_margin
-from alphazero.players.end_prediction import EndPrediction, network_of, predict_end
+from alphazero.mcts.evaluator import innermost
+from alphazero.players.end_prediction import EndPrediction, predict_end
 from alphazero.players.registry import load_player, parse_player
 
 GO = "go:rows=3,columns=3,komi_half_points=1"
@@ -24,8 +26,7 @@ def test_a_prediction_is_for_player_0_whoever_is_to_move(
     search = {"simulations": 40, "leaf_symmetry": leaf_symmetry}
     path = saved_player(tmp_path / "a.safetensors", GO, WITH_HEADS, search=search)
     game, player = load_player(path)
-    network = network_of(player)
-    assert network is not None
+    network: Any = innermost(player.search.evaluator)
     for line in ("a1 b2", "a1 b2 c3"):
         state = game.from_text(line)
         own = network.predict(game.observe(state)[None])
@@ -56,11 +57,9 @@ def test_the_end_of_a_finished_game_is_exact_and_needs_no_network() -> None:
 
 def test_players_without_heads_predict_nothing(tmp_path: Path) -> None:
     game, player = load_player(saved_player(tmp_path / "a.safetensors", GO))
-    assert network_of(player) is not None
     assert predict_end(game, game.initial_state(), player) == EndPrediction()
     for name in ("uct:10", "random"):
         other = parse_player(name).create(game)
-        assert network_of(other) is None
         assert predict_end(game, game.initial_state(), other) == EndPrediction()
 
 
