@@ -89,7 +89,6 @@ MISTAKES = {
     "plan x.safetensors": "x.safetensors is a checkpoint, not a YAML file; a run goes on",
     "train x.yaml --set a.b 3": "--set a.b 3; write keys as section.key=value",
     "grade uct:100": "expected a checkpoint, as PATH or PATH:selection=puct, got the pl",
-    "grade network:x": "--simulations 0 is the network alone",
     "rate": "PLAYER",
     "rate random --checkpoints 0": "expected a whole number from 1 on, got '0'",
     "play x --side third": "invalid choice: 'third'",
