@@ -33,7 +33,7 @@ from alphazero.utils.arrays import Float32Array
 TINY = Settings(filters=4, blocks=1, simulations=10, iterations=1, games=6, steps=2, gate_games=4)
 
 
-def test_the_search_takes_a_win_and_blocks_one() -> None:
+def test_the_search_takes_a_win_and_blocks_one():
     for diagram, move in (("X X .\nO O .\n. . .", "c3"), ("X X .\nO . .\n. . .", "c3")):
         tree = Tree(TIC_TAC_TOE, TIC_TAC_TOE.parse(diagram), 1.25)
         search(TIC_TAC_TOE, [tree], UniformEvaluator(9).evaluate, replace(TINY, simulations=300))
@@ -42,7 +42,7 @@ def test_the_search_takes_a_win_and_blocks_one() -> None:
 
 
 @pytest.mark.parametrize("game", [TIC_TAC_TOE, CONNECT_FOUR_4X5X3], ids=["3x3", "4x5x3"])
-def test_samples_are_whole_games_with_search_policies_and_results(game: Game) -> None:
+def test_samples_are_whole_games_with_search_policies_and_results(game: Game):
     torch.manual_seed(0)
     samples = self_play(
         game, Network(game, 4, 1), replace(TINY, random_moves=0), np.random.default_rng(0)
@@ -82,7 +82,7 @@ class Fixed(nn.Module):
         return self.logits.expand(len(observations), 2), self.value.expand(len(observations))
 
 
-def test_the_loss_is_the_one_computed_by_hand() -> None:
+def test_the_loss_is_the_one_computed_by_hand():
     batch = torch.zeros(2, 1, 1, 1), torch.tensor([[1.0, 0.0], [0.5, 0.5]]), torch.tensor([1.0, -1])
     # p = (1/4, 3/4); errors 0.5^2 and 1.5^2; |theta|^2 = (log 3)^2 + 0.5^2
     cross_entropy = (np.log(4) + (np.log(4) + np.log(4 / 3)) / 2) / 2
@@ -90,7 +90,7 @@ def test_the_loss_is_the_one_computed_by_hand() -> None:
     assert loss(Fixed(), batch, 0.1).item() == pytest.approx(expected)
 
 
-def test_a_batch_turns_positions_and_policies_together() -> None:
+def test_a_batch_turns_positions_and_policies_together():
     game, rng = CONNECT_FOUR_4X5X3, np.random.default_rng(0)
     state = game.play(game.initial_state(), 0, 1, 0)
     sample = Sample(state, np.array([0.5, 0.3, 0.2, 0, 0]), -1)
@@ -106,7 +106,7 @@ def test_a_batch_turns_positions_and_policies_together() -> None:
     assert (values == -1).all()
 
 
-def test_steps_lower_the_loss() -> None:
+def test_steps_lower_the_loss():
     torch.manual_seed(0)
     rng, network = np.random.default_rng(0), Network(TIC_TAC_TOE, 8, 1)
     samples = self_play(TIC_TAC_TOE, network, TINY, rng)
@@ -116,7 +116,7 @@ def test_steps_lower_the_loss() -> None:
     assert losses[-1] < 0.9 * losses[0]
 
 
-def test_a_match_counts_wins_for_the_side_that_wins() -> None:
+def test_a_match_counts_wins_for_the_side_that_wins():
     """One player searches, the other plays the last legal move."""
     searcher = UniformEvaluator(9)
 
@@ -133,7 +133,7 @@ def test_a_match_counts_wins_for_the_side_that_wins() -> None:
     assert good + bad == pytest.approx(1)
 
 
-def test_openings_are_unfinished_and_of_every_length() -> None:
+def test_openings_are_unfinished_and_of_every_length():
     rng = np.random.default_rng(0)
     states = [opening(TIC_TAC_TOE, 8, rng) for _ in range(200)]
     assert {TIC_TAC_TOE.outcome(state) for state in states} == {ONGOING}
@@ -141,7 +141,7 @@ def test_openings_are_unfinished_and_of_every_length() -> None:
     assert opening(TIC_TAC_TOE, 0, rng)[PLY] == 0
 
 
-def test_minimax_solves_tic_tac_toe() -> None:
+def test_minimax_solves_tic_tac_toe():
     known: dict = {}
     assert solve(TIC_TAC_TOE, TIC_TAC_TOE.initial_state(), known) == 0
     assert len(known) == 13_306
@@ -149,14 +149,14 @@ def test_minimax_solves_tic_tac_toe() -> None:
     assert solve(TIC_TAC_TOE, diagram, known) == 1
 
 
-def test_one_seed_gives_one_network() -> None:
+def test_one_seed_gives_one_network():
     first, second, other = (train(TIC_TAC_TOE, TINY, seed).state_dict() for seed in (1, 1, 2))
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert not all(torch.equal(first[name], other[name]) for name in first)
 
 
 @pytest.mark.slow
-def test_tic_tac_toe_is_learned_to_perfection() -> None:
+def test_tic_tac_toe_is_learned_to_perfection():
     settings = Settings()
     network = train(TIC_TAC_TOE, settings, seed=1)
     assert optimal_share(TIC_TAC_TOE, network, settings) == 1

@@ -36,7 +36,7 @@ def log_likelihood(pairs: list[PairScore], strengths: np.ndarray, prior: float) 
     return total
 
 
-def test_it_agrees_with_choix() -> None:
+def test_it_agrees_with_choix():
     rng = np.random.default_rng(1)
     players, games, pairs = 6, [], []
     strengths = rng.normal(0, 0.7, players)
@@ -51,7 +51,7 @@ def test_it_agrees_with_choix() -> None:
 
 
 @pytest.mark.parametrize("prior", [0.0, 1.0])
-def test_nothing_near_the_ratings_is_likelier(prior: float) -> None:
+def test_nothing_near_the_ratings_is_likelier(prior: float):
     rng = np.random.default_rng(3)
     # Player 0 has met three others, player 3 only one.
     pairs = [
@@ -71,7 +71,7 @@ def test_nothing_near_the_ratings_is_likelier(prior: float) -> None:
 )
 def test_an_interval_ends_where_the_scaled_likelihood_falls_by_the_square_of_students_t(
     counts: tuple[int, ...],
-) -> None:
+):
     """For two players all is a formula of the share p of points, half a point per side added."""
     scores = np.repeat([0, 0.25, 0.5, 0.75, 1], counts)
     games = 2 * len(scores) + 1
@@ -94,7 +94,7 @@ def test_an_interval_ends_where_the_scaled_likelihood_falls_by_the_square_of_stu
     assert ratings.elo[1] == ratings.low[1] == ratings.high[1] == 0
 
 
-def test_an_interval_whose_end_lies_too_far_away_is_open() -> None:
+def test_an_interval_whose_end_lies_too_far_away_is_open():
     """With a prior of 1/1000 game the likelihood hardly falls above the rating of a winner."""
     winner = fit(2, pairs_of([1]), anchor=1, prior=0.001)
     assert math.isfinite(winner.low[0])
@@ -103,7 +103,7 @@ def test_an_interval_whose_end_lies_too_far_away_is_open() -> None:
     assert (loser.low[1], loser.high[1]) == (-math.inf, pytest.approx(-winner.low[0], abs=0.5))
 
 
-def test_players_who_never_met_are_compared_over_others() -> None:
+def test_players_who_never_met_are_compared_over_others():
     chain = [PairScore((i, i + 1), 0.25) for i in range(5)]
     ratings = fit(6, chain, prior=0.0)
     assert ratings.elo == pytest.approx([i * ELO * math.log(3) for i in range(6)], abs=1e-3)
@@ -145,7 +145,7 @@ def interval(counts: tuple[int, ...]) -> tuple[float, float]:
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_interval_of_a_match_misses_the_truth_in_5_of_100_at_every_strength(
     world: str, pairs: int
-) -> None:
+):
     rng, matches = np.random.default_rng(pairs), 400
     for chance in (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98):
         if world == "openings decide" and (chance > 0.7 or pairs == 5):
@@ -162,7 +162,7 @@ def test_the_interval_of_a_match_misses_the_truth_in_5_of_100_at_every_strength(
         assert misses.sum() > 0 or pairs == 5 or chance > 0.7, "the interval is too wide"
 
 
-def test_the_intervals_of_a_tournament_cover_the_truth_about_95_times_in_100() -> None:
+def test_the_intervals_of_a_tournament_cover_the_truth_about_95_times_in_100():
     truth = np.array([0.0, 0.4, -0.6, 1.2, 2.5])
     rng, covered, total = np.random.default_rng(7), np.zeros(5), 100
     for _ in range(total):

@@ -31,7 +31,7 @@ def test_a_game_without_answers_is_refused():
         solved_positions(make_game("gomoku"), each=10)
 
 
-def test_made_positions_have_the_answers_of_exhaustive_search(tmp_path: Path):
+def test_made_positions_have_the_answers_of_exhaustive_search(tmp_path):
     game = TIC_TAC_TOE
     every = solve_all_positions(game)
     known = {
@@ -50,9 +50,7 @@ def test_made_positions_have_the_answers_of_exhaustive_search(tmp_path: Path):
     assert make_positions(game, each=5, seed=3) == path.read_text() != make_positions(game, 5, 4)
 
 
-def test_a_stage_without_enough_positions_is_said_and_not_searched_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_stage_without_enough_positions_is_said_and_not_searched_for_ever(monkeypatch):
     monkeypatch.setattr(make_positions_script, "MOST_TRIES", 20)
     with pytest.raises(GameError, match=r"after 0 to 2 moves there are only \d+ of 500 positions"):
         make_positions(TIC_TAC_TOE, each=500, seed=1)
@@ -104,7 +102,7 @@ def written(folder: Path, text: str | bytes) -> Path:
     return path
 
 
-def test_positions_are_read_as_they_are_written(tmp_path: Path):
+def test_positions_are_read_as_they_are_written(tmp_path):
     answer = read_positions(CONNECT_FOUR, written(tmp_path, GOOD))
     assert answer.values.tolist() == [1, 1, -1, 0]
     drawings = [CONNECT_FOUR.render(state) for state in answer.states]
@@ -146,7 +144,7 @@ def test_positions_are_read_as_they_are_written(tmp_path: Path):
     ],
 )
 def test_a_line_that_is_no_solved_position_is_named_and_costs_only_itself(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str
+    tmp_path, capsys, line: str
 ):
     path = written(tmp_path, "\ufeff" + GOOD + line + "\n" + GOOD)
     assert read_positions(CONNECT_FOUR, path).values.tolist() == 2 * [1, 1, -1, 0]
@@ -159,15 +157,13 @@ def test_a_line_that_is_no_solved_position_is_named_and_costs_only_itself(
         read_positions(CONNECT_FOUR, path)
 
 
-def test_a_file_without_positions_is_refused(tmp_path: Path):
+def test_a_file_without_positions_is_refused(tmp_path):
     path = written(tmp_path, "")
     with pytest.raises(GameError, match="no positions"):
         read_positions(CONNECT_FOUR, path)
 
 
-def test_each_damaged_line_is_read_or_refused_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_each_damaged_line_is_read_or_refused_in_one_line(tmp_path, capsys):
     rng = np.random.default_rng(0)
     refused = []
     for _ in range(300):

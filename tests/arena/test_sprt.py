@@ -50,7 +50,7 @@ def likeliest(counts: Sequence[float], mean: float) -> float:
 @pytest.mark.parametrize("hypotheses", [(0, 5), (-10, 30), (0, 100)])
 def test_the_ratio_is_that_of_the_likeliest_distributions_of_the_two_means(
     counts: tuple[int, ...], hypotheses: tuple[float, float]
-) -> None:
+):
     test = Sprt(*hypotheses)
     weights = np.array([count or UNSEEN for count in counts])
     under0, under1 = (likeliest(weights, expected_score(elo)) for elo in hypotheses)
@@ -61,14 +61,14 @@ def scores(records: Sequence[GameRecord]) -> list[PairScore]:
     return record_scores(TIC_TAC_TOE, records)
 
 
-def test_pairs_are_counted_by_the_mean_of_their_scores() -> None:
+def test_pairs_are_counted_by_the_mean_of_their_scores():
     records = match((1, 1), (1, 0), (0, 0), (1, -1), (-1, 0), (-1, -1), (0, 1))
     assert count_pairs(scores(records)) == [1, 1, 2, 2, 1]
     assert count_pairs(scores(swapped(records))) == [1, 2, 2, 1, 1]
     assert Sprt(0, 5).ratio(count_pairs([])) == 0
 
 
-def test_the_answer_turns_round_when_the_players_change_places() -> None:
+def test_the_answer_turns_round_when_the_players_change_places():
     records = match(*[(1, 1)] * 30, *[(1, -1)] * 10)
     assert Sprt(0, 100).verdict(scores(records)) is True
     assert Sprt(0, 100).verdict(scores(swapped(records))) is False
@@ -77,7 +77,7 @@ def test_the_answer_turns_round_when_the_players_change_places() -> None:
     assert description.startswith("sequential test of Elo +0 against +100: elo1 accepted; ")
 
 
-def test_repeated_games_decide_nothing() -> None:
+def test_repeated_games_decide_nothing():
     repeated = [record(side, 1, pair, (side,)) for pair in range(200) for side in (0, 1)]
     assert Sprt(0, 100).verdict(scores(repeated)) is None
 
@@ -115,9 +115,7 @@ def share_of_answers(test: Sprt, shares: np.ndarray, runs: int, seed: int) -> fl
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("alpha", "beta"), [(0.05, 0.05), (0.1, 0.02)])
-def test_either_error_is_made_no_more_often_than_permitted(
-    shape: str, alpha: float, beta: float
-) -> None:
+def test_either_error_is_made_no_more_often_than_permitted(shape: str, alpha: float, beta: float):
     test = Sprt(0, 60, alpha, beta)
     wrong1 = share_of_answers(test, tilted(SHAPES[shape], expected_score(0)), 300, 1)
     wrong0 = 1 - share_of_answers(test, tilted(SHAPES[shape], expected_score(60)), 300, 2)
@@ -138,12 +136,12 @@ def test_either_error_is_made_no_more_often_than_permitted(
 )
 def test_hypotheses_and_errors_that_make_no_test_are_refused(
     numbers: tuple[float, ...], message: str
-) -> None:
+):
     with pytest.raises(AlphaZeroError, match=message):
         Sprt(*numbers)
 
 
-def test_a_match_ends_with_the_part_of_its_schedule_that_answers() -> None:
+def test_a_match_ends_with_the_part_of_its_schedule_that_answers():
     game, player = make_game("tic_tac_toe"), parse_player("random")
     schedule = paired_openings(game, 200, 2, np.random.default_rng(1))
     certain = Sprt(-1000, -900)  # nobody is so weak: any few games show it

@@ -26,12 +26,12 @@ class Result:
         return self.wins / 4
 
 
-def test_records_become_objects_with_their_properties() -> None:
+def test_records_become_objects_with_their_properties():
     fields = plain(Result(3, (Pair(1, Path("a/b")),)))
     assert fields == {"wins": 3, "pairs": [{"first": 1, "path": "a/b"}], "share": 0.75}
 
 
-def test_every_line_is_what_another_reader_of_json_accepts() -> None:
+def test_every_line_is_what_another_reader_of_json_accepts():
     content = {
         "text": "two\nlines, ½ “quoted”",
         "NaN": float("nan"),

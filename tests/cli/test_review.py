@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.commands import OnlyLine, error_line, exit_code
+from helpers.commands import error_line, exit_code
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 
 from alphazero.frontends.review.judgement import Evaluation
@@ -27,9 +27,7 @@ def games(tmp_path: Path) -> Path:
     return tmp_path / "mine.sgf"
 
 
-def test_it_prints_chances_mistakes_and_accuracies(
-    games: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_prints_chances_mistakes_and_accuracies(games: Path, capsys):
     saved = games.with_name("reviewed.sgf")
     assert exit_code("review", games, "uct:20", "--game", 1, "--save", saved) == 0
     output = capsys.readouterr().out
@@ -48,9 +46,7 @@ def test_it_prints_chances_mistakes_and_accuracies(
     assert read.comments[1].startswith("win rate 50% (value +0.00), then 0%: blunder, better was")
 
 
-def test_without_a_player_the_shipped_one_of_the_game_reviews(
-    games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_player_the_shipped_one_of_the_game_reviews(games: Path, tmp_path, capsys):
     assert exit_code("review", games, "--game", 1) == 0
     assert "6 of 6 positions exact" in capsys.readouterr().out
     game = read_game("nim")
@@ -59,9 +55,7 @@ def test_without_a_player_the_shipped_one_of_the_game_reviews(
     assert "no shipped player plays nim; name one" in error_line(capsys)
 
 
-def test_every_game_is_reviewed_unless_one_is_named(
-    games: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_game_is_reviewed_unless_one_is_named(games: Path, capsys):
     assert exit_code("review", games, "uct:20") == 0
     output = capsys.readouterr().out
     assert "game 1, Ann" in output
@@ -69,9 +63,7 @@ def test_every_game_is_reviewed_unless_one_is_named(
     assert list(games.parent.iterdir()) == [games], "two reviews at once would disturb each other"
 
 
-def test_ctrl_c_ends_the_searches_and_judges_the_moves_up_to_then(
-    games: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_ends_the_searches_and_judges_the_moves_up_to_then(games: Path, capsys, monkeypatch):
     original, evaluated = Reviewer.evaluate, list[int]()
 
     def evaluate(self: Reviewer, moves: tuple[int, ...]) -> Evaluation:
@@ -101,17 +93,15 @@ def test_ctrl_c_ends_the_searches_and_judges_the_moves_up_to_then(
     ],
 )
 def test_a_mistake_is_reported_in_one_line(
-    games: Path, monkeypatch: pytest.MonkeyPatch, only_line: OnlyLine, more: list[str], message: str
-) -> None:
+    games: Path, monkeypatch, only_line, more: list[str], message: str
+):
     monkeypatch.chdir(games.parent)
     before = games.read_bytes()
     assert message in only_line("review", games, *more)
     assert games.read_bytes() == before
 
 
-def test_a_game_without_sgf_is_refused_before_it_is_searched(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_game_without_sgf_is_refused_before_it_is_searched(tmp_path, capsys):
     path = tmp_path / "four.jsonl"
     save_played(path, [PlayedGame(CONNECT_FOUR, ("A", "B"), (3, 3), 2)])
     assert exit_code("review", path, "uct:20", "--save", tmp_path / "four.sgf") == 2

@@ -19,7 +19,7 @@ def player(tmp_path: Path) -> Path:
     return saved_player(tmp_path / "player.safetensors")
 
 
-def test_a_match_as_an_object(player: Path, capsys: Capture) -> None:
+def test_a_match_as_an_object(player: Path, capsys):
     (result,) = objects(capsys, "match", player, "random", "--games", 4, "--seed", 3)
     assert result.keys() == documented_keys("match")
     assert result["game"] == "tic_tac_toe"
@@ -30,7 +30,7 @@ def test_a_match_as_an_object(player: Path, capsys: Capture) -> None:
     assert (result["verdict"], result["forfeits"], result["seed"]) == (None, [], 3)
 
 
-def test_the_verdict_of_a_sequential_test_and_forfeits_are_in_the_object(capsys: Capture) -> None:
+def test_the_verdict_of_a_sequential_test_and_forfeits_are_in_the_object(capsys):
     options = "random", "--game", "tic_tac_toe", "--games"
     (result,) = objects(capsys, "match", "uct:100", *options, 200, "--sprt", "0,100")
     assert result["verdict"] is True
@@ -42,7 +42,7 @@ def test_the_verdict_of_a_sequential_test_and_forfeits_are_in_the_object(capsys:
     assert all(f"`{key}`" in documented("match") for key in result["forfeits"][0])
 
 
-def test_ratings_as_an_object(player: Path, capsys: Capture) -> None:
+def test_ratings_as_an_object(player: Path, capsys):
     (result,) = objects(capsys, "rate", player, "random", "--games", 2)
     assert result.keys() == documented_keys("rate")
     assert result["anchor"] == "random"
@@ -53,7 +53,7 @@ def test_ratings_as_an_object(player: Path, capsys: Capture) -> None:
         assert row["minutes"] is None
 
 
-def test_grades_get_a_line_each(tmp_path: Path, capsys: Capture) -> None:
+def test_grades_get_a_line_each(tmp_path, capsys):
     player = saved_player(tmp_path / "player.safetensors", "nim")
     command = "grade", player, "--simulations", "0,2", "--min-accuracy", 1
     grades = objects(capsys, *command, code=1)
@@ -63,7 +63,7 @@ def test_grades_get_a_line_each(tmp_path: Path, capsys: Capture) -> None:
         assert grade["optimal"] / grade["positions"] == grade["share"] < 1
 
 
-def test_a_checkpoint_as_an_object(player: Path, capsys: Capture) -> None:
+def test_a_checkpoint_as_an_object(player: Path, capsys):
     (result,) = objects(capsys, "info", player)
     assert result.keys() == documented_keys("info")
     assert (result["file"], result["steps"], result["rating"]) == (str(player), 12, 25.0)
@@ -72,7 +72,7 @@ def test_a_checkpoint_as_an_object(player: Path, capsys: Capture) -> None:
     assert result["games"] is None
 
 
-def test_a_benchmark_and_a_forecast_as_objects(tmp_path: Path, capsys: Capture) -> None:
+def test_a_benchmark_and_a_forecast_as_objects(tmp_path, capsys):
     (tmp_path / "tiny.yaml").write_text(YAML)
     (result,) = objects(capsys, "bench", tmp_path / "tiny.yaml", *FAST)
     assert result.keys() == documented_keys("bench")

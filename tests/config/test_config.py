@@ -50,7 +50,7 @@ def error_of(text: str, *overrides: str) -> str:
 # --- what a file means -------------------------------------------------------------------------
 
 
-def test_a_file_with_only_a_game_and_a_budget_takes_every_other_default() -> None:
+def test_a_file_with_only_a_game_and_a_budget_takes_every_other_default():
     config = parse_config(SMALLEST)
     assert config.game == GameConfig("connect_four", {})
     assert config.search.simulations == 96
@@ -93,7 +93,7 @@ MEANINGS: list[tuple[str, str, Any]] = [
 
 
 @pytest.mark.parametrize(("text", "key", "value"), MEANINGS)
-def test_a_value_is_read_and_written_again(text: str, key: str, value: Any) -> None:
+def test_a_value_is_read_and_written_again(text: str, key: str, value: Any):
     game = "" if "game:" in text else "game: {name: connect_four}\n"
     config = parse_config(f"{game}budget: {{iterations: 1}}\n{text}")
     received = operator.attrgetter(key)(config)
@@ -102,7 +102,7 @@ def test_a_value_is_read_and_written_again(text: str, key: str, value: Any) -> N
     assert parse_config(dump_config(config)) == config
 
 
-def test_the_learning_rate_follows_its_schedule() -> None:
+def test_the_learning_rate_follows_its_schedule():
     points = "[{step: 0, rate: 0.1}, {step: 10, rate: 0.01}, {step: 20, rate: 1.0e-3}]"
     learner = parse_config(SMALLEST + f"learner: {{learning_rate: {points}}}").learner
     expected = {0: 0.1, 9: 0.1, 10: 0.01, 19: 0.01, 20: 0.001, 10**9: 0.001}
@@ -110,7 +110,7 @@ def test_the_learning_rate_follows_its_schedule() -> None:
     assert LearnerConfig().rate_at(123) == 0.005
 
 
-def test_the_simulations_of_a_move_grow_evenly_to_all() -> None:
+def test_the_simulations_of_a_move_grow_evenly_to_all():
     text = SMALLEST + "selfplay: {progressive_samples: 800}"
     growing = parse_config(text).selfplay
     fractions = [growing.simulations_fraction(positions) for positions in (0, 200, 400, 800, 9000)]
@@ -118,7 +118,7 @@ def test_the_simulations_of_a_move_grow_evenly_to_all() -> None:
     assert SelfplayConfig().simulations_fraction(0) == 1
 
 
-def test_the_run_is_named_after_its_file_unless_it_has_a_name(tmp_path: Path) -> None:
+def test_the_run_is_named_after_its_file_unless_it_has_a_name(tmp_path):
     path = tmp_path / "evening.yaml"
     path.write_text(SMALLEST)
     assert load_config(path).run.name == "evening"
@@ -131,8 +131,8 @@ def test_the_run_is_named_after_its_file_unless_it_has_a_name(tmp_path: Path) ->
     [("my run", "my_run"), ("-x été", "x_t_"), ("..", "run"), ("é", "_"), ("x" * 101, "x" * 100)],
 )
 def test_a_file_whose_name_is_no_folder_name_has_a_run_of_a_like_name(
-    file: str, name: str, tmp_path: Path
-) -> None:
+    file: str, name: str, tmp_path
+):
     path = tmp_path / f"{file}.yaml"
     path.write_text(SMALLEST)
     assert load_config(path).run.name == name
@@ -141,7 +141,7 @@ def test_a_file_whose_name_is_no_folder_name_has_a_run_of_a_like_name(
 # --- errors ------------------------------------------------------------------------------------
 
 
-def test_all_errors_are_reported_at_once_with_their_lines() -> None:
+def test_all_errors_are_reported_at_once_with_their_lines():
     text = """\
 game: {name: connect_four}
 budget: {iterations: 1}
@@ -234,7 +234,7 @@ WRONG = {
 @pytest.mark.parametrize(
     ("key", "value", "error"), [(key, *row) for key, rows in WRONG.items() for row in rows.items()]
 )
-def test_a_wrong_value_is_explained_in_one_line(key: str, value: str, error: str) -> None:
+def test_a_wrong_value_is_explained_in_one_line(key: str, value: str, error: str):
     section, name = key.split(".")
     start = "game:\n  name: connect_four\n" if section == "game" else SMALLEST + f"{section}:\n"
     line = error_of(f"{start}  {name}: {value}\n", "budget.iterations=1")
@@ -281,12 +281,12 @@ WRONG_PLACES = {
 
 
 @pytest.mark.parametrize(("text", "error"), WRONG_PLACES.items(), ids=range(len(WRONG_PLACES)))
-def test_a_fault_is_reported_with_its_place(text: str, error: str) -> None:
+def test_a_fault_is_reported_with_its_place(text: str, error: str):
     budget = [] if "budget" in text else ["budget.iterations=1"]
     assert error_of(text, *budget).startswith(error)
 
 
-def test_a_budget_is_required() -> None:
+def test_a_budget_is_required():
     line = "go.yaml:1: budget: set at least one of iterations, samples, evaluations, minutes"
     assert error_of("budget: \ngame: {name: nim}") == line
 
@@ -314,21 +314,19 @@ LOW_HIGH = "'komi_half_points' needs [low, high], two whole numbers, the lower o
         ("distributed: 3", "expected null or {ray: {...}}, got"),
     ],
 )
-def test_wrong_options_and_workers_are_reported_with_their_place(
-    setting: str, complaint: str
-) -> None:
+def test_wrong_options_and_workers_are_reported_with_their_place(setting: str, complaint: str):
     line = error_of(f"{GO}selfplay:\n  {setting}\n")
     assert line.startswith("go.yaml:4: ")
     assert complaint in line
     assert complaint in error_of(GO, f"selfplay.{setting.replace(': ', '=', 1)}")
 
 
-def test_an_option_that_the_network_does_not_see_cannot_vary() -> None:
+def test_an_option_that_the_network_does_not_see_cannot_vary():
     text = f"{GO}selfplay: {{varied_options: {{komi_half_points: [1, 3]}}}}"
     assert "sees (those are: none)" in error_of(text, "game.features=0")
 
 
-def test_a_configuration_may_be_a_path_a_dict_or_a_config(tmp_path: Path) -> None:
+def test_a_configuration_may_be_a_path_a_dict_or_a_config(tmp_path):
     (tmp_path / "mine.yaml").write_text(SMALLEST + "learner: {learning_rate: 0.1}")
     from_file = config_from(tmp_path / "mine.yaml")
     assert (from_file, from_file.run.name) == (config_from(str(tmp_path / "mine.yaml")), "mine")
@@ -342,7 +340,7 @@ def test_a_configuration_may_be_a_path_a_dict_or_a_config(tmp_path: Path) -> Non
         config_from(3)  # type: ignore[arg-type]
 
 
-def test_the_games_own_complaint_joins_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_games_own_complaint_joins_the_list(monkeypatch):
     def make_game(name: str, **options: Any) -> None:
         assert (name, options) == ("go", {"size": 99})
         raise GameError("go: size must be at most 19, got 99")
@@ -360,7 +358,7 @@ def test_the_games_own_complaint_joins_the_list(monkeypatch: pytest.MonkeyPatch)
 # --- overrides ---------------------------------------------------------------------------------
 
 
-def test_overrides_replace_what_the_file_says() -> None:
+def test_overrides_replace_what_the_file_says():
     overrides = [
         "search.simulations=7",
         "search.simulations=9",
@@ -398,7 +396,7 @@ def test_overrides_replace_what_the_file_says() -> None:
         ("budget.iterations=null", "budget: set at least one of"),
     ],
 )
-def test_a_wrong_override_is_quoted_as_it_was_typed(override: str, error: str) -> None:
+def test_a_wrong_override_is_quoted_as_it_was_typed(override: str, error: str):
     assert errors_of(SMALLEST, override)[0].startswith(f"override {override!r}: {error}")
 
 
@@ -433,7 +431,7 @@ def random_value(kind: Any, note: Any, source: random.Random) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_dumped_config_loads_back_equal(seed: int) -> None:
+def test_a_dumped_config_loads_back_equal(seed: int):
     source = random.Random(seed)
     game = GameConfig("go", source.choice([{}, {"rows": 5}, {"rows": 5, "columns": 6}]))
     config = Config(game=game)
@@ -470,7 +468,7 @@ def test_a_dumped_config_loads_back_equal(seed: int) -> None:
         *("", "on", "~", "1e-3", "0x1f", "a: b", "é\n ", "\ud800", "#x", "<<"),
     ],
 )
-def test_a_written_value_is_read_as_the_same_value(value: float | str) -> None:
+def test_a_written_value_is_read_as_the_same_value(value: float | str):
     read = yaml.safe_load(yaml_scalar(value))
     assert (type(read), read) == (type(value), value)
 
@@ -499,9 +497,7 @@ BOMB = "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60))
         ("#" * (MAXIMUM_BYTES + 1), "larger than"),
     ],
 )
-def test_a_hostile_file_gets_one_line_and_does_nothing(
-    text: str, complaint: str, tmp_path: Path
-) -> None:
+def test_a_hostile_file_gets_one_line_and_does_nothing(text: str, complaint: str, tmp_path):
     mark = tmp_path / "executed"
     errors = errors_of(text.replace("{mark}", str(mark)))
     error = errors[0]
@@ -523,7 +519,7 @@ class CountedText(str):
         return str.__eq__(self, other)
 
 
-def test_no_two_of_many_anchors_are_compared_in_vain() -> None:
+def test_no_two_of_many_anchors_are_compared_in_vain():
     read = next(note.read for field, _, note in config_fields(EvaluationConfig) if note.read)
     names = [CountedText(f"uct:{number}") for number in range(1, 3000)]
     reader = Reader("x", Document({}, {}, []))
@@ -542,7 +538,7 @@ HOSTILE: list[Any] = [
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_every_key_takes_a_hostile_value_or_refuses_it_in_short_lines(section: str) -> None:
+def test_every_key_takes_a_hostile_value_or_refuses_it_in_short_lines(section: str):
     for field, _, _ in config_fields(SECTIONS[section]):
         for value in HOSTILE:
             content: dict[str, Any] = {"game": {"name": "nim"}, "budget": {"iterations": 1}}
@@ -561,9 +557,7 @@ def test_every_key_takes_a_hostile_value_or_refuses_it_in_short_lines(section: s
                 assert abs(number) <= limit, (field.name, value)
 
 
-def test_a_network_beyond_memory_is_refused_before_anything_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_network_beyond_memory_is_refused_before_anything_is_written(tmp_path, monkeypatch):
     sizes = {"filters": 256, "blocks": 3}
     content = {"game": {"name": "nim"}, "budget": {"iterations": 1}, "network": sizes}
     content |= {"run": {"folder": str(tmp_path), "name": "run"}}
@@ -577,20 +571,20 @@ def test_a_network_beyond_memory_is_refused_before_anything_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_odd_keys_are_reported_in_one_line_each() -> None:
+def test_odd_keys_are_reported_in_one_line_each():
     text = SMALLEST + 'search: {? [a] : 1, on: 2, "x\\ny\\e[31m": 3, <<: {simulations: 3}}'
     errors = errors_of(text)
     assert len(errors) == 4
     assert all(error.isprintable() for error in errors)
 
 
-def test_a_file_full_of_errors_shows_only_the_first_fifty() -> None:
+def test_a_file_full_of_errors_shows_only_the_first_fifty():
     errors = errors_of(SMALLEST + "search:\n" + "".join(f"  k{n}: 1\n" for n in range(500)))
     assert len(errors) == 51
     assert errors[-1] == "go.yaml: and 450 more problems"
 
 
-def test_random_damage_never_escapes_as_another_error() -> None:
+def test_random_damage_never_escapes_as_another_error():
     source = random.Random(1)
     text = dump_config(parse_config(SMALLEST))
     for _ in range(100):
@@ -615,7 +609,7 @@ def test_random_damage_never_escapes_as_another_error() -> None:
         ("a folder", "is a directory"),
     ],
 )
-def test_an_unreadable_file_gets_one_line(content: Any, complaint: str, tmp_path: Path) -> None:
+def test_an_unreadable_file_gets_one_line(content: Any, complaint: str, tmp_path):
     path = tmp_path / "run.yaml"
     if content == "a folder":
         path.mkdir()
@@ -628,13 +622,13 @@ def test_an_unreadable_file_gets_one_line(content: Any, complaint: str, tmp_path
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_with_windows_line_ends_and_a_byte_order_mark_loads(tmp_path: Path) -> None:
+def test_a_file_with_windows_line_ends_and_a_byte_order_mark_loads(tmp_path):
     path = tmp_path / "run.yaml"
     path.write_bytes(b"\xef\xbb\xbf" + SMALLEST.replace("\n", "\r\n").encode())
     assert load_config(path).game.name == "connect_four"
 
 
-def test_every_default_of_workers_in_the_documentation_may_be_written_in_a_file() -> None:
+def test_every_default_of_workers_in_the_documentation_may_be_written_in_a_file():
     rows = [row for row in describe_keys() if row.section == "selfplay.distributed.ray"]
     keys = ", ".join(f"{row.key}: {row.default}" for row in rows)
     assert (
@@ -650,14 +644,14 @@ def test_every_default_of_workers_in_the_documentation_may_be_written_in_a_file(
 # --- the schema and the shipped files ----------------------------------------------------------
 
 
-def test_every_key_is_documented_in_single_lines() -> None:
+def test_every_key_is_documented_in_single_lines():
     for row in describe_keys():
         assert all((row.meaning, row.type, row.default)), row
         assert all("\n" not in text for text in row), row
 
 
 @pytest.mark.parametrize("name", SECTIONS)
-def test_every_default_lies_in_its_own_range(name: str) -> None:
+def test_every_default_lies_in_its_own_range(name: str):
     documented = {field.name for field, _, _ in config_fields(SECTIONS[name])}
     assert documented | {"options"} >= {f.name for f in dataclasses.fields(SECTIONS[name])}
     for field, kind, note in config_fields(SECTIONS[name]):
@@ -665,7 +659,7 @@ def test_every_default_lies_in_its_own_range(name: str) -> None:
             assert check_value(kind, note, field.default) == field.default
 
 
-def test_every_default_in_the_documentation_may_be_written_in_a_file() -> None:
+def test_every_default_in_the_documentation_may_be_written_in_a_file():
     apart = ("game", "budget", "selfplay.distributed.ray")
     rows = [row for row in describe_keys() if row.section not in apart]
     overrides = [f"{row.section}.{row.key}={row.default}" for row in rows]
@@ -673,15 +667,13 @@ def test_every_default_in_the_documentation_may_be_written_in_a_file() -> None:
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
-def test_every_shipped_config_loads(path: Path) -> None:
+def test_every_shipped_config_loads(path: Path):
     config = load_config(path)
     assert config.run.name
     assert parse_config(dump_config(config)) == config
 
 
-def test_a_mistyped_path_is_answered_with_a_similar_one_that_exists(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mistyped_path_is_answered_with_a_similar_one_that_exists(tmp_path, monkeypatch):
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs/drop_four.yaml").write_text("game: {name: connect_four}\n")
     monkeypatch.chdir(tmp_path)

@@ -1,14 +1,12 @@
 """The benchmark of self-play."""
 
-from pathlib import Path
-
 import pytest
 from helpers.runs.tiny_run import tiny_config
 
 from alphazero.diagnostics.benchmark import SelfPlayBenchmark
 
 
-def test_the_benchmark_counts_what_it_says(tmp_path: Path) -> None:
+def test_the_benchmark_counts_what_it_says(tmp_path):
     config = tiny_config(tmp_path, "selfplay.parallel_games=6", "search.evaluation_cache_mib=0")
     result = SelfPlayBenchmark(config, 2).measure(0.8)
     assert result.workers == 2

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from helpers.commands import OnlyLine
 from helpers.games import TIC_TAC_TOE
 from helpers.paths import ROOT
 from helpers.runs.records import random_records
@@ -186,13 +185,13 @@ def make_run(place: Path, case: Case) -> Path:
     return run.folder
 
 
-def test_every_rule_has_a_sick_run_and_the_curves_are_those_of_training() -> None:
+def test_every_rule_has_a_sick_run_and_the_curves_are_those_of_training():
     assert list(SICK) == list(RULES)
     assert {*HEALTHY, "selfplay/resign_threshold"} <= METRICS.keys()
 
 
 @pytest.mark.parametrize("name", SICK)
-def test_a_run_sick_in_one_way_shows_that_alone_with_the_key_to_change(name: str) -> None:
+def test_a_run_sick_in_one_way_shows_that_alone_with_the_key_to_change(name: str):
     (finding,) = examined(SICK[name]).findings
     assert finding.startswith(f"{name}: ")
     assert SICK[name].key in finding
@@ -200,7 +199,7 @@ def test_a_run_sick_in_one_way_shows_that_alone_with_the_key_to_change(name: str
 
 
 @pytest.mark.parametrize("name", WELL)
-def test_a_healthy_run_hears_that_nothing_was_found(name: str) -> None:
+def test_a_healthy_run_hears_that_nothing_was_found(name: str):
     text = str(examined(WELL[name]))
     assert text.splitlines() == ["examined 12 iterations", "no problem found"]
 
@@ -219,7 +218,7 @@ def test_a_healthy_run_hears_that_nothing_was_found(name: str) -> None:
         ("learner/policy_entropy", 0.39, 0.41),  # a fifth of the first, 2.0
     ],
 )
-def test_each_threshold_is_where_it_says(name: str, worst: float, limit: float) -> None:
+def test_each_threshold_is_where_it_says(name: str, worst: float, limit: float):
     losses = dict.fromkeys(("learner/seen_value_loss", "learner/unseen_value_loss"), constant(0.4))
     for value, found in ((worst, 1), (limit, 0)):
 
@@ -230,7 +229,7 @@ def test_each_threshold_is_where_it_says(name: str, worst: float, limit: float) 
         assert len(diagnosis.findings) == found, diagnosis.findings
 
 
-def test_a_young_run_and_one_without_curves_say_what_was_skipped() -> None:
+def test_a_young_run_and_one_without_curves_say_what_was_skipped():
     young = examined(Case(), iterations=2)
     assert young.findings == []
     assert "learning rate too high" in young.skipped
@@ -247,7 +246,7 @@ def test_a_young_run_and_one_without_curves_say_what_was_skipped() -> None:
 )
 def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run_is_long_enough(
     iterations: int, steps: int, is_reported: bool
-) -> None:
+):
     """Connect Four has seven moves. At least 10 iterations and 300 steps are needed."""
     case = Case(
         {
@@ -274,18 +273,18 @@ def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run
         assert "policy learns nothing" in diagnosis.skipped
 
 
-def test_a_search_that_prefers_no_move_teaches_none() -> None:
+def test_a_search_that_prefers_no_move_teaches_none():
     curves = {"loss/policy": constant(2.19), "selfplay/search_entropy": constant(2.18)}
     (finding,) = examined(Case(curves)).findings
     assert finding.endswith("its entropy is 2.18: raise search.simulations, now 4")
 
 
-def test_the_chance_of_at_least_that_number_of_successes_is_the_binomials_tail() -> None:
+def test_the_chance_of_at_least_that_number_of_successes_is_the_binomials_tail():
     """Of three trials with probability 0.1: 1 - 0.9³ = 0.271, and 0.1³ = 0.001."""
     assert [chance_of(k, 3, 0.1) for k in (0, 1, 3)] == pytest.approx([1, 0.271, 0.001])
 
 
-def test_a_training_made_sick_shows_how(tmp_path: Path) -> None:
+def test_a_training_made_sick_shows_how(tmp_path):
     """No opening moves and no noise in the gate: all its games are one pair's, played again."""
     gate = "gate.opening_moves=0", "gate.games=20", "gate.interval=1"
     folder = train(tiny_config(tmp_path, *gate, "replay.ratio=20", "learner.learning_rate=5.0"))
@@ -293,9 +292,7 @@ def test_a_training_made_sick_shows_how(tmp_path: Path) -> None:
     assert found >= {"gate games repeat", "samples reused too often", "learning rate too high"}
 
 
-def test_a_run_is_read_unchanged_and_a_damaged_one_is_one_line(
-    tmp_path: Path, only_line: OnlyLine, capsys: Capture
-) -> None:
+def test_a_run_is_read_unchanged_and_a_damaged_one_is_one_line(tmp_path, only_line, capsys):
     folder = make_run(tmp_path, SICK["resignation too often wrong"])
     files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     capsys.readouterr()
@@ -315,9 +312,7 @@ def report(capsys: Capture) -> str:
     return capsys.readouterr().out
 
 
-def test_it_reports_the_machine_and_versions_without_the_home_folder(
-    capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_reports_the_machine_and_versions_without_the_home_folder(capsys, monkeypatch):
     monkeypatch.setenv("HOME", str(ROOT.parent))
     monkeypatch.setenv("ALPHAZERO_FOLDER", str(ROOT / "x"))
     monkeypatch.setenv("AWS_SECRET", "hidden")
@@ -335,7 +330,7 @@ def test_it_reports_the_machine_and_versions_without_the_home_folder(
     assert all(float(error) / 100 < TOLERANCES[precision] for precision, error in checks)
 
 
-def test_it_names_what_would_be_faster(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_names_what_would_be_faster(capsys, monkeypatch):
     monkeypatch.delenv("ALPHAZERO_BACKEND", raising=False)
     monkeypatch.setattr(backend, "openvino_is_installed", lambda: False)
     output = report(capsys)
@@ -343,7 +338,7 @@ def test_it_names_what_would_be_faster(capsys: Capture, monkeypatch: pytest.Monk
     assert "pip install 'alphazero[openvino]'" in output
 
 
-def test_the_home_folder_is_a_tilde_also_behind_a_link(tmp_path: Path) -> None:
+def test_the_home_folder_is_a_tilde_also_behind_a_link(tmp_path):
     (tmp_path / "ann").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "ann")
     text = f"{tmp_path}/ann/x {tmp_path}/link {tmp_path}/anna"
@@ -377,8 +372,8 @@ GRAVITON = "processor\t: 0\nFeatures\t: fp asimd sve bf16 i8mm\nCPU part\t: 0xd4
     ],
 )
 def test_linux_reports_the_processor_and_its_instructions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, name: str | None, flags: str
-) -> None:
+    tmp_path, monkeypatch, text: str | None, name: str | None, flags: str
+):
     if text is not None:
         (tmp_path / "cpuinfo").write_text(text)
     monkeypatch.setattr(doctor, "CPU_INFO", tmp_path / "cpuinfo")

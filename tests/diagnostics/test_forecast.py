@@ -67,7 +67,7 @@ def config_of(*overrides: str) -> Config:
     )
 
 
-def test_a_forecast_has_the_figures_computed_by_hand() -> None:
+def test_a_forecast_has_the_figures_computed_by_hand():
     """Games of 8 moves: 48 moves and positions an iteration, 6 steps; four iterations."""
     plan = forecast(config_of("replay.window_fraction=1"), MEASURED, 8.0)
     assert (plan.iterations, plan.games, plan.positions) == (4, 24, 192)
@@ -82,7 +82,7 @@ def test_a_forecast_has_the_figures_computed_by_hand() -> None:
     assert plan.disk == pytest.approx(192 / 1000 + 4 + 3 + 4 * CURVES_BYTES / MEBI)
 
 
-def test_moves_of_an_opening_are_neither_searched_nor_learned() -> None:
+def test_moves_of_an_opening_are_neither_searched_nor_learned():
     """Half the games begin with 0 to 8 random moves, 2 a game on average; half are searched
     fully."""
     plan = forecast(
@@ -101,7 +101,7 @@ def test_moves_of_an_opening_are_neither_searched_nor_learned() -> None:
     assert plan.positions == 10 * 6 * 6 / 2
 
 
-def test_progressive_simulations_shorten_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progressive_simulations_shorten_the_run(monkeypatch):
     """From none of the simulations to all over half of the 480 positions: three quarters."""
     monkeypatch.setattr(schema, "INITIAL_SIMULATIONS_FRACTION", 1e-9)
     growing = ("selfplay.progressive_samples=240",)
@@ -129,12 +129,12 @@ def test_progressive_simulations_shorten_the_run(monkeypatch: pytest.MonkeyPatch
         ("iterations=3", 3),
     ],
 )
-def test_a_plan_ends_at_the_first_limit_of_the_budget(budget: str, iterations: int) -> None:
+def test_a_plan_ends_at_the_first_limit_of_the_budget(budget: str, iterations: int):
     config = config_of("budget.iterations=1000", f"budget.{budget}")
     assert forecast(config, MEASURED, 8.0).iterations == iterations
 
 
-def test_the_window_bounds_memory_and_disk() -> None:
+def test_the_window_bounds_memory_and_disk():
     """A window of 100 positions, and the iteration of 48 that overlaps its end."""
     small, large = (
         forecast(config_of("replay.window_maximum=100", f"budget.iterations={n}"), MEASURED, 8.0)
@@ -143,7 +143,7 @@ def test_the_window_bounds_memory_and_disk() -> None:
     assert small.memory == large.memory == pytest.approx(500 + 148 / 100)
 
 
-def test_a_calibration_measures_every_part(tmp_path: Path) -> None:
+def test_a_calibration_measures_every_part(tmp_path):
     config = tiny_config(
         tmp_path, 'evaluation.anchors=[random, "uct:4"]', "evaluation.solved_positions_per_stage=2"
     )
@@ -165,8 +165,8 @@ def test_a_calibration_measures_every_part(tmp_path: Path) -> None:
     ("patience", "warming", "timed"), [(1e9, [32, 128, 512, 600], 600), (0.0, [32, 32], 32)]
 )
 def test_steps_of_the_whole_batch_are_timed_unless_they_are_too_long_to_wait_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: float, warming: list[int], timed: int
-) -> None:
+    tmp_path, monkeypatch, patience: float, warming: list[int], timed: int
+):
     """By a clock on which each step takes 1 s, the timed ones 2, 9, 3, 4 and 5 s."""
     sizes: list[int] = []
     lasting = iter([1.0] * (len(warming) + 1) + [2.0, 9.0, 3.0, 4.0, 5.0])
@@ -194,14 +194,14 @@ def test_steps_of_the_whole_batch_are_timed_unless_they_are_too_long_to_wait_for
     assert set(sizes[:-5]) == set(warming)
 
 
-def test_a_step_estimated_from_a_smaller_batch_is_reported() -> None:
+def test_a_step_estimated_from_a_smaller_batch_is_reported():
     config = tiny_config(Path(), "learner.batch_size=64")
     smaller = dataclasses.replace(MEASURED, step_positions=32)
     assert "250 ms a step, estimated from 32 of its 64 positions" in describe(config, smaller)
     assert "estimated" not in describe(config, dataclasses.replace(MEASURED, step_positions=64))
 
 
-def test_a_plan_counts_what_a_run_does(finished_run: Path) -> None:
+def test_a_plan_counts_what_a_run_does(finished_run: Path):
     curves, state = read_curves(finished_run), manifest_of(finished_run)
     config = load_config(finished_run / "config.yaml")
     length = float(np.mean(list(curves["selfplay/game_length"].values())))

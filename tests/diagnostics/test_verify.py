@@ -63,7 +63,7 @@ def faults_of(path: Path, capsys: Capture) -> list[str]:
     return lines
 
 
-def test_a_sound_run_passes_with_a_count_of_what_was_read(run: Path, capsys: Capture) -> None:
+def test_a_sound_run_passes_with_a_count_of_what_was_read(run: Path, capsys):
     before = {name: sha256_of(run / name) for name in files_of(run)}
     assert main(["check", str(run)]) == 0
     output = capsys.readouterr().out
@@ -81,9 +81,7 @@ def test_a_sound_run_passes_with_a_count_of_what_was_read(run: Path, capsys: Cap
 
 
 @pytest.mark.parametrize("damage", [flip_bit, cut_in_half, Path.unlink])
-def test_every_damaged_file_is_named(
-    sound: Path, tmp_path: Path, capsys: Capture, damage: Callable[[Path], None]
-) -> None:
+def test_every_damaged_file_is_named(sound: Path, tmp_path, capsys, damage: Callable[[Path], None]):
     noticed = tried = 0
     for index, name in enumerate(sorted(verified_files(sound))):
         run = Path(shutil.copytree(sound, tmp_path / str(index)))
@@ -102,7 +100,7 @@ def test_every_damaged_file_is_named(
     assert noticed == tried >= 6
 
 
-def test_all_damaged_files_are_named_at_once(run: Path, capsys: Capture) -> None:
+def test_all_damaged_files_are_named_at_once(run: Path, capsys):
     # Without a sound configuration nothing else is judged.
     names = sorted(manifest_of(run)["hashes"].keys() - {"config.yaml"})
     for name in names:
@@ -122,9 +120,7 @@ def rehash(run: Path, change: Callable[[dict[str, Any]], object]) -> None:
     path.write_text(json.dumps(content))
 
 
-def test_games_that_are_well_hashed_and_against_the_rules_are_named(
-    run: Path, capsys: Capture
-) -> None:
+def test_games_that_are_well_hashed_and_against_the_rules_are_named(run: Path, capsys):
     shard = f"replay/games-{manifest_of(run)['shards'][-1]:06d}.npz"
     shutil.copy(run / manifest_of(run)["unfinished"], run / shard)
     (run / manifest_of(run)["unfinished"]).write_bytes(b"PK, but no archive")
@@ -162,13 +158,13 @@ def replace_best(run: Path) -> None:
     ],
 )
 def test_files_that_do_not_fit_together_are_named(
-    run: Path, capsys: Capture, change: Callable[[Path], None], message: str
-) -> None:
+    run: Path, capsys, change: Callable[[Path], None], message: str
+):
     change(run)
     assert message in faults_of(run, capsys)[0]
 
 
-def test_sample_games_as_json_lines_are_replayed(run: Path, capsys: Capture) -> None:
+def test_sample_games_as_json_lines_are_replayed(run: Path, capsys):
     path = run / "games/gate-000002.jsonl"
     game = make_game("tic_tac_toe")
     records = random_records(game, 3)
@@ -192,7 +188,7 @@ def test_sample_games_as_json_lines_are_replayed(run: Path, capsys: Capture) -> 
 
 
 @pytest.mark.parametrize("name", ["nim", "tic_tac_toe:length=2"])
-def test_sample_games_of_another_game_are_named(name: str, run: Path, capsys: Capture) -> None:
+def test_sample_games_of_another_game_are_named(name: str, run: Path, capsys):
     path = run / "games/gate-000002.jsonl"
     games = [make_game("tic_tac_toe"), read_game(name)]
     records = [random_records(game, 1)[0] for game in games]
@@ -201,15 +197,13 @@ def test_sample_games_of_another_game_are_named(name: str, run: Path, capsys: Ca
     assert line == f"{path}: game 2 is of {name}, but the run's game is tic_tac_toe"
 
 
-def test_left_overs_of_a_kill_are_no_fault(run: Path, capsys: Capture) -> None:
+def test_left_overs_of_a_kill_are_no_fault(run: Path, capsys):
     (run / "state/.learner.0a1b2c.temporary").write_bytes(b"half a file")
     (run / "replay/games-000099.npz").write_bytes(b"of an iteration that was not published")
     assert main(["check", str(run)]) == 0
 
 
-def test_verifying_writes_nothing_and_needs_no_lock_file(
-    run: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_verifying_writes_nothing_and_needs_no_lock_file(run: Path, capsys, monkeypatch):
     (run / "run.lock").unlink()
     before = {name: (run / name).stat().st_mtime_ns for name in files_of(run)}
     opened = os.open
@@ -226,7 +220,7 @@ def test_verifying_writes_nothing_and_needs_no_lock_file(
     assert {name: (run / name).stat().st_mtime_ns for name in files_of(run)} == before
 
 
-def test_a_lock_that_may_only_be_read_is_honoured(run: Path, capsys: Capture) -> None:
+def test_a_lock_that_may_only_be_read_is_honoured(run: Path, capsys):
     (run / "run.lock").chmod(0o444)
     assert main(["check", str(run)]) == 0
     with FileLock(run / "run.lock"):
@@ -234,7 +228,7 @@ def test_a_lock_that_may_only_be_read_is_honoured(run: Path, capsys: Capture) ->
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_a_single_checkpoint_is_verified_too(path: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_a_single_checkpoint_is_verified_too(path: Path, tmp_path, capsys):
     assert main(["check", str(path)]) == 0
     expected = f"{path}: intact files: 1 ({path.stat().st_size:,} bytes), faults: 0\n"
     assert capsys.readouterr().out.startswith(expected)

@@ -79,7 +79,7 @@ def differs_in(one: Image.Image, other: Image.Image, board: BoardDrawing, cell: 
 
 
 @every_position
-def test_only_legal_moves_are_marked(game: Game, diagram: str) -> None:
+def test_only_legal_moves_are_marked(game: Game, diagram: str):
     """A full board of shares, illegal actions included, looks like the legal ones alone."""
     state = game.parse(diagram)
     mask = game.legal_action_mask(state)
@@ -96,7 +96,7 @@ def test_only_legal_moves_are_marked(game: Game, diagram: str) -> None:
         assert tinted == (cell in marked_cells), (cell, sign)
 
 
-def test_the_share_of_a_column_is_where_its_stone_would_land() -> None:
+def test_the_share_of_a_column_is_where_its_stone_would_land():
     game = ConnectFour()
     state = game.parse(CONNECT_FOUR)
     board = board_at(game, 0)
@@ -105,7 +105,7 @@ def test_the_share_of_a_column_is_where_its_stone_would_land() -> None:
     assert changed_cells == {2 * 7 + 3, 5 * 7 + 0}
 
 
-def test_a_share_below_half_a_percent_is_a_dot_and_no_number() -> None:
+def test_a_share_below_half_a_percent_is_a_dot_and_no_number():
     game = Mnk()
     state, board = game.initial_state(), board_at(Mnk(), 0)
 
@@ -118,7 +118,7 @@ def test_a_share_below_half_a_percent_is_a_dot_and_no_number() -> None:
     assert 60 < darkest({4: 0.0}) < 200
 
 
-def test_the_last_move_has_a_ring_and_the_played_one_a_frame() -> None:
+def test_the_last_move_has_a_ring_and_the_played_one_a_frame():
     game = ConnectFour()
     state = game.parse(CONNECT_FOUR)
     assert to_play(state) == 0
@@ -137,7 +137,7 @@ def test_the_last_move_has_a_ring_and_the_played_one_a_frame() -> None:
 @pytest.mark.parametrize(
     ("value", "coloured"), [(1.0, (0, 1)), (-1.0, (-1, 0)), (0.5, (0, 0.5)), (0.0, (0, 0))]
 )
-def test_a_value_is_a_bar_from_the_middle(value: float, coloured: tuple[float, float]) -> None:
+def test_a_value_is_a_bar_from_the_middle(value: float, coloured: tuple[float, float]):
     game = Mnk()
     picture = draw(game, game.initial_state(), {}, values={"network": value})
     left, width = round(board_at(game, 2).left), 190
@@ -156,7 +156,7 @@ class Placeless(Mnk):
         return None
 
 
-def test_moves_without_a_cell_are_named_below_the_board() -> None:
+def test_moves_without_a_cell_are_named_below_the_board():
     game, usual = Placeless(), Mnk()
     state = game.initial_state()
     picture, other = draw(game, state, {0: 0.7, 4: 0.3}), draw(game, state, {0: 0.3, 4: 0.7})
@@ -168,7 +168,7 @@ def test_moves_without_a_cell_are_named_below_the_board() -> None:
 
 
 @pytest.mark.parametrize("name", game_names())
-def test_every_registered_game_has_its_picture(name: str) -> None:
+def test_every_registered_game_has_its_picture(name: str):
     game = make_game(name)
     state = game.initial_state()
     for _ in range(3):

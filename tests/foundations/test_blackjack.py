@@ -55,7 +55,7 @@ def play_in_gymnasium(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_card_by_card_the_rules_are_those_of_gymnasium(seed: int) -> None:
+def test_card_by_card_the_rules_are_those_of_gymnasium(seed: int):
     policy = some_policy(seed)
     environment = gymnasium.make("Blackjack-v1", sab=True)
     environment.unwrapped.np_random = RiggedDeck(seed)  # type: ignore[assignment]
@@ -76,7 +76,7 @@ def test_card_by_card_the_rules_are_those_of_gymnasium(seed: int) -> None:
     ("hand", "expected"),
     [([1, 1], (12, 1)), ([1, 5, 10], (16, 0)), ([10, 1, 10], (21, 0)), ([1, 1, 9], (21, 1))],
 )
-def test_an_ace_counts_eleven_as_long_as_it_can(hand: list[int], expected: tuple[int, int]) -> None:
+def test_an_ace_counts_eleven_as_long_as_it_can(hand: list[int], expected: tuple[int, int]):
     held = 0, 0
     for card in hand:
         held = blackjack.add_card(*held, card)
@@ -191,12 +191,12 @@ def assert_exact(solution: Solution, plain: Plain) -> None:
 
 
 @pytest.mark.parametrize(("policy", "epsilon"), [(TWENTY, 0.0), (some_policy(7) | TWENTY, 0.3)])
-def test_a_policy_is_worth_what_a_count_of_all_hands_says(policy: Policy, epsilon: float) -> None:
+def test_a_policy_is_worth_what_a_count_of_all_hands_says(policy: Policy, epsilon: float):
     assert_exact(evaluate(policy, epsilon), Plain(policy, epsilon))
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.1])
-def test_the_optimum_is_what_the_best_play_of_every_hand_gives(epsilon: float) -> None:
+def test_the_optimum_is_what_the_best_play_of_every_hand_gives(epsilon: float):
     # Hands of the same state differ in nothing that the best play would need to know.
     assert_exact(optimum(epsilon), Plain(None, epsilon))
 
@@ -209,13 +209,13 @@ def thresholds(policy: Policy, usable: int) -> list[int]:
     return [sum_ + 12 for sum_ in lowest]
 
 
-def test_the_optimum_is_the_published_one() -> None:
+def test_the_optimum_is_the_published_one():
     # Figure 5.2 of Sutton and Barto: Thorp's basic strategy but for the notch at the soft ace.
     policy = optimum().policy
     assert thresholds(policy, usable=1) == [19, 18, 18, 18, 18, 18, 18, 18, 19, 19]
     assert thresholds(policy, usable=0) == [17, 13, 13, 12, 12, 12, 17, 17, 17, 17]
 
 
-def test_the_value_of_example_5_4_is_the_published_one() -> None:
+def test_the_value_of_example_5_4_is_the_published_one():
     # The mean of a hundred million episodes, whose standard error is below 0.0001.
     assert evaluate(TWENTY).values[1, 13 - 12, 2 - 1] == pytest.approx(-0.27726, abs=0.0002)

@@ -33,19 +33,19 @@ def averages(
     return visits.tolist(), values.tolist()
 
 
-def test_one_state_ten_times_is_ten_by_first_and_five_and_a_half_by_every_visit() -> None:
+def test_one_state_ten_times_is_ten_by_first_and_five_and_a_half_by_every_visit():
     # Exercise 5.5 of the book: an episode of ten steps, each with the reward 1.
     assert averages([1] * 10, [1] * 10, first_visit=True) == ([0, 1, 0], [0, 10, 0])
     assert averages([1] * 10, [1] * 10, first_visit=False) == ([0, 10, 0], [0, 5.5, 0])
 
 
-def test_a_return_is_the_sum_of_all_rewards_that_follow() -> None:
+def test_a_return_is_the_sum_of_all_rewards_that_follow():
     visited, rewards = [0, 2, 0, 1], [1.0, 10.0, 100.0, 1000.0]
     assert averages(visited, rewards, first_visit=True) == ([1, 1, 1], [1111, 1000, 1110])
     assert averages(visited, rewards, first_visit=False) == ([2, 1, 1], [1105.5, 1000, 1110])
 
 
-def test_prediction_by_first_and_by_every_visit_agrees_and_finds_the_exact_values() -> None:
+def test_prediction_by_first_and_by_every_visit_agrees_and_finds_the_exact_values():
     first, every = (
         monte_carlo.predict(TWENTY, 1_000_000, new_rng(), first_visit)
         for first_visit in (True, False)
@@ -79,7 +79,7 @@ NEAR_TIES = {"hard 12 against 4", "hard 16 against 10"}
 """Where the better action gains less than 0.01, about as much as 10,000,000 episodes can tell."""
 
 
-def test_exploring_starts_learn_the_optimum_but_for_near_ties() -> None:
+def test_exploring_starts_learn_the_optimum_but_for_near_ties():
     exact = optimum()
     assert near_ties(exact, 0.01) == NEAR_TIES
     learned = monte_carlo.learn_by_exploring_starts(10_000_000, new_rng())
@@ -102,7 +102,7 @@ SOFT_NEAR_TIES = {
 seen twenty times more seldom."""
 
 
-def test_soft_policies_learn_the_best_soft_policy_but_for_near_ties() -> None:
+def test_soft_policies_learn_the_best_soft_policy_but_for_near_ties():
     exact = optimum(0.1)
     assert near_ties(exact, 0.03) == SOFT_NEAR_TIES
     learned = monte_carlo.learn_by_soft_policies(10_000_000, 0.1, new_rng())
@@ -114,7 +114,7 @@ def test_soft_policies_learn_the_best_soft_policy_but_for_near_ties() -> None:
     )
 
 
-def test_what_is_learned_at_random_is_what_random_play_is_worth() -> None:
+def test_what_is_learned_at_random_is_what_random_play_is_worth():
     exact = optimum(1.0)
     learned = monte_carlo.learn_by_soft_policies(1_000_000, 1.0, new_rng())
     away = deviations(learned.action_values, learned.visits, exact.action_values)
@@ -123,7 +123,7 @@ def test_what_is_learned_at_random_is_what_random_play_is_worth() -> None:
     assert ((learned.action_values[HIT] > learned.action_values[STICK]) == learned.policy).all()
 
 
-def test_without_exploring_nothing_but_the_first_policy_is_tried_where_it_seems_good() -> None:
+def test_without_exploring_nothing_but_the_first_policy_is_tried_where_it_seems_good():
     # The reason for exploring: hits on hard 21 are never made, and always lose.
     learned = monte_carlo.learn_by_soft_policies(50_000, 0.0, new_rng())
     assert (learned.visits[HIT, :, -1] == 0).all()

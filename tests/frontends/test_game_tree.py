@@ -22,7 +22,7 @@ def tree_of(*actions: int) -> GameTree:
     return game_tree
 
 
-def test_another_move_begins_a_branch_and_loses_nothing() -> None:
+def test_another_move_begins_a_branch_and_loses_nothing():
     game_tree = tree_of(4, 0, 8)
     game_tree.go_to(1)
     game_tree.make(2)
@@ -35,7 +35,7 @@ def test_another_move_begins_a_branch_and_loses_nothing() -> None:
     assert game_tree.current.moves == [4, 0, 8]
 
 
-def test_an_illegal_move_changes_nothing() -> None:
+def test_an_illegal_move_changes_nothing():
     game_tree = tree_of(4)
     with pytest.raises(GameError):
         game_tree.make(4)
@@ -43,7 +43,7 @@ def test_an_illegal_move_changes_nothing() -> None:
     assert not game_tree.current.children
 
 
-def test_the_game_is_written_whole_with_the_comments_on_its_moves() -> None:
+def test_the_game_is_written_whole_with_the_comments_on_its_moves():
     game_tree = GameTree(GAME)
     for action, comment in ((0, ""), (3, "dull"), (1, ""), (4, ""), (2, "wins")):
         game_tree.make(action, comment)
@@ -55,7 +55,7 @@ def test_the_game_is_written_whole_with_the_comments_on_its_moves() -> None:
     assert tree_of(4).played(("A", "B")).outcome == ONGOING
 
 
-def test_a_game_that_was_given_up_is_lost_there_only_and_comes_back_so() -> None:
+def test_a_game_that_was_given_up_is_lost_there_only_and_comes_back_so():
     game_tree = tree_of(4, 0)
     game_tree.resign(0)
     assert (game_tree.outcome, game_tree.loser, game_tree.is_over) == (-1, 0, True)
@@ -75,7 +75,7 @@ def test_a_game_that_was_given_up_is_lost_there_only_and_comes_back_so() -> None
     assert not faulty.played(("A", "B")).resigned
 
 
-def test_the_value_of_a_position_is_the_first_players_and_the_best_that_is_known() -> None:
+def test_the_value_of_a_position_is_the_first_players_and_the_best_that_is_known():
     game_tree = tree_of(0, 3, 1)
     first, middle, here = game_tree.current.path[1:]
     assert game_tree.name(here) == GAME.action_name(middle.state, 1)
@@ -91,7 +91,7 @@ def test_the_value_of_a_position_is_the_first_players_and_the_best_that_is_known
     assert game_tree.value(here) == 1
 
 
-def test_the_value_that_a_file_gives_a_position_is_known_until_a_search_knows_more() -> None:
+def test_the_value_that_a_file_gives_a_position_is_known_until_a_search_knows_more():
     comments = ("", "win rate 25% (value -0.50), policy 40%", "win rate 90% (value +0.80)")
     game_tree = GameTree.of(PlayedGame(GAME, ("A", "B"), (0, 3, 1), ONGOING, comments=comments))
     first, second = game_tree.line[1:3]
@@ -101,7 +101,7 @@ def test_the_value_that_a_file_gives_a_position_is_known_until_a_search_knows_mo
     assert game_tree.value(second) == 0.8
 
 
-def test_a_game_from_a_file_keeps_its_players_until_it_is_continued_otherwise() -> None:
+def test_a_game_from_a_file_keeps_its_players_until_it_is_continued_otherwise():
     played = PlayedGame(
         GAME,
         ("Ann", "Bob"),

@@ -77,7 +77,7 @@ def boards(*sizes: tuple[int, int]) -> pytest.MarkDecorator:
 
 @pytest.mark.parametrize("superko", [0, 1])
 @boards((5, 200), (9, 40), (19, 4), (5, 5_000), (9, 2_000), (19, 200))
-def test_open_spiel_sees_the_same(side: int, games: int, superko: int) -> None:
+def test_open_spiel_sees_the_same(side: int, games: int, superko: int):
     dice = random.Random(side + games)
     for _ in range(games):
         compare_with_open_spiel(Go(side, side, superko=superko), dice, side == 5)
@@ -192,7 +192,7 @@ VARIANTS = [
 @boards((5, 10), (9, 3), (5, 300), (9, 200), (19, 20))
 def test_gnu_go_knows_the_same_legal_moves(
     side: int, games: int, superko: int, suicide: int, options: tuple[str, ...]
-) -> None:
+):
     dice = random.Random(side + games)
     with gnu_go(*options) as program:
         for _ in range(games):
@@ -226,9 +226,7 @@ def score_text(game: Go, state: State) -> str:
         pytest.param([(5, 100), (9, 100), (13, 10), (19, 5)], 100, marks=pytest.mark.slow),
     ],
 )
-def test_gnu_go_counts_the_same_area_on_settled_boards(
-    sizes: list[tuple[int, int]], least: int
-) -> None:
+def test_gnu_go_counts_the_same_area_on_settled_boards(sizes: list[tuple[int, int]], least: int):
     """At least `least` final boards must be comparable."""
     dice, compared = random.Random(7), 0
     with gnu_go("--positional-superko") as program:

@@ -134,7 +134,7 @@ def differences(pair: Pair, games: int, seed: int) -> list[str]:
 
 @pytest.mark.parametrize("games", [400, pytest.param(100_000, marks=pytest.mark.slow)])
 @every_pair
-def test_open_spiel_sees_the_same_in_random_games(pair: Pair, games: int) -> None:
+def test_open_spiel_sees_the_same_in_random_games(pair: Pair, games: int):
     assert differences(pair, games, seed=1) == []
 
 
@@ -146,8 +146,6 @@ def test_open_spiel_sees_the_same_in_random_games(pair: Pair, games: int) -> Non
         ({"columns": 6}, {}, "legal actions after"),
     ],
 )
-def test_a_difference_would_be_found(
-    ours: dict[str, int], theirs: dict[str, int], says: str
-) -> None:
+def test_a_difference_would_be_found(ours: dict[str, int], theirs: dict[str, int], says: str):
     pair = Pair("connect_four", ours, "connect_four", theirs)
     assert differences(pair, CHUNK, seed=3)[0].startswith(says)

@@ -3,7 +3,6 @@
 import importlib
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -431,20 +430,20 @@ wrong("marks_what_has_won", "is a winning cell", winning_cells=lambda self, stat
     "effort", [pytest.param(FULL, marks=pytest.mark.slow), SHORT], ids=["full", "short"]
 )
 @pytest.mark.parametrize("row", BROKEN, ids=lambda row: row[2])
-def test_the_check_names_exactly_the_bug(row: Any, effort: int) -> None:
+def test_the_check_names_exactly_the_bug(row: Any, effort: int):
     requirement, game, words, *consequences = row
     first, *others = check_game(game, effort).faults
     assert (first.requirement, words in first.text) == (requirement, True), first
     assert {fault.requirement for fault in others} <= {*consequences}
 
 
-def test_every_kind_of_bug_that_a_requirement_is_for_has_a_broken_game() -> None:
+def test_every_kind_of_bug_that_a_requirement_is_for_has_a_broken_game():
     requirements = {each.__name__ for each in (*RULE_REQUIREMENTS, *OTHER_REQUIREMENTS)}
     # `Game` keeps this one for its subclasses; only its dataclass could break it.
     assert requirements - {"can_be_copied_to_another_process"} <= {row[0] for row in BROKEN}
 
 
-def test_a_fault_is_reported_with_the_moves_and_the_drawing_of_its_position() -> None:
+def test_a_fault_is_reported_with_the_moves_and_the_drawing_of_its_position():
     game, report = TOO_SHORT, check_game(TOO_SHORT)
     (fault,) = report.faults
     assert fault.moves is not None
@@ -454,7 +453,7 @@ def test_a_fault_is_reported_with_the_moves_and_the_drawing_of_its_position() ->
     assert f"after the moves: {fault.moves}\n     3 " in str(report)
 
 
-def test_a_bug_that_no_rule_shows_is_not_found() -> None:
+def test_a_bug_that_no_rule_shows_is_not_found():
     """The limit that the README names: consistent rules of another game."""
 
     class Lose(Sound):
@@ -470,7 +469,7 @@ def test_a_bug_that_no_rule_shows_is_not_found() -> None:
     assert not check_game(named(Lose)).faults
 
 
-def test_a_rule_that_only_numba_can_run_is_judged_by_the_margins() -> None:
+def test_a_rule_that_only_numba_can_run_is_judged_by_the_margins():
     report = check_game(with_rules(play=divide_by_zero))
     assert not report.faults
     assert "note: `play` could only be run compiled (ZeroDivisionError" in str(report)
@@ -481,7 +480,7 @@ def test_a_rule_that_only_numba_can_run_is_judged_by_the_margins() -> None:
     assert fault.text == "`legal(state)` writes outside its arrays"
 
 
-def test_a_game_in_which_one_player_cannot_win_says_so() -> None:
+def test_a_game_in_which_one_player_cannot_win_says_so():
     game = Go(3, 3, komi_half_points=40)
     assert game.one_sided
     assert not check_game(game).faults
@@ -493,7 +492,7 @@ def test_a_game_in_which_one_player_cannot_win_says_so() -> None:
     assert [fault.requirement for fault in faults] == ["gives_the_outcome_for_player_0"]
 
 
-def test_a_check_says_where_too_little_was_won_to_judge_the_outcome() -> None:
+def test_a_check_says_where_too_little_was_won_to_judge_the_outcome():
     report = check_game("nim:heap=1,most=1")
     assert not report.faults
     assert "none of 32 random games was won by player 1" in str(report)
@@ -526,9 +525,7 @@ def broken_names(temporary_games: None) -> None:
     ],
 )
 @pytest.mark.usefixtures("broken_names")
-def test_a_broken_game_is_not_trained(
-    name: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_broken_game_is_not_trained(name: str, words: str, tmp_path, capsys):
     file = tmp_path / "broken.yaml"
     file.write_text(
         f"run: {{name: broken, folder: {tmp_path}/runs}}\ngame: {{name: {name}}}\n"
@@ -542,9 +539,7 @@ def test_a_broken_game_is_not_trained(
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_sound_game_is_checked_once_and_again_when_its_source_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sound_game_is_checked_once_and_again_when_its_source_changes(tmp_path, monkeypatch):
     checked = []
 
     def count(game: Game, effort: int) -> check.Report:
@@ -575,7 +570,7 @@ def test_a_sound_game_is_checked_once_and_again_when_its_source_changes(
 
 
 @pytest.mark.usefixtures("broken_names")
-def test_the_check_is_a_command_and_a_function(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_check_is_a_command_and_a_function(capsys):
     assert cli.main(["check", "hex:size=3"]) == 0
     output = capsys.readouterr().out
     assert output.startswith("hex:size=3: every requirement met (6 random games, ")

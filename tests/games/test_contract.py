@@ -99,14 +99,14 @@ def positions(game: Game) -> Iterator[tuple[State, int]]:
     "effort", [FULL // 4, pytest.param(FULL, marks=pytest.mark.slow)], ids=["short", "full"]
 )
 @every_game
-def test_every_game_meets_every_requirement(game: Game, effort: int) -> None:
+def test_every_game_meets_every_requirement(game: Game, effort: int):
     report = check_game(game, effort)
     assert not report.faults, str(report)
     assert not [note for note in report.notes if "only be run compiled" in note]
 
 
 @every_game
-def test_an_illegal_action_is_refused_by_its_number(game: Game) -> None:
+def test_an_illegal_action_is_refused_by_its_number(game: Game):
     for state, _ in itertools.islice(positions(game), 0, 60, 6):
         illegal = np.flatnonzero(~game.legal_action_mask(state)).tolist()
         for action in [-1, game.num_actions, 10**9, *illegal[:5]]:
@@ -126,8 +126,8 @@ class Take(Nim):
 
 
 def test_a_game_registered_at_run_time_is_found_and_keeps_the_contract(
-    temporary_games: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    temporary_games: None, monkeypatch
+):
     names = game_names()
     register("take")(Take)
     register("long_take", heap=9)(Take)
@@ -139,7 +139,7 @@ def test_a_game_registered_at_run_time_is_found_and_keeps_the_contract(
     assert game_names() == names
 
 
-def test_a_game_that_lacks_a_method_is_refused_with_its_name(temporary_games: None) -> None:
+def test_a_game_that_lacks_a_method_is_refused_with_its_name(temporary_games: None):
     class Mute(LineGame):
         render = Mnk.render
 
@@ -152,7 +152,7 @@ def test_a_game_that_lacks_a_method_is_refused_with_its_name(temporary_games: No
 
 
 @every_line_game
-def test_rules_agree_with_the_plain_twin(game: LineGame) -> None:
+def test_rules_agree_with_the_plain_twin(game: LineGame):
     twin = LineTwin(game.rows, game.columns, game.length, isinstance(game, ConnectFour))
     stones: dict[tuple[int, int], int] = {}
     for state, action in itertools.chain.from_iterable(playouts(game, 12)):
@@ -172,7 +172,7 @@ def test_rules_agree_with_the_plain_twin(game: LineGame) -> None:
             stones = twin.play(stones, action)
 
 
-def test_the_random_games_see_wins_of_both_sides_and_draws() -> None:
+def test_the_random_games_see_wins_of_both_sides_and_draws():
     results = {game.outcome(r[-1][0]) for game in LINE_GAMES for r in playouts(game, 12)}
     assert results == {1, 0, -1}
 
@@ -180,7 +180,7 @@ def test_the_random_games_see_wins_of_both_sides_and_draws() -> None:
 # Known counts.
 
 
-def test_tic_tac_toe_has_its_known_positions_and_games() -> None:
+def test_tic_tac_toe_has_its_known_positions_and_games():
     """Positions are distinct boards, finished ones included; games are sequences of moves."""
     game = make_game("tic_tac_toe")
     games_from: dict[bytes, int] = {}
@@ -202,14 +202,14 @@ CONNECT_FOUR_POSITIONS = [1, 7, 49, 238, 1120, 4263, 16422, 54859, 184275, 55818
 
 
 @pytest.mark.parametrize("count", [7, pytest.param(10, marks=pytest.mark.slow)])
-def test_connect_four_has_its_known_positions(count: int) -> None:
+def test_connect_four_has_its_known_positions(count: int):
     counts = itertools.islice(positions_by_ply(ConnectFour()), count)
     assert list(counts) == CONNECT_FOUR_POSITIONS[:count]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("length", "total"), [(3, 6_036_001), (4, 9_722_011)])
-def test_four_by_four_has_its_known_positions(length: int, total: int) -> None:
+def test_four_by_four_has_its_known_positions(length: int, total: int):
     """Distinct boards, mirrored ones apart; play stops at a win; finished boards count once."""
     assert sum(positions_by_ply(Mnk(rows=4, columns=4, length=length))) == total
 
@@ -222,13 +222,13 @@ def test_four_by_four_has_its_known_positions(length: int, total: int) -> None:
     [(Mnk(), 8), (Mnk(rows=3, columns=4), 4), (ConnectFour(), 2), (ConnectFour(rows=7), 2)],
     ids=name_of,
 )
-def test_boards_have_eight_four_or_two_symmetries(game: Game, count: int) -> None:
+def test_boards_have_eight_four_or_two_symmetries(game: Game, count: int):
     actions, cells = game.symmetries()
     assert len({(tuple(a), tuple(c)) for a, c in zip(actions, cells, strict=True)}) == count
     assert len(actions) == count
 
 
-def test_a_value_is_the_outcome_seen_by_the_player() -> None:
+def test_a_value_is_the_outcome_seen_by_the_player():
     assert [value_of(result, 0) for result in (1, 0, -1)] == [1, 0, -1]
     assert [value_of(result, 1) for result in (1, 0, -1)] == [-1, 0, 1]
 
@@ -236,7 +236,7 @@ def test_a_value_is_the_outcome_seen_by_the_player() -> None:
 # What people read and type.
 
 
-def test_connect_four_is_drawn_with_its_columns_numbered() -> None:
+def test_connect_four_is_drawn_with_its_columns_numbered():
     game = ConnectFour()
     state = game.from_moves(["4", "4", "5", "3"])
     assert game.render(state) == (
@@ -250,7 +250,7 @@ def test_connect_four_is_drawn_with_its_columns_numbered() -> None:
     )
 
 
-def test_mnk_is_drawn_with_letters_and_numbers_from_the_bottom() -> None:
+def test_mnk_is_drawn_with_letters_and_numbers_from_the_bottom():
     game = Mnk(rows=3, columns=4)
     state = game.from_moves(["a1", "D3", "b2"])
     assert game.render(state) == " 3 . . . O\n 2 . X . .\n 1 X . . .\n   a b c d"
@@ -259,7 +259,7 @@ def test_mnk_is_drawn_with_letters_and_numbers_from_the_bottom() -> None:
 @pytest.mark.parametrize(
     ("diagram", "result"), [("X O O\nO X O\nX X .", 1), ("X O X\nX O O\nO X .", 0)]
 )
-def test_the_last_stone_of_a_full_board_may_still_win(diagram: str, result: int) -> None:
+def test_the_last_stone_of_a_full_board_may_still_win(diagram: str, result: int):
     game = Mnk()
     state = game.play(game.parse(diagram), 8)
     assert state[PLY] == game.max_moves
@@ -267,7 +267,7 @@ def test_the_last_stone_of_a_full_board_may_still_win(diagram: str, result: int)
     assert game.outcome(game.parse(game.render(state))) == result
 
 
-def test_an_empty_cell_that_a_variant_forbids_is_not_called_taken() -> None:
+def test_an_empty_cell_that_a_variant_forbids_is_not_called_taken():
     class NoCentre(Mnk):
         def legal_action_mask(self, state: State) -> Mask:
             mask = super().legal_action_mask(state)
@@ -288,7 +288,7 @@ SCRAPS = [
 
 
 @every_game
-def test_random_text_never_raises_anything_but_a_game_error(game: Game) -> None:
+def test_random_text_never_raises_anything_but_a_game_error(game: Game):
     dice = random.Random(7)
     states = [state for state, _ in playouts(game)[0]]
     for _ in range(400):

@@ -93,7 +93,7 @@ def check_against_twin(game: Go, seed: int) -> None:
 )
 def test_rules_agree_with_the_plain_twin(
     rows: int, columns: int, games: int, superko: int, suicide: int
-) -> None:
+):
     game = Go(rows, columns, 1, superko, suicide, moves=min(8 * rows * columns, 150))
     for seed in range(games):
         check_against_twin(game, seed)
@@ -139,11 +139,11 @@ LEGAL_POSITIONS = [
 
 
 @pytest.mark.parametrize(("rows", "columns", "count"), LEGAL_POSITIONS)
-def test_legal_positions_are_as_many_as_tromp_counted(rows: int, columns: int, count: int) -> None:
+def test_legal_positions_are_as_many_as_tromp_counted(rows: int, columns: int, count: int):
     assert count_positions(Go(rows, columns).initial_state()) == count
 
 
-def test_the_plain_twin_and_diagrams_know_the_same_positions() -> None:
+def test_the_plain_twin_and_diagrams_know_the_same_positions():
     game, count = Go(2, 3), 0
     for colours in itertools.product(range(3), repeat=6):
         stones = {divmod(cell, 3): colour - 1 for cell, colour in enumerate(colours) if colour}
@@ -169,7 +169,7 @@ KO = """
 
 
 @pytest.mark.parametrize("superko", [0, 1, 2])
-def test_a_ko_may_be_taken_back_after_a_move_elsewhere(superko: int) -> None:
+def test_a_ko_may_be_taken_back_after_a_move_elsewhere(superko: int):
     game = Go(5, 5, superko=superko)
     state = after(game, game.parse(KO), "C4")
     assert drawn(game, state)[1] == "X.XO."
@@ -187,7 +187,7 @@ SENT_TWO = "1 . O . O .\n1 moves, O to play;"
 
 
 @pytest.mark.parametrize(("superko", "returns"), [(0, True), (1, False), (2, True)])
-def test_send_two_return_one(superko: int, returns: bool) -> None:
+def test_send_two_return_one(superko: int, returns: bool):
     game = Go(1, 5, superko=superko)
     state = game.parse(SENT_TWO)
     state = after(game, state, "A1")
@@ -210,7 +210,7 @@ TRIPLE_KO = """
 
 
 @pytest.mark.parametrize(("superko", "endless"), [(0, True), (1, False), (2, False)])
-def test_triple_ko(superko: int, endless: bool) -> None:
+def test_triple_ko(superko: int, endless: bool):
     game = Go(3, 12, superko=superko)
     first = game.parse(TRIPLE_KO)
     state = after(game, first, "C3 K3 G3 B3 L3")
@@ -225,7 +225,7 @@ def test_triple_ko(superko: int, endless: bool) -> None:
 # --- capture and suicide -----------------------------------------------------------------------
 
 
-def test_snapback() -> None:
+def test_snapback():
     game = Go(4, 4)
     state = game.parse("""
         4 . . . .
@@ -239,7 +239,7 @@ def test_snapback() -> None:
     assert drawn(game, state) == ["....", "XXXX", "...X", ".X.X"]
 
 
-def test_one_move_takes_several_chains() -> None:
+def test_one_move_takes_several_chains():
     game = Go(3, 5)
     state = after(game, game.parse(". X . X .\nX O . O X\n. X . X ."), "C2")
     assert drawn(game, state) == [".X.X.", "X.X.X", ".X.X."]
@@ -247,7 +247,7 @@ def test_one_move_takes_several_chains() -> None:
     assert drawn(game, state) == ["..X..", "XX...", "....."]
 
 
-def test_a_stone_without_liberties_may_be_laid_where_it_captures() -> None:
+def test_a_stone_without_liberties_may_be_laid_where_it_captures():
     game = Go(3, 3)
     state = game.parse(". O X\nO X .\nX . .")
     assert drawn(game, after(game, state, "A3")) == ["X.X", ".X.", "X.."]
@@ -260,7 +260,7 @@ LAST_LIBERTY = """
 """
 
 
-def test_suicide_is_forbidden() -> None:
+def test_suicide_is_forbidden():
     game = Go(3, 3)
     with pytest.raises(GameError, match="B3 is forbidden: the stone would have no liberty"):
         game.parse_action(game.parse(LAST_LIBERTY), "B3")
@@ -269,7 +269,7 @@ def test_suicide_is_forbidden() -> None:
     assert allows(game, game.parse(". . .\nO . .\n. . ."), "A3")
 
 
-def test_suicide_of_several_stones_takes_them_off_where_it_is_allowed() -> None:
+def test_suicide_of_several_stones_takes_them_off_where_it_is_allowed():
     game = Go(3, 3, suicide=1)
     state = after(game, game.parse(LAST_LIBERTY), "B3")
     assert drawn(game, state) == ["..O", "OOO", "..."]
@@ -277,7 +277,7 @@ def test_suicide_of_several_stones_takes_them_off_where_it_is_allowed() -> None:
 
 
 @pytest.mark.parametrize(("superko", "legal"), [(0, True), (1, False), (2, True)])
-def test_suicide_of_one_stone_is_a_repetition(superko: int, legal: bool) -> None:
+def test_suicide_of_one_stone_is_a_repetition(superko: int, legal: bool):
     game = Go(3, 3, superko=superko, suicide=1)
     assert allows(game, game.parse(". O .\nO . .\n. . ."), "A3") is legal
 
@@ -299,7 +299,7 @@ SCORES = [
 
 
 @pytest.mark.parametrize(("diagram", "area"), SCORES)
-def test_the_board_is_counted_by_area(diagram: str, area: int) -> None:
+def test_the_board_is_counted_by_area(diagram: str, area: int):
     rows = diagram.splitlines()
     for komi in (0, 15, -3):
         game = Go(len(rows), len(rows[0].split()), komi_half_points=komi)
@@ -309,7 +309,7 @@ def test_the_board_is_counted_by_area(diagram: str, area: int) -> None:
         assert game.outcome(state) == np.sign(2 * area - komi)
 
 
-def test_the_heuristic_is_the_lead_of_the_player_to_move() -> None:
+def test_the_heuristic_is_the_lead_of_the_player_to_move():
     game = Go(3, 3, komi_half_points=3)
     state = game.parse(". X .\n. . X\n. . .")  # all nine points are Black's: by 15 half points
     for player, lead in (0, 15), (1, -15):
@@ -317,7 +317,7 @@ def test_the_heuristic_is_the_lead_of_the_player_to_move() -> None:
         assert game.rule_functions.heuristic(state) == HEURISTIC_SCALE * lead // (15 + 9)
 
 
-def test_two_passes_in_a_row_end_the_game_and_two_of_one_player_do_not() -> None:
+def test_two_passes_in_a_row_end_the_game_and_two_of_one_player_do_not():
     game = Go(5, 5)
     state = after(game, game.initial_state(), "pass C3 pass A1 pass")
     assert game.outcome(state) == ONGOING
@@ -331,7 +331,7 @@ def test_two_passes_in_a_row_end_the_game_and_two_of_one_player_do_not() -> None
         game.parse_action(state, "A2")
 
 
-def test_the_limit_of_moves_ends_the_game() -> None:
+def test_the_limit_of_moves_ends_the_game():
     game = Go(5, 5, komi_half_points=0, moves=3)
     state = after(game, game.initial_state(), "C3 A1")
     assert game.outcome(state) == ONGOING
@@ -342,7 +342,7 @@ def test_the_limit_of_moves_ends_the_game() -> None:
 # --- what the network sees ---------------------------------------------------------------------
 
 
-def test_the_observation_is_eight_positions_of_each_colour_and_the_colour_to_move() -> None:
+def test_the_observation_is_eight_positions_of_each_colour_and_the_colour_to_move():
     """The boards are kept here as they were drawn, and compared newest first."""
     game, dice = Go(4, 5, suicide=1, moves=60), random.Random(3)
     state, past = game.initial_state(), [np.zeros(20, np.int64)]
@@ -364,7 +364,7 @@ def test_the_observation_is_eight_positions_of_each_colour_and_the_colour_to_mov
 # --- text --------------------------------------------------------------------------------------
 
 
-def test_points_are_named_as_in_the_go_text_protocol() -> None:
+def test_points_are_named_as_in_the_go_text_protocol():
     game = make_game("go", rows=19, columns=19)
     state = game.initial_state()
     assert game.action_name(state, 0) == "A19"
@@ -378,7 +378,7 @@ def test_points_are_named_as_in_the_go_text_protocol() -> None:
 EMPTY_3 = ". . .\n. . .\n. . .\n"
 
 
-def test_simple_ko_forbids_no_two_points() -> None:
+def test_simple_ko_forbids_no_two_points():
     game = Go(3, 3, superko=0)
     with pytest.raises(GameError, match="more points than simple ko can forbid"):
         game.parse(EMPTY_3 + "2 moves, X to play, ko at A1 A2;")
@@ -386,13 +386,13 @@ def test_simple_ko_forbids_no_two_points() -> None:
     assert Go(3, 3).legal_action_mask(state).sum() == 8
 
 
-def test_a_drawing_says_that_the_opponent_passed() -> None:
+def test_a_drawing_says_that_the_opponent_passed():
     game = Go(3, 3)
     state = game.parse(EMPTY_3 + "5 moves, O to play, X passed;")
     assert state[LAST] == game.pass_action
     assert game.outcome(after(game, state, "pass")) == -1
 
 
-def test_a_game_is_written_with_the_options_that_differ() -> None:
+def test_a_game_is_written_with_the_options_that_differ():
     text = "go:rows=19,columns=19,superko=2"
     assert (write_game(read_game(text)), write_game(Go())) == (text, "go")

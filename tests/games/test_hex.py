@@ -29,7 +29,7 @@ def stones_of(game: Hex, state: State) -> Stones:
 
 
 @pytest.mark.parametrize(("size", "games"), [(2, 30), (3, 30), (5, 30), (7, 10), (11, 3)])
-def test_rules_agree_with_the_plain_twin(size: int, games: int) -> None:
+def test_rules_agree_with_the_plain_twin(size: int, games: int):
     game, twin, dice, results = Hex(size), HexTwin(size), random.Random(size), set()
     for _ in range(games):
         state, stones, order = game.initial_state(), Stones(), list(range(size * size))
@@ -56,7 +56,7 @@ def test_rules_agree_with_the_plain_twin(size: int, games: int) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 6, 9])
-def test_a_full_board_has_exactly_one_winner_the_player_who_joined_first(size: int) -> None:
+def test_a_full_board_has_exactly_one_winner_the_player_who_joined_first(size: int):
     """Nash's argument: the players' chains cannot both be barred, nor cross."""
     game, twin, dice, winners = Hex(size), HexTwin(size), random.Random(size), set()
     for _ in range(60):
@@ -106,14 +106,14 @@ def plain_openings(size: int) -> str:
 
 
 @pytest.mark.parametrize(("size", "openings"), [(2, "b1 a2"), (3, "c1 a2 b2 c2 a3")])
-def test_the_first_player_wins_small_boards_from_the_right_cells(size: int, openings: str) -> None:
+def test_the_first_player_wins_small_boards_from_the_right_cells(size: int, openings: str):
     found = solved(size)
     assert found.values[0] == 1
     assert names_of(Hex(size), found.optimal[0]) == openings == plain_openings(size)
 
 
 @pytest.mark.parametrize("size", [2, 3])
-def test_with_the_swap_the_second_player_wins_by_taking_over_the_good_openings(size: int) -> None:
+def test_with_the_swap_the_second_player_wins_by_taking_over_the_good_openings(size: int):
     game, plain, found = Hex(size, 1), solved(size), solved(size, 1)
     assert found.values[0] == -1
     seconds = 0
@@ -129,7 +129,7 @@ def test_with_the_swap_the_second_player_wins_by_taking_over_the_good_openings(s
 # The swap.
 
 
-def test_the_swap_reflects_the_first_stone_and_changes_its_colour() -> None:
+def test_the_swap_reflects_the_first_stone_and_changes_its_colour():
     game = Hex(4, 1)
     state = game.from_moves(["b1", "swap"])
     assert game.render(state) == (
@@ -140,7 +140,7 @@ def test_the_swap_reflects_the_first_stone_and_changes_its_colour() -> None:
 
 
 @pytest.mark.parametrize("size", [3, 6])
-def test_a_swap_is_the_same_as_if_the_players_had_changed_colours(size: int) -> None:
+def test_a_swap_is_the_same_as_if_the_players_had_changed_colours(size: int):
     plain, game, dice = Hex(size), Hex(size, 1), random.Random(size)
     for _ in range(40):
         order = list(range(size * size))
@@ -157,7 +157,7 @@ def test_a_swap_is_the_same_as_if_the_players_had_changed_colours(size: int) -> 
         assert plain.outcome(one) != ONGOING
 
 
-def test_the_swap_is_the_second_move_or_none() -> None:
+def test_the_swap_is_the_second_move_or_none():
     game = Hex(3, 1)
     for moves in ([], ["a1", "b1"], ["a1", "swap"]):
         state = game.from_moves(moves)
@@ -172,7 +172,7 @@ def test_the_swap_is_the_second_move_or_none() -> None:
 
 
 @pytest.mark.parametrize("size", [2, 4, 6])
-def test_the_distance_is_that_of_the_shortest_way(size: int) -> None:
+def test_the_distance_is_that_of_the_shortest_way(size: int):
     """Dijkstra's, from one side to the other."""
     twin, dice, barred = HexTwin(size), np.random.default_rng(size), 0
     for _ in range(30):
@@ -201,7 +201,7 @@ def test_the_distance_is_that_of_the_shortest_way(size: int) -> None:
     assert barred > 0
 
 
-def test_the_heuristic_is_that_of_the_player_to_move_and_never_sure() -> None:
+def test_the_heuristic_is_that_of_the_player_to_move_and_never_sure():
     game = Hex(5)
     estimate, first = game.rule_functions.heuristic, game.initial_state()
     assert estimate(first) > 0, "who moves is ahead on the empty board"
@@ -214,7 +214,7 @@ def test_the_heuristic_is_that_of_the_player_to_move_and_never_sure() -> None:
 
 
 @pytest.mark.parametrize("game", [Hex(5), Hex(5, 1), Hex(12)], ids=repr)
-def test_a_drawing_shows_everything_but_the_last_move(game: Hex) -> None:
+def test_a_drawing_shows_everything_but_the_last_move(game: Hex):
     dice = random.Random(game.size)
     for _ in range(3):
         state = game.initial_state()

@@ -29,7 +29,7 @@ def runs(game: Game, drawing: str, length: int) -> set[int]:
 @pytest.mark.parametrize(
     ("name", "length"), [("tic_tac_toe", 3), ("connect_four", 4), ("mnk:rows=4,columns=5", 3)]
 )
-def test_the_winning_cells_are_the_runs_of_the_winner(name: str, length: int) -> None:
+def test_the_winning_cells_are_the_runs_of_the_winner(name: str, length: int):
     game, rng, won = read_game(name), np.random.default_rng(0), 0
     for _ in range(40):
         state = game.initial_state()

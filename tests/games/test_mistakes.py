@@ -44,7 +44,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_text_that_names_no_move_is_answered_in_one_short_line_with_the_range(name: str) -> None:
+def test_a_text_that_names_no_move_is_answered_in_one_short_line_with_the_range(name: str):
     game, (texts, answer) = read_game(name), TEXTS[name]
     for text in texts:
         with pytest.raises(GameError) as error:
@@ -76,9 +76,7 @@ def test_a_text_that_names_no_move_is_answered_in_one_short_line_with_the_range(
         ("nim:heap=5", "3 2", "1", "the game is over"),
     ],
 )
-def test_a_move_that_is_not_legal_is_explained(
-    name: str, moves: str, text: str, message: str
-) -> None:
+def test_a_move_that_is_not_legal_is_explained(name: str, moves: str, text: str, message: str):
     game = read_game(name)
     with pytest.raises(GameError) as error:
         game.parse_action(game.from_moves(moves.split()), text)
@@ -131,9 +129,7 @@ def test_a_move_that_is_not_legal_is_explained(
         ("go", {"komi": 7}, "go has no option 'komi' (options: rows, columns, komi_half_points, "),
     ],
 )
-def test_a_game_that_cannot_be_made_is_explained(
-    name: str, options: dict[str, int], message: str
-) -> None:
+def test_a_game_that_cannot_be_made_is_explained(name: str, options: dict[str, int], message: str):
     with pytest.raises(GameError) as error:
         make_game(name, **options)
     assert str(error.value).startswith(message)
@@ -215,9 +211,7 @@ DIAGRAMS = {
     ("name", "diagram", "message"),
     [(name, *row) for name, rows in DIAGRAMS.items() for row in rows],
 )
-def test_a_diagram_that_cannot_be_is_explained(
-    name: str, diagram: str, message: str | None
-) -> None:
+def test_a_diagram_that_cannot_be_is_explained(name: str, diagram: str, message: str | None):
     game = read_game(name)
     if message is None:
         game.parse(diagram)

@@ -69,12 +69,12 @@ def perft(game: Othello, depth: int) -> int:
         pytest.param(11, 212258800, marks=pytest.mark.slow),
     ],
 )
-def test_there_are_as_many_sequences_of_moves_as_is_known(depth: int, count: int) -> None:
+def test_there_are_as_many_sequences_of_moves_as_is_known(depth: int, count: int):
     assert perft(Othello(), depth) == count
 
 
 @pytest.mark.parametrize(("size", "games"), [(4, 40), (6, 8), (8, 6)])
-def test_rules_agree_with_the_plain_twin(size: int, games: int) -> None:
+def test_rules_agree_with_the_plain_twin(size: int, games: int):
     game, twin, dice, passes = Othello(size), OthelloTwin(size), random.Random(size), 0
     for _ in range(games):
         state, discs = game.initial_state(), twin.start()
@@ -107,7 +107,7 @@ def test_rules_agree_with_the_plain_twin(size: int, games: int) -> None:
     assert passes > 0, "a pass was seen"
 
 
-def test_the_second_player_wins_on_four_by_four() -> None:
+def test_the_second_player_wins_on_four_by_four():
     """Known to end 3 to 11; the winner's margin is not asked for here."""
     game = Othello(4)
     found = solve_position(solver_for(game), game.initial_state(), 10_000_000)
@@ -115,7 +115,7 @@ def test_the_second_player_wins_on_four_by_four() -> None:
     assert found.best.sum() >= 1
 
 
-def test_a_game_may_end_with_empty_cells() -> None:
+def test_a_game_may_end_with_empty_cells():
     """The shortest game: white is wiped out with black's fifth disc."""
     game = Othello()
     state = game.from_text("e6 f4 e3 f6 g5 d6 e7 f5 c5")
@@ -124,7 +124,7 @@ def test_a_game_may_end_with_empty_cells() -> None:
     assert game.render(state).count("O") == 1, "in the line that says whose turn it would be"
 
 
-def test_a_game_may_end_drawn() -> None:
+def test_a_game_may_end_drawn():
     game = Othello(4)
     state = game.parse("X X X X\nX X X X\nO O O O\nO O O O\nX to move after 12 moves")
     assert game.outcome(state) == 0
@@ -135,7 +135,7 @@ FORCED = ". O X X\nX X X X\nX X X X\nX X X X\nO to move after 11 moves"
 """In the last empty corner X would enclose a disc, and O none."""
 
 
-def test_a_player_who_encloses_nothing_passes() -> None:
+def test_a_player_who_encloses_nothing_passes():
     game = Othello(4)
     state = game.parse(FORCED)
     assert np.flatnonzero(game.legal_action_mask(state)).tolist() == [16]
@@ -153,7 +153,7 @@ def test_a_player_who_encloses_nothing_passes() -> None:
         game.parse_action(last, "pass")
 
 
-def test_cells_are_named_from_the_top_left_and_black_begins_on_the_usual_ones() -> None:
+def test_cells_are_named_from_the_top_left_and_black_begins_on_the_usual_ones():
     game = Othello()
     state = game.initial_state()
     legal = np.flatnonzero(game.legal_action_mask(state))
@@ -172,7 +172,7 @@ def test_cells_are_named_from_the_top_left_and_black_begins_on_the_usual_ones() 
     )
 
 
-def test_the_heuristic_likes_corners_and_freedom_and_sees_both_sides_alike() -> None:
+def test_the_heuristic_likes_corners_and_freedom_and_sees_both_sides_alike():
     game, estimates, moves_of = Othello(4), {}, {}
     for turn, moves in (("X", 4), ("O", 5)):
         state = game.parse(

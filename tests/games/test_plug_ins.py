@@ -156,8 +156,8 @@ def ask(
     ids=["import", "syntax", "exception", "exit", "object", "register", "taken"],
 )
 def test_a_broken_plug_in_costs_its_own_games_alone(
-    source: str, attribute: str, line: str, reason: str, tmp_path: Path, ask: Ask
-) -> None:
+    source: str, attribute: str, line: str, reason: str, tmp_path, ask: Ask
+):
     install(tmp_path, "broken_games", "broken", source, attribute)
     install(tmp_path, "sound_games", "sound", SOUND)
     done = ask("list")
@@ -178,9 +178,7 @@ def test_a_broken_plug_in_costs_its_own_games_alone(
 
 
 @pytest.mark.parametrize("slip", SLIPS)
-def test_a_slip_in_a_rule_is_reported_by_check_with_file_and_line(
-    slip: str, tmp_path: Path, ask: Ask
-) -> None:
+def test_a_slip_in_a_rule_is_reported_by_check_with_file_and_line(slip: str, tmp_path, ask: Ask):
     right, wrong, line, reason = SLIPS[slip]
     install(tmp_path, "broken_games", "mine", RULE.replace(right, wrong, 1))
     done = ask("check", "mine")
@@ -207,8 +205,8 @@ def test_a_slip_in_a_rule_is_reported_by_check_with_file_and_line(
     ids=["encoding", "register", "name in numpy", "name in a helper"],
 )
 def test_a_broken_file_among_our_games_is_reported_in_one_line(
-    command: str, source: bytes, line: str, reason: str, tmp_path: Path
-) -> None:
+    command: str, source: bytes, line: str, reason: str, tmp_path
+):
     games = tmp_path / "alphazero" / "games"
     shutil.copytree(Path(alphazero.__file__).parent, tmp_path / "alphazero")
     if b'@register("mine")' not in source:
@@ -239,9 +237,7 @@ def start(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_the_readmes_entry_point_and_yaml_file_are_all_that_a_game_needs(
-    tmp_path: Path, ask: Ask
-) -> None:
+def test_the_readmes_entry_point_and_yaml_file_are_all_that_a_game_needs(tmp_path, ask: Ask):
     text = Path(registry.__file__).with_name("README.md").read_text("utf-8")
     (entry,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     (config,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
@@ -257,8 +253,8 @@ def test_the_readmes_entry_point_and_yaml_file_are_all_that_a_game_needs(
 
 @pytest.mark.parametrize("decorator", ["kernel(Signature.play)", "numba.njit"])
 def test_rules_that_do_not_compile_at_first_use_are_reported_in_one_line(
-    decorator: str, tmp_path: Path, ask: Ask
-) -> None:
+    decorator: str, tmp_path, ask: Ask
+):
     source = AT_FIRST_USE.replace("DECORATOR", decorator)
     install(tmp_path, "broken_games", "broken", source)
     done = ask("list")

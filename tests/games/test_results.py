@@ -19,7 +19,7 @@ ENDS = [
 @pytest.mark.parametrize(("name", "moves", "result", "points"), ENDS)
 def test_a_result_is_described_in_the_words_of_the_games_players(
     name: str, moves: str, result: str, points: str
-) -> None:
+):
     game = read_game(name)
     state = game.from_text(moves)
     assert describe_end(game, state) == result
@@ -37,11 +37,11 @@ def test_a_result_is_described_in_the_words_of_the_games_players(
         ("nim:heap=20", "Nim, heap 20"),
     ],
 )
-def test_a_game_is_titled_with_what_a_player_needs_to_know(name: str, title: str) -> None:
+def test_a_game_is_titled_with_what_a_player_needs_to_know(name: str, title: str):
     assert title_of(read_game(name)) == title
 
 
-def test_points_are_counted_before_the_end_too() -> None:
+def test_points_are_counted_before_the_end_too():
     game = read_game("othello")
     assert game.points(game.initial_state()) == (2, 2)
     assert game.points(game.from_text("d3")) == (4, 1)

@@ -152,8 +152,8 @@ def refuse_from(place: Path, call: int, code: int, capsys: Capture) -> str:
     [(41, CODES), *(pytest.param(1, [code], marks=pytest.mark.slow) for code in CODES)],
 )
 def test_a_disk_that_refuses_at_any_call_is_one_line_and_nothing_committed_is_lost(
-    short: Path, tmp_path: Path, capsys: Capture, every: int, codes: list[int]
-) -> None:
+    short: Path, tmp_path, capsys, every: int, codes: list[int]
+):
     with pytest.MonkeyPatch.context() as monkeypatch:
         disk = Disk(monkeypatch, code=codes[-1])
         (tmp_path / "whole").mkdir()
@@ -264,8 +264,8 @@ DOORS: dict[str, tuple[Callable[[Patch], None], str]] = {
 
 @pytest.mark.parametrize("what", DOORS)
 def test_what_is_not_finite_is_refused_and_the_last_good_state_goes_on(
-    short: Path, tmp_path: Path, capsys: Capture, what: str
-) -> None:
+    short: Path, tmp_path, capsys, what: str
+):
     poison, message = DOORS[what]
     with pytest.MonkeyPatch.context() as monkeypatch:
         poison(monkeypatch)
@@ -352,8 +352,8 @@ def soak(place: Path, iterations: int, *overrides: str) -> list[dict[str, float]
     ],
 )
 def test_many_iterations_leave_files_memory_and_kernels_as_they_were(
-    tmp_path: Path, iterations: int, backend: str
-) -> None:
+    tmp_path, iterations: int, backend: str
+):
     options = [f"inference.backend={backend}"]
     samples = soak(tmp_path, iterations, *options)
     first, last = samples[1], samples[-1]

@@ -18,21 +18,21 @@ def named_in(path: Path) -> set[str]:
     return {name for name in functions if name.startswith("test_")}
 
 
-def test_every_test_that_a_promise_names_exists() -> None:
+def test_every_test_that_a_promise_names_exists():
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PROMISES)
     assert len(named) > 25
     for path, name in named:
         assert name in named_in(ROOT / path), f"{path}::{name}"
 
 
-def test_every_promise_names_a_test() -> None:
+def test_every_promise_names_a_test():
     promises = re.split(r"^- ", PROMISES, flags=re.MULTILINE)[1:]
     assert len(promises) > 12
     for promise in promises:
         assert "`tests/" in promise, promise
 
 
-def test_the_command_of_the_long_tests_runs_all_slow_ones_that_are_promised() -> None:
+def test_the_command_of_the_long_tests_runs_all_slow_ones_that_are_promised():
     (command,) = re.findall(r"^    (pytest .*)$", PROMISES, flags=re.MULTILINE)
     assert command.startswith("pytest -m slow -rP ")
     for path in command.split()[4:]:

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from helpers.bugs.file_damage import SMALL_CHANGE
@@ -17,8 +16,8 @@ from alphazero.network.resnet import ResNet
 
 @pytest.mark.parametrize("count", [40, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_mutated_files_are_all_noticed_in_one_line_in_little_memory_and_run_no_code(
-    tmp_path: Path, count: int
-) -> None:
+    tmp_path, count: int
+):
     program = str(TESTS / "helpers" / "bugs" / "file_damage.py")
     done = subprocess.run(
         [sys.executable, program, str(count), "2017", str(tmp_path / "trial")],
@@ -47,7 +46,7 @@ def test_mutated_files_are_all_noticed_in_one_line_in_little_memory_and_run_no_c
         )
 
 
-def test_a_large_damaged_checkpoint_takes_at_most_twice_its_size(tmp_path: Path) -> None:
+def test_a_large_damaged_checkpoint_takes_at_most_twice_its_size(tmp_path):
     """Measured as the process's own, so that what torch and the library allocate is counted."""
     settings = network_config(blocks=4, filters=256)
     weights = ResNet((3, 6, 7), 7, settings, seed=3).state_dict()

@@ -34,7 +34,7 @@ OTHERS = {
 """Test files named after what they test across modules."""
 
 
-def test_each_test_file_has_the_place_of_the_module_that_it_tests() -> None:
+def test_each_test_file_has_the_place_of_the_module_that_it_tests():
     misplaced = set()
     for path in TESTS.rglob("test_*.py"):
         name, folder = path.name.removeprefix("test_"), path.parent.relative_to(TESTS)
@@ -56,7 +56,7 @@ def imported_modules(path: Path) -> Iterator[str]:
             yield from (f"{node.module or ''}.{each.name}" for each in node.names)
 
 
-def test_no_test_file_imports_another() -> None:
+def test_no_test_file_imports_another():
     test_modules = {path.stem for path in TESTS.rglob("test_*.py")}
     found = {
         f"{path.relative_to(TESTS).as_posix()} imports {name}"
@@ -75,7 +75,7 @@ APPS = (
 """What a run reaches late, if at all."""
 
 
-def test_the_training_loop_loads_no_app() -> None:
+def test_the_training_loop_loads_no_app():
     code = "import sys, alphazero.training.loop; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT

@@ -40,7 +40,7 @@ def lowest(project: Path) -> list[str]:
     return pinned
 
 
-def test_every_dependency_that_runs_has_a_floor(tmp_path: Path) -> None:
+def test_every_dependency_that_runs_has_a_floor(tmp_path):
     file = tmp_path / "pyproject.toml"
     file.write_text(
         '[project]\nname = "alphazero"\ndependencies = ["numpy>=2.0,<3", "torch>=2.6"]\n'
@@ -55,7 +55,7 @@ def test_every_dependency_that_runs_has_a_floor(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_lowest_versions_pass(tmp_path: Path) -> None:
+def test_the_lowest_versions_pass(tmp_path):
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
     python = tmp_path / "venv" / "bin" / "python"
     environment = {**os.environ, "ALPHAZERO_CACHE_DIR": str(tmp_path / "cache")}

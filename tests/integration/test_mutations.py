@@ -131,16 +131,14 @@ def report(capsys: pytest.CaptureFixture[str], name: str, run: Run, begin: float
 
 
 @pytest.mark.slow
-def test_all_tests_of_bugs_pass_without_one(bench: Bench) -> None:
+def test_all_tests_of_bugs_pass_without_one(bench: Bench):
     run = bench.run(tuple(sorted({mutation.test for mutation in MUTATIONS})))
     assert run.verdict == "passed", run.output[-3000:]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
-def test_a_bug_is_noticed(
-    bench: Bench, mutation: Mutation, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bug_is_noticed(bench: Bench, mutation: Mutation, capsys):
     begin = time.monotonic()
     source = (ROOT / "alphazero" / mutation.file).read_text(encoding="utf-8")
     run = bench.attempt(mutation.file, mutation.applied(source), (mutation.test,))
@@ -149,9 +147,7 @@ def test_a_bug_is_noticed(
 
 
 @pytest.mark.slow
-def test_most_bugs_made_by_rule_are_noticed(
-    bench: Bench, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_most_bugs_made_by_rule_are_noticed(bench: Bench, capsys):
     """`ALPHAZERO_MUTANTS=seed` draws others; 40 take 37 minutes."""
     seed = int(os.environ.get("ALPHAZERO_MUTANTS", "1"))
     noticed = 0
@@ -177,7 +173,7 @@ def ordinary_tests(file: str) -> set[str]:
     }
 
 
-def test_every_bug_can_still_be_put_in() -> None:
+def test_every_bug_can_still_be_put_in():
     wrong = []
     for mutation in MUTATIONS:
         try:
@@ -206,7 +202,7 @@ def sign(x: "a < b" = 4) -> int:
 '''
 
 
-def test_the_mutator_changes_code_in_functions_and_no_text_for_people() -> None:
+def test_the_mutator_changes_code_in_functions_and_no_text_for_people():
     assert changes(SOURCE) == [
         (6, "`x < 0 and flag(x)` -> `x < 0 or flag(x)`"),
         (6, "`x < 0` -> `x <= 0`"),
@@ -222,7 +218,7 @@ def test_the_mutator_changes_code_in_functions_and_no_text_for_people() -> None:
     assert changed(SOURCE, 6) == plain.replace("min(x, 7)", "min(x, 8)")
 
 
-def test_every_module_that_is_named_can_be_mutated_and_has_its_tests() -> None:
+def test_every_module_that_is_named_can_be_mutated_and_has_its_tests():
     for pattern, tests in MUTATED.items():
         assert sample(ROOT / "alphazero", (pattern,), 1, 0)
         assert all((TESTS / test).exists() for test in tests), pattern

@@ -35,13 +35,13 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("game", SMALL)
-def test_pettingzoo_s_own_tests_pass(game: str) -> None:
+def test_pettingzoo_s_own_tests_pass(game: str):
     api_test(pettingzoo_env(game), num_cycles=200)
     seed_test(lambda: pettingzoo_env(game), num_cycles=50)
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_the_mover_sees_what_its_game_shows_and_the_other_the_board_alone(name: str) -> None:
+def test_the_mover_sees_what_its_game_shows_and_the_other_the_board_alone(name: str):
     """Each side sees its own stones first."""
     env, rng = pettingzoo_env(name), np.random.default_rng(5)
     env.reset()
@@ -60,7 +60,7 @@ def test_the_mover_sees_what_its_game_shows_and_the_other_the_board_alone(name: 
         env.step(int(rng.choice(np.flatnonzero(seen["action_mask"]))))
 
 
-def test_rewards_come_with_the_last_move_and_are_the_winner_s() -> None:
+def test_rewards_come_with_the_last_move_and_are_the_winner_s():
     env = pettingzoo_env("tic_tac_toe")
     env.reset()
     for action in (0, 3, 1, 4):
@@ -75,7 +75,7 @@ def test_rewards_come_with_the_last_move_and_are_the_winner_s() -> None:
     assert env.agents == []
 
 
-def test_an_illegal_move_loses_the_game_for_who_made_it() -> None:
+def test_an_illegal_move_loses_the_game_for_who_made_it():
     """The environment without its wrappers refuses it."""
     env = pettingzoo_env("tic_tac_toe")
     env.reset()
@@ -90,7 +90,7 @@ def test_an_illegal_move_loses_the_game_for_who_made_it() -> None:
         env.step(9)
 
 
-def test_the_board_is_drawn_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_board_is_drawn_as_text(capsys):
     game = make_game("tic_tac_toe")
     board = game.render(game.play(game.initial_state(), 4))
     for mode, returned, printed in (("ansi", board, ""), ("human", None, f"{board}\n")):
@@ -103,7 +103,7 @@ def test_the_board_is_drawn_as_text(capsys: pytest.CaptureFixture[str]) -> None:
         env.close()
 
 
-def test_a_copy_plays_on_by_itself() -> None:
+def test_a_copy_plays_on_by_itself():
     env = pettingzoo_env("connect_four").unwrapped
     env.reset()
     env.step(3)
@@ -124,12 +124,12 @@ def test_a_copy_plays_on_by_itself() -> None:
 )
 def test_what_does_not_exist_is_reported(
     arguments: tuple[str, ...], error: type[Exception], says: str
-) -> None:
+):
     with pytest.raises(error, match=says):
         pettingzoo_env(*arguments)
 
 
-def test_without_pettingzoo_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pettingzoo_the_extra_is_named(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("pettingzoo")]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, "alphazero.pettingzoo_env")

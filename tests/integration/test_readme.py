@@ -131,7 +131,7 @@ def marked(name: str) -> tuple[str, str]:
     return path, part
 
 
-def test_the_main_readme_is_short_and_begins_with_a_picture_and_its_contents() -> None:
+def test_the_main_readme_is_short_and_begins_with_a_picture_and_its_contents():
     text = READMES[MAIN]
     assert len(text.splitlines()) <= 250
     assert re.findall(r"!\[.*?\]\((.*?)\)", text) == [".github/page.png"]
@@ -142,7 +142,7 @@ def test_the_main_readme_is_short_and_begins_with_a_picture_and_its_contents() -
     assert ".github/page.png" in before
 
 
-def test_the_first_command_installs_and_trains() -> None:
+def test_the_first_command_installs_and_trains():
     path, start = marked("start")
     assert path == BLOCKS[0].path == MAIN
     assert "pip install -e . && alphazero train configs/tic_tac_toe.yaml" in start
@@ -150,7 +150,7 @@ def test_the_first_command_installs_and_trains() -> None:
 
 
 @each_readme
-def test_every_command_is_understood_and_names_files_that_exist(path: str) -> None:
+def test_every_command_is_understood_and_names_files_that_exist(path: str):
     commands = [command for block in BLOCKS if block.path == path for command in block.commands]
     trained = {f"checkpoints/{config.stem}" for config in CONFIGS.glob("*.yaml")}
     trained |= {
@@ -169,14 +169,14 @@ def test_every_command_is_understood_and_names_files_that_exist(path: str) -> No
                 assert (ROOT / file).is_file() or file in trained, word
 
 
-def test_every_kind_of_command_is_shown() -> None:
+def test_every_kind_of_command_is_shown():
     shown = {command[0] for command in COMMANDS}
     shown |= {command[0] for path in READMES for command in inline_commands(path)}
     assert shown >= set(cli.NAMES) - {"config"}
 
 
 @each_readme
-def test_programs_that_a_command_needs_are_named(path: str) -> None:
+def test_programs_that_a_command_needs_are_named(path: str):
     for block in (each for each in BLOCKS if each.path == path):
         needs = " ".join(block.needs)
         for word in itertools.chain(*block.needed, *block.commands):
@@ -190,22 +190,20 @@ def test_programs_that_a_command_needs_are_named(path: str) -> None:
 
 
 @each_readme
-def test_extras_that_are_needed_exist_and_the_tests_install_them(path: str) -> None:
+def test_extras_that_are_needed_exist_and_the_tests_install_them(path: str):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     (own,) = re.findall(r"alphazero\[(.*?)\]", " ".join(project["optional-dependencies"]["test"]))
     for extras in re.findall(r"pip install -e '\.\[([\w,]+)\]'", READMES[path]):
         assert set(extras.split(",")) <= {"test", *own.split(",")}, extras
 
 
-def test_other_commands_are_the_ones_we_know() -> None:
+def test_other_commands_are_the_ones_we_know():
     lines = [line for block in BLOCKS for line in block.lines]
     assert [line for line in lines if not line.startswith(OTHERS)] == []
 
 
 @each_readme
-def test_every_script_that_is_named_exists_and_takes_these_options(
-    path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_script_that_is_named_exists_and_takes_these_options(path: str, monkeypatch, capsys):
     for command in inline(r"python\sscripts/", path):
         _, script, *words = shlex.split(command)
         assert (ROOT / script).is_file(), script
@@ -221,7 +219,7 @@ def test_every_script_that_is_named_exists_and_takes_these_options(
 
 
 @each_readme
-def test_every_file_that_is_named_exists_and_every_link_leads_somewhere(path: str) -> None:
+def test_every_file_that_is_named_exists_and_every_link_leads_somewhere(path: str):
     text, here = READMES[path], (ROOT / path).parent
     folders = {each.name for folder in (ROOT, here) for each in folder.iterdir() if each.is_dir()}
     for name in re.findall(r"(?<![\w./~<])([\w.]+/[\w./]*\w\.(?:py|yaml|toml|md|txt))\b", text):
@@ -238,7 +236,7 @@ def test_every_file_that_is_named_exists_and_every_link_leads_somewhere(path: st
             assert heading in anchors, target
 
 
-def test_every_readme_is_found_from_the_main_one() -> None:
+def test_every_readme_is_found_from_the_main_one():
     reached, waiting = set(), [MAIN]
     while waiting:
         path = waiting.pop()
@@ -249,7 +247,7 @@ def test_every_readme_is_found_from_the_main_one() -> None:
     assert reached == set(READMES)
 
 
-def test_the_test_command_is_what_ci_runs() -> None:
+def test_the_test_command_is_what_ci_runs():
     path, command = marked("test")
     assert path == MAIN
     assert "pip install -e '.[test]' && pytest" in command
@@ -294,9 +292,7 @@ def run_briefly(command: list[str], again: Sequence[str] = ()) -> None:
 
 
 @pytest.mark.parametrize("is_main", [True, False], ids=["main", "others"])
-def test_the_commands_run_in_a_fresh_clone(
-    is_main: bool, clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_commands_run_in_a_fresh_clone(is_main: bool, clone: Path, monkeypatch, capsys):
     """In their order, but that runs are resumed at the end.
 
     Commands of other READMEs that the main one has word for word are not run again.
@@ -324,9 +320,7 @@ def test_the_commands_run_in_a_fresh_clone(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_matches_with_other_programs_are_played_to_their_end(
-    program: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_matches_with_other_programs_are_played_to_their_end(program: str, monkeypatch, capsys):
     """They lie in /usr/games, where Debian puts them, or elsewhere on the path."""
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/usr/games")
     if not shutil.which(program):
@@ -339,9 +333,7 @@ def test_matches_with_other_programs_are_played_to_their_end(
 
 
 @each_readme
-def test_the_python_examples_run(
-    path: str, clone: Path, temporary_games: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_python_examples_run(path: str, clone: Path, temporary_games: None, monkeypatch):
     """Those that register a game are what a file in alphazero/games/ holds: the game is sound."""
     monkeypatch.syspath_prepend(clone)
     tiny = ", ".join(f'"{each}"' for each in TINY)
@@ -371,7 +363,7 @@ def written(name: str) -> str:
     return f"{name}{signature}"
 
 
-def test_every_public_name_is_explained_with_its_parameters_and_used() -> None:
+def test_every_public_name_is_explained_with_its_parameters_and_used():
     text = READMES["alphazero/README.md"]
     assert sorted(re.findall(r"^### (.+)$", text, re.MULTILINE)) == sorted(
         map(written, alphazero.__all__)
@@ -381,7 +373,7 @@ def test_every_public_name_is_explained_with_its_parameters_and_used() -> None:
     assert unused <= {"SearchResult"}, "it is what `search` returns"
 
 
-def test_the_table_of_packages_names_every_package_and_the_top_level_is_as_it_was() -> None:
+def test_the_table_of_packages_names_every_package_and_the_top_level_is_as_it_was():
     path, table = marked("packages")
     assert path == MAIN
     named = re.findall(r"^\| \[?`(\w+)/`", table, re.MULTILINE)
@@ -393,7 +385,7 @@ def test_the_table_of_packages_names_every_package_and_the_top_level_is_as_it_wa
     assert top - built == folders | {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"}
 
 
-def test_the_table_of_curves_is_the_table_of_metrics() -> None:
+def test_the_table_of_curves_is_the_table_of_metrics():
     kinds = {"curve": "", "histogram": "histogram: ", "picture": "picture: "}
     rows = [
         f"| `{name}` | {metric.unit} | {kinds[metric.kind]}{metric.meaning} |"
@@ -402,14 +394,14 @@ def test_the_table_of_curves_is_the_table_of_metrics() -> None:
     assert marked("metrics")[1].splitlines()[2:] == rows
 
 
-def test_what_a_game_needs_is_what_the_readme_says() -> None:
+def test_what_a_game_needs_is_what_the_readme_says():
     section = READMES["alphazero/games/README.md"].split("## Add a game")[1].split("\n## ")[0]
     named = set(re.findall(r"`(\w+)(?:\([\w, ]*\))?`", section))
     needed = Game.__abstractmethods__ | {"legal", "play", "observe"}
     assert needed <= named, needed - named
 
 
-def test_every_game_and_every_shipped_player_is_named() -> None:
+def test_every_game_and_every_shipped_player_is_named():
     own = READMES["alphazero/games/README.md"]
     assert [name for name in registry._own_games() if f"`{name}`" not in own] == []
     players = READMES["checkpoints/README.md"]
@@ -430,9 +422,7 @@ def test_every_game_and_every_shipped_player_is_named() -> None:
         ("evaluate.py grade A", "grade A"),
     ],
 )
-def test_scripts_are_thin_starters_of_the_same_functions(
-    command: str, expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scripts_are_thin_starters_of_the_same_functions(command: str, expected: str, monkeypatch):
     called: list[list[str]] = []
     monkeypatch.setattr(cli, "main", lambda arguments: called.append(arguments) or 0)
     script, *arguments = command.split()
@@ -440,9 +430,7 @@ def test_scripts_are_thin_starters_of_the_same_functions(
     assert called == [expected.split()]
 
 
-def test_every_script_explains_itself_and_evaluating_needs_a_chosen_way(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_script_explains_itself_and_evaluating_needs_a_chosen_way(monkeypatch, capsys):
     scripts = sorted(path.name for path in (ROOT / "scripts").glob("*.py"))
     assert len(scripts) > 4
     for script in scripts:
@@ -462,7 +450,7 @@ def start(script: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.name)
-def test_every_config_says_what_it_costs_and_how_to_measure_it(path: Path) -> None:
+def test_every_config_says_what_it_costs_and_how_to_measure_it(path: Path):
     lines = path.read_text(encoding="utf-8").splitlines()
     head = list(itertools.takewhile(lambda line: line.startswith("#"), lines))
     for word in ("Time: ", "Strength: "):

@@ -3,14 +3,13 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from helpers.paths import ROOT
 
 
 @pytest.mark.slow
-def test_the_wheel_plays_trains_and_grades_by_name_in_an_empty_folder(tmp_path: Path) -> None:
+def test_the_wheel_plays_trains_and_grades_by_name_in_an_empty_folder(tmp_path):
     pip = [sys.executable, "-m", "pip", "--quiet"]
     wheels, installed, empty = (tmp_path / name for name in ("wheels", "installed", "empty"))
     subprocess.run([*pip, "wheel", "--no-deps", "-w", wheels, ROOT], check=True)

@@ -30,7 +30,7 @@ def predict(network: ResNet) -> AuxiliaryPredictions:
     return TorchEvaluator(network, "cpu", "float32").predict(OBSERVATIONS)
 
 
-def test_the_ordinary_weights_start_the_same_with_and_without_heads() -> None:
+def test_the_ordinary_weights_start_the_same_with_and_without_heads():
     few, more = (
         ResNet(SHAPE, ACTIONS, settings, 7).state_dict() for settings in (WITHOUT_HEADS, WITH_HEADS)
     )
@@ -40,7 +40,7 @@ def test_the_ordinary_weights_start_the_same_with_and_without_heads() -> None:
     assert all(torch.equal(weights, more[name]) for name, weights in few.items())
 
 
-def test_heads_change_nothing_of_policy_and_value() -> None:
+def test_heads_change_nothing_of_policy_and_value():
     network = trained_like()
     without = ResNet(SHAPE, ACTIONS, WITHOUT_HEADS, 0).eval()
     without.load_state_dict(network.state_dict(), strict=False)
@@ -53,7 +53,7 @@ def test_heads_change_nothing_of_policy_and_value() -> None:
     assert [*full.auxiliary] == [*AUXILIARY_HEADS]
 
 
-def test_playing_computes_no_head(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_playing_computes_no_head(monkeypatch):
     network = trained_like()
     evaluator = TorchEvaluator(network, "cpu", "float32")
     for copy in (network, evaluator._network):
@@ -65,7 +65,7 @@ def test_playing_computes_no_head(monkeypatch: pytest.MonkeyPatch) -> None:
         network.forward_full(torch.from_numpy(OBSERVATIONS))
 
 
-def test_predictions_are_the_outputs_in_words_for_people() -> None:
+def test_predictions_are_the_outputs_in_words_for_people():
     network = trained_like()
     predictions = predict(network)
     with torch.inference_mode():
@@ -84,13 +84,13 @@ def test_predictions_are_the_outputs_in_words_for_people() -> None:
 
 
 @pytest.mark.parametrize("heads", [(), ("short_term_value",), ("margin", "ownership")])
-def test_what_a_network_does_not_learn_it_does_not_predict(heads: tuple[str, ...]) -> None:
+def test_what_a_network_does_not_learn_it_does_not_predict(heads: tuple[str, ...]):
     predictions = predict(trained_like(dataclasses.replace(WITHOUT_HEADS, auxiliary=heads)))
     names = {name for name, array in predictions._asdict().items() if array is not None}
     assert names == {*heads} | ({"margin_spread"} if "margin" in heads else set())
 
 
-def test_bfloat16_predicts_nearly_the_same() -> None:
+def test_bfloat16_predicts_nearly_the_same():
     network = trained_like()
     rounded = TorchEvaluator(network, "cpu", "bfloat16").predict(OBSERVATIONS)
     for ours, theirs in zip(rounded, predict(network), strict=True):
@@ -98,7 +98,7 @@ def test_bfloat16_predicts_nearly_the_same() -> None:
 
 
 @needs_openvino
-def test_openvino_plays_without_the_heads_and_predicts_by_torch() -> None:
+def test_openvino_plays_without_the_heads_and_predicts_by_torch():
     network = trained_like()
     evaluator = OpenVINOEvaluator(network, "float32")
     with torch.inference_mode():
@@ -111,13 +111,13 @@ def test_openvino_plays_without_the_heads_and_predicts_by_torch() -> None:
         evaluator.predict(OBSERVATIONS[:, :2])
 
 
-def test_no_weight_of_a_head_knows_the_size_of_the_board() -> None:
+def test_no_weight_of_a_head_knows_the_size_of_the_board():
     heads = [ResNet((3, n, n), n * n, WITH_HEADS, None).auxiliary.state_dict() for n in (4, 9)]
     shapes = [{name: weight.shape for name, weight in weights.items()} for weights in heads]
     assert shapes[0] == shapes[1]
 
 
-def test_an_untrained_network_expects_nothing_in_particular() -> None:
+def test_an_untrained_network_expects_nothing_in_particular():
     predictions = predict(ResNet(SHAPE, ACTIONS, WITH_HEADS, 0))
     assert np.abs(predictions.ownership).max() < 0.5
     assert np.abs(predictions.short_term_value).max() < 0.5

@@ -81,7 +81,7 @@ def forge(path: Path, change: Any) -> None:
     path.write_bytes(tensors_to_bytes(str(path), tensors, texts))
 
 
-def test_a_player_comes_back_exactly(path: Path) -> None:
+def test_a_player_comes_back_exactly(path: Path):
     loaded, saved = load_checkpoint(path), player()
     for field in dataclasses.fields(Checkpoint):
         if field.name not in ("weights", "source"):
@@ -103,7 +103,7 @@ OPTIONS = {
 @pytest.mark.parametrize("names", [[], *([name] for name in OPTIONS), list(OPTIONS)])
 def test_a_loaded_network_has_its_options_and_answers_as_the_saved_one(
     path: Path, names: list[str]
-) -> None:
+):
     options = {name: OPTIONS[name] for name in names}
     settings = dataclasses.replace(SETTINGS, blocks=2, **options)
     original = ResNet((3, 6, 7), 7, settings, seed=3).eval()
@@ -117,7 +117,7 @@ def test_a_loaded_network_has_its_options_and_answers_as_the_saved_one(
     assert all(parameter.requires_grad for parameter in network.parameters())
 
 
-def test_a_header_of_other_settings_is_refused_as_of_another_version(path: Path) -> None:
+def test_a_header_of_other_settings_is_refused_as_of_another_version(path: Path):
     forge(path, lambda player, _: player["network"].update(squeeze_excitation=0))
     unknown = "its network has the unknown setting 'squeeze_excitation'; it is of another version"
     assert refusal(path) == f"cannot read {path}: {unknown}"
@@ -126,7 +126,7 @@ def test_a_header_of_other_settings_is_refused_as_of_another_version(path: Path)
     assert refusal(path) == f"cannot read {path}: {missing}"
 
 
-def test_training_a_loaded_network_leaves_the_checkpoint_as_it_was(path: Path) -> None:
+def test_training_a_loaded_network_leaves_the_checkpoint_as_it_was(path: Path):
     loaded = load_checkpoint(path)
     with torch.no_grad():
         for parameter in loaded.network().parameters():
@@ -136,19 +136,19 @@ def test_training_a_loaded_network_leaves_the_checkpoint_as_it_was(path: Path) -
     )
 
 
-def test_a_rating_may_be_unknown_or_whole(path: Path) -> None:
+def test_a_rating_may_be_unknown_or_whole(path: Path):
     for rating in (None, 1200, -3.5):
         save_checkpoint(path, player(rating=rating))
         assert load_checkpoint(path).rating == rating
 
 
-def test_equal_players_give_equal_files_and_the_hash_returned_is_the_files(tmp_path: Path) -> None:
+def test_equal_players_give_equal_files_and_the_hash_returned_is_the_files(tmp_path):
     hashes = {save_checkpoint(tmp_path / f"{number}", player()) for number in range(4)}
     assert hashes == {sha256_of(tmp_path / f"{number}") for number in range(4)}
     assert len(hashes) == 1
 
 
-def test_the_file_is_plain_safetensors_that_the_library_reads(path: Path) -> None:
+def test_the_file_is_plain_safetensors_that_the_library_reads(path: Path):
     tensors = safetensors.torch.load_file(path)
     assert torch.equal(tensors["value_output.weight"], player().weights["value_output.weight"])
     with safetensors.safe_open(path, "pt") as file:
@@ -158,20 +158,20 @@ def test_the_file_is_plain_safetensors_that_the_library_reads(path: Path) -> Non
     assert json.loads(metadata["player"])["game"]["name"] == "connect_four"
 
 
-def test_the_hash_is_that_of_the_file_with_zeros_in_its_place(path: Path) -> None:
+def test_the_hash_is_that_of_the_file_with_zeros_in_its_place(path: Path):
     data = path.read_bytes()
     digest = parts(data)[0]["__metadata__"]["sha256"].encode()
     assert data.count(digest) == 1
     assert hashlib.sha256(data.replace(digest, b"0" * 64)).hexdigest().encode() == digest
 
 
-def test_a_text_that_looks_like_a_hash_does_not_hide_it(path: Path) -> None:
+def test_a_text_that_looks_like_a_hash_does_not_hide_it(path: Path):
     details = {"note": f'"sha256":"{"0" * 64}"'}
     save_checkpoint(path, player(details=details))
     assert load_checkpoint(path).details == details
 
 
-def test_every_flipped_bit_of_the_header_is_noticed(path: Path) -> None:
+def test_every_flipped_bit_of_the_header_is_noticed(path: Path):
     data = path.read_bytes()
     header_end = 8 + int.from_bytes(data[:8], "little")
     choice = random.Random(1)
@@ -181,9 +181,7 @@ def test_every_flipped_bit_of_the_header_is_noticed(path: Path) -> None:
         refusal(path)
 
 
-def test_a_file_that_is_no_checkpoint_is_refused_with_the_reason(
-    path: Path, tmp_path: Path
-) -> None:
+def test_a_file_that_is_no_checkpoint_is_refused_with_the_reason(path: Path, tmp_path):
     data = path.read_bytes()
     assert "no such file" in refusal(tmp_path / "missing.safetensors")
     assert "is a directory; give the path of a file" in refusal(tmp_path)
@@ -201,14 +199,12 @@ def test_a_file_that_is_no_checkpoint_is_refused_with_the_reason(
         assert words in refusal(path)
 
 
-def test_a_file_larger_than_the_limit_is_not_read(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_larger_than_the_limit_is_not_read(path: Path, monkeypatch):
     monkeypatch.setattr(checkpoint, "FILE_LIMIT", 1000)
     assert "the limit is 1,000" in refusal(path)
 
 
-def test_a_header_whose_length_begins_like_a_pickle_is_read(tmp_path: Path) -> None:
+def test_a_header_whose_length_begins_like_a_pickle_is_read(tmp_path):
     path = tmp_path / "file.safetensors"
     for length in range(256):
         data = checkpoint_bytes(player(details={"note": "x" * length}), "a name")
@@ -219,7 +215,7 @@ def test_a_header_whose_length_begins_like_a_pickle_is_read(tmp_path: Path) -> N
     raise AssertionError("no length of the note gives such a header")
 
 
-def test_a_pickled_file_is_never_opened_by_an_unpickler(path: Path, tmp_path: Path) -> None:
+def test_a_pickled_file_is_never_opened_by_an_unpickler(path: Path, tmp_path):
     torch.save(player().weights, tmp_path / "new.pt")
     (tmp_path / "plain.pkl").write_bytes(pickle.dumps({"weights": [1, 2, 3]}))
     torch.save(player().weights, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
@@ -230,7 +226,7 @@ def test_a_pickled_file_is_never_opened_by_an_unpickler(path: Path, tmp_path: Pa
         )
 
 
-def test_a_foreign_safetensors_file_is_refused(path: Path) -> None:
+def test_a_foreign_safetensors_file_is_refused(path: Path):
     for metadata, words in (
         (None, "of another program; expected 'alphazero-player'"),
         ({"format": "pt"}, "of format 'pt'; expected 'alphazero-player'"),
@@ -239,7 +235,7 @@ def test_a_foreign_safetensors_file_is_refused(path: Path) -> None:
         assert words in refusal(path)
 
 
-def test_another_format_is_refused(path: Path) -> None:
+def test_another_format_is_refused(path: Path):
     header, body = parts(path.read_bytes())
     for version in ("1", "3", "9" * 5000, "²", 2):
         header["__metadata__"]["format_version"] = version
@@ -248,7 +244,7 @@ def test_another_format_is_refused(path: Path) -> None:
         assert message in refusal(path)
 
 
-def test_weights_that_cannot_be_are_neither_written_nor_read(path: Path) -> None:
+def test_weights_that_cannot_be_are_neither_written_nor_read(path: Path):
     variances = [name for name in player().weights if name.endswith("running_var")]
     assert len(variances) == 5, "stem, two in the block, two heads"
     cases = [("value_output.bias", number, "NaN or infinity") for number in (math.nan, math.inf)]
@@ -268,7 +264,7 @@ def test_weights_that_cannot_be_are_neither_written_nor_read(path: Path) -> None
         save_checkpoint(path, player())
 
 
-def test_weights_that_do_not_fit_the_game_are_refused(path: Path) -> None:
+def test_weights_that_do_not_fit_the_game_are_refused(path: Path):
     save_checkpoint(path, player(game_options={"rows": 5}))
     assert (
         "it does not fit the game 'connect_four': expected weight 'policy_output.weight' "
@@ -317,7 +313,7 @@ def test_weights_that_do_not_fit_the_game_are_refused(path: Path) -> None:
 )
 def test_a_well_hashed_but_senseless_player_is_refused(
     path: Path, key: str, value: Any, words: str
-) -> None:
+):
     section, _, name = key.rpartition(".")
 
     def change(player: dict[str, Any], _: Any) -> None:
@@ -345,12 +341,12 @@ def test_a_well_hashed_but_senseless_player_is_refused(
         ),
     ],
 )
-def test_a_well_hashed_but_malformed_file_is_refused(path: Path, change: Any, words: str) -> None:
+def test_a_well_hashed_but_malformed_file_is_refused(path: Path, change: Any, words: str):
     forge(path, change)
     assert words in refusal(path)
 
 
-def test_tensors_of_every_kind_and_shape_come_back(tmp_path: Path) -> None:
+def test_tensors_of_every_kind_and_shape_come_back(tmp_path):
     tensors = {
         "scalar": torch.tensor(7),
         "empty": torch.zeros(0, 3),
@@ -373,13 +369,13 @@ def test_tensors_of_every_kind_and_shape_come_back(tmp_path: Path) -> None:
     assert "of format 'alphazero-state'; expected 'alphazero-player'" in refusal(tmp_path / "state")
 
 
-def test_a_header_too_large_to_be_read_is_not_written(tmp_path: Path) -> None:
+def test_a_header_too_large_to_be_read_is_not_written(tmp_path):
     with pytest.raises(CheckpointError, match=r"cannot write .*header would exceed"):
         save_checkpoint(tmp_path / "file", player(details={"log": "x" * (1 << 20)}))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_folder_is_reported_when_writing(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported_when_writing(tmp_path):
     with pytest.raises(RunError, match="none/file: no such file or directory; check the path"):
         save_checkpoint(tmp_path / "none" / "file", player())
 
@@ -394,7 +390,7 @@ UNSAFE = re.compile(
 """What could run code found in a file: unpicklers, `eval`, `exec`."""
 
 
-def test_no_source_of_the_package_can_unpickle_or_evaluate_text() -> None:
+def test_no_source_of_the_package_can_unpickle_or_evaluate_text():
     sources = sorted(Path(alphazero.__file__).parent.rglob("*.py"))
     assert len(sources) > 5
     assert [str(source) for source in sources if UNSAFE.search(source.read_text())] == []

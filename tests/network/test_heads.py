@@ -72,7 +72,7 @@ def slow_heads(network: ResNet, trunk: Array, planes: int) -> tuple[Array, float
 @pytest.mark.parametrize(("rows", "columns"), [(7, 7), (9, 9), (4, 19)])
 def test_the_heads_compute_what_the_paper_describes(
     rows: int, columns: int, planes: int, others: int
-) -> None:
+):
     network = network_for(rows, columns, planes, others)
     logits, values = check_heads(network, network, rows, columns, planes)
     assert logits.shape == (4, planes * rows * columns + others)
@@ -96,13 +96,13 @@ def check_heads(
     return [logits, values]
 
 
-def test_the_same_weights_play_on_boards_of_other_sizes() -> None:
+def test_the_same_weights_play_on_boards_of_other_sizes():
     small, large = network_for(7, 7), ResNet((3, 9, 9), 82, SETTINGS, 9, 1).eval()
     large.load_state_dict(small.state_dict())
     check_heads(large, small, 9, 9, 1)
 
 
-def test_a_head_treats_all_cells_alike() -> None:
+def test_a_head_treats_all_cells_alike():
     """Cells in another order, such as on a shifted board, have their logits in that order."""
     head = ConvolutionalPolicy(4, 2, 3)
     features = torch.randn(2, 8, 5, 6, generator=torch.Generator().manual_seed(0))
@@ -115,13 +115,13 @@ def test_a_head_treats_all_cells_alike() -> None:
     torch.testing.assert_close(pool_board(moved), pool_board(features))
 
 
-def test_only_the_board_s_width_scales_the_means() -> None:
+def test_only_the_board_s_width_scales_the_means():
     ones = torch.ones(1, 2, 14, 14)
     assert pool_board(ones).tolist() == [[1, 1, 0, 0, 1, 1]]
     assert pool_board(ones[:, :, :9, :9]).tolist() == [[1, 1, -0.5, -0.5, 1, 1]]
 
 
-def test_a_game_without_cells_for_its_actions_keeps_the_dense_policy_head() -> None:
+def test_a_game_without_cells_for_its_actions_keeps_the_dense_policy_head():
     connect_four = ResNet.of(make_game("connect_four"), SETTINGS)
     assert connect_four.policy_output.weight.shape == (7, 5 * 42)
     assert connect_four.value_hidden.weight.shape == (9, 3 * 6)
@@ -130,7 +130,7 @@ def test_a_game_without_cells_for_its_actions_keeps_the_dense_policy_head() -> N
 
 
 @pytest.mark.parametrize("name", ["go", "hex", "othello", "gomoku", "tic_tac_toe"])
-def test_no_weight_knows_the_size_of_the_board(name: str) -> None:
+def test_no_weight_knows_the_size_of_the_board(name: str):
     key = "size" if name in ("hex", "othello") else "rows"
     options = [{key: 6}, {key: 8}]
     networks = [ResNet.of(make_game(name, **option), SETTINGS, None) for option in options]

@@ -114,7 +114,7 @@ def slow_twin(weights: dict[str, torch.Tensor], blocks: int, x: torch.Tensor):
 
 
 @pytest.mark.parametrize("option", ["dense", "global_pooling"])
-def test_the_network_computes_what_the_papers_describe(option: str) -> None:
+def test_the_network_computes_what_the_papers_describe(option: str):
     settings = OPTIONS[option]
     network = trained_like(settings=settings)
     observations = boards(9)
@@ -130,13 +130,13 @@ def test_the_network_computes_what_the_papers_describe(option: str) -> None:
     assert values.std() > 0.02
 
 
-def test_global_pooling_is_in_the_second_block_and_every_third_from_there() -> None:
+def test_global_pooling_is_in_the_second_block_and_every_third_from_there():
     network = ResNet(SHAPE, ACTIONS, replace(SETTINGS, blocks=9, global_pooling=4))
     places = [isinstance(block.pooling, GlobalPooling) for block in network.tower]
     assert [index + 1 for index, place in enumerate(places) if place] == [2, 5, 8]
 
 
-def test_global_pooling_lets_every_cell_depend_on_every_other_in_one_block() -> None:
+def test_global_pooling_lets_every_cell_depend_on_every_other_in_one_block():
     settings = network_config(blocks=2, filters=8, global_pooling=4)
     for changes, reaches in (({}, True), ({"global_pooling": 0}, False)):
         tower = trained_like(settings=replace(settings, **changes)).tower
@@ -148,7 +148,7 @@ def test_global_pooling_lets_every_cell_depend_on_every_other_in_one_block() -> 
         assert bool(far > 1e-3) == reaches
 
 
-def test_the_gradient_of_global_pooling_is_laid_out_as_its_features_are() -> None:
+def test_the_gradient_of_global_pooling_is_laid_out_as_its_features_are():
     features = torch.rand(4, 8, 6, 7).to(memory_format=torch.channels_last).requires_grad_()
     inner = features * 1
     gradients: list[torch.Tensor] = []
@@ -160,7 +160,7 @@ def test_the_gradient_of_global_pooling_is_laid_out_as_its_features_are() -> Non
 
 
 @each_option
-def test_each_block_starts_as_the_identity(settings: NetworkConfig) -> None:
+def test_each_block_starts_as_the_identity(settings: NetworkConfig):
     network = new_network(settings).train()
     features = torch.rand(5, 16, 6, 7, generator=torch.Generator().manual_seed(0))
     for block in network.tower:
@@ -168,13 +168,13 @@ def test_each_block_starts_as_the_identity(settings: NetworkConfig) -> None:
 
 
 @each_option
-def test_options_leave_the_draws_before_them_as_they_were(settings: NetworkConfig) -> None:
+def test_options_leave_the_draws_before_them_as_they_were(settings: NetworkConfig):
     stem = new_network().stem.convolution.weight
     assert torch.equal(new_network(settings).stem.convolution.weight, stem)
 
 
 @pytest.mark.parametrize("blocks", [0, 1, 19])
-def test_the_parameter_count_is_that_of_the_formula(blocks: int) -> None:
+def test_the_parameter_count_is_that_of_the_formula(blocks: int):
     filters, policy, value, hidden = 24, 2, 1, 32
     settings = network_config(blocks=blocks, filters=filters, value_hidden=hidden)
     planes, height, width = SHAPE
@@ -196,7 +196,7 @@ def test_the_parameter_count_is_that_of_the_formula(blocks: int) -> None:
 )
 def test_an_untrained_network_is_nearly_uniform_and_nearly_indifferent(
     heads: str, blocks: int, size: int
-) -> None:
+):
     settings = replace(CONVOLUTIONAL, blocks=blocks, filters=32, heads=heads)
     if heads == "dense":
         settings = network_config(blocks=blocks, filters=32)
@@ -209,14 +209,14 @@ def test_an_untrained_network_is_nearly_uniform_and_nearly_indifferent(
         assert np.abs(values).max() < 0.3
 
 
-def test_convolutions_start_by_the_rule_of_he() -> None:
+def test_convolutions_start_by_the_rule_of_he():
     network = ResNet(SHAPE, ACTIONS, network_config(blocks=1, filters=128))
     weight = network.tower[0].first.convolution.weight
     assert weight.std().item() == pytest.approx(math.sqrt(2 / (128 * 9)), rel=0.02)
     assert abs(weight.mean().item()) < 1e-3
 
 
-def test_the_same_seed_gives_the_same_weights_and_the_global_generator_is_not_touched() -> None:
+def test_the_same_seed_gives_the_same_weights_and_the_global_generator_is_not_touched():
     torch.manual_seed(5)
     before = torch.get_rng_state()
     first = ResNet(SHAPE, ACTIONS, SETTINGS, seed=1).state_dict()
@@ -229,7 +229,7 @@ def test_the_same_seed_gives_the_same_weights_and_the_global_generator_is_not_to
 
 
 @each_option
-def test_every_weight_learns(settings: NetworkConfig) -> None:
+def test_every_weight_learns(settings: NetworkConfig):
     network = new_network(settings)
     before = {name: value.detach().clone() for name, value in network.named_parameters()}
     # Three steps: where a normalisation's scale is still 0, the convolution before it waits one.
@@ -238,7 +238,7 @@ def test_every_weight_learns(settings: NetworkConfig) -> None:
     assert still == []
 
 
-def test_a_small_network_learns_a_few_positions_by_heart() -> None:
+def test_a_small_network_learns_a_few_positions_by_heart():
     network = ResNet(SHAPE, ACTIONS, network_config(blocks=1, filters=16))
     moves, wins, logits, values = learn(network, boards(14), steps=60)
     assert torch.equal(logits.argmax(1), moves)
@@ -246,7 +246,7 @@ def test_a_small_network_learns_a_few_positions_by_heart() -> None:
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 6), (2, 3, 7, 6), (2, 4, 6, 7), (3, 6, 7)])
-def test_observations_of_another_shape_are_refused_with_both_shapes(shape) -> None:
+def test_observations_of_another_shape_are_refused_with_both_shapes(shape):
     network = trained_like()
     words = rf"expected observations \[B, C=3, H=6, W=7\], received \{list(shape)}"
     with pytest.raises(ValueError, match=words.replace("(", "[").replace(")", "]")):
@@ -256,9 +256,7 @@ def test_observations_of_another_shape_are_refused_with_both_shapes(shape) -> No
 
 
 @each_option
-def test_folding_changes_only_the_last_digits_and_leaves_the_original(
-    settings: NetworkConfig,
-) -> None:
+def test_folding_changes_only_the_last_digits_and_leaves_the_original(settings: NetworkConfig):
     for seed in range(5):
         network = trained_like(seed, settings).train()
         weights = {name: value.clone() for name, value in network.state_dict().items()}
@@ -275,7 +273,7 @@ def test_folding_changes_only_the_last_digits_and_leaves_the_original(
 
 
 @each_option
-def test_bfloat16_answers_within_a_few_percent(settings: NetworkConfig) -> None:
+def test_bfloat16_answers_within_a_few_percent(settings: NetworkConfig):
     network = trained_like(settings=settings)
     observations = boards(200)
     logits, values = TorchEvaluator(network, "cpu", "bfloat16").evaluate(observations)
@@ -288,7 +286,7 @@ def test_bfloat16_answers_within_a_few_percent(settings: NetworkConfig) -> None:
     assert np.abs(values - expected_values).max() < 0.1
 
 
-def test_a_batch_larger_than_any_size_is_cut_and_an_empty_one_is_answered() -> None:
+def test_a_batch_larger_than_any_size_is_cut_and_an_empty_one_is_answered():
     network = trained_like(settings=network_config(blocks=0, filters=2, value_hidden=2))
     evaluator = TorchEvaluator(network, "cpu", "float32")
     observations = boards(BATCH_SIZES[-1] + 5)
@@ -298,7 +296,7 @@ def test_a_batch_larger_than_any_size_is_cut_and_an_empty_one_is_answered() -> N
     assert (logits.shape, values.shape) == ((0, ACTIONS), (0,))
 
 
-def test_answers_are_new_arrays_and_the_question_may_be_read_only_or_a_view() -> None:
+def test_answers_are_new_arrays_and_the_question_may_be_read_only_or_a_view():
     evaluator = TorchEvaluator(trained_like(), "cpu", "float32")
     observations = boards(6)
     first = evaluator.evaluate(observations)
@@ -311,7 +309,7 @@ def test_answers_are_new_arrays_and_the_question_may_be_read_only_or_a_view() ->
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_rows_that_are_not_numbers_are_counted_and_stop_the_run(precision: str) -> None:
+def test_rows_that_are_not_numbers_are_counted_and_stop_the_run(precision: str):
     evaluator = TorchEvaluator(trained_like(), "cpu", precision)
     observations = boards(10)
     observations[[2, 5, 6]] = np.nan
@@ -323,7 +321,7 @@ def test_rows_that_are_not_numbers_are_counted_and_stop_the_run(precision: str) 
 
 
 @each_option
-def test_an_answer_does_not_depend_on_its_place_in_the_batch(settings: NetworkConfig) -> None:
+def test_an_answer_does_not_depend_on_its_place_in_the_batch(settings: NetworkConfig):
     evaluator = TorchEvaluator(trained_like(settings=settings), "cpu", "float32")
     order = np.random.default_rng(0).permutation(64)
     answers, moved = evaluator.evaluate(boards(64)), evaluator.evaluate(boards(64)[order])
@@ -331,7 +329,7 @@ def test_an_answer_does_not_depend_on_its_place_in_the_batch(settings: NetworkCo
         np.testing.assert_array_equal(ours, theirs[order])
 
 
-def test_batch_sizes_hold_what_they_are_asked_for_and_waste_less_than_half() -> None:
+def test_batch_sizes_hold_what_they_are_asked_for_and_waste_less_than_half():
     for count in range(1, BATCH_SIZES[-1] + 1):
         size = padded_size(count)
         assert size in BATCH_SIZES
@@ -346,9 +344,7 @@ class Unrecordable:
         raise RuntimeError("no graphs here\nand more")
 
 
-def test_where_nothing_can_be_recorded_the_network_is_run_all_the_same(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_nothing_can_be_recorded_the_network_is_run_all_the_same(monkeypatch, capsys):
     expected = TorchEvaluator(trained_like(), "cpu", "float32").evaluate(boards(5))
     evaluator = TorchEvaluator(trained_like(), "cpu", "float32")
     monkeypatch.setattr(torch_evaluator, "CudaGraphRunner", Unrecordable)
@@ -375,9 +371,7 @@ class Recorder(EagerRunner):
         self.under_way.remove(self)
 
 
-def test_one_batch_at_a_time_is_recorded_and_used_again_by_any_thread(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_one_batch_at_a_time_is_recorded_and_used_again_by_any_thread(monkeypatch):
     monkeypatch.setattr(torch_evaluator, "CudaGraphRunner", Recorder)
     monkeypatch.setattr(Recorder, "begun", [])
     evaluator = TorchEvaluator(trained_like(), "cpu", "float32")
@@ -399,7 +393,7 @@ def test_one_batch_at_a_time_is_recorded_and_used_again_by_any_thread(
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @each_option
-def test_a_gpu_answers_from_every_thread_as_the_processor_does(settings: NetworkConfig) -> None:
+def test_a_gpu_answers_from_every_thread_as_the_processor_does(settings: NetworkConfig):
     network = trained_like(settings=settings)
     expected = TorchEvaluator(network, "cpu", "float32").evaluate(boards(300))
     evaluator = TorchEvaluator(network, "cuda", "float32")
@@ -415,7 +409,7 @@ def test_a_gpu_answers_from_every_thread_as_the_processor_does(settings: Network
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_a_gpu_replays_in_some_threads_while_others_record() -> None:
+def test_a_gpu_replays_in_some_threads_while_others_record():
     network = trained_like()
     expected = TorchEvaluator(network, "cpu", "float32").evaluate(boards(40))
 
@@ -430,9 +424,7 @@ def test_a_gpu_replays_in_some_threads_while_others_record() -> None:
         list(pool.map(ask, range(8)))
 
 
-def test_a_gpu_has_two_threads_and_more_for_many_games_or_large_boards(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_gpu_has_two_threads_and_more_for_many_games_or_large_boards(monkeypatch):
     def threads(game: str, cores: int, games: int) -> int:
         selfplay = selfplay_config(parallel_games=games)
         return backend.num_selfplay_threads(Config(GameConfig(game), selfplay=selfplay), cores)
@@ -454,9 +446,7 @@ def test_a_gpu_has_two_threads_and_more_for_many_games_or_large_boards(
 
 
 @pytest.mark.parametrize(("size", "threads"), [(8, 1), (10**6, 3)])
-def test_a_small_batch_is_computed_by_one_thread(
-    monkeypatch: pytest.MonkeyPatch, size: int, threads: int
-) -> None:
+def test_a_small_batch_is_computed_by_one_thread(monkeypatch, size: int, threads: int):
     evaluator, used = TorchEvaluator(trained_like(), "cpu", "float32"), []
     useful = evaluator._network.useful_threads(size)
     forward = evaluator._network.forward

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from helpers.commands import OnlyLine
 from helpers.networks import moved
 from helpers.runs.tiny_run import ITERATIONS, fingerprint, tiny_config
 from helpers.settings import network_config
@@ -81,7 +80,7 @@ def check_same_outputs(one: ResNet, other: ResNet, tolerance: float = 1e-4) -> N
         torch.testing.assert_close(twin, output, rtol=tolerance, atol=tolerance)
 
 
-def test_convolutional_heads_take_everything_from_another_size_of_the_board(path: Path) -> None:
+def test_convolutional_heads_take_everything_from_another_size_of_the_board(path: Path):
     network = network_of("go", SETTINGS, 2, rows=9, columns=9)
     assert str(start_from(str(path), network, RNG)) == EVERYTHING
     weights = load_checkpoint(path).weights
@@ -89,7 +88,7 @@ def test_convolutional_heads_take_everything_from_another_size_of_the_board(path
         assert torch.equal(tensor, weights[name])
 
 
-def test_dense_heads_are_not_taken_from_another_size_of_the_board(path: Path) -> None:
+def test_dense_heads_are_not_taken_from_another_size_of_the_board(path: Path):
     dense = dataclasses.replace(SETTINGS, heads="dense")
     save_player(path, dense)
     network = network_of("go", dense, 2, rows=7, columns=7)
@@ -104,7 +103,7 @@ def test_dense_heads_are_not_taken_from_another_size_of_the_board(path: Path) ->
             assert torch.equal(tensor, before[name])
 
 
-def test_each_auxiliary_head_is_taken_alone(path: Path) -> None:
+def test_each_auxiliary_head_is_taken_alone(path: Path):
     settings = dataclasses.replace(SETTINGS, auxiliary=("ownership", "margin"))
     weights = save_player(path, settings)
     fewer = dataclasses.replace(SETTINGS, auxiliary=("ownership", "short_term_value"))
@@ -117,7 +116,7 @@ def test_each_auxiliary_head_is_taken_alone(path: Path) -> None:
         assert torch.equal(tensor, weights[f"auxiliary.ownership.{name}"])
 
 
-def test_of_another_games_network_the_parts_that_fit_are_taken(path: Path) -> None:
+def test_of_another_games_network_the_parts_that_fit_are_taken(path: Path):
     """Hex has other planes and no pass, and its network here a wider value head."""
     settings = dataclasses.replace(SETTINGS, value_hidden=7)
     network = network_of("hex", settings, 2)
@@ -130,9 +129,7 @@ def test_of_another_games_network_the_parts_that_fit_are_taken(path: Path) -> No
 
 
 @pytest.mark.parametrize("heads", ["dense", "convolutional"])
-def test_a_larger_network_begins_with_the_answers_of_the_smaller_one(
-    path: Path, heads: str
-) -> None:
+def test_a_larger_network_begins_with_the_answers_of_the_smaller_one(path: Path, heads: str):
     small = dataclasses.replace(SETTINGS, heads=heads, auxiliary=("ownership", "margin"))
     save_player(path, small)
     for filters, words in ((8, "taken: stem"), (13, "8 filters widened to 13; taken: stem")):
@@ -145,7 +142,7 @@ def test_a_larger_network_begins_with_the_answers_of_the_smaller_one(
         check_same_outputs(load_checkpoint(path).network(), network, tolerance)
 
 
-def test_a_block_of_another_kind_is_not_taken(path: Path) -> None:
+def test_a_block_of_another_kind_is_not_taken(path: Path):
     settings = dataclasses.replace(SETTINGS, global_pooling=0, blocks=1)
     transfer = start_from(str(path), ResNet.of(make_game("go"), settings, None), RNG)
     assert (
@@ -157,7 +154,7 @@ def test_a_block_of_another_kind_is_not_taken(path: Path) -> None:
     assert transfer.refused == {"block 2": "of another kind there"}
 
 
-def test_where_nothing_fits_one_line_says_why(path: Path) -> None:
+def test_where_nothing_fits_one_line_says_why(path: Path):
     network = ResNet.of(make_game("connect_four"), network_config(filters=6), None)
     with pytest.raises(ConfigError, match=r"nothing of .* fits: taken: nothing; not taken: stem "):
         start_from(str(path), network, RNG)
@@ -172,9 +169,7 @@ LARGER = (
 )
 
 
-def test_a_run_goes_on_from_a_smaller_board_and_resumes_as_any_other(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_goes_on_from_a_smaller_board_and_resumes_as_any_other(tmp_path, capsys):
     small = train(tiny_config(tmp_path / "small", *HEADS, "budget.iterations=1"))
     options = (*HEADS, *LARGER, f"network.initial={small}")
     whole = train(tiny_config(tmp_path / "whole", *options))
@@ -206,8 +201,8 @@ def test_a_run_goes_on_from_a_smaller_board_and_resumes_as_any_other(
     [("missing.safetensors", "missing.safetensors"), (".", "holds no best.safetensors")],
 )
 def test_an_initial_checkpoint_that_cannot_be_read_stops_the_run_before_it_writes(
-    initial: str, words: str, tmp_path: Path, only_line: OnlyLine
-) -> None:
+    initial: str, words: str, tmp_path, only_line
+):
     command = ["train", "configs/tic_tac_toe.yaml", f"run.folder={tmp_path}/runs"]
     assert words in only_line(*command, f"network.initial={tmp_path / initial}")
     assert not (tmp_path / "runs").exists()
@@ -233,7 +228,7 @@ AUXILIARY = ("ownership", "margin", "short_term_value")
 )
 def test_the_outputs_are_those_of_the_smaller_network(
     own: dict[str, object], blocks: int, filters: int, spread: float, trains: bool
-) -> None:
+):
     settings = dataclasses.replace(SETTINGS, **{"heads": "dense", **own})
     small = network_of("go", settings, 6, **GO_5)
     larger = dataclasses.replace(settings, blocks=blocks, filters=filters)
@@ -246,7 +241,7 @@ def test_the_outputs_are_those_of_the_smaller_network(
 
 
 @pytest.mark.parametrize(("spread", "learn_apart"), [(0.0, False), (SPREAD, True)])
-def test_copies_learn_apart_where_their_shares_differ(spread: float, learn_apart: bool) -> None:
+def test_copies_learn_apart_where_their_shares_differ(spread: float, learn_apart: bool):
     game = make_game("tic_tac_toe")
     settings = dataclasses.replace(SETTINGS, heads="dense", filters=4, global_pooling=0)
     small = ResNet.of(game, settings, 1)

@@ -3,7 +3,6 @@
 import shlex
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,7 +48,7 @@ def play_match(command: str, move_timeout: float = HANG, num_games: int = 2) -> 
     return play_schedule(TIC_TAC_TOE, make_players, schedule, num_games)
 
 
-def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own() -> None:
+def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own():
     records = play_match(fake())
     assert len(records) == GAMES
     for record in records:
@@ -77,8 +76,8 @@ def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own() -> None
     ],
 )
 def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(
-    fault: str, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    fault: str, message: str, monkeypatch
+):
     if fault == "hang":
         monkeypatch.setattr(gtp_process, "EXIT_TIMEOUT", 0.1)
     # Each process misbehaves at its second move: some games end before it.
@@ -97,7 +96,7 @@ def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(
             assert record.outcome == TIC_TAC_TOE.outcome(state)
 
 
-def test_a_program_that_resigns_has_lost_and_its_process_plays_on() -> None:
+def test_a_program_that_resigns_has_lost_and_its_process_plays_on():
     records = play_match(fake("resign"), num_games=1)
     resigned = [record for record in records if record.resigned]
     assert len(resigned) == 1
@@ -114,8 +113,8 @@ def test_a_program_that_resigns_has_lost_and_its_process_plays_on() -> None:
     ],
 )
 def test_a_program_that_cannot_play_is_refused_in_one_line_before_any_game(
-    command: str, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    command: str, message: str, monkeypatch
+):
     if "mute" in command:
         monkeypatch.setattr(gtp_process, "EXIT_TIMEOUT", 0.1)
     with pytest.raises(PlayerError) as caught:
@@ -124,7 +123,7 @@ def test_a_program_that_cannot_play_is_refused_in_one_line_before_any_game(
     assert "\n" not in str(caught.value)
 
 
-def test_no_process_is_left_when_a_player_is_closed_or_forgotten() -> None:
+def test_no_process_is_left_when_a_player_is_closed_or_forgotten():
     programs = []
     for leave in ("close", "forget", "die"):
         player = GtpPlayer(TIC_TAC_TOE, 1, fake())
@@ -141,16 +140,14 @@ def test_no_process_is_left_when_a_player_is_closed_or_forgotten() -> None:
     assert [process.poll() is None for process in programs] == [False] * 3
 
 
-def test_a_program_that_ignores_quit_is_killed_with_what_it_started(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_program_that_ignores_quit_is_killed_with_what_it_started(monkeypatch):
     monkeypatch.setattr(gtp_process, "EXIT_TIMEOUT", 0.1)
     program = GtpProcess(fake("mute"))
     program.close()
     assert not program.is_running
 
 
-def test_an_answer_is_read_whatever_stands_around_it() -> None:
+def test_an_answer_is_read_whatever_stands_around_it():
     noisy = "print('loading...');print();print('=12 yes\\r');print(' and more');print();input()"
     program = GtpProcess(shlex.join([sys.executable, "-ISuc", noisy]))
     answer = program.ask("known_command x", 20)
@@ -161,7 +158,7 @@ def test_an_answer_is_read_whatever_stands_around_it() -> None:
     program.close()
 
 
-def test_a_position_without_its_moves_is_refused() -> None:
+def test_a_position_without_its_moves_is_refused():
     player = GtpPlayer(TIC_TAC_TOE, 1, fake())
     with pytest.raises(PlayerError, match="from its first move"):
         player.choose(TIC_TAC_TOE.from_moves(["b2"]))
@@ -169,7 +166,7 @@ def test_a_position_without_its_moves_is_refused() -> None:
     player.close()
 
 
-def test_commands_are_named_like_players_and_mistyped_ones_are_refused() -> None:
+def test_commands_are_named_like_players_and_mistyped_ones_are_refused():
     spec = parse_player(f"gtp:{fake('illegal', 3)}", move_timeout=7)
     assert spec.name == f"gtp:{fake('illegal', 3)}"
     assert spec.is_timed
@@ -184,9 +181,7 @@ def test_commands_are_named_like_players_and_mistyped_ones_are_refused() -> None
             parse_player(text)
 
 
-def test_a_match_reports_which_games_were_adjudicated_and_saves_why(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_match_reports_which_games_were_adjudicated_and_saves_why(tmp_path, capsys):
     path = tmp_path / "games.jsonl"
     command = ["match", f"gtp:{fake('illegal')}", "random", "--game", "tic_tac_toe"]
     assert cli.main([*command, "--games", "2", "--save", str(path), "--move-timeout", "20"]) == 0
@@ -200,7 +195,7 @@ def test_a_match_reports_which_games_were_adjudicated_and_saves_why(
     assert "by adjudication (illegal move" in capsys.readouterr().out
 
 
-def test_the_time_of_programs_in_several_games_is_spent_side_by_side() -> None:
+def test_the_time_of_programs_in_several_games_is_spent_side_by_side():
     slow = (
         "import sys,time\n"
         "for line in sys.stdin:\n"

@@ -54,7 +54,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sys.modules.pop("my_agents", None)
 
 
-def test_an_agent_plays_matches_from_paired_openings_and_is_rated() -> None:
+def test_an_agent_plays_matches_from_paired_openings_and_is_rated():
     result = alphazero.match(restore, "random", game="nim", games=40)
     assert result == alphazero.match("restore", "random", game="nim", games=40)
     assert result.score >= 0.9
@@ -65,9 +65,7 @@ def test_an_agent_plays_matches_from_paired_openings_and_is_rated() -> None:
     assert all(row.elo_low < row.elo < row.elo_high for row in rows[:2])
 
 
-def test_an_agent_of_a_package_plays_in_commands_and_as_an_anchor(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_agent_of_a_package_plays_in_commands_and_as_an_anchor(tmp_path, capsys):
     assert exit_code("match", "restorer", "random", "--game", "nim", "--games", "4") == 0
     assert capsys.readouterr().out.startswith("restorer against random: ")
     anchors = "evaluation.anchors=[restorer, random]"
@@ -101,14 +99,14 @@ def broken(_: Game, state: State) -> Any:
     ],
     ids=["illegal", "an array", "error", "error of a package", "missing", "mistyped", "no agent"],
 )
-def test_an_agent_at_fault_is_reported_in_one_line(agent: Any, message: str) -> None:
+def test_an_agent_at_fault_is_reported_in_one_line(agent: Any, message: str):
     with pytest.raises(alphazero.AlphaZeroError) as caught:
         alphazero.match(agent, "random", game="nim", games=2, opening_moves=0)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_a_loaded_player_is_asked_for_by_its_path() -> None:
+def test_a_loaded_player_is_asked_for_by_its_path():
     _, player = alphazero.load_player("tic_tac_toe")
     with pytest.raises(alphazero.AlphaZeroError, match="is named by its path"):
         alphazero.match(player, "random", games=2)  # type: ignore[arg-type]

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.commands import OnlyLine
 from helpers.games import TIC_TAC_TOE
 
 from alphazero.cli.main import main
@@ -46,7 +45,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_games_are_read_as_they_were_written(tmp_path: Path) -> None:
+def test_games_are_read_as_they_were_written(tmp_path):
     rng = np.random.default_rng(1)
     games = []
     for name in game_names():
@@ -64,7 +63,7 @@ def test_games_are_read_as_they_were_written(tmp_path: Path) -> None:
     )
 
 
-def test_a_game_is_written_by_its_shortest_name() -> None:
+def test_a_game_is_written_by_its_shortest_name():
     spellings = {
         "tic_tac_toe": make_game("mnk", rows=3, columns=3, length=3),
         "connect_four": make_game("connect_four"),
@@ -89,21 +88,19 @@ def test_a_game_is_written_by_its_shortest_name() -> None:
         ("mnk:rows=-3", "rows"),
     ],
 )
-def test_a_mistyped_game_is_one_line(text: str, message: str) -> None:
+def test_a_mistyped_game_is_one_line(text: str, message: str):
     with pytest.raises(GameError, match=message):
         read_game(text)
 
 
-def test_a_last_line_that_is_cut_off_costs_only_itself(
-    path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_last_line_that_is_cut_off_costs_only_itself(path: Path, capsys):
     games = load_games(path)
     path.write_bytes(path.read_bytes()[:-9] + played("a1").to_line().encode()[:40] * 30)
     assert load_games(path) == games[:2]
     assert capsys.readouterr().err.startswith(f"left out: {path}:3: not a game")
 
 
-def test_a_file_of_games_is_recognised_by_its_beginning(path: Path, tmp_path: Path) -> None:
+def test_a_file_of_games_is_recognised_by_its_beginning(path: Path, tmp_path):
     assert holds_games(path)
     (tmp_path / "other").write_text('{"format": "another"}\n')
     for other in ("other", "missing", "nul\0", "a" * 300, "."):
@@ -149,7 +146,7 @@ def changed(**changes: Any) -> Callable[[dict[str, Any]], object]:
 )
 def test_a_line_that_is_no_game_is_named_and_costs_only_itself(
     path: Path, change: Callable[[dict[str, Any]], object] | bytes, message: str
-) -> None:
+):
     line = change if isinstance(change, bytes) else b""
     if not isinstance(change, bytes):
         content = json.loads(played(WON).to_line())
@@ -171,7 +168,7 @@ def test_a_line_that_is_no_game_is_named_and_costs_only_itself(
 
 
 @pytest.mark.parametrize("name", ["games.jsonl", "games.sgf"])
-def test_random_damage_never_escapes_as_another_error(name: str, tmp_path: Path) -> None:
+def test_random_damage_never_escapes_as_another_error(name: str, tmp_path):
     source, path, refused = random.Random(1), tmp_path / name, 0
     save_played(path, [played(WON, comments=("x",) * 5), played("a1", outcome=-1, resigned=True)])
     data = path.read_bytes()
@@ -208,7 +205,7 @@ def replayed(path: Path, chosen: int | None = None, typed: str | None = None) ->
     return printed
 
 
-def test_all_games_are_replayed_at_once(path: Path) -> None:
+def test_all_games_are_replayed_at_once(path: Path):
     printed = replayed(path)
     heads = [line for line in printed if line.startswith("game ")]
     assert heads == [
@@ -222,7 +219,7 @@ def test_all_games_are_replayed_at_once(path: Path) -> None:
     assert printed[-1] == "\n" + TIC_TAC_TOE.render(TIC_TAC_TOE.from_moves(["a1"])) + "\n"
 
 
-def test_a_replay_goes_on_at_each_line_that_is_typed(path: Path) -> None:
+def test_a_replay_goes_on_at_each_line_that_is_typed(path: Path):
     def heads(*arguments: Any) -> list[str]:
         return [line[:6] for line in replayed(path, *arguments) if line.startswith("game ")]
 
@@ -233,12 +230,7 @@ def test_a_replay_goes_on_at_each_line_that_is_typed(path: Path) -> None:
     assert len([line for line in replayed(path, 1, ",,q") if "." in line[:2]]) == 2
 
 
-def test_the_command_replays_one_game_of_a_file(
-    path: Path,
-    capsys: pytest.CaptureFixture[str],
-    only_line: OnlyLine,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_command_replays_one_game_of_a_file(path: Path, capsys, only_line, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert main(["replay", str(path), "--game", "2"]) == 0
     out = capsys.readouterr().out

@@ -36,7 +36,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_variants_are_trained_once_and_compared_with_the_base(tmp_path: Path) -> None:
+def test_variants_are_trained_once_and_compared_with_the_base(tmp_path):
     ablation = tiny_ablation(tmp_path, "search.selection=gumbel")
     done: list[int] = []
     ablation.train(1, done.append)
@@ -64,7 +64,7 @@ def test_variants_are_trained_once_and_compared_with_the_base(tmp_path: Path) ->
         assert 0 <= points <= 0.5, "the perfect player never loses"
 
 
-def test_each_variant_of_a_study_differs_from_its_base() -> None:
+def test_each_variant_of_a_study_differs_from_its_base():
     for study in STUDIES.values():
         small = [*study.small, "budget.evaluations=1"]
         base = load_config(CONFIGS / study.config, small)
@@ -72,7 +72,7 @@ def test_each_variant_of_a_study_differs_from_its_base() -> None:
             assert load_config(CONFIGS / study.config, [*small, *changes]) != base, name
 
 
-def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
+def test_a_run_that_fails_says_why(tmp_path):
     ablation = tiny_ablation(tmp_path)
     wrong = replace(ablation, variants={"a typo": ["search.selektion=gumbel"]})
     with pytest.raises(RunError, match=r"a-typo-3.*unknown key"):

@@ -1,7 +1,5 @@
 """The benchmark of actors receives games from actors that only sleep."""
 
-from pathlib import Path
-
 import pytest
 from benchmark_actors import compare_sleepers
 from helpers.runs.tiny_run import tiny_config
@@ -9,9 +7,7 @@ from helpers.runs.tiny_run import tiny_config
 from alphazero.games import make_game
 
 
-def test_a_driver_receives_games_from_sleeping_actors(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_driver_receives_games_from_sleeping_actors(tmp_path, capsys):
     game, nap = make_game("tic_tac_toe"), 0.005
     compare_sleepers(game, tiny_config(tmp_path), [1, 3], nap, 0.5, through_ray=False)
     _, _, *rows = capsys.readouterr().out.splitlines()

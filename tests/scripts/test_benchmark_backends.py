@@ -1,7 +1,6 @@
 """The benchmark of backends measures every library that is installed."""
 
 import benchmark_backends
-import pytest
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS
 
@@ -9,9 +8,7 @@ from alphazero.network.inference import backend
 
 
 @needs_onnx
-def test_every_library_has_a_row_and_torch_is_the_base(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_library_has_a_row_and_torch_is_the_base(monkeypatch, capsys):
     monkeypatch.setattr(backend, "openvino_is_installed", lambda: False)
     player = str(CHECKPOINTS / "tic_tac_toe.safetensors")
     table = benchmark_backends.measure(player, [1, 4], 1).splitlines()

@@ -2,7 +2,6 @@
 
 import argparse
 import math
-from pathlib import Path
 
 import benchmark_trees
 import pytest
@@ -31,7 +30,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-def test_a_device_answers_after_its_latency_and_one_batch_after_the_other(clock: Clock) -> None:
+def test_a_device_answers_after_its_latency_and_one_batch_after_the_other(clock: Clock):
     device = PacedDevice(1000, 0.3)
     device.wait_for(100)
     assert clock.now == pytest.approx(0.3, abs=1e-4)  # the latency outlasts 100 / 1000
@@ -42,7 +41,7 @@ def test_a_device_answers_after_its_latency_and_one_batch_after_the_other(clock:
     assert clock.now == pytest.approx(1.0, abs=1e-4)
 
 
-def test_the_benchmark_measures_each_number_of_workers_with_each_device(tmp_path: Path) -> None:
+def test_the_benchmark_measures_each_number_of_workers_with_each_device(tmp_path):
     config = tiny_config(tmp_path, "selfplay.parallel_games=8", "search.evaluation_cache_mib=0")
     shown: list[int] = []
     measured = benchmark_host(config, [1, 2], [2000.0], 0.001, 0.4, shown.append)
@@ -60,7 +59,7 @@ def test_the_benchmark_measures_each_number_of_workers_with_each_device(tmp_path
     assert 0 < measured[1].evaluations <= 2002
 
 
-def test_devices_are_read_or_refused() -> None:
+def test_devices_are_read_or_refused():
     assert devices("none") == ([], 0)
     assert devices("paced:30000,1e6:0.5") == ([3e4, 1e6], 0.5e-3)
     assert devices("paced") == (benchmark_trees.DEVICES, 0.3e-3)
@@ -78,7 +77,7 @@ def test_devices_are_read_or_refused() -> None:
 
 
 @pytest.mark.parametrize(("solver", "cache"), [(True, 1), (False, 1), (False, 0)])
-def test_the_parts_of_a_simulation_add_up(solver: bool, cache: int, tmp_path: Path) -> None:
+def test_the_parts_of_a_simulation_add_up(solver: bool, cache: int, tmp_path):
     config = tiny_config(
         tmp_path,
         "selfplay.parallel_games=16",

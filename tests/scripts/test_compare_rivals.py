@@ -52,9 +52,7 @@ def rows_after(
 
 
 @pytest.mark.usefixtures("config")
-def test_without_rivals_ours_is_measured_and_the_missing_are_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_rivals_ours_is_measured_and_the_missing_are_named(monkeypatch, capsys):
     lines, rows = rows_after(monkeypatch, capsys, ["jax", "pgx", "open_spiel"])
     installs = [line.partition(": missing ")[::2] for line in lines if "left out" in line]
     assert [name.split(" is ")[0] for name, _ in installs] == ["mctx + pgx", "OpenSpiel"]
@@ -67,9 +65,7 @@ def test_without_rivals_ours_is_measured_and_the_missing_are_named(
 
 
 @pytest.mark.usefixtures("config")
-def test_openspiel_is_measured_in_a_process_of_its_own(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_openspiel_is_measured_in_a_process_of_its_own(monkeypatch, capsys):
     pytest.importorskip("open_spiel")
     _, rows = rows_after(monkeypatch, capsys, ["jax"])
     assert rows[""] == ["simulations/s", "evaluations/s", "to OpenSpiel"]
@@ -79,14 +75,14 @@ def test_openspiel_is_measured_in_a_process_of_its_own(
     assert all(float(rows[name][2].split(" ")[0]) > 0 for name in compare_rivals.OURS)
 
 
-def test_mctx_plays_and_counts_the_root_too(config: Config) -> None:
+def test_mctx_plays_and_counts_the_root_too(config: Config):
     for package in compare_rivals.PACKAGES["mctx + pgx"]:
         pytest.importorskip(package)
     steps = mctx_selfplay(config, 4, 0)
     assert list(itertools.islice(steps, 45)) == [(4 * 8, 4 * 9)] * 45  # longer than a game
 
 
-def test_the_network_in_jax_answers_as_in_torch(config: Config) -> None:
+def test_the_network_in_jax_answers_as_in_torch(config: Config):
     jax = pytest.importorskip("jax")
     network = ResNet((2, 6, 7), 7, config.network, 1)
     for block in network.tower:

@@ -15,7 +15,7 @@ TREE = TwoPlyTree()
 SCRIPT = ROOT / "scripts" / "flat_mc_bias.py"
 
 
-def test_the_tree_is_the_one_that_is_drawn_and_no_game_to_choose() -> None:
+def test_the_tree_is_the_one_that_is_drawn_and_no_game_to_choose():
     assert LEAVES == ((50, 48), (62, 45, 58))
     assert not {"two_ply_tree", "TwoPlyTree"} & set(game_names())
     root = TREE.initial_state()
@@ -32,7 +32,7 @@ def test_the_tree_is_the_one_that_is_drawn_and_no_game_to_choose() -> None:
             assert ONGOING == TREE.outcome(leaf) == TREE.outcome(below)
 
 
-def test_moves_of_the_tree_are_typed_as_they_are_named() -> None:
+def test_moves_of_the_tree_are_typed_as_they_are_named():
     state = TREE.from_moves(["b2", "c3"])
     assert TREE.render(state) == "2 moves, branch 2, worth 58"
     assert TREE.parse_action(state, "17") == 16
@@ -41,7 +41,7 @@ def test_moves_of_the_tree_are_typed_as_they_are_named() -> None:
             TREE.parse_action(state, text)
 
 
-def test_flat_monte_carlo_settles_on_the_wrong_move_and_uct_finds_the_right_one() -> None:
+def test_flat_monte_carlo_settles_on_the_wrong_move_and_uct_finds_the_right_one():
     assert minimax_percentages() == [48, 45]
     found = estimate([100, 1_000, 60_000], runs=6, seed=1)
     flat, uct = found.means[:, -1]
@@ -54,9 +54,7 @@ def test_flat_monte_carlo_settles_on_the_wrong_move_and_uct_finds_the_right_one(
 
 
 @pytest.mark.parametrize(("runs", "code"), [(4, 0), (0, 2)])
-def test_the_script_prints_the_table_or_one_line(
-    runs: int, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_script_prints_the_table_or_one_line(runs: int, code: int, monkeypatch, capsys):
     command = ["flat_mc_bias.py", "--simulations", "500", "--runs", str(runs)]
     monkeypatch.setattr(sys, "argv", command)
     with pytest.raises(SystemExit) as ended:

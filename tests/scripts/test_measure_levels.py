@@ -2,7 +2,6 @@
 
 import argparse
 import itertools
-from pathlib import Path
 from typing import Any
 
 import measure_levels
@@ -43,7 +42,7 @@ def scores_of(known: Known, levels: list[LevelSettings]) -> list[float]:
     return [known.score(above, below, 0) for below, above in itertools.pairwise(levels)]
 
 
-def test_each_level_scores_as_wanted_against_the_one_below() -> None:
+def test_each_level_scores_as_wanted_against_the_one_below():
     known = Known(elo=600, anchor=1000)
     levels = find_levels(known, OPTIONS, 100)  # type: ignore[arg-type]
     assert len(levels) == 10
@@ -52,7 +51,7 @@ def test_each_level_scores_as_wanted_against_the_one_below() -> None:
     assert known.score(levels[0], ANCHOR, 0) < 0.3
 
 
-def test_the_steps_grow_until_the_first_level_loses_to_the_anchor() -> None:
+def test_the_steps_grow_until_the_first_level_loses_to_the_anchor():
     known = Known(elo=600, anchor=550)
     levels = find_levels(known, OPTIONS, 100)  # type: ignore[arg-type]
     scores = scores_of(known, levels)
@@ -61,12 +60,12 @@ def test_the_steps_grow_until_the_first_level_loses_to_the_anchor() -> None:
     assert known.score(levels[0], ANCHOR, 0) < 0.3
 
 
-def test_a_scale_without_room_for_ten_levels_is_refused() -> None:
+def test_a_scale_without_room_for_ten_levels_is_refused():
     with pytest.raises(RunError, match="no room for ten levels"):
         find_levels(Known(elo=1, anchor=0), OPTIONS, 100)  # type: ignore[arg-type]
 
 
-def test_games_are_kept_and_counted_from_either_side(tmp_path: Path) -> None:
+def test_games_are_kept_and_counted_from_either_side(tmp_path):
     saved = load_checkpoint_player(saved_player(tmp_path / "some.safetensors"))
     random, network = LevelSettings(0, random_moves=1.0), LevelSettings(0)
     measured = Measurement(saved, 0, 0, tmp_path)

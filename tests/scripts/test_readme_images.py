@@ -41,7 +41,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_series_shows_the_policy_and_the_value_of_each_network(run: Path) -> None:
+def test_a_series_shows_the_policy_and_the_value_of_each_network(run: Path):
     svg = draw_series(run, "a1 b2 c3").svg("series", DARK)
     written = [
         each.text for each in ElementTree.fromstring(svg).iter() if each.tag.endswith("text")
@@ -61,14 +61,14 @@ def test_a_series_shows_the_policy_and_the_value_of_each_network(run: Path) -> N
     assert {"untrained, %", "after 500 steps, %", "untrained"} <= set(written)
 
 
-def test_a_folder_without_networks_or_curves_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_networks_or_curves_is_refused(tmp_path):
     with pytest.raises(RunError, match=r"holds no step-\*\.safetensors"):
         draw_series(tmp_path, "")
     with pytest.raises(RunError, match="has no curves"):
         draw_run(made_run(tmp_path, {"replay/window": {1: 3.0}}))
 
 
-def test_the_figure_of_a_run_shows_its_finite_curves_and_intervals(tmp_path: Path) -> None:
+def test_the_figure_of_a_run_shows_its_finite_curves_and_intervals(tmp_path):
     curves = {
         "gate/elo": {2: 30.0, 3: 40.0},
         "gate/elo_low": {2: -10.0, 3: -math.inf},
@@ -101,9 +101,7 @@ def test_the_figure_of_a_run_shows_its_finite_curves_and_intervals(tmp_path: Pat
     assert min(map(float, re.findall(r"font(?:-size)?: ([\d.]+)px", svg))) >= 8
 
 
-def test_the_script_writes_both_kinds_of_picture(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_script_writes_both_kinds_of_picture(run: Path, tmp_path, monkeypatch):
     for name in ("a.svg", "a.png"):
         options = ["series", str(run), "--moves=a1", f"--save={tmp_path / name}"]
         monkeypatch.setattr(sys, "argv", ["readme_images.py", *options])

@@ -14,7 +14,7 @@ NOTEBOOK = ROOT / "scripts" / "tutorial.ipynb"
 MISSING = [each for each in ("nbclient", "ipykernel") if importlib.util.find_spec(each) is None]
 
 
-def test_the_notebook_is_small_has_no_outputs_and_no_commands_of_ipython() -> None:
+def test_the_notebook_is_small_has_no_outputs_and_no_commands_of_ipython():
     assert NOTEBOOK.stat().st_size < 200_000
     cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
     sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
@@ -29,7 +29,7 @@ def test_the_notebook_is_small_has_no_outputs_and_no_commands_of_ipython() -> No
 @pytest.mark.slow
 @pytest.mark.skipif(bool(MISSING), reason=f"{', '.join(MISSING)} is not installed")
 @pytest.mark.filterwarnings("ignore")
-def test_the_notebook_runs_and_its_player_plays_well() -> None:
+def test_the_notebook_runs_and_its_player_plays_well():
     import base64
 
     import nbformat

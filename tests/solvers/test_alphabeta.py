@@ -97,14 +97,14 @@ def positions(game: Game, count: int) -> list[State]:
 
 
 @every_game
-def test_the_heuristic_is_what_its_twin_says(game: Game) -> None:
+def test_the_heuristic_is_what_its_twin_says(game: Game):
     for state in positions(game, 40):
         found = game.rule_functions.heuristic(state)
         assert found == plain_heuristic(game, state)
         assert -HEURISTIC_SCALE < found < HEURISTIC_SCALE
 
 
-def test_a_depth_of_more_than_sixteen_bits_is_found_in_the_table() -> None:
+def test_a_depth_of_more_than_sixteen_bits_is_found_in_the_table():
     game = Nim(heap=9, most=8)
     search, bounds = AlphaBeta(game), (-INFINITE, INFINITE)
     search.start(game.initial_state(), 1)
@@ -116,9 +116,7 @@ def test_a_depth_of_more_than_sixteen_bits_is_found_in_the_table() -> None:
 @pytest.mark.parametrize("entries", [2, 1 << 12])
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @every_game
-def test_it_finds_the_score_of_a_search_without_pruning(
-    game: Game, depth: int, entries: int
-) -> None:
+def test_it_finds_the_score_of_a_search_without_pruning(game: Game, depth: int, entries: int):
     """It ends before the depth where the answer is already exact."""
     for state in positions(game, 5):
         search = searched(AlphaBeta(game, entries), state, depth)
@@ -131,7 +129,7 @@ def test_it_finds_the_score_of_a_search_without_pruning(
 @pytest.mark.parametrize(
     "game", [Mnk(), Mnk(2, 5, 3), ConnectFour(3, 4, 3), ConnectFour(4, 3, 3), Nim(11, 4)], ids=str
 )
-def test_a_search_to_the_end_is_exact_and_reports_how_soon(game: Game) -> None:
+def test_a_search_to_the_end_is_exact_and_reports_how_soon(game: Game):
     known: dict[bytes, int] = {}
 
     def exact(state: State) -> int:
@@ -156,7 +154,7 @@ def test_a_search_to_the_end_is_exact_and_reports_how_soon(game: Game) -> None:
 
 
 @pytest.mark.parametrize(("heap", "most"), [(15, 3), (33, 4)])
-def test_nim_is_solved_as_the_closed_form_has_it(heap: int, most: int) -> None:
+def test_nim_is_solved_as_the_closed_form_has_it(heap: int, most: int):
     game = Nim(heap, most)
     for left in (heap, heap - 1, heap - 2, heap - 3):
         state = game.initial_state()
@@ -171,7 +169,7 @@ def test_nim_is_solved_as_the_closed_form_has_it(heap: int, most: int) -> None:
 @pytest.mark.parametrize(
     "window", [(-1, 1), (0, 1), (-WON, -HEURISTIC_SCALE), (HEURISTIC_SCALE, WON)]
 )
-def test_a_window_gives_the_score_or_a_bound_beyond_it(window: tuple[int, int]) -> None:
+def test_a_window_gives_the_score_or_a_bound_beyond_it(window: tuple[int, int]):
     game = Mnk()
     low, high = window
     for state in positions(game, 20):
@@ -183,7 +181,7 @@ def test_a_window_gives_the_score_or_a_bound_beyond_it(window: tuple[int, int]) 
             assert found == true
 
 
-def test_what_it_finds_does_not_depend_on_searches_before_or_on_the_slices() -> None:
+def test_what_it_finds_does_not_depend_on_searches_before_or_on_the_slices():
     game = ConnectFour()
     worn, states = AlphaBeta(game, 64), positions(game, 12)
     for state in states:
@@ -196,7 +194,7 @@ def test_what_it_finds_does_not_depend_on_searches_before_or_on_the_slices() -> 
         assert worn.nodes - before == fresh.nodes
 
 
-def test_the_preference_decides_between_moves_that_are_alike() -> None:
+def test_the_preference_decides_between_moves_that_are_alike():
     game = Mnk()
     state = game.parse("X X .\nO O .\n. . .")
     for preference in itertools.islice(itertools.permutations(range(9)), 0, 300_000, 30_011):
@@ -210,7 +208,7 @@ def test_the_preference_decides_between_moves_that_are_alike() -> None:
         assert search.best_action() == corners[preference[corners].argmax()]
 
 
-def test_it_can_be_asked_at_any_time_once_a_ply_is_done() -> None:
+def test_it_can_be_asked_at_any_time_once_a_ply_is_done():
     game = make_game("gomoku")
     search = AlphaBeta(game)
     search.start(game.initial_state(), 9)
@@ -221,7 +219,7 @@ def test_it_can_be_asked_at_any_time_once_a_ply_is_done() -> None:
         assert 0 <= search.best_action() < game.num_actions
 
 
-def test_pruning_and_the_table_save_most_of_the_work() -> None:
+def test_pruning_and_the_table_save_most_of_the_work():
     """The tree of tic-tac-toe has 549,946 nodes."""
     game = Mnk()
     search = searched(AlphaBeta(game), game.initial_state(), 9)
@@ -230,7 +228,7 @@ def test_pruning_and_the_table_save_most_of_the_work() -> None:
     assert search.nodes < 20_000
 
 
-def test_the_table_may_answer_every_depth_of_a_long_search() -> None:
+def test_the_table_may_answer_every_depth_of_a_long_search():
     """On one point of Go only passes are legal, and the table knows the second one's draw."""
     game = make_game("go", rows=1, columns=1, komi_half_points=0, moves=2000)
     search = AlphaBeta(game)

@@ -148,7 +148,7 @@ def finished(search: Generator[None, None, int]) -> int:
     ],
     ids=str,
 )
-def test_answers_are_those_of_brute_force(game: LineGame, count: int, least: int) -> None:
+def test_answers_are_those_of_brute_force(game: LineGame, count: int, least: int):
     solver, values = solver_for(game), set()
     for state in random_states(game, count, least):
         found = solve_position(solver, state, ENOUGH)
@@ -157,7 +157,7 @@ def test_answers_are_those_of_brute_force(game: LineGame, count: int, least: int
     assert len(values) > 1 or min(game.rows, game.columns) < 3
 
 
-def test_winning_cells_are_those_that_complete_a_line_on_a_plain_board() -> None:
+def test_winning_cells_are_those_that_complete_a_line_on_a_plain_board():
     game = ConnectFour()
     board = sum(((1 << 6) - 1) << 7 * column for column in range(7))
     total = 0
@@ -185,14 +185,14 @@ SCORED = [
 
 
 @pytest.mark.parametrize(("moves", "score"), SCORED)
-def test_known_positions_have_their_scores(moves: str, score: int) -> None:
+def test_known_positions_have_their_scores(moves: str, score: int):
     game = ConnectFour()
     state = game.from_text(moves)
     assert score_of(BitboardSolver(6, 7), game, state) == score
 
 
 @pytest.mark.parametrize("game", [ConnectFour(), ConnectFour(5, 5)], ids=str)
-def test_a_score_counts_the_winners_stones_that_are_left_after_the_win(game: ConnectFour) -> None:
+def test_a_score_counts_the_winners_stones_that_are_left_after_the_win(game: ConnectFour):
     """One more than those; the two sides have as many, or the first one more."""
     solver, cells = BitboardSolver(game.rows, game.columns), game.rows * game.columns
     for state in random_states(game, 20, cells - 12):
@@ -204,7 +204,7 @@ def test_a_score_counts_the_winners_stones_that_are_left_after_the_win(game: Con
         assert score_of(solver, game, state) == value * (own - played + 1)
 
 
-def test_a_table_full_of_other_positions_changes_no_score() -> None:
+def test_a_table_full_of_other_positions_changes_no_score():
     game = ConnectFour()
     states = random_states(game, 12, 20)
     worn = BitboardSolver(6, 7)
@@ -218,15 +218,13 @@ def test_a_table_full_of_other_positions_changes_no_score() -> None:
     ("rows", "columns", "does"),
     [(6, 7, True), (7, 7, True), (1, 26, True), (18, 3, True), (7, 8, False), (26, 2, False)],
 )
-def test_a_board_fits_62_bits_or_has_the_generic_solver(
-    rows: int, columns: int, does: bool
-) -> None:
+def test_a_board_fits_62_bits_or_has_the_generic_solver(rows: int, columns: int, does: bool):
     assert fits(rows, columns) == does
     kinds = {type(solver_for(ConnectFour(rows, columns))), type(solver_for(ConnectFour()))}
     assert (len(kinds) == 1) == does
 
 
-def test_a_game_that_is_too_large_is_refused() -> None:
+def test_a_game_that_is_too_large_is_refused():
     game = make_game("gomoku", rows=8, columns=8)
     with pytest.raises(GameError, match=r"^too large to solve: 20,000 positions were not "):
         solve_position(solver_for(game), game.initial_state(), 20_000)
@@ -235,7 +233,7 @@ def test_a_game_that_is_too_large_is_refused() -> None:
         solve_position(solver_for(four), four.initial_state(), 200_000)
 
 
-def test_a_solver_that_gave_up_answers_the_next_question_rightly() -> None:
+def test_a_solver_that_gave_up_answers_the_next_question_rightly():
     for game, state in (
         (ConnectFour(), random_states(ConnectFour(), 1, 20)[0]),
         (Mnk(4, 4, 4), random_states(Mnk(4, 4, 4), 1, 6)[0]),
@@ -251,7 +249,7 @@ def test_a_solver_that_gave_up_answers_the_next_question_rightly() -> None:
         assert np.array_equal(after.best, fresh.best)
 
 
-def test_the_end_of_a_game_needs_no_answer() -> None:
+def test_the_end_of_a_game_needs_no_answer():
     game = ConnectFour()
     with pytest.raises(GameError, match="the game is over"):
         solve_position(solver_for(game), game.from_text("1212121"), ENOUGH)
@@ -271,7 +269,7 @@ def test_the_end_of_a_game_needs_no_answer() -> None:
         ),
     ],
 )
-def test_an_answer_is_printed_below_the_drawing(moves: str, lines: list[str]) -> None:
+def test_an_answer_is_printed_below_the_drawing(moves: str, lines: list[str]):
     game = Mnk()
     state = game.from_text(moves)
     text = describe(game, state, solve_position(solver_for(game), state, ENOUGH))

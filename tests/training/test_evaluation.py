@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.commands import OnlyLine
 from helpers.games import TIC_TAC_TOE
 from helpers.paths import CHECKPOINTS, CONFIGS
 from helpers.runs.events import points
@@ -59,9 +58,7 @@ for chips in range(16):
 # Anchors
 
 
-def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(tmp_path, monkeypatch):
     config = tiny_config(tmp_path, f"evaluation.anchors={NAMES}")
     monkeypatch.setattr(evaluation, "GAMES", 6)
     played: list[GameRecord] = []
@@ -96,9 +93,7 @@ def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(
     assert figures["anchors/elo_high"] == ratings.high[0]
 
 
-def test_a_perfect_player_is_rated_above_one_with_inverted_values(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_perfect_player_is_rated_above_one_with_inverted_values(tmp_path, monkeypatch):
     monkeypatch.setattr(evaluation, "GAMES", 40)
     config = tiny_config(tmp_path, 'evaluation.anchors=["random"]')
     matches = AnchorMatches(NIM, config)
@@ -123,15 +118,15 @@ def test_a_perfect_player_is_rated_above_one_with_inverted_values(
     ],
 )
 def test_invalid_anchors_are_refused_before_anything_is_played(
-    tmp_path: Path, only_line: OnlyLine, monkeypatch: pytest.MonkeyPatch, anchors: str, message: str
-) -> None:
+    tmp_path, only_line, monkeypatch, anchors: str, message: str
+):
     monkeypatch.chdir(tmp_path)
     line = only_line("train", CONFIGS / "tic_tac_toe.yaml", f"evaluation.anchors={anchors}")
     assert "evaluation.anchors" in line
     assert message in line
 
 
-def test_a_player_of_another_game_is_no_anchor(tmp_path: Path) -> None:
+def test_a_player_of_another_game_is_no_anchor(tmp_path):
     other = CHECKPOINTS / "connect_four.safetensors"
     with pytest.raises(ConfigError, match="players need one game"):
         AnchorMatches(TIC_TAC_TOE, tiny_config(tmp_path, f'evaluation.anchors=["{other}"]'))
@@ -141,9 +136,7 @@ def test_a_player_of_another_game_is_no_anchor(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("honest", [True, False])
-def test_a_network_that_knows_the_answers_is_right_at_every_stage(
-    tmp_path: Path, honest: bool
-) -> None:
+def test_a_network_that_knows_the_answers_is_right_at_every_stage(tmp_path, honest: bool):
     config = tiny_config(
         tmp_path, "evaluation.solved_positions_per_stage=5", "search.simulations=64"
     )
@@ -174,7 +167,7 @@ def test_a_network_that_knows_the_answers_is_right_at_every_stage(
             assert blunders == pytest.approx(1 - figures[f"solved/network_optimal/{stage}"])
 
 
-def test_a_game_without_known_answers_is_refused(tmp_path: Path) -> None:
+def test_a_game_without_known_answers_is_refused(tmp_path):
     config = tiny_config(tmp_path, "evaluation.solved_positions_per_stage=5")
     with pytest.raises(
         ConfigError, match=r"evaluation\.solved_positions_per_stage: exact answers are not known"
@@ -186,8 +179,8 @@ def test_a_game_without_known_answers_is_refused(tmp_path: Path) -> None:
 
 
 def test_measuring_draws_its_curves_and_changes_nothing_that_is_learned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finished_run: Path
-) -> None:
+    tmp_path, monkeypatch, finished_run: Path
+):
     monkeypatch.setattr(evaluation, "GAMES", 2)
     openings: list[list[Pairing]] = []
 

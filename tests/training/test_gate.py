@@ -95,9 +95,7 @@ def simulate(
 @pytest.mark.parametrize(
     ("elo", "passing", "share"), [(-50, 0.09, 0.76), (0, 0.54, 0.86), (50, 0.92, 0.76)]
 )
-def test_the_default_gate_errs_and_costs_as_its_keys_say(
-    elo: float, passing: float, share: float
-) -> None:
+def test_the_default_gate_errs_and_costs_as_its_keys_say(elo: float, passing: float, share: float):
     default = GateConfig()
     figures = simulate(elo, 1000, default.games, default.threshold)
     # The standard error of a share of 1/2 is 1.6 %.
@@ -105,19 +103,19 @@ def test_the_default_gate_errs_and_costs_as_its_keys_say(
 
 
 @pytest.mark.parametrize(("games", "threshold"), [(100, 0.5), (400, 0.55), (40, 0.45)])
-def test_the_rating_of_equal_challengers_does_not_drift(games: int, threshold: float) -> None:
+def test_the_rating_of_equal_challengers_does_not_drift(games: int, threshold: float):
     """What the accepted ones score would add 14 to 22 Elo a gate. The standard error is 0.8."""
     *_, gain = simulate(0, 6000, games, threshold)
     assert abs(gain) < 2
 
 
 @pytest.mark.parametrize("elo", [-50, 50, 200])
-def test_the_rating_grows_by_what_the_accepted_challengers_are_better(elo: float) -> None:
+def test_the_rating_grows_by_what_the_accepted_challengers_are_better(elo: float):
     passing, _, gain = simulate(elo, 1000)
     assert gain == pytest.approx(passing * elo, abs=6)
 
 
-def test_repeated_games_neither_end_a_gate_nor_count_in_its_gain() -> None:
+def test_repeated_games_neither_end_a_gate_nor_count_in_its_gain():
     distinct = match(*[(1, 1)] * 10)
     assert judge(record_scores(TIC_TAC_TOE, distinct), 0, 0.5, 0.4) == (True, pytest.approx(0.5))
     repeated = [record(side, 1, pair, (side,)) for pair in range(10) for side in (0, 1)]
@@ -126,7 +124,7 @@ def test_repeated_games_neither_end_a_gate_nor_count_in_its_gain() -> None:
 
 
 @pytest.mark.parametrize(("values", "games"), [((1, 1), 40), ((1, -1), 100), ((-1, -1), 40)])
-def test_a_gate_ends_early_if_its_first_games_decide(values: tuple[int, int], games: int) -> None:
+def test_a_gate_ends_early_if_its_first_games_decide(values: tuple[int, int], games: int):
     def play(pairings: Sequence[Pairing]) -> list[GameRecord]:
         return [
             dataclasses.replace(record(side, values[side], 0), pairing=pairing, actions=moves)
@@ -166,9 +164,7 @@ def test_both_players_of_a_gate_fill_their_batches_until_the_last_games():
         assert min(player.sizes[: len(player.sizes) // 2]) >= 20
 
 
-def test_a_gate_on_a_gpu_has_the_threads_that_its_own_games_need(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_gate_on_a_gpu_has_the_threads_that_its_own_games_need(monkeypatch):
     given: list[int] = []
     monkeypatch.setattr(backend, "resolve_device", lambda _: "cuda")
     monkeypatch.setattr(gate, "play_schedule", lambda *arguments: given.append(arguments[4]) or [])

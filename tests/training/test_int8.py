@@ -35,7 +35,7 @@ def set_limits(patch: pytest.MonkeyPatch, agreement: float, value_error: float) 
     patch.setattr(quantization, "MAX_VALUE_ERROR", value_error)
 
 
-def test_best_moves_and_values_are_compared_as_by_hand() -> None:
+def test_best_moves_and_values_are_compared_as_by_hand():
     exact = np.array([[3, 1, 2], [0, 5, 1], [1, 2, 9], [4, 4.5, 0]]), np.array([0.5, -0.25, 1, 0])
     logits = np.array([[9, 8, 7], [0, 0, 0.5], [7, 8, 9], [5, 4.5, 0]])
     other = logits, np.array([0.25, -0.25, 0.5, 0.25])
@@ -47,7 +47,7 @@ def test_best_moves_and_values_are_compared_as_by_hand() -> None:
     ("agreement", "value_error", "good"),
     [(0.9, 0.1, True), (0.89, 0.1, False), (0.9, 0.11, False), (1, 0, True), (0, 2, False)],
 )
-def test_both_limits_must_be_kept(agreement: float, value_error: float, good: bool) -> None:
+def test_both_limits_must_be_kept(agreement: float, value_error: float, good: bool):
     with pytest.MonkeyPatch.context() as patch:
         set_limits(patch, 0.9, 0.1)
         assert QuantizationError(agreement, value_error).good is good
@@ -76,7 +76,7 @@ def wild() -> ResNet:
     return network
 
 
-def test_positions_to_calibrate_and_to_check_on_are_distinct_ones_of_the_window() -> None:
+def test_positions_to_calibrate_and_to_check_on_are_distinct_ones_of_the_window():
     replay = random_replay()
     game = replay.game
     known = set()
@@ -99,7 +99,7 @@ def test_positions_to_calibrate_and_to_check_on_are_distinct_ones_of_the_window(
 
 
 @needs_openvino
-def test_a_sound_network_is_rounded_and_a_wild_one_is_not() -> None:
+def test_a_sound_network_is_rounded_and_a_wild_one_is_not():
     replay = random_replay()
     sound = OpenVINOEvaluator(scrambled(), "float32")
     rounded, comparison, calibration = quantize(sound, replay, [1])
@@ -118,7 +118,7 @@ def test_a_sound_network_is_rounded_and_a_wild_one_is_not() -> None:
 
 
 @needs_openvino
-def test_the_same_seed_rounds_to_the_same_answers_and_another_to_others() -> None:
+def test_the_same_seed_rounds_to_the_same_answers_and_another_to_others():
     replay = random_replay()
     evaluator = OpenVINOEvaluator(scrambled(), "float32")
     _, observations = sample_positions(replay, np.random.default_rng(9))
@@ -131,14 +131,14 @@ def test_the_same_seed_rounds_to_the_same_answers_and_another_to_others() -> Non
 
 
 @needs_openvino
-def test_before_there_are_games_nothing_is_rounded() -> None:
+def test_before_there_are_games_nothing_is_rounded():
     evaluator = OpenVINOEvaluator(scrambled(), "float32")
     empty = ReplayBuffer(CONNECT_FOUR, replay_config())
     assert quantize(evaluator, empty, [1]) == (evaluator, None, None)
 
 
 @needs_openvino
-def test_ranges_do_not_depend_on_how_weights_lie_in_memory() -> None:
+def test_ranges_do_not_depend_on_how_weights_lie_in_memory():
     """A learner's lie channels-last, those of a file do not."""
     network = load_checkpoint(CHECKPOINTS / "connect_four.safetensors").network()
     shape = 64, *network.observation_shape
@@ -172,9 +172,7 @@ def run_in_int8(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @needs_openvino
-def test_a_run_in_int8_resumes_to_the_very_same_files(
-    run_in_int8: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_in_int8_resumes_to_the_very_same_files(run_in_int8: Path, tmp_path, monkeypatch):
     options = [*NEWEST, INT8]
     set_limits(monkeypatch, 0, 2)
     broken = loop.train(tiny_config(tmp_path, *options, "budget.iterations=2"))
@@ -188,11 +186,8 @@ def test_a_run_in_int8_resumes_to_the_very_same_files(
 
 @needs_openvino
 def test_a_run_whose_limits_nothing_keeps_plays_as_without_int8_and_says_so(
-    run_in_int8: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    run_in_int8: Path, tmp_path, capsys, monkeypatch
+):
     set_limits(monkeypatch, 1, 0)
     refused = loop.train(tiny_config(tmp_path / "refused", *NEWEST, INT8))
     lines = [line for line in capsys.readouterr().out.splitlines() if "self-play stays in" in line]
@@ -205,7 +200,7 @@ def test_a_run_whose_limits_nothing_keeps_plays_as_without_int8_and_says_so(
     assert results_of(refused) != results_of(run_in_int8)
 
 
-def test_where_torch_computes_a_run_in_int8_is_the_run_without(tmp_path: Path) -> None:
+def test_where_torch_computes_a_run_in_int8_is_the_run_without(tmp_path):
     torch_alone = "inference.backend=torch"
     asked, plain = (
         loop.train(tiny_config(tmp_path / name, *NEWEST, torch_alone, "budget.iterations=2", *more))
@@ -217,7 +212,7 @@ def test_where_torch_computes_a_run_in_int8_is_the_run_without(tmp_path: Path) -
 
 
 @needs_openvino
-def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path: Path) -> None:
+def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path):
     seen: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         gate, play = iteration.run_gate, iteration.play_games
@@ -238,7 +233,7 @@ def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path: P
 
 
 @needs_openvino
-def test_the_benchmark_measures_what_self_play_computes_with(tmp_path: Path) -> None:
+def test_the_benchmark_measures_what_self_play_computes_with(tmp_path):
     mixed, plain = (
         SelfPlayBenchmark(tiny_config(tmp_path, *keys), 1).measure(0.2) for keys in ([INT8], [])
     )

@@ -178,8 +178,8 @@ def defaults(tmp_path_factory: pytest.TempPathFactory) -> Callable[[tuple[str, .
 
 @pytest.mark.parametrize("key", CASES)
 def test_each_key_of_search_and_selfplay_reaches_what_plays(
-    key: str, defaults: Callable[[tuple[str, ...]], Played], tmp_path: Path
-) -> None:
+    key: str, defaults: Callable[[tuple[str, ...]], Played], tmp_path
+):
     value, read, expected, others = CASES[key]
     without = defaults(others)
     played = play_an_iteration(tmp_path, *others, f"{key}={value}")
@@ -187,9 +187,7 @@ def test_each_key_of_search_and_selfplay_reaches_what_plays(
     assert read(played) == expected
 
 
-def test_the_simulations_of_a_move_grow_with_the_positions(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_simulations_of_a_move_grow_with_the_positions(monkeypatch, tmp_path):
     played: list[tuple[int, int]] = []
     play_games = iteration.play_games
 
@@ -242,9 +240,7 @@ def all_pairs(options: dict[str, tuple[str, ...]]) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("row", all_pairs(OPTIONS), ids=lambda row: "-".join(row.values()))
-def test_self_play_keeps_its_word_in_every_pair_of_options(
-    row: dict[str, str], tmp_path: Path
-) -> None:
+def test_self_play_keeps_its_word_in_every_pair_of_options(row: dict[str, str], tmp_path):
     settings = [f"{key}={value}" for key, value in row.items()]
     sizes = "search.simulations=40", "selfplay.fast_simulations=20"
     played = play_an_iteration(tmp_path, *sizes, *settings)
@@ -266,7 +262,7 @@ def test_self_play_keeps_its_word_in_every_pair_of_options(
         assert record.outcome != ONGOING
 
 
-def test_every_key_of_search_and_selfplay_is_checked_here() -> None:
+def test_every_key_of_search_and_selfplay_is_checked_here():
     keys = {
         f"{section}.{each.name}"
         for section, settings in (("search", SearchConfig), ("selfplay", SelfplayConfig))
@@ -276,9 +272,7 @@ def test_every_key_of_search_and_selfplay_is_checked_here() -> None:
     assert keys - {"selfplay.distributed"} == set(CASES)
 
 
-def test_numbers_that_an_observer_returns_are_curves_and_recorded_games_can_be_read(
-    tmp_path: Path,
-) -> None:
+def test_numbers_that_an_observer_returns_are_curves_and_recorded_games_can_be_read(tmp_path):
     def observe(event: dict[str, Any]) -> dict[str, float] | None:
         if event["event"] != "iteration":
             return None
@@ -300,7 +294,7 @@ def test_numbers_that_an_observer_returns_are_curves_and_recorded_games_can_be_r
     [({"loss/total": 1}, "'loss/total' cannot be added"), ({"mine": "1"}, "mine must be a number")],
 )
 def test_a_curve_of_an_observer_needs_a_name_of_its_own_and_numbers(
-    values: dict[str, Any], message: str, tmp_path: Path
-) -> None:
+    values: dict[str, Any], message: str, tmp_path
+):
     with pytest.raises(AlphaZeroError, match=f"observe: {message}"):
         TensorBoardWriter(tmp_path, 0).write_more(1, values)

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from filelock import FileLock, Timeout
 from helpers.bugs.damage import cut_in_half, flip_bit
-from helpers.commands import OnlyLine, exit_code
+from helpers.commands import exit_code
 from helpers.processes import HANG, until
 from helpers.runs.events import points
 from helpers.runs.tiny_run import (
@@ -207,8 +207,8 @@ def kill_often(place: Path, kills: int, seed: int) -> list[list[Any]]:
 @pytest.mark.arithmetic
 @pytest.mark.parametrize(("kills", "seed"), [(4, 1), pytest.param(200, 2, marks=pytest.mark.slow)])
 def test_a_run_killed_at_any_instant_resumes_to_the_very_same_files(
-    tmp_path: Path, kills: int, seed: int
-) -> None:
+    tmp_path, kills: int, seed: int
+):
     happened = kill_often(tmp_path, kills, seed)
     assert len(happened) >= kills
     assert len({iteration for _, iteration in happened}) >= ITERATIONS - 1, "kills were not spread"
@@ -229,9 +229,7 @@ def test_a_run_killed_at_any_instant_resumes_to_the_very_same_files(
 
 @pytest.mark.arithmetic
 @pytest.mark.slow
-def test_a_process_killed_by_the_clock_resumes_to_the_very_same_files(
-    reference: Path, tmp_path: Path
-) -> None:
+def test_a_process_killed_by_the_clock_resumes_to_the_very_same_files(reference: Path, tmp_path):
     kills, rng = 20, random.Random(4)
     (tmp_path / "tiny.yaml").write_text(OPEN_GATE)
     run = tmp_path / "runs/tiny"
@@ -256,9 +254,7 @@ def test_a_process_killed_by_the_clock_resumes_to_the_very_same_files(
 # --- Ctrl-C, and a run that is in use ------------------------------------------------------------
 
 
-def test_ctrl_c_leaves_with_130_and_the_command_that_goes_on(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_ctrl_c_leaves_with_130_and_the_command_that_goes_on(tmp_path, monkeypatch):
     """The lock of the run is held while it plays."""
     place = tmp_path / "with a space"
     place.mkdir()
@@ -291,7 +287,7 @@ def test_ctrl_c_leaves_with_130_and_the_command_that_goes_on(
     assert manifest_of(run)["iteration"] == 1
 
 
-def test_a_run_in_use_refuses_a_second_process_in_one_line(run: Path, only_line: OnlyLine) -> None:
+def test_a_run_in_use_refuses_a_second_process_in_one_line(run: Path, only_line):
     before = fingerprint(run)
     with FileLock(run / "run.lock"):
         assert f"{run} is in use by another process" in only_line(*RESUME, run, MORE)
@@ -299,9 +295,7 @@ def test_a_run_in_use_refuses_a_second_process_in_one_line(run: Path, only_line:
     assert go_on(run) == 0
 
 
-def test_ctrl_c_before_anything_is_saved_says_so(
-    tmp_path: Path, monkeypatch: Patch, capsys: Capture
-) -> None:
+def test_ctrl_c_before_anything_is_saved_says_so(tmp_path, monkeypatch, capsys):
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -320,9 +314,7 @@ def test_ctrl_c_before_anything_is_saved_says_so(
 
 
 @pytest.mark.arithmetic
-def test_a_continued_run_equals_one_that_had_the_larger_budget_from_the_start(
-    run: Path, tmp_path: Path
-) -> None:
+def test_a_continued_run_equals_one_that_had_the_larger_budget_from_the_start(run: Path, tmp_path):
     assert go_on(run, ITERATIONS + 2) == 0
     (tmp_path / "whole").mkdir()
     whole = train_in(tmp_path / "whole", f"budget.iterations={ITERATIONS + 2}")
@@ -330,7 +322,7 @@ def test_a_continued_run_equals_one_that_had_the_larger_budget_from_the_start(
     assert fingerprint(run) == fingerprint(whole)
 
 
-def test_resuming_a_finished_run_says_so_and_changes_nothing(run: Path, capsys: Capture) -> None:
+def test_resuming_a_finished_run_says_so_and_changes_nothing(run: Path, capsys):
     names, before = files_of(run), (fingerprint(run), manifest_of(run))
     assert main(["train", "--resume", str(run)]) == 0
     out = capsys.readouterr().out
@@ -352,17 +344,15 @@ def test_resuming_a_finished_run_says_so_and_changes_nothing(run: Path, capsys: 
     ],
 )
 def test_settings_that_define_a_run_cannot_change(
-    reference: Path, only_line: OnlyLine, override: str, message: str
-) -> None:
+    reference: Path, only_line, override: str, message: str
+):
     before = fingerprint(reference)
     line = only_line(*RESUME, reference, override)
     assert all(each in line for each in (str(reference), message, "cannot change"))
     assert fingerprint(reference) == before
 
 
-def test_a_configuration_edited_by_hand_is_refused_with_the_way_to_change_it(
-    run: Path, only_line: OnlyLine
-) -> None:
+def test_a_configuration_edited_by_hand_is_refused_with_the_way_to_change_it(run: Path, only_line):
     config = run / "config.yaml"
     text = config.read_text()
     assert "  seed: 5\n" in text
@@ -374,7 +364,7 @@ def test_a_configuration_edited_by_hand_is_refused_with_the_way_to_change_it(
     assert go_on(run, ITERATIONS) == 0
 
 
-def test_no_flipped_bit_of_a_configuration_is_gone_on_with(run: Path, capsys: Capture) -> None:
+def test_no_flipped_bit_of_a_configuration_is_gone_on_with(run: Path, capsys):
     config = run / "config.yaml"
     whole = config.read_bytes()
     for number, bit in enumerate(random.Random(0).sample(range(8 * len(whole)), 100)):
@@ -387,8 +377,8 @@ def test_no_flipped_bit_of_a_configuration_is_gone_on_with(run: Path, capsys: Ca
 
 @pytest.mark.parametrize("writes", [1, 2, 3])
 def test_a_kill_while_overrides_are_saved_leaves_a_run_that_resumes(
-    run: Path, monkeypatch: Patch, writes: int
-) -> None:
+    run: Path, monkeypatch, writes: int
+):
     done = []
 
     def deadly(path: Path, data: bytes) -> None:
@@ -408,8 +398,8 @@ def test_a_kill_while_overrides_are_saved_leaves_a_run_that_resumes(
 
 
 def test_a_new_run_over_an_old_one_is_refused_with_the_command_that_resumes(
-    reference: Path, tmp_path: Path, only_line: OnlyLine
-) -> None:
+    reference: Path, tmp_path, only_line
+):
     before = fingerprint(reference)
     (tmp_path / "tiny.yaml").write_text(YAML)
     names = [f"run.folder={reference.parent}", f"run.name={reference.name}"]
@@ -420,9 +410,7 @@ def test_a_new_run_over_an_old_one_is_refused_with_the_command_that_resumes(
 
 
 @pytest.mark.parametrize("name", ["nothing", "a" * 300, "file"])
-def test_resuming_without_a_run_is_refused_in_one_line(
-    tmp_path: Path, only_line: OnlyLine, name: str
-) -> None:
+def test_resuming_without_a_run_is_refused_in_one_line(tmp_path, only_line, name: str):
     (tmp_path / "file").write_text("")
     assert str(tmp_path / name) in only_line(*RESUME, tmp_path / name)
     assert files_of(tmp_path) == {"file"}
@@ -451,7 +439,7 @@ def expected_files(run: Path) -> set[str]:
     }
 
 
-def test_a_finished_run_holds_the_files_of_the_design_and_no_other(reference: Path) -> None:
+def test_a_finished_run_holds_the_files_of_the_design_and_no_other(reference: Path):
     names, manifest = files_of(reference), manifest_of(reference)
     curves = {name for name in names if name.startswith("events.out.tfevents.")}
     assert len(curves) == 1
@@ -464,13 +452,13 @@ def test_a_finished_run_holds_the_files_of_the_design_and_no_other(reference: Pa
     assert not torn_files(reference)
 
 
-def test_every_step_file_stays_when_all_are_kept(tmp_path: Path) -> None:
+def test_every_step_file_stays_when_all_are_kept(tmp_path):
     run = train(tiny_config(tmp_path, "run.keep_checkpoints=0", "budget.iterations=3"))
     steps = sorted(run.glob("step-*.safetensors"))
     assert [load_checkpoint(path).iteration for path in steps] == [0, 1, 2, 3]
 
 
-def test_left_overs_are_swept(run: Path) -> None:
+def test_left_overs_are_swept(run: Path):
     left = [
         *(".best.safetensors.0a1b2c.temporary", "state/.manifest.json.0a1b2c.temporary"),
         *("replay/.games-000001.npz.0a1b2c.temporary", "games/.x.txt.0a1b2c.temporary"),
@@ -483,7 +471,7 @@ def test_left_overs_are_swept(run: Path) -> None:
     assert files_of(run).isdisjoint(left)
 
 
-def test_resuming_repairs_the_copy_of_the_best_player(run: Path) -> None:
+def test_resuming_repairs_the_copy_of_the_best_player(run: Path):
     best = run / "best.safetensors"
     whole = best.read_bytes()
     for data in (None, b"an older player", whole[:100]):
@@ -524,8 +512,8 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_file_is_named_in_one_line(
-    run: Path, capsys: Capture, only_line: OnlyLine, alarm: None, damage: str
-) -> None:
+    run: Path, capsys, only_line, alarm: None, damage: str
+):
     names = [*manifest_of(run)["hashes"], "state/manifest.json"]
     assert len(names) >= 6
     for name in names:
@@ -581,9 +569,7 @@ BY_HAND: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize("command", ["resume", "check"])
-def test_a_manifest_written_by_hand_is_refused_in_one_line(
-    run: Path, capsys: Capture, command: str
-) -> None:
+def test_a_manifest_written_by_hand_is_refused_in_one_line(run: Path, capsys, command: str):
     manifest = run / "state/manifest.json"
     whole = manifest.read_bytes()
     arguments = ["check", str(run)] if command == "check" else ["train", "--resume", str(run)]
@@ -612,7 +598,7 @@ STRANGE: list[Callable[[Path], object]] = [
 ]
 
 
-def test_a_strange_manifest_is_refused_in_one_line(run: Path, only_line: OnlyLine) -> None:
+def test_a_strange_manifest_is_refused_in_one_line(run: Path, only_line):
     manifest = run / "state/manifest.json"
     whole = manifest.read_bytes()
     for number, damage in enumerate(STRANGE):
@@ -623,7 +609,7 @@ def test_a_strange_manifest_is_refused_in_one_line(run: Path, only_line: OnlyLin
         manifest.write_bytes(whole)
 
 
-def test_a_damaged_configuration_is_named(run: Path, capsys: Capture) -> None:
+def test_a_damaged_configuration_is_named(run: Path, capsys):
     config = run / "config.yaml"
     text = config.read_text()
     for damaged in (text[:300], "\0", text.replace("seed:", "sead:"), "run: [", None):
@@ -639,9 +625,7 @@ def test_a_damaged_configuration_is_named(run: Path, capsys: Capture) -> None:
 # --- numbers that are none -----------------------------------------------------------------------
 
 
-def test_a_learning_rate_that_explodes_stops_at_its_step_and_the_run_resumes(
-    tmp_path: Path, only_line: OnlyLine
-) -> None:
+def test_a_learning_rate_that_explodes_stops_at_its_step_and_the_run_resumes(tmp_path, only_line):
     wild = ["learner.learning_rate=1.0e+30", "learner.max_grad_norm=0"]
     run = tmp_path / "tiny"
     with pytest.raises(RunError, match="training stopped at step 1: ") as caught:
@@ -657,15 +641,13 @@ def test_a_learning_rate_that_explodes_stops_at_its_step_and_the_run_resumes(
 # --- budgets -------------------------------------------------------------------------------------
 
 
-def test_a_budget_of_samples_ends_the_run_at_the_first_iteration_that_reaches_it(
-    tmp_path: Path,
-) -> None:
+def test_a_budget_of_samples_ends_the_run_at_the_first_iteration_that_reaches_it(tmp_path):
     run = train(tiny_config(tmp_path, "budget.samples=60", "budget.iterations=50"))
     *_, (_, before), (_, last) = points(run, "selfplay/positions")
     assert before < 60 <= last == manifest_of(run)["positions"]
 
 
-def test_a_budget_of_minutes_ends_the_run_by_the_clock(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_a_budget_of_minutes_ends_the_run_by_the_clock(tmp_path, monkeypatch):
     clock = iter(range(1_000_000))
     monkeypatch.setattr(iteration, "time", SimpleNamespace(monotonic=lambda: 10.0 * next(clock)))
     config = tiny_config(tmp_path, "budget.minutes=3", "budget.iterations=50")
@@ -679,7 +661,7 @@ def test_a_budget_of_minutes_ends_the_run_by_the_clock(tmp_path: Path, monkeypat
 # --- the loop ------------------------------------------------------------------------------------
 
 
-def test_a_gate_adds_its_gain_to_the_rating_whether_it_accepts_or_not(tmp_path: Path) -> None:
+def test_a_gate_adds_its_gain_to_the_rating_whether_it_accepts_or_not(tmp_path):
     training = Training(RunDirectory.create(tiny_config(tmp_path)), 1)
     state = training.run.state
     gates = [(3, 120, 100, 100), (4, 80, 70, 170), (0, -50, -5, 165)]
@@ -694,9 +676,7 @@ def test_a_gate_adds_its_gain_to_the_rating_whether_it_accepts_or_not(tmp_path: 
         assert state.best == (player_name(step) if wins else before)
 
 
-def test_no_two_purposes_and_no_two_iterations_have_random_numbers_in_common(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_no_two_purposes_and_no_two_iterations_have_random_numbers_in_common(tmp_path, monkeypatch):
     draw, seeds = RunDirectory.seed, []
 
     def watch(run: RunDirectory, purpose: int) -> list[int]:
@@ -715,7 +695,7 @@ def test_no_two_purposes_and_no_two_iterations_have_random_numbers_in_common(
     assert len(streams) == len(seeds)
 
 
-def test_batches_drawn_ahead_are_those_drawn_in_turn(tmp_path: Path) -> None:
+def test_batches_drawn_ahead_are_those_drawn_in_turn(tmp_path):
     training = Training(RunDirectory.create(tiny_config(tmp_path)), 1)
     training.iterate(lambda *_: None)
     in_turn = [training.batch(step) for step in range(6)]
@@ -726,8 +706,8 @@ def test_batches_drawn_ahead_are_those_drawn_in_turn(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("reuse", "batch"), [(0.3, 16), (1.7, 7)])
 def test_the_learner_does_the_steps_that_the_positions_are_good_for_and_no_more(
-    tmp_path: Path, reuse: float, batch: int
-) -> None:
+    tmp_path, reuse: float, batch: int
+):
     options = f"replay.ratio={reuse}", f"learner.batch_size={batch}", "budget.iterations=2"
     run = train(tiny_config(tmp_path, *options))
     manifest = manifest_of(run)
@@ -762,9 +742,7 @@ EVERY_OPTION = {
 
 
 @pytest.mark.parametrize("kind", EVERY_OPTION)
-def test_a_run_with_every_option_resumes_to_the_very_same_files(
-    tmp_path: Path, monkeypatch: Patch, kind: str
-) -> None:
+def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path, monkeypatch, kind: str):
     monkeypatch.setattr(resignation, "RESIGN_FALSE_POSITIVES", 1.0)
     monkeypatch.setattr(resignation, "RESIGN_THRESHOLD_MAX", 0.1)
     options = EVERY_OPTION[kind]

@@ -1,7 +1,6 @@
 """The games that a run keeps for people to look at, and the place that it writes to."""
 
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +14,7 @@ from alphazero.training.loop import resume, train
 from alphazero.training.manifest import run_folder
 
 
-def test_games_for_people_are_kept_of_the_newest_iterations_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_games_for_people_are_kept_of_the_newest_iterations_alone(tmp_path, monkeypatch):
     """A gate at every second of four iterations; the window has left the first."""
     monkeypatch.setattr(run_directory, "KEPT_GAMES", 2)
     kept = "replay.window_minimum=16", "replay.window_maximum=16"
@@ -40,7 +37,7 @@ def test_games_for_people_are_kept_of_the_newest_iterations_alone(
     assert not verify(first).faults
 
 
-def test_a_run_whose_folder_was_moved_does_not_write_into_another(tmp_path: Path) -> None:
+def test_a_run_whose_folder_was_moved_does_not_write_into_another(tmp_path):
     """As by: mv RUN old; cp -r old RUN; alphazero train --resume RUN."""
     config, digests = tiny_config(tmp_path), {}
     run, old = run_folder(config), tmp_path / "old"
@@ -58,6 +55,6 @@ def test_a_run_whose_folder_was_moved_does_not_write_into_another(tmp_path: Path
     assert not verify(run).faults
 
 
-def test_games_without_sgf_are_kept_a_line_each(tmp_path: Path) -> None:
+def test_games_without_sgf_are_kept_a_line_each(tmp_path):
     folder = train(tiny_config(tmp_path, "game.name=connect_four", "budget.iterations=2"))
     assert load_played(folder / "games/gate-000002.jsonl")

@@ -38,13 +38,13 @@ def numbers(bits: int) -> list[int]:
     return [0, (1 << bits) - 1, *powers, *(dice.getrandbits(bits) for _ in range(1000))]
 
 
-def test_set_bits_are_counted() -> None:
+def test_set_bits_are_counted():
     for bits, kind in ((64, np.uint64), (63, np.int64)):
         wanted = [number.bit_count() for number in numbers(bits)]
         assert counts_of(np.array(numbers(bits), kind)).tolist() == wanted
 
 
-def test_a_hash_is_that_of_plain_integers() -> None:
+def test_a_hash_is_that_of_plain_integers():
     for kind in (np.uint64, np.int64, np.uint32):
         words = np.array(numbers(32), np.uint64).astype(kind)
         words[-1] = np.iinfo(kind).max
@@ -57,7 +57,7 @@ def test_a_hash_is_that_of_plain_integers() -> None:
     assert hash_of(negative) == hash_of(negative.view(np.uint64))
 
 
-def test_scrambled_numbers_are_the_output_of_splitmix64() -> None:
+def test_scrambled_numbers_are_the_output_of_splitmix64():
     # The first outputs for seed 1234567 in the reference implementation (Vigna, splitmix64.c).
     seed, step = 1234567, 0x9E3779B97F4A7C15
     states = [(seed + step * number) % 2**64 for number in (1, 2, 3)]

@@ -54,9 +54,7 @@ class FullDisk:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_new_file_holds_exactly_the_bytes_given_and_the_umask_decides_who_may_read(
-    tmp_path: Path,
-) -> None:
+def test_a_new_file_holds_exactly_the_bytes_given_and_the_umask_decides_who_may_read(tmp_path):
     (tmp_path / "plain").write_bytes(NEW)
     for data in (b"", NEW, bytes(range(256)) * 10_000):
         write_atomic(tmp_path / "file", data)
@@ -68,8 +66,8 @@ def test_a_new_file_holds_exactly_the_bytes_given_and_the_umask_decides_who_may_
 @pytest.mark.parametrize("code", ADVICE)
 @pytest.mark.parametrize("call", ["open", "write", "fsync", "replace"])
 def test_a_failing_write_leaves_the_old_file_whole_and_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, code: int
-) -> None:
+    tmp_path, monkeypatch, call: str, code: int
+):
     target = tmp_path / "step-1.safetensors"
     target.write_bytes(OLD)
     with monkeypatch.context() as patch:
@@ -86,7 +84,7 @@ def test_a_failing_write_leaves_the_old_file_whole_and_no_other(
     assert str(caught.value) == f"cannot write {target}: {reason}; {ADVICE[code]}"
 
 
-def test_links_stay_and_modes_are_kept(tmp_path: Path) -> None:
+def test_links_stay_and_modes_are_kept(tmp_path):
     (tmp_path / "far").mkdir()
     target, link = tmp_path / "far" / "file", tmp_path / "link"
     link.symlink_to(target)
@@ -103,9 +101,7 @@ def test_links_stay_and_modes_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [lambda path: write_atomic(path, NEW), check_writable])
-def test_what_is_no_regular_file_is_never_replaced(
-    tmp_path: Path, write: Callable[[Path], None]
-) -> None:
+def test_what_is_no_regular_file_is_never_replaced(tmp_path, write: Callable[[Path], None]):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "to device").symlink_to("/dev/null")
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
@@ -117,9 +113,7 @@ def test_what_is_no_regular_file_is_never_replaced(
     assert Path("/dev/null").is_char_device()
 
 
-def test_an_interrupt_leaves_no_temporary_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_leaves_no_temporary_file(tmp_path, monkeypatch):
     def interrupt(descriptor: int) -> None:
         raise KeyboardInterrupt
 
@@ -129,9 +123,7 @@ def test_an_interrupt_leaves_no_temporary_file(
     assert names_in(tmp_path) == []
 
 
-def test_the_file_is_synced_before_its_name_and_then_the_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_file_is_synced_before_its_name_and_then_the_name(tmp_path, monkeypatch):
     calls = []
     fsync, replace = os.fsync, os.replace
 
@@ -154,9 +146,7 @@ def test_the_file_is_synced_before_its_name_and_then_the_name(
     assert calls == ["sync .file", "rename", "sync folde"]
 
 
-def test_a_file_system_that_cannot_sync_folders_is_forgiven(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_system_that_cannot_sync_folders_is_forgiven(tmp_path, monkeypatch):
     fsync = os.fsync
 
     def only_files(descriptor: int) -> None:
@@ -169,7 +159,7 @@ def test_a_file_system_that_cannot_sync_folders_is_forgiven(
     assert (tmp_path / "file").read_bytes() == NEW
 
 
-def test_impossible_places_are_named_in_one_line(tmp_path: Path) -> None:
+def test_impossible_places_are_named_in_one_line(tmp_path):
     (tmp_path / "file").write_bytes(OLD)
     places = {
         tmp_path / "missing" / "file": "no such file or directory; check the path",
@@ -187,7 +177,7 @@ def test_impossible_places_are_named_in_one_line(tmp_path: Path) -> None:
     assert names_in(tmp_path) == ["file"]
 
 
-def test_only_regular_files_are_read_up_to_the_limit(tmp_path: Path) -> None:
+def test_only_regular_files_are_read_up_to_the_limit(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"12345678")
     assert read_limited(path, 8) == b"12345678"
@@ -203,7 +193,7 @@ def test_only_regular_files_are_read_up_to_the_limit(tmp_path: Path) -> None:
         sha256_of(tmp_path / "none")
 
 
-def test_hashes_are_those_of_the_standard_and_of_hashlib(tmp_path: Path) -> None:
+def test_hashes_are_those_of_the_standard_and_of_hashlib(tmp_path):
     # FIPS 180-4, the example for "abc".
     expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert sha256_hex(b"abc") == expected

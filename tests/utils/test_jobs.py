@@ -210,9 +210,7 @@ def test_a_failure_ahead_is_raised_in_its_turn(threads: int):
 
 @pytest.mark.parametrize("number", STOPS)
 @pytest.mark.parametrize("times", [1, 2])
-def test_a_block_goes_on_to_its_end_unless_it_is_stopped_twice(
-    number: signal.Signals, times: int
-) -> None:
+def test_a_block_goes_on_to_its_end_unless_it_is_stopped_twice(number: signal.Signals, times: int):
     done: list[str] = []
 
     @defer_interrupts(lambda: done.append("announced"))
@@ -227,7 +225,7 @@ def test_a_block_goes_on_to_its_end_unless_it_is_stopped_twice(
     assert done == ["announced", *["went on"] * (not is_stopped)]
 
 
-def test_an_error_of_the_block_comes_before_it() -> None:
+def test_an_error_of_the_block_comes_before_it():
     @defer_interrupts()
     def work() -> None:
         signal.raise_signal(signal.SIGINT)
@@ -237,7 +235,7 @@ def test_an_error_of_the_block_comes_before_it() -> None:
         work()
 
 
-def test_a_block_inside_another_leaves_it_to_the_outer_one() -> None:
+def test_a_block_inside_another_leaves_it_to_the_outer_one():
     done: list[str] = []
 
     @defer_interrupts(lambda: done.append("outer"))
@@ -251,7 +249,7 @@ def test_a_block_inside_another_leaves_it_to_the_outer_one() -> None:
     assert done == ["outer", "went on"]
 
 
-def test_a_signal_that_raises_nothing_is_left_as_it_is() -> None:
+def test_a_signal_that_raises_nothing_is_left_as_it_is():
     heard: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
     with defer_interrupts():
@@ -260,7 +258,7 @@ def test_a_signal_that_raises_nothing_is_left_as_it_is() -> None:
     assert heard == [signal.SIGINT]
 
 
-def test_another_thread_changes_nothing() -> None:
+def test_another_thread_changes_nothing():
     found: list[object] = []
 
     def work() -> None:

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from helpers.commands import exit_code
@@ -21,14 +20,12 @@ print(usable_cores())
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity masks here")
-def test_a_process_held_to_one_core_counts_one() -> None:
+def test_a_process_held_to_one_core_counts_one():
     asked = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True)
     assert asked.stdout == "1\n"
 
 
-def test_without_a_mask_all_cores_count_and_python_knows_better(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_a_mask_all_cores_count_and_python_knows_better(monkeypatch):
     monkeypatch.delattr(os, "process_cpu_count", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1, 3, 5}, raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
@@ -76,13 +73,8 @@ GIB = 1 << 30
     ],
 )
 def test_the_limits_of_a_container_count(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    groups: str,
-    files: dict[str, str],
-    cores: int,
-    memory: int | None,
-) -> None:
+    tmp_path, monkeypatch, groups: str, files: dict[str, str], cores: int, memory: int | None
+):
     """The files are as Linux writes them, by Documentation/admin-guide/cgroup-v1 and cgroup-v2."""
     monkeypatch.setattr(machine, "CGROUPS", tmp_path / "mount")
     monkeypatch.setattr(machine, "OWN_CGROUPS", tmp_path / "own")
@@ -99,9 +91,7 @@ def test_the_limits_of_a_container_count(
 
 
 @pytest.mark.integration
-def test_commands_play_on_the_cores_that_they_may_use(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_play_on_the_cores_that_they_may_use(monkeypatch, capsys):
     """The workers of a benchmark are a line of its output, and on a CPU one for each core."""
     monkeypatch.delattr(os, "process_cpu_count", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)

@@ -13,9 +13,7 @@ class Screen(io.StringIO):
 
 
 @pytest.mark.parametrize("stream", [Screen, io.StringIO])
-def test_a_bar_is_drawn_on_a_terminal_alone(
-    monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO]
-) -> None:
+def test_a_bar_is_drawn_on_a_terminal_alone(monkeypatch, stream: type[io.StringIO]):
     screen = stream()
     monkeypatch.setattr("sys.stderr", screen)
     assert shows_bars() == (stream is Screen)
@@ -33,6 +31,6 @@ def test_a_bar_is_drawn_on_a_terminal_alone(
     assert shows_bars() == (stream is Screen)
 
 
-def test_lines_go_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_go_to_standard_output(capsys):
     say("iteration 1")
     assert capsys.readouterr() == ("iteration 1\n", "")

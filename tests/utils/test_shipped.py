@@ -18,7 +18,7 @@ ONLY_IN_THE_REPOSITORY = {
 """`integration/test_wheel.py` limits the wheel to 20 MB."""
 
 
-def test_the_wheel_holds_every_configuration_and_player_but_the_larger_one_of_go() -> None:
+def test_the_wheel_holds_every_configuration_and_player_but_the_larger_one_of_go():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     assert included.pop("configs") == "alphazero/shipped/configs"
@@ -29,9 +29,7 @@ def test_the_wheel_holds_every_configuration_and_player_but_the_larger_one_of_go
     assert {"connect_four", "go_9x9", "nim"} <= shipped_configs().keys()
 
 
-def test_a_name_stands_for_its_file_unless_there_is_such_a_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_stands_for_its_file_unless_there_is_such_a_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shipped = {"one": tmp_path / "far" / "one.yaml"}
     assert find_shipped("one", shipped) == shipped["one"]
@@ -40,9 +38,7 @@ def test_a_name_stands_for_its_file_unless_there_is_such_a_path(
     assert find_shipped("one", shipped) == Path("one")
 
 
-def test_names_work_in_an_empty_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_names_work_in_an_empty_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert load_config("nim", ["run.seed=5"]).run.name == "nim"
     assert find_checkpoint(Path("hex_7x7")) == ROOT / "checkpoints" / "hex_7x7.safetensors"
@@ -66,20 +62,14 @@ def test_names_work_in_an_empty_folder(
     ],
 )
 def test_a_misspelt_name_is_answered_with_a_suggestion(
-    arguments: list[str],
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    arguments: list[str], name: str, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     assert exit_code(*arguments) == 2
     assert f"; did you mean '{name}'?" in capsys.readouterr().err
 
 
-def test_players_are_listed_with_size_training_and_strength(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_players_are_listed_with_size_training_and_strength(capsys):
     assert exit_code("list") == 0
     lines = capsys.readouterr().out.splitlines()
     begin = lines.index("players")

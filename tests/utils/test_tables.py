@@ -1,7 +1,6 @@
 """Tables line up as text, come back from CSV, and replace only a table of their own kind."""
 
 import csv
-from pathlib import Path
 
 import pytest
 
@@ -9,13 +8,13 @@ from alphazero.errors import RunError
 from alphazero.utils.tables import align, check_csv, markdown_table, save_csv
 
 
-def test_columns_line_up() -> None:
+def test_columns_line_up():
     assert align([("", "a", "run b"), ("loss", "1.5", "12"), ("elo", "-", "")]) == (
         "        a  run b\nloss  1.5     12\nelo     -"
     )
 
 
-def test_a_table_in_markdown_has_a_head_a_rule_and_its_rows() -> None:
+def test_a_table_in_markdown_has_a_head_a_rule_and_its_rows():
     assert markdown_table(("a", "b"), [("1", ""), ("x | y", "||")]).splitlines() == [
         "| a | b |",
         "| --- | --- |",
@@ -25,7 +24,7 @@ def test_a_table_in_markdown_has_a_head_a_rule_and_its_rows() -> None:
     assert markdown_table(["a"], []) == "| a |\n| --- |"
 
 
-def test_a_table_comes_back_from_its_file(tmp_path: Path) -> None:
+def test_a_table_comes_back_from_its_file(tmp_path):
     path = tmp_path / "a.csv"
     save_csv(path, ["run", "a key"], [["one, two", "[1, 2]"], ['"', 3.0], ["x", 0.1 + 0.2]])
     with path.open(newline="") as file:
@@ -33,7 +32,7 @@ def test_a_table_comes_back_from_its_file(tmp_path: Path) -> None:
     assert rows == [["run", "a key"], ["one, two", "[1, 2]"], ['"', "3"], ["x", repr(0.1 + 0.2)]]
 
 
-def test_only_a_table_with_the_same_first_column_is_replaced(tmp_path: Path) -> None:
+def test_only_a_table_with_the_same_first_column_is_replaced(tmp_path):
     path = tmp_path / "a.csv"
     check_csv(path, "run")
     path.write_text("")

@@ -35,7 +35,7 @@ from alphazero.records.gtp_notation import GtpNotation
 REGRESSION = TESTS / "regression"
 
 
-def test_a_recorded_session_is_answered_as_it_was() -> None:
+def test_a_recorded_session_is_answered_as_it_was():
     text = (TESTS / "data" / "gtp_session.txt").read_text()
     blocks = [block.split("\n", 1) for block in text.strip().split("\n\n")]
     talk = GtpTalk("minimax:depth=9", "tic_tac_toe")
@@ -50,7 +50,7 @@ def test_a_recorded_session_is_answered_as_it_was() -> None:
             assert reply.rstrip("\n") == expected, line
 
 
-def test_the_commands_of_the_specification_are_listed() -> None:
+def test_the_commands_of_the_specification_are_listed():
     specification = """
         protocol_version name version known_command list_commands quit boardsize clear_board komi
         play genmove fixed_handicap place_free_handicap set_free_handicap loadsgf reg_genmove undo
@@ -74,11 +74,11 @@ def test_the_commands_of_the_specification_are_listed() -> None:
         ("", None),
     ],
 )
-def test_a_line_is_read_as_the_specification_says(line: str, read: GtpLine | None) -> None:
+def test_a_line_is_read_as_the_specification_says(line: str, read: GtpLine | None):
     assert read_line(line) == read
 
 
-def test_an_answer_holds_no_empty_line_but_its_end() -> None:
+def test_an_answer_holds_no_empty_line_but_its_end():
     assert format_reply("3", "a\n\n\nb ") == "=3 a\nb\n\n"
     assert format_reply("3", "\na\nb") == "=3\na\nb\n\n"
     assert format_reply("3", "") == "=3\n\n"
@@ -94,12 +94,12 @@ def test_an_answer_holds_no_empty_line_but_its_end() -> None:
         ("othello.tst", "random", "othello"),
     ],
 )
-def test_regression_files_pass(file: str, player: str, game: str) -> None:
+def test_regression_files_pass(file: str, player: str, game: str):
     assert regress(REGRESSION / file, GtpTalk(player, game)) == []
 
 
 @pytest.mark.parametrize("name", [name for name in game_names() if name != "mnk"])
-def test_every_legal_move_is_found_by_its_name_in_every_game(name: str) -> None:
+def test_every_legal_move_is_found_by_its_name_in_every_game(name: str):
     game, rng = make_game(name), np.random.default_rng(2)
     vertices = GtpNotation(game)
     state = game.initial_state()
@@ -115,7 +115,7 @@ def test_every_legal_move_is_found_by_its_name_in_every_game(name: str) -> None:
             break
 
 
-def test_columns_have_no_letter_i_and_rows_count_as_the_game_counts_them() -> None:
+def test_columns_have_no_letter_i_and_rows_count_as_the_game_counts_them():
     gomoku = GtpNotation(make_game("gomoku"))
     assert gomoku.cell_name(0) == "A15"
     assert gomoku.cell_name(8) == "J15"
@@ -127,7 +127,7 @@ def test_columns_have_no_letter_i_and_rows_count_as_the_game_counts_them() -> No
     assert not GtpNotation(make_game("nim")).has_cells
 
 
-def test_a_checkpoint_names_the_one_game_board_and_komi_that_it_plays(tmp_path: Path) -> None:
+def test_a_checkpoint_names_the_one_game_board_and_komi_that_it_plays(tmp_path):
     one_size = dataclasses.replace(TINY, heads="dense")
     talk = GtpTalk(str(saved_player(tmp_path / "go.safetensors", "go", one_size)), "go")
     path = tmp_path / "game.sgf"
@@ -144,9 +144,7 @@ def test_a_checkpoint_names_the_one_game_board_and_komi_that_it_plays(tmp_path: 
         assert talk.ask(line) == f"{reply}\n\n"
 
 
-def test_a_go_player_with_convolutional_heads_takes_any_board_and_prints_so_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_go_player_with_convolutional_heads_takes_any_board_and_prints_so_once(tmp_path, capsys):
     path = saved_player(tmp_path / "go.safetensors", "go", ANY_SIZE)
     talk = GtpTalk(str(path), "go")
     assert talk.ask("boardsize 9") == "=\n\n"
@@ -161,7 +159,7 @@ def test_a_go_player_with_convolutional_heads_takes_any_board_and_prints_so_once
     assert not capsys.readouterr().err
 
 
-def test_a_go_player_that_sees_komi_plays_any_komi_and_handicap(tmp_path: Path) -> None:
+def test_a_go_player_that_sees_komi_plays_any_komi_and_handicap(tmp_path):
     path = saved_player(tmp_path / "go.safetensors", "go:rows=7,columns=7,features=1")
     talk = GtpTalk(str(path), "go:rows=7,columns=7,features=1")
     assert talk.ask("play b D4") == talk.ask("komi 5.5") == "=\n\n"
@@ -175,7 +173,7 @@ def test_a_go_player_that_sees_komi_plays_any_komi_and_handicap(tmp_path: Path) 
     assert re.fullmatch(r"= ([A-G][1-7]|pass)\n\n", talk.ask("genmove w"))
 
 
-def test_the_tree_follows_the_game_and_is_forgotten_with_what_is_taken_back() -> None:
+def test_the_tree_follows_the_game_and_is_forgotten_with_what_is_taken_back():
     talk = GtpTalk("uct:400", "connect_four")
     talk.ask("genmove b")
     talk.ask("undo")
@@ -216,7 +214,7 @@ INFO = r"info move [A-G][1-6] visits \d+ winrate {n} prior {n} lcb {n} order \d+
     ("word", "number"),
     [("lz-analyze", r"\d{1,5}"), ("analyze", r"\d{1,5}"), ("kata-analyze", r"[01]\.\d{6}")],
 )
-def test_analysis_is_streamed_until_the_next_line_comes(word: str, number: str) -> None:
+def test_analysis_is_streamed_until_the_next_line_comes(word: str, number: str):
     steps = [(f"7 {word} b 1", r"=7\n(info .*\n){3}"), ("8 name", "=8")]
     output = GtpTalk("uct:50", "connect_four", lambda talk: kept_talking(talk, *steps)).run()
     body, end, rest = output.partition("\n\n")
@@ -235,7 +233,7 @@ def test_analysis_is_streamed_until_the_next_line_comes(word: str, number: str) 
     assert visits[-1] > 50  # an analysis goes on beyond a move's simulations
 
 
-def test_analysis_reports_the_statistics_of_the_search() -> None:
+def test_analysis_reports_the_statistics_of_the_search():
     talk = GtpTalk("uct:500", "tic_tac_toe")
     for line in ("play b a1", "play w b2", "play b a2", "play w c3", "reg_genmove b"):
         talk.ask(line)
@@ -259,9 +257,7 @@ def test_analysis_reports_the_statistics_of_the_search() -> None:
         ("b interval x", "interval must be an integer"),
     ],
 )
-def test_a_request_that_is_not_understood_is_refused_with_a_message(
-    arguments: str, message: str
-) -> None:
+def test_a_request_that_is_not_understood_is_refused_with_a_message(arguments: str, message: str):
     talk = GtpTalk("uct:5", "tic_tac_toe")
     assert talk.ask(f"lz-analyze {arguments}").startswith(f"? {message}")
     assert talk.ask("lz-analyze b 1 ownership true").startswith("=\n")
@@ -281,7 +277,7 @@ def numbers_after(word: str, reply: str, count: int) -> list[float]:
     return [float(number) for number in words[words.index(word) + 1 :][:count]]
 
 
-def test_kata_analyze_has_score_and_ownership_for_the_player_to_move(tmp_path: Path) -> None:
+def test_kata_analyze_has_score_and_ownership_for_the_player_to_move(tmp_path):
     talk = GtpTalk(go_player(tmp_path, "ownership", "margin"), GO_3X3)
     for line, player in (("play b a1", 1), ("play w b2", 0)):
         talk.ask(line)
@@ -306,7 +302,7 @@ def test_kata_analyze_has_score_and_ownership_for_the_player_to_move(tmp_path: P
         assert "ownership" not in reply
 
 
-def test_before_the_end_the_network_says_which_stones_are_dead(tmp_path: Path) -> None:
+def test_before_the_end_the_network_says_which_stones_are_dead(tmp_path):
     talk = GtpTalk(go_player(tmp_path, "ownership"), GO_3X3)
     for line in ("play b a1", "play w c3", "play b a2", "play w c1"):
         talk.ask(line)
@@ -328,7 +324,7 @@ def test_before_the_end_the_network_says_which_stones_are_dead(tmp_path: Path) -
     assert len(talk.ask("final_status_list alive").split()) == 5
 
 
-def test_players_without_a_tree_say_that_they_have_none() -> None:
+def test_players_without_a_tree_say_that_they_have_none():
     talk = GtpTalk("random", "tic_tac_toe")
     for line in ("lz-analyze", "kata-genmove_analyze b"):
         assert talk.ask(line).startswith("? not supported: this player does not search a tree")
@@ -336,7 +332,7 @@ def test_players_without_a_tree_say_that_they_have_none() -> None:
 
 
 @pytest.mark.parametrize("word", ["genmove_analyze", "lz-genmove_analyze", "kata-genmove_analyze"])
-def test_a_move_found_before_the_first_interval_is_reported_once(word: str) -> None:
+def test_a_move_found_before_the_first_interval_is_reported_once(word: str):
     talk = GtpTalk("uct:60", "tic_tac_toe")
     begin, info, move = talk.ask(f"3 {word} b 100000").rstrip("\n").split("\n")
     assert begin == "=3"
@@ -346,7 +342,7 @@ def test_a_move_found_before_the_first_interval_is_reported_once(word: str) -> N
     assert talk.ask(f"{word} w 100000 maxmoves 2").count("info move") == 2
 
 
-def test_a_player_that_ponders_thinks_while_nothing_is_asked() -> None:
+def test_a_player_that_ponders_thinks_while_nothing_is_asked():
     def lines(talk: GtpTalk) -> Iterator[str]:
         yield "genmove b"
         wait_until(lambda: talk.engine.analyzer.search.simulations >= 2000)
@@ -373,9 +369,7 @@ def test_a_player_that_ponders_thinks_while_nothing_is_asked() -> None:
         ("time_left b 0 0", 0.0, 0.15),
     ],
 )
-def test_time_is_used_and_not_overstepped(
-    settings: str, least: float, most: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_time_is_used_and_not_overstepped(settings: str, least: float, most: float, monkeypatch):
     clock = SlowClock()
     monkeypatch.setattr(analyzer, "time", clock)
     talk = GtpTalk("uct", "connect_four")
@@ -384,7 +378,7 @@ def test_time_is_used_and_not_overstepped(
     assert least <= clock.now <= most
 
 
-def test_a_player_named_with_its_simulations_runs_them_with_and_without_a_clock() -> None:
+def test_a_player_named_with_its_simulations_runs_them_with_and_without_a_clock():
     talk = GtpTalk("uct:30", "tic_tac_toe")
     for setting in ("time_settings 0 1 0", "kgs-time_settings none", "time_settings 1000 0 0"):
         talk.ask("clear_board")
@@ -394,7 +388,7 @@ def test_a_player_named_with_its_simulations_runs_them_with_and_without_a_clock(
         assert talk.engine.analyzer.search.simulations == before + 30
 
 
-def test_komi_and_size_of_go_are_options_of_players_that_play_any() -> None:
+def test_komi_and_size_of_go_are_options_of_players_that_play_any():
     talk = GtpTalk("random", "go")
     for line in ("boardsize 7", "time_settings 60 0 0", "fixed_handicap 2", "time_left b 40 0"):
         assert talk.ask(line)[0] == "="
@@ -416,14 +410,14 @@ def test_komi_and_size_of_go_are_options_of_players_that_play_any() -> None:
     assert GtpTalk("random", "hex").ask("get_komi") == "= 0\n\n"
 
 
-def test_stop_ends_pondering() -> None:
+def test_stop_ends_pondering():
     talk = GtpTalk("uct:30", "connect_four", ["genmove b", "stop"], ponder=True)
     talk.run()
     assert talk.engine.own_move == -1
 
 
 @pytest.mark.parametrize(("player", "own"), [("minimax:depth=2", None), ("minimax:seconds=1", 1)])
-def test_a_player_has_its_own_limits_again_without_a_clock(player: str, own: float | None) -> None:
+def test_a_player_has_its_own_limits_again_without_a_clock(player: str, own: float | None):
     talk = GtpTalk(player, "tic_tac_toe")
     searching = talk.engine.analyzer.player
     assert isinstance(searching, MinimaxPlayer)
@@ -435,7 +429,7 @@ def test_a_player_has_its_own_limits_again_without_a_clock(player: str, own: flo
     assert searching.seconds == own
 
 
-def test_games_are_loaded_from_sgf(tmp_path: Path) -> None:
+def test_games_are_loaded_from_sgf(tmp_path):
     path = tmp_path / "game.sgf"
     path.write_text("(;GM[1]SZ[5]KM[0]AB[aa][bb];W[cc](;B[dd];W[])(;B[ee]))")
     talk = GtpTalk("random", "go")
@@ -456,9 +450,7 @@ def moves_of(talk: GtpTalk) -> str:
     return " ".join(game.action_names(game.initial_state(), talk.engine.moves))
 
 
-def test_a_file_is_loaded_as_far_as_it_goes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_is_loaded_as_far_as_it_goes(tmp_path, capsys):
     path, talk = tmp_path / "game.sgf", GtpTalk("random", "go:rows=5,columns=5")
     suicide = ";B[ba];W[ee];B[bb];W[ed];B[ac];W[aa];B[de];W[ab];B[dd]"
     for text, moves, warning in (
@@ -506,7 +498,7 @@ PLAUSIBLE = f"""
 )
 def test_leaving_during_a_search_ends_the_search(
     player: str, line: str, endings: list[str], answered: str
-) -> None:
+):
     def lines(_: GtpTalk) -> Iterator[str]:
         yield line
         time.sleep(0.5)
@@ -518,7 +510,7 @@ def test_leaving_during_a_search_ends_the_search(
     assert re.fullmatch(answered, output), output
 
 
-def test_lines_still_unanswered_on_leaving_are_answered_at_once() -> None:
+def test_lines_still_unanswered_on_leaving_are_answered_at_once():
     def lines(_: GtpTalk) -> Iterator[str]:
         yield "genmove b"
         time.sleep(0.6)
@@ -531,13 +523,13 @@ def test_lines_still_unanswered_on_leaving_are_answered_at_once() -> None:
     assert re.fullmatch(move + name + move + name + "=\n\n", output)
 
 
-def test_a_script_that_is_sent_at_once_gets_whole_searches() -> None:
+def test_a_script_that_is_sent_at_once_gets_whole_searches():
     start = time.monotonic()
     GtpTalk("uct:seconds=1", "connect_four", ["genmove b", "quit"]).run()
     assert time.monotonic() - start >= 1
 
 
-def test_every_line_is_answered_once_whatever_it_is() -> None:
+def test_every_line_is_answered_once_whatever_it_is():
     rng = random.Random(20_000)
     talks = [GtpTalk("uct:2", "mnk:rows=4,columns=4,length=3"), GtpTalk("random", "tic_tac_toe")]
     sound = "play b a1,play w b2,genmove w,genmove b,undo,clear_board,showboard,time_left b 0 1"
@@ -570,7 +562,7 @@ def test_every_line_is_answered_once_whatever_it_is() -> None:
     assert answered > 15_000
 
 
-def test_a_line_too_long_or_the_end_of_all_lines_ends_nothing_badly() -> None:
+def test_a_line_too_long_or_the_end_of_all_lines_ends_nothing_badly():
     talk = GtpTalk("random", "tic_tac_toe", ["x" * 100_000, "1" * 50, "name"])
     assert talk.run() == (
         "? line too long: at most 65,536 characters\n\n? unknown command\n\n= alphazero\n\n"
@@ -601,7 +593,7 @@ def play_games(command: str, game_text: str, games: int = 2) -> None:
 
 
 @pytest.mark.integration
-def test_our_client_plays_our_server() -> None:
+def test_our_client_plays_our_server():
     play_games(served("uct:simulations=20", "--game", "connect_four"), "connect_four")
 
 
@@ -610,19 +602,17 @@ def program(name: str) -> str | None:
 
 
 @pytest.mark.skipif(not program("gnugo"), reason="no GNU Go")
-def test_gnu_go_plays_to_the_end_by_our_rules() -> None:
+def test_gnu_go_plays_to_the_end_by_our_rules():
     options = "--mode gtp --level 0 --chinese-rules --positional-superko --capture-all-dead"
     play_games(f"{program('gnugo')} {options}", "go:rows=5,columns=5")
 
 
 @pytest.mark.skipif(not program("gtp-rhino"), reason="no rhino")
-def test_gtp_rhino_plays_to_the_end_by_our_rules() -> None:
+def test_gtp_rhino_plays_to_the_end_by_our_rules():
     play_games(f"{program('gtp-rhino')} --level 1", "othello", games=6)
 
 
-def test_the_command_line_serves_a_player(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_line_serves_a_player(monkeypatch, capsys):
     lines = ["genmove b", "quit"]
     monkeypatch.setattr("alphazero.frontends.gtp.session.lines_of", lambda _: iter(lines))
     assert cli.main(["gtp", "random", "--game", "tic_tac_toe"]) == 0

@@ -1,7 +1,5 @@
 """Reviews in SGF, read by sgfmill and by our own reader."""
 
-from pathlib import Path
-
 import pytest
 from helpers.games import TIC_TAC_TOE
 from sgfmill import sgf
@@ -35,7 +33,7 @@ PLAYED = PlayedGame(GO, ("A", "B"), MOVES, 2, comments=("", "a \\ bold ] move", 
 TEXT = annotated_sgf(PLAYED, EVALUATIONS, review_moves(MOVES, EVALUATIONS))
 
 
-def test_another_reader_finds_comments_marks_and_better_lines() -> None:
+def test_another_reader_finds_comments_marks_and_better_lines():
     game = sgf.Sgf_game.from_string(TEXT)
     nodes = game.get_main_sequence()
     assert [node.get_move() for node in nodes[1:]] == [
@@ -55,7 +53,7 @@ def test_another_reader_finds_comments_marks_and_better_lines() -> None:
     assert [len(node) for node in nodes] == [1, 2, 2, 2, 0]
 
 
-def test_it_is_read_back_and_written_again_as_it_was(tmp_path: Path) -> None:
+def test_it_is_read_back_and_written_again_as_it_was(tmp_path):
     path = tmp_path / "reviewed.sgf"
     path.write_text(TEXT)
     (played,) = load_played(path)
@@ -69,7 +67,7 @@ def test_it_is_read_back_and_written_again_as_it_was(tmp_path: Path) -> None:
     assert again.splitlines()[-8:] == TEXT.splitlines()[-8:]
 
 
-def test_an_exact_end_is_described_in_words() -> None:
+def test_an_exact_end_is_described_in_words():
     state = TIC_TAC_TOE.initial_state()
     moves = tuple(TIC_TAC_TOE.parse_action(state, name) for name in ("a1", "b1"))
     line = tuple(TIC_TAC_TOE.parse_action(state, name) for name in ("b2", "a2"))

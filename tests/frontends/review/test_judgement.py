@@ -27,7 +27,7 @@ from alphazero.frontends.review.judgement import (
         (100.0, Judgement.BLUNDER, "??"),
     ],
 )
-def test_the_loss_judges_a_move(loss: float, judgement: Judgement, sign: str) -> None:
+def test_the_loss_judges_a_move(loss: float, judgement: Judgement, sign: str):
     assert judgement_of(loss) is judgement
     assert judgement.sign == sign
     assert judgement.is_bad == bool(sign)
@@ -39,18 +39,18 @@ def test_the_loss_judges_a_move(loss: float, judgement: Judgement, sign: str) ->
     # e^-2.177 = 0.11338, e^-4.354 = 0.01286; the last is below 0.
     [(0, 99.9999), (10, 63.583), (25, 31.571), (50, 8.530), (100, 0.0)],
 )
-def test_the_accuracy_of_a_move_falls_with_its_loss(loss: float, accuracy: float) -> None:
+def test_the_accuracy_of_a_move_falls_with_its_loss(loss: float, accuracy: float):
     assert move_accuracy(loss) == pytest.approx(accuracy, abs=0.02)
 
 
-def test_the_accuracy_of_a_side_is_the_mean_of_two_means() -> None:
+def test_the_accuracy_of_a_side_is_the_mean_of_two_means():
     # weighted (3 * 100 + 1 * 50) / 4 = 87.5; harmonic 2 / (1/100 + 1/50) = 66.667
     assert side_accuracy([100, 50], [3, 1]) == pytest.approx((87.5 + 200 / 3) / 2)
     # A worthless move counts as 1 % in the harmonic mean: 2 / (1/100 + 1) = 1.980.
     assert side_accuracy([100, 0], [1, 1]) == pytest.approx((50 + 200 / 101) / 2)
 
 
-def test_a_move_weighs_as_much_as_the_chances_change_around_it() -> None:
+def test_a_move_weighs_as_much_as_the_chances_change_around_it():
     # Few moves: windows of two positions, whose deviation is half of their difference.
     assert move_weights([50, 50, 60, 100, 100]) == [0.5, 5.0, 12.0, 0.5]
     # 40 moves: windows of four positions; the last holds 50, 50, 50 and 90.
@@ -60,7 +60,7 @@ def test_a_move_weighs_as_much_as_the_chances_change_around_it() -> None:
     assert move_weights([50.0] * 40 + [54.0])[-1] == pytest.approx(4 * math.sqrt(3) / 4)
 
 
-def test_a_whole_review_has_the_figures_computed_by_hand() -> None:
+def test_a_whole_review_has_the_figures_computed_by_hand():
     # Chances of player 0: 60, 50, 55, 55. Player 0 loses 10, then 0; player 1 loses 5.
     evaluations = [
         Evaluation(0.2, best=(1,), line=(1,), choices=5),
@@ -84,7 +84,7 @@ def test_a_whole_review_has_the_figures_computed_by_hand() -> None:
     assert review.count(1, Judgement.MISTAKE) == 0
 
 
-def test_moves_of_the_opening_are_not_judged() -> None:
+def test_moves_of_the_opening_are_not_judged():
     evaluations = [Evaluation(0.2, best=(1,), choices=5), *[Evaluation(0.0, choices=4)] * 3]
     review = review_moves([0, 0, 3], evaluations, opening=1)
     assert review.moves[0] is None
@@ -94,7 +94,7 @@ def test_moves_of_the_opening_are_not_judged() -> None:
     assert review.count(0, Judgement.MISTAKE) == 0
 
 
-def test_forced_moves_do_not_count_and_unknown_positions_are_left_out() -> None:
+def test_forced_moves_do_not_count_and_unknown_positions_are_left_out():
     evaluations = [
         Evaluation(0.0, best=(0,), line=(0,), choices=1),
         Evaluation(0.0, best=(0,), line=(0,), choices=3),

@@ -1,7 +1,5 @@
 """Positions of a game: exact ones beside exhaustive minimax and a solver, others by a search."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from helpers.frontends.terminal_client import uniform
@@ -31,7 +29,7 @@ def moves_of(names: str) -> list[int]:
     return [TIC_TAC_TOE.parse_action(first, name) for name in names.split()]
 
 
-def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them() -> None:
+def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them():
     """A move is a blunder exactly where it changes the value, and no other bad move exists."""
     solved = solve_all_positions(TIC_TAC_TOE)
     values = {
@@ -61,7 +59,7 @@ def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them() -> None:
     assert blunders > 20
 
 
-def test_late_positions_of_connect_four_are_exact_and_early_ones_are_searched() -> None:
+def test_late_positions_of_connect_four_are_exact_and_early_ones_are_searched():
     actions = random_game(CONNECT_FOUR, 2)
     assert len(actions) > 20
     solver = PositionSolver(CONNECT_FOUR)
@@ -83,7 +81,7 @@ def test_late_positions_of_connect_four_are_exact_and_early_ones_are_searched() 
         state = CONNECT_FOUR.play(state, action)
 
 
-def test_a_position_that_takes_too_long_ends_the_solving_of_earlier_ones() -> None:
+def test_a_position_that_takes_too_long_ends_the_solving_of_earlier_ones():
     solver = PositionSolver(read_game("hex:size=11"))
     state = solver.game.play(solver.game.initial_state(), 5, 17)
     before = solver._solver.nodes
@@ -95,9 +93,7 @@ def test_a_position_that_takes_too_long_ends_the_solving_of_earlier_ones() -> No
 
 
 @pytest.mark.parametrize("solves", [False, True])
-def test_a_search_evaluates_what_no_solver_knows_and_its_proofs_are_exact(
-    solves: bool, tmp_path: Path
-) -> None:
+def test_a_search_evaluates_what_no_solver_knows_and_its_proofs_are_exact(solves: bool, tmp_path):
     path = saved_player(
         tmp_path / "some.safetensors", search={"simulations": 600, "mcts_solver": solves}
     )

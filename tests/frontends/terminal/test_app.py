@@ -3,7 +3,6 @@
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import pytest
 from helpers.frontends.terminal_client import (
@@ -41,7 +40,7 @@ def any_moves(seed: int) -> Callable[[TerminalTalk], Iterator[str]]:
 
 @pytest.mark.parametrize("game_name", ["tic_tac_toe", "connect_four"])
 @pytest.mark.parametrize("sides", [FIRST, SECOND, BOTH, NONE])
-def test_a_whole_game_is_played_to_its_result(game_name: str, sides: tuple[bool, bool]) -> None:
+def test_a_whole_game_is_played_to_its_result(game_name: str, sides: tuple[bool, bool]):
     talk = TerminalTalk(game_name, sides, any_moves(3)).run()
     last = talk.output[-1]
     names = talk.game.side_names
@@ -58,7 +57,7 @@ def test_a_whole_game_is_played_to_its_result(game_name: str, sides: tuple[bool,
     }
 
 
-def test_the_search_takes_the_win_that_a_person_leaves_open() -> None:
+def test_the_search_takes_the_win_that_a_person_leaves_open():
     # O threatens a row: X plays elsewhere.
     talk = TerminalTalk("tic_tac_toe", FIRST, [], 400, opening=MISSED).run()
     assert talk.moves == [*MISSED, "c3"]
@@ -69,7 +68,7 @@ MISSED = ("a1", "a3", "b1", "b3", "c2")
 """X to a1 and b1, O to a3 and b3; X misses both c1 and c3."""
 
 
-def test_a_wrong_move_is_explained_and_asked_for_again() -> None:
+def test_a_wrong_move_is_explained_and_asked_for_again():
     talk = TerminalTalk("tic_tac_toe", BOTH, ["z9", "b2", "b2", "5", " B3 ", "quit"]).run()
     assert talk.moves == ["b2", "b3"]
     assert "'z9' is no cell; type a letter and a number, a1 to c3" in talk.output
@@ -77,7 +76,7 @@ def test_a_wrong_move_is_explained_and_asked_for_again() -> None:
     assert len(talk.prompts) == 6
 
 
-def test_undo_takes_back_the_persons_move_and_the_answer() -> None:
+def test_undo_takes_back_the_persons_move_and_the_answer():
     seen: list[list[str]] = []
 
     def words(talk: TerminalTalk) -> Iterator[str]:
@@ -91,14 +90,14 @@ def test_undo_takes_back_the_persons_move_and_the_answer() -> None:
     assert seen[6] == seen[4], "the first move and its answer stand"
 
 
-def test_undo_at_the_start_says_that_there_is_nothing_to_take_back() -> None:
+def test_undo_at_the_start_says_that_there_is_nothing_to_take_back():
     for sides in (FIRST, SECOND, BOTH):
         talk = TerminalTalk("tic_tac_toe", sides, ["undo", "quit"]).run()
         assert "there is no move of yours to take back" in talk.output
         assert len(talk.moves) == (sides == SECOND)
 
 
-def test_help_lists_every_command_on_one_screen() -> None:
+def test_help_lists_every_command_on_one_screen():
     talk = TerminalTalk("tic_tac_toe", FIRST, ["help", "quit"]).run()
     help_text = next(text for text in talk.output if "this list" in text)
     for word, command in COMMANDS.items():
@@ -111,7 +110,7 @@ def test_help_lists_every_command_on_one_screen() -> None:
     assert max(map(len, help_text.splitlines())) < 80
 
 
-def test_another_game_begins_or_the_input_ends() -> None:
+def test_another_game_begins_or_the_input_ends():
     game = ["a1", "a2", "b1", "b2", "c1"]
     talk = TerminalTalk("tic_tac_toe", BOTH, [*game, "y", "b2", "new", *game]).run()
     assert talk.output.count("X (you) wins.") == 2
@@ -140,14 +139,14 @@ def hint_after(game_name: str, moves: str) -> list[Row]:
 )
 def test_a_hint_shows_the_win_of_whoever_asks_with_a_win_rate_of_one(
     game_name: str, moves: str, winning: str
-) -> None:
+):
     best, *others = hint_after(game_name, moves)
     assert (best.move, best.value) == (winning, 1.0)
     assert best.variation == [winning]
     assert all(row.value is None or row.value < 1 for row in others)
 
 
-def test_a_hint_lists_legal_moves_most_visited_first() -> None:
+def test_a_hint_lists_legal_moves_most_visited_first():
     rows = hint_after("connect_four", "4 4 4 4 4 4")
     assert len(rows) == 6
     assert "4" not in {row.move for row in rows}, "the column is full"
@@ -201,12 +200,8 @@ def rubbish(seed: int, count: int, moves: Sequence[str]) -> Iterator[str]:
     ],
 )
 def test_nothing_that_is_typed_raises(
-    game_name: str,
-    moves: list[str],
-    sides: tuple[bool, bool],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    game_name: str, moves: list[str], sides: tuple[bool, bool], tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)  # some of it is saved
 
     def words(talk: TerminalTalk) -> Iterator[str]:

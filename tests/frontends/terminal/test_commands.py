@@ -50,14 +50,14 @@ def answers(talk: TerminalTalk, pattern: str) -> list[str]:
 # --- going back, and branches --------------------------------------------------------------------
 
 
-def test_redo_makes_again_what_undo_took_back() -> None:
+def test_redo_makes_again_what_undo_took_back():
     words = ["a1", "b2", "c3", "undo 2", "redo", "redo", "redo", "undo 9", "redo 2", "redo 5"]
     talk = TerminalTalk("tic_tac_toe", BOTH, [*words, "quit"]).run()
     assert talk.moves == ["a1", "b2", "c3"]
     assert "there is no move to replay" in talk.output
 
 
-def test_another_move_after_undo_keeps_the_old_line() -> None:
+def test_another_move_after_undo_keeps_the_old_line():
     words = ["a1", "b2", "c3", "undo 2", "c1", "undo", "b2", "redo", "quit"]
     assert TerminalTalk("tic_tac_toe", BOTH, words).run().moves == ["a1", "b2", "c3"]
 
@@ -70,7 +70,7 @@ def simulations_in(talk: TerminalTalk) -> list[int]:
     return [int(number.replace(",", "")) for number in numbers]
 
 
-def test_a_hint_searches_as_long_as_the_player_and_keeps_what_was_searched() -> None:
+def test_a_hint_searches_as_long_as_the_player_and_keeps_what_was_searched():
     words = ["hint", "hint", "budget 250", "hint", "budget 9", "hint", "quit"]
     talk = TerminalTalk("tic_tac_toe", BOTH, words).run()
     assert simulations_in(talk) == [200, 200, 250, 250]
@@ -78,7 +78,7 @@ def test_a_hint_searches_as_long_as_the_player_and_keeps_what_was_searched() -> 
         assert sum(row.visits for row in table) <= total
 
 
-def test_a_hint_of_a_player_with_seconds_takes_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hint_of_a_player_with_seconds_takes_its_time(monkeypatch):
     monkeypatch.setattr(session, "time", SlowClock())
     words = ["budget .5s", "hint", "budget 1s", "hint", "quit"]
     first, second = simulations_in(TerminalTalk("tic_tac_toe", BOTH, words).run())
@@ -120,8 +120,8 @@ def test_a_hint_of_a_player_with_seconds_takes_its_time(monkeypatch: pytest.Monk
     ],
 )
 def test_a_mistake_is_one_line_and_the_game_goes_on(
-    player: str, typed: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    player: str, typed: str, message: str, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     Path("go.sgf").write_text("(;GM[1]SZ[5]KM[7.5];B[aa])")
     Path("go.txt").write_text("no game")
@@ -133,7 +133,7 @@ def test_a_mistake_is_one_line_and_the_game_goes_on(
     assert Path("go.txt").read_text() == "no game"
 
 
-def test_a_finished_game_can_be_gone_back_into() -> None:
+def test_a_finished_game_can_be_gone_back_into():
     game = ["a1", "a2", "b1", "b2", "c1"]
     talk = TerminalTalk("tic_tac_toe", BOTH, [*game, "hint", "what", "undo", "c3", "quit"]).run()
     assert "the game is over: there is no move to search for" in talk.output
@@ -144,7 +144,7 @@ def test_a_finished_game_can_be_gone_back_into() -> None:
 # --- the opponent --------------------------------------------------------------------------------
 
 
-def test_the_budget_is_shown_and_changed() -> None:
+def test_the_budget_is_shown_and_changed():
     words = ["budget", "b2", "budget 30", "a1", "budget .01s", "budget", "budget 1s", "quit"]
     talk = TerminalTalk("tic_tac_toe", FIRST, words).run()
     assert answers(talk, "uniform: ") == [
@@ -156,7 +156,7 @@ def test_the_budget_is_shown_and_changed() -> None:
     ]
 
 
-def test_levels_are_listed_and_chosen_until_a_budget_replaces_them(tmp_path: Path) -> None:
+def test_levels_are_listed_and_chosen_until_a_budget_replaces_them(tmp_path):
     path = saved_player(tmp_path / "some.safetensors")
     words = ["hint", "level", "level 1", "b2", "budget 9", "level 11", "level 2s", "quit"]
     player = parse_player(f"{path}:level=3")
@@ -174,7 +174,7 @@ def test_levels_are_listed_and_chosen_until_a_budget_replaces_them(tmp_path: Pat
     assert answers(talk, "expected a level from 1 to 10, got '2s'")
 
 
-def test_sides_are_shown_and_changed() -> None:
+def test_sides_are_shown_and_changed():
     words = ["sides both", "a1", "sides first", "sides", "quit"]
     talk = TerminalTalk("tic_tac_toe", FIRST, words).run()
     assert talk.output.count("  X, who moves first: you.  O: uniform.") == 2
@@ -187,8 +187,8 @@ def test_sides_are_shown_and_changed() -> None:
     ("behaviour", "message"), [("resign", "^O resigns[.]$"), ("crash", "^O forfeits: no move: .*")]
 )
 def test_a_program_that_resigns_or_fails_loses_and_can_be_met_again(
-    behaviour: str, message: str, tmp_path: Path
-) -> None:
+    behaviour: str, message: str, tmp_path
+):
     path = tmp_path / "games.jsonl"
     words = ["b2", f"save {path}", "y", "c3", "quit", "n"]
     player = parse_player(f"gtp:{sys.executable} {FAKE} {behaviour} 1")
@@ -203,7 +203,7 @@ def test_a_program_that_resigns_or_fails_loses_and_can_be_met_again(
 # --- files ---------------------------------------------------------------------------------------
 
 
-def test_a_saved_game_is_loaded_and_gone_on_with(tmp_path: Path) -> None:
+def test_a_saved_game_is_loaded_and_gone_on_with(tmp_path):
     path = tmp_path / "my game.sgf"
     words = f"a1,b2,c3,save {path},new,load {path} 2,c1,load {path},quit".split(",")
     talk = TerminalTalk("tic_tac_toe", BOTH, words).run()
@@ -218,7 +218,7 @@ def test_a_saved_game_is_loaded_and_gone_on_with(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [*game_names(), "connect_four:columns=12", "hex:size=4"])
 @pytest.mark.usefixtures("xterm")
-def test_the_last_stone_stands_in_brackets_and_colours_change_nothing_else(name: str) -> None:
+def test_the_last_stone_stands_in_brackets_and_colours_change_nothing_else(name: str):
     game = read_game(name)
     state = game.initial_state()
     cell = None
@@ -240,7 +240,7 @@ def test_the_last_stone_stands_in_brackets_and_colours_change_nothing_else(name:
         assert "\x1b" not in drawn
 
 
-def test_the_win_rate_is_drawn_for_who_plays() -> None:
+def test_the_win_rate_is_drawn_for_who_plays():
     rates = [0.0, 0.5, None, 1.0]
     game = make_game("tic_tac_toe")
     blocks, digits = PlainConsole(Stream(encoding="utf-8")), PlainConsole(Stream())
@@ -251,7 +251,7 @@ def test_the_win_rate_is_drawn_for_who_plays() -> None:
     assert len(long or "") < 80
 
 
-def test_win_rates_are_those_of_the_searches_and_of_the_result() -> None:
+def test_win_rates_are_those_of_the_searches_and_of_the_result():
     def words(talk: TerminalTalk) -> Iterator[str]:
         yield from ("a1", "a3", "b1", "b3", "hint")
         result = talk.session.game_tree.current.search_result
@@ -269,7 +269,7 @@ def test_win_rates_are_those_of_the_searches_and_of_the_result() -> None:
 
 
 @pytest.mark.usefixtures("xterm")
-def test_tables_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_fit_a_narrow_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setenv("LINES", "12")
     words = ["hint", "4", "hint", "quit"]
@@ -286,7 +286,7 @@ def test_tables_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 GO_3X3 = "go:rows=3,columns=3,komi_half_points=1"
 
 
-def test_the_expected_margin_is_beside_the_win_rate(tmp_path: Path) -> None:
+def test_the_expected_margin_is_beside_the_win_rate(tmp_path):
     network = dataclasses.replace(TINY, auxiliary=("ownership", "margin"))
     path = saved_player(tmp_path / "go.safetensors", GO_3X3, network)
     player = parse_player(str(path))

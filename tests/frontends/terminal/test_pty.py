@@ -106,7 +106,7 @@ def shown_lines(text: str) -> list[str]:
     return ESCAPES.sub("", text).replace("\r", "").split("\n")
 
 
-def test_an_evening_at_the_terminal(session: Session, tmp_path: Path) -> None:
+def test_an_evening_at_the_terminal(session: Session, tmp_path):
     answer = session.ask("b2", "O plays [abc][123]")
     assert "\x1b[1;31m" in answer
     assert "\x1b[1;36m[O]" in answer
@@ -140,7 +140,7 @@ def test_an_evening_at_the_terminal(session: Session, tmp_path: Path) -> None:
     assert game.moves()[0] == "b2"
 
 
-def test_no_colour_is_shown_with_no_color(tmp_path: Path) -> None:
+def test_no_colour_is_shown_with_no_color(tmp_path):
     session = Session(tmp_path, *UCT, "--save", "a.sgf", NO_COLOR="1")
     try:
         session.expect("X to move: ")
@@ -167,8 +167,8 @@ def test_no_colour_is_shown_with_no_color(tmp_path: Path) -> None:
     ],
 )
 def test_colours_are_printed_where_a_terminal_has_them(
-    terminal: bool, variables: dict[str, str], colours: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    terminal: bool, variables: dict[str, str], colours: bool, monkeypatch
+):
     for name in ("TERM", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
@@ -179,19 +179,19 @@ def test_colours_are_printed_where_a_terminal_has_them(
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "unknown"])
-def test_blocks_are_drawn_as_ascii_where_they_cannot_be_written(encoding: str) -> None:
+def test_blocks_are_drawn_as_ascii_where_they_cannot_be_written(encoding: str):
     console = PlainConsole(Stream(encoding=encoding))
     assert console.sparkline([0, 0.5, None, 1]) == "05.9"
 
 
-def test_text_is_printed_as_it_is() -> None:
+def test_text_is_printed_as_it_is():
     stream = Stream()
     text = f"[bold]1[/] :smile: {'long ' * 50}end"
     PlainConsole(stream).print(text)
     assert stream.output == [text]
 
 
-def test_a_closed_pipe_is_an_error_for_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_pipe_is_an_error_for_the_caller(monkeypatch):
     def flush() -> None:
         raise BrokenPipeError
 

@@ -3,7 +3,6 @@
 import json
 import os
 import threading
-from pathlib import Path
 
 import pytest
 from helpers.frontends.web_client import CHECKPOINT, PERSON, serving
@@ -18,7 +17,7 @@ from alphazero.players.budget import Budget
 from alphazero.players.registry import parse_player
 
 
-def test_players_of_one_name_are_shown_with_different_names(tmp_path: Path) -> None:
+def test_players_of_one_name_are_shown_with_different_names(tmp_path):
     copy = tmp_path / CHECKPOINT.name
     copy.write_bytes(CHECKPOINT.read_bytes())
     catalog = Catalog([parse_player(str(CHECKPOINT)), parse_player(str(copy))])
@@ -26,7 +25,7 @@ def test_players_of_one_name_are_shown_with_different_names(tmp_path: Path) -> N
     assert str(tmp_path) not in json.dumps(catalog.json())
 
 
-def test_games_have_different_titles_and_words_for_their_options(tmp_path: Path) -> None:
+def test_games_have_different_titles_and_words_for_their_options(tmp_path):
     path = saved_player(tmp_path / "go.safetensors", "go:rows=3,columns=3,features=1")
     catalog = Catalog([parse_player(str(path))], [read_game("go:rows=3,columns=3")])
     games = {game["title"]: game for game in catalog.json()["games"]}
@@ -38,7 +37,7 @@ def test_games_have_different_titles_and_words_for_their_options(tmp_path: Path)
     assert words["rows"] is None
 
 
-def test_a_player_that_sees_komi_is_offered_for_any_komi(tmp_path: Path) -> None:
+def test_a_player_that_sees_komi_is_offered_for_any_komi(tmp_path):
     path = saved_player(tmp_path / "go.safetensors", "go:rows=3,columns=3,features=1")
     catalog = Catalog([parse_player(str(path))])
     game = read_game("go:rows=3,columns=3,komi_half_points=5")
@@ -60,7 +59,7 @@ def test_a_player_that_sees_komi_is_offered_for_any_komi(tmp_path: Path) -> None
 )
 def test_a_player_plays_and_analyzes_as_the_command_line_says(
     options: str, level: int | None, budget: Budget | None
-) -> None:
+):
     player = Catalog([parse_player(f"{CHECKPOINT}{options}")]).players["tic_tac_toe"]
     side = Side(player, level=level) if budget is None else Side(player, budget)
     assert Side.usual(player) == side
@@ -69,9 +68,7 @@ def test_a_player_plays_and_analyzes_as_the_command_line_says(
     assert player.default_budget == (budget or Budget(player.spec.saved.settings.simulations))
 
 
-def test_a_new_game_is_played_by_the_newest_network_and_a_damaged_one_is_left(
-    tmp_path: Path,
-) -> None:
+def test_a_new_game_is_played_by_the_newest_network_and_a_damaged_one_is_left(tmp_path):
     path = saved_player(tmp_path / "run.safetensors")
     with (
         serving([parse_player(str(path))]) as running,
@@ -107,8 +104,8 @@ def test_a_new_game_is_played_by_the_newest_network_and_a_damaged_one_is_left(
 
 
 def test_a_file_that_blocks_stops_neither_the_pages_nor_the_end_of_the_server(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     player = parse_player(str(saved_player(tmp_path / "run.safetensors")))
     answer, sides = threading.Event(), (PERSON, {"player": "run"})
     with serving([player]) as running, running.begin("tic_tac_toe", *sides) as page:
@@ -123,7 +120,7 @@ def test_a_file_that_blocks_stops_neither_the_pages_nor_the_end_of_the_server(
     answer.set()
 
 
-def test_a_player_that_is_read_anew_keeps_the_size_that_was_asked_for(tmp_path: Path) -> None:
+def test_a_player_that_is_read_anew_keeps_the_size_that_was_asked_for(tmp_path):
     path = saved_player(tmp_path / "any.safetensors", "mnk:rows=3,columns=3,length=3", ANY_SIZE)
     game = make_game("mnk", rows=4, columns=4, length=3)
     catalog = Catalog([parse_player(str(path)).for_game(game)])

@@ -27,7 +27,7 @@ def served() -> Iterator[Served]:
         yield running
 
 
-def test_random_bytes_are_answered_or_hung_up_on(served: Served) -> None:
+def test_random_bytes_are_answered_or_hung_up_on(served: Served):
     chance = random.Random(6)
     for _ in range(30):
         with socket.create_connection(("127.0.0.1", served.port), SECONDS) as line:
@@ -41,7 +41,7 @@ def test_random_bytes_are_answered_or_hung_up_on(served: Served) -> None:
     assert served.ask("GET", "/api/setup")[0] == 200
 
 
-def test_a_request_that_never_ends_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_never_ends_is_hung_up_on(monkeypatch):
     monkeypatch.setattr(connection, "REQUEST_SECONDS", 0.2)
     monkeypatch.setattr(security, "BODY_SECONDS", 0.2)
     head = b"POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -62,7 +62,7 @@ def test_a_request_that_never_ends_is_hung_up_on(monkeypatch: pytest.MonkeyPatch
             assert page.wait(lambda view: view["ply"] == 1)
 
 
-def test_a_page_that_does_not_read_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_does_not_read_is_hung_up_on(monkeypatch):
     with serving(send_buffer=4096) as running, running.begin("hex:size=26") as page:
         page.do("move", action=0)
         monkeypatch.setattr(connection, "REQUEST_SECONDS", 1.0)
@@ -83,7 +83,7 @@ def test_a_page_that_does_not_read_is_hung_up_on(monkeypatch: pytest.MonkeyPatch
         line.close()
 
 
-def test_two_hundred_connections_cost_no_threads_and_leave_the_server_well() -> None:
+def test_two_hundred_connections_cost_no_threads_and_leave_the_server_well():
     with serving() as running:
         assert running.ask("GET", "/api/setup")[0] == 200
         before = threading.active_count()

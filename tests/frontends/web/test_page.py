@@ -10,7 +10,6 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from helpers.frontends.page import Page, cell, paste
@@ -56,7 +55,7 @@ def check_stones(page: Page, game: Game, actions: list[int]) -> None:
     assert stones(page) == expected
 
 
-def test_a_whole_game_of_tic_tac_toe_is_clicked_as_the_rules_have_it(visit: Any) -> None:
+def test_a_whole_game_of_tic_tac_toe_is_clicked_as_the_rules_have_it(visit):
     page, game = visit("tic_tac_toe"), make_game("tic_tac_toe")
     for count, name in enumerate(("b2", "a3", "c1", "a1", "a2", "c2", "b3", "b1", "c3"), 1):
         cell(page, name).click()
@@ -70,7 +69,7 @@ def test_a_whole_game_of_tic_tac_toe_is_clicked_as_the_rules_have_it(visit: Any)
     assert page.locator("#board button[aria-disabled=false]").count() == 0
 
 
-def test_a_whole_game_of_connect_four_is_clicked_and_stones_fall(visit: Any) -> None:
+def test_a_whole_game_of_connect_four_is_clicked_and_stones_fall(visit):
     page, game = visit("connect_four"), make_game("connect_four")
     for count, column in enumerate(WIN_IN_4.split(), 1):
         # The top cell of a column is far above where the stone will lie.
@@ -82,7 +81,7 @@ def test_a_whole_game_of_connect_four_is_clicked_and_stones_fall(visit: Any) -> 
     check_stones(page, game, [int(column) - 1 for column in WIN_IN_4.split()])
 
 
-def test_the_ring_of_winning_stones_stands_out_on_yellow_too(visit: Any) -> None:
+def test_the_ring_of_winning_stones_stands_out_on_yellow_too(visit):
     page = visit("connect_four")
     paste(page, "1 4 1 4 1 4 7 4")
     expect(page.locator(".overlay .won")).to_have_count(4)
@@ -96,7 +95,7 @@ def test_the_ring_of_winning_stones_stands_out_on_yellow_too(visit: Any) -> None
         assert contrast_of(parts_of(ring), parts_of(disc)) >= 3  # WCAG 2.2, 1.4.11
 
 
-def test_a_person_plays_a_player_at_a_level_and_takes_moves_back(visit: Any) -> None:
+def test_a_person_plays_a_player_at_a_level_and_takes_moves_back(visit):
     page = visit("connect_four", PERSON, {"player": "random"})
     sides = page.locator("#sides")
     sides.get_by_label("Player 2", exact=True).select_option("uct")
@@ -117,7 +116,7 @@ def test_a_person_plays_a_player_at_a_level_and_takes_moves_back(visit: Any) -> 
     expect(number).to_have_value("1")
 
 
-def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit: Any) -> None:
+def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit):
     page = visit("connect_four")
     paste(page, "4 3 4 3 4 3")
     page.get_by_role("button", name="Hint").click()
@@ -145,7 +144,7 @@ def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit: Any) -> N
     expect(page.locator("#status")).to_contain_text("Red wins")
 
 
-def test_the_territory_of_a_finished_game_is_shaded_and_its_margin_shown(visit: Any) -> None:
+def test_the_territory_of_a_finished_game_is_shaded_and_its_margin_shown(visit):
     page = visit("go:rows=3,columns=3,komi_half_points=1")
     paste(page, "b1 b2 a2 c2 pass pass")
     squares = page.locator(".overlay rect")
@@ -179,7 +178,7 @@ def parts_of(colour: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", colour)][:3]
 
 
-def test_a_stone_beside_words_lies_on_the_colour_of_the_board(visit: Any) -> None:
+def test_a_stone_beside_words_lies_on_the_colour_of_the_board(visit):
     # On the page's own ground, a black stone in the dark and a white one in the light are rings.
     page = visit("gomoku")
     for theme, side in itertools.product(("light", "dark"), ("first", "second")):
@@ -193,7 +192,7 @@ def test_a_stone_beside_words_lies_on_the_colour_of_the_board(visit: Any) -> Non
             assert picture.getpixel((width - 2, height // 2)) == colour_of(page, "ground")
 
 
-def test_the_words_beside_the_graph_are_not_under_its_curve(visit: Any) -> None:
+def test_the_words_beside_the_graph_are_not_under_its_curve(visit):
     page = visit("connect_four")
     paste(page, "1 1 1 1 1 1 2 2 2 2 2 2 3 3")
     ply(page, 14)
@@ -225,7 +224,7 @@ DRAW_SHARES = """async (layer) => {
 """Marks moves of a large share, a tiny one and none; returns place and fill of small marks."""
 
 
-def test_a_move_of_a_small_share_is_not_taken_for_a_star_point(visit: Any) -> None:
+def test_a_move_of_a_small_share_is_not_taken_for_a_star_point(visit):
     page = visit("go")
     for theme, layer in itertools.product(("light", "dark"), ("visits", "prior")):
         page.emulate_media(color_scheme=theme)
@@ -236,7 +235,7 @@ def test_a_move_of_a_small_share_is_not_taken_for_a_star_point(visit: Any) -> No
     assert page.evaluate(DRAW_SHARES, "value") == []  # small or not, a value is a number
 
 
-def test_the_graph_the_moves_and_the_arrow_keys_step_through_the_game(visit: Any) -> None:
+def test_the_graph_the_moves_and_the_arrow_keys_step_through_the_game(visit):
     page = visit("tic_tac_toe")
     paste(page, "b2 a1 c3 a3")
     slider = page.get_by_role("slider")
@@ -259,7 +258,7 @@ def test_the_graph_the_moves_and_the_arrow_keys_step_through_the_game(visit: Any
     ply(page, 4)
 
 
-def test_another_move_begins_a_branch_and_both_can_be_followed(visit: Any) -> None:
+def test_another_move_begins_a_branch_and_both_can_be_followed(visit):
     page = visit("tic_tac_toe")
     paste(page, "b2 a1 c3")
     page.get_by_role("button", name="1. X b2").click()
@@ -272,7 +271,7 @@ def test_another_move_begins_a_branch_and_both_can_be_followed(visit: Any) -> No
     assert page.locator("#moves button").all_inner_texts() == ["b2", "a1", "c3"]
 
 
-def test_a_game_is_played_with_the_keyboard_alone_and_focus_stays(visit: Any) -> None:
+def test_a_game_is_played_with_the_keyboard_alone_and_focus_stays(visit):
     page = visit("tic_tac_toe", PERSON, RANDOM)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the board")).to_be_focused()
@@ -306,7 +305,7 @@ def test_a_game_is_played_with_the_keyboard_alone_and_focus_stays(visit: Any) ->
     expect(page.locator("#status")).to_have_text(re.compile("wins|draw"))
 
 
-def test_two_players_are_watched_and_paused(visit: Any) -> None:
+def test_two_players_are_watched_and_paused(visit):
     slow = {"player": "uct", "seconds": 500}
     page = visit("gomoku", slow, slow)  # whose board no tree fills in a moment
     pause, sides = page.locator("#pause"), page.locator("#sides")
@@ -319,7 +318,7 @@ def test_two_players_are_watched_and_paused(visit: Any) -> None:
     expect(page.locator("#status")).to_have_text(re.compile("wins|draw"))
 
 
-def test_analysis_streams_until_it_is_stopped_and_follows_the_board(visit: Any) -> None:
+def test_analysis_streams_until_it_is_stopped_and_follows_the_board(visit):
     page = visit("connect_four")
     caption = page.locator("#caption")
     page.get_by_role("button", name="Analyze").click()
@@ -331,7 +330,7 @@ def test_analysis_streams_until_it_is_stopped_and_follows_the_board(visit: Any) 
     expect(page.get_by_role("button", name="Analyze")).to_be_visible()
 
 
-def test_games_are_saved_loaded_and_refused_in_one_line(visit: Any) -> None:
+def test_games_are_saved_loaded_and_refused_in_one_line(visit):
     page, game = visit("tic_tac_toe", excused="status of 400"), make_game("tic_tac_toe")
     paste(page, "b2 a1 c3")
     ply(page, 3)
@@ -360,7 +359,7 @@ def test_games_are_saved_loaded_and_refused_in_one_line(visit: Any) -> None:
     ply(page, 4)
 
 
-def test_moves_without_a_cell_are_played_with_buttons(visit: Any) -> None:
+def test_moves_without_a_cell_are_played_with_buttons(visit):
     page, game = visit("nim"), make_game("nim")
     moves = ["3", "3", "3", "3", "2", "1"]
     for taken in moves:
@@ -372,7 +371,7 @@ def test_moves_without_a_cell_are_played_with_buttons(visit: Any) -> None:
     expect(page.locator("#status")).to_be_focused()
 
 
-def test_a_new_game_is_chosen_with_its_options_and_the_players_stay(visit: Any) -> None:
+def test_a_new_game_is_chosen_with_its_options_and_the_players_stay(visit):
     page = visit("tic_tac_toe", PERSON, RANDOM, excused="status of 400")
     page.get_by_role("button", name="New game").click()
     page.locator("#new-name").select_option("hex")
@@ -390,7 +389,7 @@ def test_a_new_game_is_chosen_with_its_options_and_the_players_stay(visit: Any) 
     ply(page, 2)
 
 
-def test_a_game_is_over_for_who_takes_a_move_back_and_resigns(visit: Any) -> None:
+def test_a_game_is_over_for_who_takes_a_move_back_and_resigns(visit):
     page = visit("tic_tac_toe")
     paste(page, "b2 a1 c3")
     page.get_by_role("button", name="Undo").click()
@@ -401,7 +400,7 @@ def test_a_game_is_over_for_who_takes_a_move_back_and_resigns(visit: Any) -> Non
     ply(page, 0)
 
 
-def test_several_moves_on_one_cell_are_a_small_choice(visit: Any) -> None:
+def test_several_moves_on_one_cell_are_a_small_choice(visit):
     page = visit("tic_tac_toe")  # no shipped game has such cells: the question is asked alone
     page.evaluate("""() => {
         const moves = [{ action: 3, name: "promote" }, { action: 5, name: "stay" }];
@@ -412,7 +411,7 @@ def test_several_moves_on_one_cell_are_a_small_choice(visit: Any) -> None:
     assert page.evaluate("() => window.chosen") == 5
 
 
-def test_a_lost_session_is_restored_where_it_was(visit: Any, served: Served) -> None:
+def test_a_lost_session_is_restored_where_it_was(visit, served: Served):
     page = visit("tic_tac_toe", excused="status of 404")
     paste(page, "b2 a1")
     ply(page, 2)
@@ -429,7 +428,7 @@ LOOKS = [("black", "white"), ("white", "black"), ("red", "yellow"), ("yellow", "
 LOOKS += [("red", "blue"), ("blue", "red"), ("green", "white"), ("white", "green")]
 
 
-def test_everything_has_a_name_and_text_stands_out_from_its_ground(visit: Any) -> None:
+def test_everything_has_a_name_and_text_stands_out_from_its_ground(visit):
     for theme in ("light", "dark"):
         page = visit("tic_tac_toe", color_scheme=theme)
         unnamed = page.locator("button, select, input, textarea").evaluate_all(
@@ -478,7 +477,7 @@ def contrast_of(*colours: Sequence[int]) -> float:
     return (max(lights) + 0.05) / (min(lights) + 0.05)
 
 
-def test_a_game_is_reviewed_and_a_mistake_is_played_again(visit: Any) -> None:
+def test_a_game_is_reviewed_and_a_mistake_is_played_again(visit):
     page = visit("tic_tac_toe", PERSON, PERSON)
     paste(page, "a1 a2 b1 b3 c1")  # a2 loses, b3 loses at once
     page.get_by_role("button", name="Review the game").click()

@@ -9,16 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from helpers.breakthrough import breakthrough
-from helpers.frontends.page import (
-    DESKTOP,
-    PHONE,
-    TABLET,
-    Page,
-    PageVisitor,
-    cell,
-    expect_ply,
-    paste,
-)
+from helpers.frontends.page import DESKTOP, PHONE, TABLET, Page, cell, expect_ply, paste
 from helpers.frontends.web_client import PERSON, Served, serving
 from helpers.paths import CHECKPOINTS
 
@@ -71,7 +62,7 @@ def overlap(one: Box, other: Box) -> bool:
 
 
 @pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
-def test_every_game_is_played_without_scrolling(visit: PageVisitor, touch: bool) -> None:
+def test_every_game_is_played_without_scrolling(visit, touch: bool):
     """In colours of its own: the board's material is one of ours, and the sides differ."""
     sizes = [PHONE] if touch else [DESKTOP, TABLET]
     theme = "dark" if touch else "light"
@@ -108,7 +99,7 @@ def make_sizes(game: str) -> tuple[int, int]:
     return (6, 6) if name == "breakthrough" else make_game(name).observation_shape[1:]
 
 
-def test_the_board_stays_in_view_while_a_card_is_used(visit: PageVisitor) -> None:
+def test_the_board_stays_in_view_while_a_card_is_used(visit):
     for viewport in (DESKTOP, TABLET, PHONE):
         page = visit("tic_tac_toe", viewport=viewport)
         paste(page, "b2 a1 c3")
@@ -118,14 +109,14 @@ def test_the_board_stays_in_view_while_a_card_is_used(visit: PageVisitor) -> Non
         assert box["y"] + box["height"] <= viewport["height"], viewport
 
 
-def test_a_win_in_one_is_proven_by_one_simulation(visit: PageVisitor) -> None:
+def test_a_win_in_one_is_proven_by_one_simulation(visit):
     page = visit("tic_tac_toe")
     paste(page, "a3 a2 b3 b2")
     page.get_by_role("button", name="Hint").click()
     page.locator("#caption", has_text="Proven: X wins in 1 move. 1 simulation.").wait_for()
 
 
-def test_a_finger_hits_every_control(visit: PageVisitor) -> None:
+def test_a_finger_hits_every_control(visit):
     player = {"player": "tic_tac_toe", "level": 3}
     page = visit("tic_tac_toe", PERSON, player, viewport=PHONE, has_touch=True)
     paste(page, "b2 a1")
@@ -142,7 +133,7 @@ def test_a_finger_hits_every_control(visit: PageVisitor) -> None:
 
 
 @pytest.mark.parametrize("by", ["click", "keyboard"])
-def test_a_piece_moves_from_its_cell_to_another(visit: PageVisitor, by: str) -> None:
+def test_a_piece_moves_from_its_cell_to_another(visit, by: str):
     page = visit("breakthrough")
     targets = page.locator(".overlay .target")
     if by == "click":
@@ -174,7 +165,7 @@ def test_a_piece_moves_from_its_cell_to_another(visit: PageVisitor, by: str) -> 
     assert page.locator(".under .last-cell").count() == 2
 
 
-def test_the_hint_of_a_piece_is_an_arrow(visit: PageVisitor) -> None:
+def test_the_hint_of_a_piece_is_an_arrow(visit):
     page = visit("breakthrough")
     page.get_by_role("button", name="Hint").click()
     page.locator(".overlay line.hint").wait_for(state="attached")  # an upright line has no width
@@ -187,9 +178,7 @@ def make_link(game: str, moves: str) -> str:
     return f"#game={game}&moves={moves.replace(' ', '+')}"
 
 
-def test_a_link_opens_its_position_and_is_read_as_untrusted(
-    visit: PageVisitor, served: Served
-) -> None:
+def test_a_link_opens_its_position_and_is_read_as_untrusted(visit, served: Served):
     page = visit("connect_four")
     paste(page, "4 4 3")
     page.get_by_role("button", name="Share or save").click()
@@ -210,7 +199,7 @@ def test_a_link_opens_its_position_and_is_read_as_untrusted(
         assert page.locator("#board button").count() > 0
 
 
-def test_stones_come_at_once_where_people_want_less_motion(visit: PageVisitor) -> None:
+def test_stones_come_at_once_where_people_want_less_motion(visit):
     for motion, expected in (("reduce", 0), ("no-preference", 1)):
         page = visit("connect_four", reduced_motion=motion)
         cell(page, "column 4, row 1").click()

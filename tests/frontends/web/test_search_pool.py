@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from helpers.frontends.web_client import SECONDS, eventually, player_with
 from helpers.uniform_evaluator import UniformEvaluator
 
@@ -48,7 +47,7 @@ def simulations_of(response: SearchResponse) -> int:
     return response.progress.result.simulations
 
 
-def test_an_endless_search_ends_when_it_has_seen_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_search_ends_when_it_has_seen_enough(monkeypatch):
     monkeypatch.setattr(search_pool, "MAX_SIMULATIONS", 300)
     monkeypatch.setattr(search_pool, "REPORT_INTERVAL", 0.0)
     client = PoolClient(parse_player("uct"), make_game("tic_tac_toe"))
@@ -59,7 +58,7 @@ def test_an_endless_search_ends_when_it_has_seen_enough(monkeypatch: pytest.Monk
     client.close()
 
 
-def test_a_level_searches_as_many_simulations_as_it_says() -> None:
+def test_a_level_searches_as_many_simulations_as_it_says():
     game = make_game("tic_tac_toe")
     for is_sequential, simulations in ((True, 0), (True, 16), (False, 100)):
         client = PoolClient(player_with(UniformEvaluator(9)), game, is_sequential)
@@ -67,7 +66,7 @@ def test_a_level_searches_as_many_simulations_as_it_says() -> None:
         client.close()
 
 
-def test_the_move_of_a_level_is_drawn_for_its_request_alone() -> None:
+def test_the_move_of_a_level_is_drawn_for_its_request_alone():
     game, moves = make_game("tic_tac_toe"), [0, 3, 1, 4]  # 2 wins at once
     client = PoolClient(parse_player("uct:30"), game)
     levels = (None, LevelSettings(30, random_moves=1.0)) * 30
@@ -78,7 +77,7 @@ def test_the_move_of_a_level_is_drawn_for_its_request_alone() -> None:
     assert set(played[1::2]) <= {2, 5, 6, 7, 8}
 
 
-def test_a_tree_is_kept_below_the_moves_that_were_made_and_for_its_asker_alone() -> None:
+def test_a_tree_is_kept_below_the_moves_that_were_made_and_for_its_asker_alone():
     game = make_game("connect_four")
     client = PoolClient(player_with(UniformEvaluator(7), game), game)
     first = client.ask("a", [], 400)
@@ -90,7 +89,7 @@ def test_a_tree_is_kept_below_the_moves_that_were_made_and_for_its_asker_alone()
     client.close()
 
 
-def test_an_endless_search_ends_for_another_when_all_slots_are_busy() -> None:
+def test_an_endless_search_ends_for_another_when_all_slots_are_busy():
     game = make_game("connect_four")
     client = PoolClient(parse_player("uct"), game)
     for number in range(search_pool.SLOTS + 1):

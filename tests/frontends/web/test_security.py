@@ -36,7 +36,7 @@ def served() -> Iterator[Served]:
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-def test_requests_of_other_sites_are_refused(served: Served, headers: dict[str, str]) -> None:
+def test_requests_of_other_sites_are_refused(served: Served, headers: dict[str, str]):
     for method, path, body in (
         ("GET", "/api/setup", None),
         ("POST", "/api/sessions", {"game": "tic_tac_toe"}),
@@ -47,18 +47,18 @@ def test_requests_of_other_sites_are_refused(served: Served, headers: dict[str, 
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "192.168.1.7", "LOCALHOST"])
-def test_requests_of_our_own_page_are_answered(served: Served, host: str) -> None:
+def test_requests_of_our_own_page_are_answered(served: Served, host: str):
     own = {"Host": f"{host}:{served.port}", "Origin": f"http://{host}:{served.port}"}
     assert served.ask("GET", "/api/setup", headers=own)[0] == 200
 
 
-def test_posts_must_be_json_so_that_no_form_can_send_one(served: Served) -> None:
+def test_posts_must_be_json_so_that_no_form_can_send_one(served: Served):
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
         answer = served.ask("POST", "/api/sessions", b'{"game": "nim"}', {"Content-Type": kind})
         assert answer[0] == 400
 
 
-def test_every_answer_forbids_what_the_page_does_not_need(served: Served) -> None:
+def test_every_answer_forbids_what_the_page_does_not_need(served: Served):
     for path in ("/", "/api/setup", "/static/none.js", "/api/sessions/x", "/%00"):
         with socket.create_connection(("127.0.0.1", served.port), SECONDS) as line:
             line.sendall(
@@ -70,7 +70,7 @@ def test_every_answer_forbids_what_the_page_does_not_need(served: Served) -> Non
         assert "access-control-allow-origin" not in head
 
 
-def test_without_the_token_nothing_is_answered() -> None:
+def test_without_the_token_nothing_is_answered():
     with serving(token=TOKEN) as running:
         body = {"game": "nim", "sides": [PERSON, PERSON]}
         status, view = running.ask("POST", f"/api/sessions?token={TOKEN}", body)
@@ -90,7 +90,7 @@ def test_without_the_token_nothing_is_answered() -> None:
         assert not running.manager.sessions[view["id"]].watchers
 
 
-def test_the_token_of_the_address_is_kept_in_a_cookie() -> None:
+def test_the_token_of_the_address_is_kept_in_a_cookie():
     with serving(token=TOKEN) as running:
 
         def request(path: str, *headers: str) -> tuple[str, str]:
@@ -121,9 +121,7 @@ def test_the_token_of_the_address_is_kept_in_a_cookie() -> None:
 
 
 @pytest.mark.parametrize(("host", "asks"), [("127.0.0.1", False), ("0.0.0.0", True)])
-def test_other_machines_need_the_token_that_is_printed(
-    monkeypatch: pytest.MonkeyPatch, host: str, asks: bool
-) -> None:
+def test_other_machines_need_the_token_that_is_printed(monkeypatch, host: str, asks: bool):
     tokens, lines = [], list[str]()
 
     def make(app: object, host: str, announce: Callable[[], None], token: str) -> SimpleNamespace:
@@ -139,7 +137,7 @@ def test_other_machines_need_the_token_that_is_printed(
     assert (len(set(tokens)) == 2 and min(map(len, tokens)) >= 32) is asks
 
 
-def test_a_name_that_listens_to_everybody_still_knows_its_visitors() -> None:
+def test_a_name_that_listens_to_everybody_still_knows_its_visitors():
     middleware = security.SecurityMiddleware(lambda *_: None, "my-box.local")  # type: ignore[arg-type]
     assert middleware._is_own_host("my-box.local:8000")
     assert middleware._is_own_host("10.0.0.7:8000")

@@ -93,9 +93,7 @@ def check_view(view: dict[str, Any], game: Game, state: State) -> None:
 @pytest.mark.parametrize(
     "name", ["tic_tac_toe", "connect_four", "othello:size=4", "go:rows=5,columns=5"]
 )
-def test_two_people_play_whole_games_and_every_view_follows_the_rules(
-    served: Served, name: str
-) -> None:
+def test_two_people_play_whole_games_and_every_view_follows_the_rules(served: Served, name: str):
     game, rng = served.manager.catalog.game(name), np.random.default_rng(1)
     with served.begin(name) as page:
         state = game.initial_state()
@@ -109,7 +107,7 @@ def test_two_people_play_whole_games_and_every_view_follows_the_rules(
             assert page.try_to("move", action=0)[0] == 400
 
 
-def test_a_person_plays_a_player_whose_answers_are_legal(served: Served) -> None:
+def test_a_person_plays_a_player_whose_answers_are_legal(served: Served):
     game = make_game("connect_four")
     with served.begin("connect_four", PERSON, {"player": "uct", "simulations": 30}) as page:
         state, rng = game.initial_state(), np.random.default_rng(2)
@@ -124,7 +122,7 @@ def test_a_person_plays_a_player_whose_answers_are_legal(served: Served) -> None
             check_view(view, game, state)
 
 
-def test_a_move_is_refused_while_the_other_side_thinks(served: Served) -> None:
+def test_a_move_is_refused_while_the_other_side_thinks(served: Served):
     with served.begin("tic_tac_toe", {"player": "uct", "seconds": 60}, PERSON) as page:
         page.wait(lambda view: view["thinking"])
         status, reply = page.try_to("move", action=0)
@@ -136,7 +134,7 @@ def test_a_move_is_refused_while_the_other_side_thinks(served: Served) -> None:
         assert page.do("move", action=0)["ply"] == 1
 
 
-def test_moves_are_taken_back_made_again_and_branched(served: Served) -> None:
+def test_moves_are_taken_back_made_again_and_branched(served: Served):
     with served.begin("tic_tac_toe") as page:
         page.do("paste", moves="b2 a1; c3")
         assert page.do("undo")["ply"] == 2
@@ -155,7 +153,7 @@ def test_moves_are_taken_back_made_again_and_branched(served: Served) -> None:
         assert page.try_to("goto", ply=4)[0] == 400
 
 
-def test_undo_takes_back_the_answer_too_and_the_player_waits(served: Served) -> None:
+def test_undo_takes_back_the_answer_too_and_the_player_waits(served: Served):
     with served.begin("tic_tac_toe", PERSON, RANDOM) as page:
         page.do("move", action=4)
         page.wait(lambda view: view["ply"] == 2)
@@ -168,7 +166,7 @@ def test_undo_takes_back_the_answer_too_and_the_player_waits(served: Served) -> 
         assert page.wait(lambda view: view["ply"] == 2)["moves"][0]["name"] == "b2"
 
 
-def test_moves_that_are_pasted_are_all_made_or_none(served: Served) -> None:
+def test_moves_that_are_pasted_are_all_made_or_none(served: Served):
     with served.begin("connect_four") as page:
         assert page.do("paste", moves="4444 2")["ply"] == 5
         status, reply = page.try_to("paste", moves="1 9 1")
@@ -177,7 +175,7 @@ def test_moves_that_are_pasted_are_all_made_or_none(served: Served) -> None:
         assert page.do("goto", ply=5)["moves"][-1]["name"] == "2"
 
 
-def test_a_hint_finds_the_winning_move(served: Served) -> None:
+def test_a_hint_finds_the_winning_move(served: Served):
     with served.begin("tic_tac_toe") as page:
         page.do("paste", moves="a3 a2 b3 b2")
         page.do("hint")
@@ -189,7 +187,7 @@ def test_a_hint_finds_the_winning_move(served: Served) -> None:
         assert not page.do("undo")["hint"]
 
 
-def test_an_analysis_is_streamed_and_follows_the_position(served: Served) -> None:
+def test_an_analysis_is_streamed_and_follows_the_position(served: Served):
     with served.begin("connect_four") as page:
         view = page.do("analyze", on=True, player="uct")
         assert view["analyzing"]
@@ -208,7 +206,7 @@ def test_an_analysis_is_streamed_and_follows_the_position(served: Served) -> Non
         assert page.do("analyze", on=False)["thinking"] is False
 
 
-def test_a_search_without_a_planned_end_gives_most_visits_to_the_best_move() -> None:
+def test_a_search_without_a_planned_end_gives_most_visits_to_the_best_move():
     """An analysis, and a move with seconds, where a planned search shares visits by halving."""
     game = make_game("connect_four")
     player = player_with(UniformEvaluator(7), game, selection="gumbel_root", mcts_solver=False)
@@ -234,7 +232,7 @@ def test_a_search_without_a_planned_end_gives_most_visits_to_the_best_move() -> 
         assert view["search"]["candidates"][0]["share"] > 0.5
 
 
-def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(served: Served) -> None:
+def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(served: Served):
     page = served.begin("connect_four")
     page.do("analyze", on=True, player="uct")
     session = served.manager.sessions[page.id]
@@ -248,7 +246,7 @@ def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(serv
         assert again.wait(lambda view: view["thinking"])["analyzing"]
 
 
-def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_other() -> None:
+def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_other():
     game = make_game("connect_four")
     evaluator = CountingEvaluator(7)
     with (
@@ -266,7 +264,7 @@ def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_o
         assert evaluator.batches <= {1, LEAVES_PER_BATCH}
 
 
-def test_a_player_that_fails_says_why_and_may_be_asked_again(served: Served) -> None:
+def test_a_player_that_fails_says_why_and_may_be_asked_again(served: Served):
     random_player = served.manager.catalog.players["random"]
     broken = dataclasses.replace(random_player, name="broken", spec=_Broken("broken"))
     served.manager.catalog.players["broken"] = broken
@@ -289,7 +287,7 @@ class _Broken(PlayerSpec):
 
 
 @pytest.mark.parametrize(("fault", "message"), [("", ""), ("resign", ""), ("illegal", "illegal")])
-def test_another_program_plays_a_side(fault: str, message: str) -> None:
+def test_another_program_plays_a_side(fault: str, message: str):
     fake = TESTS / "helpers" / "frontends" / "fake_gtp_engine.py"
     command = f"gtp:{sys.executable} {fake} {fault} 2".strip()
     with (
@@ -305,7 +303,7 @@ def test_another_program_plays_a_side(fault: str, message: str) -> None:
         assert bool(view["message"]) == bool(message)
 
 
-def test_sides_change_and_only_players_of_the_game_are_allowed(served: Served) -> None:
+def test_sides_change_and_only_players_of_the_game_are_allowed(served: Served):
     with served.begin("connect_four") as page:
         status, reply = page.try_to("sides", sides=[{"player": "tic_tac_toe"}, PERSON])
         assert status == 400
@@ -328,7 +326,7 @@ def test_sides_change_and_only_players_of_the_game_are_allowed(served: Served) -
         assert page.try_to("analyze", on=True, player="random")[0] == 400
 
 
-def test_a_side_plays_at_a_level_for_people() -> None:
+def test_a_side_plays_at_a_level_for_people():
     with serving([parse_player(str(CHECKPOINTS / "tic_tac_toe.safetensors"))]) as running:
         players = running.ask("GET", "/api/setup")[1]["players"]
         (player,) = [player for player in players if player["levels"]]
@@ -356,7 +354,7 @@ def test_a_side_plays_at_a_level_for_people() -> None:
             assert page.try_to("sides", sides=[side, PERSON])[0] == 400, side
 
 
-def test_a_person_resigns_and_takes_it_back(served: Served) -> None:
+def test_a_person_resigns_and_takes_it_back(served: Served):
     with served.begin("tic_tac_toe", RANDOM, PERSON) as page:
         page.wait(lambda view: view["ply"] == 1)
         view = page.do("resign")
@@ -369,9 +367,7 @@ def test_a_person_resigns_and_takes_it_back(served: Served) -> None:
         assert page.do("load", text=text)["status"] == "O resigned: X wins"
 
 
-def test_a_resignation_after_undo_ends_the_line_and_keeps_the_moves_as_a_variation(
-    served: Served,
-) -> None:
+def test_a_resignation_after_undo_ends_the_line_and_keeps_the_moves_as_a_variation(served: Served):
     with served.begin("tic_tac_toe") as page:
         page.do("paste", moves="b2 a1 c3")
         page.do("undo")
@@ -391,7 +387,7 @@ def test_a_resignation_after_undo_ends_the_line_and_keeps_the_moves_as_a_variati
         ("hex:size=3,swap=1", ("json", "sgf")),
     ],
 )
-def test_what_is_saved_is_loaded_again(served: Served, name: str, kinds: tuple[str, ...]) -> None:
+def test_what_is_saved_is_loaded_again(served: Served, name: str, kinds: tuple[str, ...]):
     game, rng = served.manager.catalog.game(name), np.random.default_rng(3)
     with served.begin(name) as page:
         for _ in range(4):
@@ -413,7 +409,7 @@ def test_what_is_saved_is_loaded_again(served: Served, name: str, kinds: tuple[s
         assert page.view["ply"] == 2
 
 
-def test_a_file_is_loaded_by_its_bytes_and_as_far_as_it_goes(served: Served) -> None:
+def test_a_file_is_loaded_by_its_bytes_and_as_far_as_it_goes(served: Served):
     with served.begin("nim") as page:
         data = "(;GM[3])(;SZ[9]PB[\u8868];B[ee];W[cc];B[ee])".encode("shift_jis")
         view = page.do("load", data=data.decode("latin-1"))
@@ -425,7 +421,7 @@ def test_a_file_is_loaded_by_its_bytes_and_as_far_as_it_goes(served: Served) -> 
         assert page.try_to("load", data="\u8868")[0] == 400
 
 
-def test_a_loaded_game_keeps_names_result_and_values(served: Served) -> None:
+def test_a_loaded_game_keeps_names_result_and_values(served: Served):
     text = (
         "(;GM[4]FF[4]CA[UTF-8]SZ[3]AZ[tic_tac_toe]PB[Ann]PW[Bob]RE[W+R]\n"
         ";B[aa];W[bb]C[win rate 25% (value -0.50)]\n"
@@ -460,11 +456,11 @@ def test_a_loaded_game_keeps_names_result_and_values(served: Served) -> None:
         "/static/",
     ],
 )
-def test_nothing_but_the_files_of_the_page_is_served(served: Served, path: str) -> None:
+def test_nothing_but_the_files_of_the_page_is_served(served: Served, path: str):
     assert served.ask("GET", path)[0] == 404
 
 
-def test_the_page_is_served(served: Served) -> None:
+def test_the_page_is_served(served: Served):
     status, text, kind = served.raw("GET", "/")
     assert (status, kind) == (200, "text/html")
     assert b"<html" in text
@@ -477,13 +473,13 @@ def test_the_page_is_served(served: Served) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b"3", b"nul", b"\xff\xfe", b"[" * 100_000, b'{"game": 3}', b"{}"]
 )
-def test_a_malformed_request_is_refused_in_one_line(served: Served, body: bytes) -> None:
+def test_a_malformed_request_is_refused_in_one_line(served: Served, body: bytes):
     status, reply = served.ask("POST", "/api/sessions", body)
     assert status == 400
     assert re.fullmatch(r"[^\n]+", reply["error"])
 
 
-def test_a_body_that_is_too_long_is_refused_unread(served: Served) -> None:
+def test_a_body_that_is_too_long_is_refused_unread(served: Served):
     head = "POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     for rest in (
         f"Content-Length: {1 << 40}\r\n\r\n".encode(),
@@ -494,7 +490,7 @@ def test_a_body_that_is_too_long_is_refused_unread(served: Served) -> None:
             assert line.recv(1000).startswith(b"HTTP/1.1 413")
 
 
-def test_unknown_sessions_and_requests_are_not_found(served: Served) -> None:
+def test_unknown_sessions_and_requests_are_not_found(served: Served):
     with served.begin("tic_tac_toe") as page:
         for method, path in (
             ("GET", "/api/sessions/nobody/save"),
@@ -507,7 +503,7 @@ def test_unknown_sessions_and_requests_are_not_found(served: Served) -> None:
         assert served.ask("POST", "/api/setup", {})[0] == 405
 
 
-def test_no_field_of_any_request_is_trusted(served: Served) -> None:
+def test_no_field_of_any_request_is_trusted(served: Served):
     words = " ".join(sorted(COMMANDS))
     values = [None, True, -1, 10**30, 1.5, "", "x" * 400, "../../etc/passwd", [], [[]], {}, "\0"]
     names = "action ply index moves text on player sides game"
@@ -523,7 +519,7 @@ def test_no_field_of_any_request_is_trusted(served: Served) -> None:
         assert page.do("new", game="tic_tac_toe", sides=[PERSON, PERSON])["ply"] == 0
 
 
-def test_idle_sessions_make_way_for_new_ones_at_the_limit() -> None:
+def test_idle_sessions_make_way_for_new_ones_at_the_limit():
     body = {"game": "nim", "sides": [PERSON, PERSON]}
     with serving(sessions=2) as running:
         pages = [running.begin("nim"), running.begin("nim")]
@@ -539,7 +535,7 @@ def test_idle_sessions_make_way_for_new_ones_at_the_limit() -> None:
         pages[1].leave()
 
 
-def test_a_game_tree_has_a_maximum_size(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_tree_has_a_maximum_size(served: Served, monkeypatch):
     monkeypatch.setattr(session, "MAX_POSITIONS", 0)
     with served.begin("tic_tac_toe") as page:
         page.do("paste", moves="b2 a1 c3")
@@ -553,13 +549,13 @@ def test_a_game_tree_has_a_maximum_size(served: Served, monkeypatch: pytest.Monk
         assert page.do("move", action=4)["ply"] == 1  # an old position
 
 
-def test_boards_that_are_too_large_are_refused(served: Served) -> None:
+def test_boards_that_are_too_large_are_refused(served: Served):
     for game in ("mnk:rows=90,columns=90", "nim:heap=9999999999", "chess", "go:rows=99", "x" * 200):
         status, reply = served.ask("POST", "/api/sessions", {"game": game})
         assert status == 400, reply
 
 
-def test_the_server_stops_at_once_though_pages_listen_and_players_think() -> None:
+def test_the_server_stops_at_once_though_pages_listen_and_players_think():
     with serving() as running:
         page = running.begin("connect_four", {"player": "uct", "seconds": 500}, PERSON)
         page.wait(lambda view: view["thinking"])
@@ -574,8 +570,8 @@ def test_the_server_stops_at_once_though_pages_listen_and_players_think() -> Non
 
 @pytest.mark.parametrize("heads", [("ownership", "margin"), ("margin",), ()])
 def test_the_end_is_predicted_for_player_0_by_the_network_and_at_last_known_by_the_rules(
-    tmp_path: Path, heads: tuple[str, ...]
-) -> None:
+    tmp_path, heads: tuple[str, ...]
+):
     name = "go:rows=3,columns=3,komi_half_points=1"
     network = dataclasses.replace(TINY, auxiliary=heads)
     spec = parse_player(str(saved_player(tmp_path / "go.safetensors", name, network)))
@@ -612,7 +608,7 @@ def test_the_end_is_predicted_for_player_0_by_the_network_and_at_last_known_by_t
 # --- the command ---------------------------------------------------------------------------------
 
 
-def test_the_command_says_where_it_is_and_ends_by_a_signal(tmp_path: Path) -> None:
+def test_the_command_says_where_it_is_and_ends_by_a_signal(tmp_path):
     command = [sys.executable, "-m", "alphazero", "serve", "random", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as program:
         assert program.stdout is not None
@@ -628,8 +624,8 @@ def test_the_command_says_where_it_is_and_ends_by_a_signal(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("named", [False, True])
 def test_a_file_of_the_folder_that_is_no_player_is_left_out_with_one_line(
-    named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    named: bool, tmp_path, monkeypatch, capsys
+):
     offered: list[str] = []
     monkeypatch.setattr(server, "serve", lambda catalog, *_, **__: offered.extend(catalog.players))
     monkeypatch.chdir(tmp_path)
@@ -646,9 +642,7 @@ def test_a_file_of_the_folder_that_is_no_player_is_left_out_with_one_line(
     assert offered[:2] == ([] if named else ["b", "random"])
 
 
-def test_players_are_served_on_the_board_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_players_are_served_on_the_board_asked_for(tmp_path, monkeypatch, capsys):
     path = str(saved_player(tmp_path / "any_size.safetensors", "hex:size=4", ANY_SIZE))
     served: list[Catalog] = []
     monkeypatch.setattr(server, "serve", lambda catalog, *_, **__: served.append(catalog))
@@ -661,9 +655,7 @@ def test_players_are_served_on_the_board_asked_for(
     assert "but the game asked for is othello" in capsys.readouterr().err
 
 
-def test_without_the_extra_the_command_names_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_extra_the_command_names_it(monkeypatch, capsys):
     for name in [name for name in sys.modules if name.startswith("alphazero.frontends.web.server")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
@@ -673,7 +665,7 @@ def test_without_the_extra_the_command_names_it(
     )
 
 
-def test_a_taken_port_ends_the_command_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_taken_port_ends_the_command_with_one_line(capsys):
     with serving() as running:
         assert main(["serve", "random", "--port", str(running.port)]) == 2
     output = capsys.readouterr().err

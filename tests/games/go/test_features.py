@@ -61,7 +61,7 @@ def check_planes(game: Go, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("superko", "suicide"), RULES)
-def test_every_plane_agrees_with_the_plain_twin(superko: int, suicide: int) -> None:
+def test_every_plane_agrees_with_the_plain_twin(superko: int, suicide: int):
     seen = np.zeros(features.NUM_PLANES)
     for seed, (rows, columns) in enumerate([(1, 1), (1, 5), (2, 2), (2, 3), (3, 3), (4, 3)] * 2):
         game = Go(rows, columns, 7 - seed, superko, suicide, min(8 * rows * columns, 60), 1)
@@ -76,13 +76,13 @@ def test_every_plane_agrees_with_the_plain_twin(superko: int, suicide: int) -> N
 @pytest.mark.parametrize(("rows", "columns"), [(3, 3), (5, 4), (9, 9), (3, 19)])
 def test_every_plane_agrees_with_the_plain_twin_in_many_games(
     rows: int, columns: int, superko: int, suicide: int
-) -> None:
+):
     game = Go(rows, columns, 13, superko, suicide, min(8 * rows * columns, 150), 1)
     for seed in range(max(1, 1000 // (rows * columns) ** 2)):
         check_planes(game, seed)
 
 
-def test_komi_is_that_of_the_player_to_move_and_bounded() -> None:
+def test_komi_is_that_of_the_player_to_move_and_bounded():
     for komi, seen in ((15, 7.5 / 17.5), (-4, -2 / 12), (200, 100 / 110), (0, 0)):
         game = Go(5, 5, komi_half_points=komi, features=1)
         first = game.initial_state()
@@ -90,7 +90,7 @@ def test_komi_is_that_of_the_player_to_move_and_bounded() -> None:
         assert np.allclose(game.observe(game.play(first, 3))[features.KOMI_PLANE], seen)
 
 
-def test_a_position_without_earlier_ones_shows_no_last_move() -> None:
+def test_a_position_without_earlier_ones_shows_no_last_move():
     game = Go(3, 3, features=1)
     planes = game.observe(game.parse("X X .\n. O O\n. . ."))
     assert not planes[features.MOVE_PLANES : features.MOVE_PLANES + features.RECENT].any()

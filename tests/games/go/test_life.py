@@ -61,21 +61,21 @@ LIFE = {
 
 
 @pytest.mark.parametrize("name", LIFE)
-def test_life_by_bensons_theorem(name: str) -> None:
+def test_life_by_bensons_theorem(name: str):
     diagram, drawn = LIFE[name]
     rows = diagram.splitlines()
     game = Go(len(rows), len(rows[0].split()), features=1)
     assert alive_in(game, diagram) == (drawn or ["." * game.columns] * game.rows)
 
 
-def test_suicide_can_empty_the_middle_of_an_eye() -> None:
+def test_suicide_can_empty_the_middle_of_an_eye():
     diagram = ". X . O . X\nX X O O . X\n. X X X X X\n. . . . . .\n. . . . . ."
     alive = ["bXbbbX", "XXbbbX", ".XXXXX", "......", "......"]
     assert alive_in(Go(5, 6, features=1), diagram) == alive
     assert alive_in(Go(5, 6, features=1, suicide=1), diagram) == ["......"] * 5
 
 
-def test_suicide_can_empty_a_point_away_from_one_of_two_chains() -> None:
+def test_suicide_can_empty_a_point_away_from_one_of_two_chains():
     diagram = "X . X O . X\nX X X X X ."
     assert alive_in(Go(2, 6, features=1), diagram) == ["XbXbbX", "XXXXXb"]
     assert alive_in(Go(2, 6, features=1, suicide=1), diagram) == ["......"] * 2
@@ -98,7 +98,7 @@ def reachable(twin: GoTwin, stones: Stones, attacker: int, enough: int) -> list[
 
 
 @pytest.mark.parametrize("suicide", [0, 1])
-def test_what_is_alive_cannot_be_captured_while_its_owner_passes(suicide: int) -> None:
+def test_what_is_alive_cannot_be_captured_while_its_owner_passes(suicide: int):
     game, dice, compared = Go(3, 4, suicide=suicide, features=1, moves=60), random.Random(5), 0
     twin = GoTwin(3, 4, 0, 0, suicide, 99)
     while compared < 12:

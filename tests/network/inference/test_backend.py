@@ -36,8 +36,8 @@ def install(monkeypatch: pytest.MonkeyPatch, openvino: bool = False, onnx: bool 
     ],
 )
 def test_the_first_that_is_installed_serves(
-    monkeypatch: pytest.MonkeyPatch, openvino: bool, onnx: bool, precision: str, expected: str
-) -> None:
+    monkeypatch, openvino: bool, onnx: bool, precision: str, expected: str
+):
     install(monkeypatch, openvino, onnx)
     settings = InferenceConfig(device="cpu", precision=precision)
     assert resolve_backend(settings) == expected
@@ -45,9 +45,7 @@ def test_the_first_that_is_installed_serves(
     assert resolve_backend(settings) == "torch"
 
 
-def test_without_openvino_and_onnx_torch_serves_and_one_line_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_openvino_and_onnx_torch_serves_and_one_line_says_so(monkeypatch):
     install(monkeypatch)
     assert isinstance(make_evaluator(scrambled(), ON_CPU), TorchEvaluator)
     line = explain_backend(ON_CPU)
@@ -59,9 +57,7 @@ def test_without_openvino_and_onnx_torch_serves_and_one_line_says_so(
 @pytest.mark.parametrize(
     ("name", "product"), [("openvino", "OpenVINO"), ("onnxruntime", "ONNX Run")]
 )
-def test_a_backend_that_is_not_installed_is_refused(
-    monkeypatch: pytest.MonkeyPatch, name: str, product: str
-) -> None:
+def test_a_backend_that_is_not_installed_is_refused(monkeypatch, name: str, product: str):
     install(monkeypatch)
     with pytest.raises(ConfigError, match=f"^inference.backend: {product}.* is not installed; use"):
         resolve_backend(replace(ON_CPU, backend=name))
@@ -70,7 +66,7 @@ def test_a_backend_that_is_not_installed_is_refused(
         resolve_backend(ON_CPU)
 
 
-def test_onnx_runtime_refuses_bfloat16_and_other_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_onnx_runtime_refuses_bfloat16_and_other_devices(monkeypatch):
     install(monkeypatch, onnx=True)
     with pytest.raises(ConfigError, match="ONNX Runtime computes in float32 only; use"):
         resolve_backend(InferenceConfig("onnxruntime", device="cpu", precision="bfloat16"))
@@ -80,7 +76,7 @@ def test_onnx_runtime_refuses_bfloat16_and_other_devices(monkeypatch: pytest.Mon
 
 
 @needs_openvino
-def test_with_openvino_it_is_chosen_on_a_cpu() -> None:
+def test_with_openvino_it_is_chosen_on_a_cpu():
     assert isinstance(make_evaluator(scrambled(), ON_CPU), OpenVINOEvaluator)
     assert resolve_backend(replace(ON_CPU, backend="torch")) == "torch"
 
@@ -97,15 +93,15 @@ def test_with_openvino_it_is_chosen_on_a_cpu() -> None:
 )
 @pytest.mark.parametrize("configured", ["auto", "torch", "openvino"])
 def test_the_variable_overrides_the_configuration(
-    monkeypatch: pytest.MonkeyPatch, name: str, kind: type, description: str, configured: str
-) -> None:
+    monkeypatch, name: str, kind: type, description: str, configured: str
+):
     monkeypatch.setenv("ALPHAZERO_BACKEND", name)
     settings = replace(ON_CPU, backend=configured)
     assert type(make_evaluator(scrambled(), settings)) is kind
     assert explain_backend(settings) == f"positions are evaluated by {description} on the CPU"
 
 
-def test_an_unknown_name_in_the_variable_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_name_in_the_variable_is_one_clear_line(monkeypatch):
     monkeypatch.setenv("ALPHAZERO_BACKEND", "tensorrt")
     expected = "^ALPHAZERO_BACKEND: unknown backend 'tensorrt'; expected one of auto, torch, openv"
     with pytest.raises(ConfigError, match=expected):
@@ -122,13 +118,8 @@ def test_an_unknown_name_in_the_variable_is_one_clear_line(monkeypatch: pytest.M
     ],
 )
 def test_int8_without_openvino_is_left_out_and_reported_in_one_line(
-    monkeypatch: pytest.MonkeyPatch,
-    configured: str,
-    device: str,
-    openvino: bool,
-    onnx: bool,
-    description: str,
-) -> None:
+    monkeypatch, configured: str, device: str, openvino: bool, onnx: bool, description: str
+):
     install(monkeypatch, openvino, onnx)
     monkeypatch.setattr(backend, "resolve_device", lambda _: device)
     line = explain_backend(InferenceConfig(backend=configured, selfplay_precision="int8"))
@@ -141,6 +132,6 @@ def test_int8_without_openvino_is_left_out_and_reported_in_one_line(
 
 
 @needs_openvino
-def test_int8_in_self_play_is_reported() -> None:
+def test_int8_in_self_play_is_reported():
     line = explain_backend(InferenceConfig(device="cpu", selfplay_precision="int8"))
     assert line == "positions are evaluated by OpenVINO on the CPU, in self-play in int8"

@@ -43,7 +43,7 @@ def evaluator_of(network: ResNet, backend: str) -> BatchedEvaluator:
 
 @each_backend
 @pytest.mark.parametrize("options", [{}, *OPTIONS])
-def test_answers_agree_with_the_network(backend: str, options: dict[str, str | int]) -> None:
+def test_answers_agree_with_the_network(backend: str, options: dict[str, str | int]):
     network, observations = scrambled(**options), boards(130)
     strengthen_pooling(network)
     expected, evaluator = exact(network, observations), evaluator_of(network, backend)
@@ -55,18 +55,18 @@ def test_answers_agree_with_the_network(backend: str, options: dict[str, str | i
 
 
 @each_backend
-def test_later_training_is_not_seen(backend: str) -> None:
+def test_later_training_is_not_seen(backend: str):
     network = scrambled()
     check_later_training_is_not_seen(network, evaluator_of(network, backend), boards(4))
 
 
 @each_backend
-def test_threads_at_once_get_their_own_answers(backend: str) -> None:
+def test_threads_at_once_get_their_own_answers(backend: str):
     check_threads_get_their_own_answers(evaluator_of(scrambled(), backend))
 
 
 @each_backend
-def test_a_network_that_answers_nan_is_reported(backend: str) -> None:
+def test_a_network_that_answers_nan_is_reported(backend: str):
     network = scrambled()
     with torch.no_grad():
         network.policy_output.bias.fill_(float("nan"))
@@ -74,7 +74,7 @@ def test_a_network_that_answers_nan_is_reported(backend: str) -> None:
         evaluator_of(network, backend).evaluate(boards(2))
 
 
-def test_a_batch_of_a_match_is_always_full_except_on_a_gpu_where_padding_is_free() -> None:
+def test_a_batch_of_a_match_is_always_full_except_on_a_gpu_where_padding_is_free():
     evaluator = evaluator_of(scrambled(), "torch")
     assert [rows_in_match(games, evaluator) for games in (1, 20, 40, 256)] == [1, 4, 8, 96]
     evaluator.device = "cuda"

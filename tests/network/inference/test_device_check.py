@@ -4,13 +4,11 @@ import dataclasses
 import os
 from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from helpers.commands import OnlyLine
 from helpers.paths import CHECKPOINTS
 from helpers.runs.tiny_run import ITERATIONS, YAML, files_of, fingerprint, manifest_of, tiny_config
 from helpers.settings import network_config
@@ -73,7 +71,7 @@ def new_network(seed: int = 0, **options: Any) -> ResNet:
 )
 def test_healthy_backends_pass_with_new_and_trained_networks(
     backend: str, precision: str, players: int | None
-) -> None:
+):
     """The smallest players; the slow test takes all."""
     if backend == "openvino" and not openvino_is_installed():
         pytest.skip("OpenVINO is not installed")
@@ -93,7 +91,7 @@ def test_healthy_backends_pass_with_new_and_trained_networks(
 
 
 @pytest.mark.parametrize("precision", TOLERANCES)
-def test_wrong_answers_are_noticed_of_new_and_trained_networks(precision: str) -> None:
+def test_wrong_answers_are_noticed_of_new_and_trained_networks(precision: str):
     trained = load_checkpoint(CHECKPOINTS / "connect_four.safetensors")
     for network in (new_network(seed=2), trained.network()):
         evaluator = Sick(network, "cpu", precision)
@@ -103,7 +101,7 @@ def test_wrong_answers_are_noticed_of_new_and_trained_networks(precision: str) -
             assert str(caught.value).isprintable()
 
 
-def test_another_position_s_policy_is_noticed_beside_a_bias_that_all_have_in_common() -> None:
+def test_another_position_s_policy_is_noticed_beside_a_bias_that_all_have_in_common():
     network = new_network(seed=2)
     with torch.no_grad():
         network.policy_output.bias.fill_(30.0)
@@ -114,13 +112,13 @@ def test_another_position_s_policy_is_noticed_beside_a_bias_that_all_have_in_com
         check_device(evaluator, network, GAME)
 
 
-def test_the_answers_of_other_weights_are_noticed() -> None:
+def test_the_answers_of_other_weights_are_noticed():
     evaluator = TorchEvaluator(new_network(seed=1), "cpu", "float32")
     with pytest.raises(RunError, match="computes wrongly"):
         check_device(evaluator, new_network(seed=2), GAME)
 
 
-def test_a_value_head_that_is_sure_of_everything_is_no_fault_of_the_device() -> None:
+def test_a_value_head_that_is_sure_of_everything_is_no_fault_of_the_device():
     network = new_network()
     with torch.no_grad():
         network.value_output.bias.fill_(9.0)
@@ -128,7 +126,7 @@ def test_a_value_head_that_is_sure_of_everything_is_no_fault_of_the_device() -> 
         check_device(TorchEvaluator(network, "cpu", precision), network, GAME)
 
 
-def test_the_positions_are_the_same_at_every_start_and_differ_from_one_another() -> None:
+def test_the_positions_are_the_same_at_every_start_and_differ_from_one_another():
     for name in ("tic_tac_toe", "connect_four", "nim", "hex"):
         positions = fixed_positions(make_game(name))
         assert np.array_equal(positions, fixed_positions(make_game(name)))
@@ -136,7 +134,7 @@ def test_the_positions_are_the_same_at_every_start_and_differ_from_one_another()
         assert len(np.unique(positions, axis=0)) == len(positions)
 
 
-def test_the_check_changes_neither_the_network_nor_any_random_numbers() -> None:
+def test_the_check_changes_neither_the_network_nor_any_random_numbers():
     network = new_network().train()
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     torch.manual_seed(3)
@@ -156,11 +154,8 @@ def poison(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_sick_device_stops_a_new_run_before_anything_is_saved(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    only_line: OnlyLine,
-) -> None:
+    tmp_path, monkeypatch, capsys, only_line
+):
     (tmp_path / "tiny.yaml").write_text(YAML)
     monkeypatch.chdir(tmp_path)
     with monkeypatch.context() as patch:
@@ -172,8 +167,8 @@ def test_a_sick_device_stops_a_new_run_before_anything_is_saved(
 
 
 def test_a_sick_device_stops_a_resumed_run_with_its_state_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, only_line: OnlyLine
-) -> None:
+    tmp_path, monkeypatch, only_line
+):
     run = train(tiny_config(tmp_path, "budget.iterations=1"))
     before = fingerprint(run), manifest_of(run)
     more = ["train", "--resume", str(run), f"budget.iterations={ITERATIONS}"]

@@ -1,12 +1,10 @@
 """Devices by torch's word, and the self-check that admits them."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from helpers.commands import OnlyLine
 from helpers.runs.tiny_run import YAML
 
 from alphazero.cli.main import main
@@ -53,7 +51,7 @@ def compute_mps_by(monkeypatch: pytest.MonkeyPatch, harm: Callable[[Results], Re
     monkeypatch.setattr(device_check, "_compute", fake)
 
 
-def test_auto_takes_what_the_machine_does_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_takes_what_the_machine_does_well(monkeypatch):
     assert available_devices()[-1] == "cpu"
     assert resolve_device("auto") == available_devices()[0]
     questions = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
@@ -67,7 +65,7 @@ def test_auto_takes_what_the_machine_does_well(monkeypatch: pytest.MonkeyPatch) 
     assert resolve_precision("auto", "mps") == "float32"
 
 
-def test_unknown_devices_and_precisions_are_refused() -> None:
+def test_unknown_devices_and_precisions_are_refused():
     for device in ("gpu", "meta", "cuda:99", ""):
         with pytest.raises(ConfigError, match=r"has here: .*cpu; use 'auto' or 'cpu'"):
             resolve_device(device)
@@ -76,9 +74,7 @@ def test_unknown_devices_and_precisions_are_refused() -> None:
 
 
 @pytest.mark.usefixtures("torch_says_mps")
-def test_auto_takes_a_device_that_computes_as_the_cpu(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_auto_takes_a_device_that_computes_as_the_cpu(monkeypatch, capsys):
     compute_mps_by(monkeypatch, lambda exact: exact)
     assert resolve_device("auto") == "mps"
     assert capsys.readouterr().err == ""
@@ -97,11 +93,8 @@ def test_auto_takes_a_device_that_computes_as_the_cpu(
     ids=["zeros", "NaN", "another place's", "5 % too much"],
 )
 def test_the_cpu_serves_where_a_device_computes_wrongly(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    part: str,
-    harm: Callable[[Float32Array], Float32Array],
-) -> None:
+    monkeypatch, capsys, part: str, harm: Callable[[Float32Array], Float32Array]
+):
     compute_mps_by(monkeypatch, lambda exact: {**exact, part: harm(exact[part])})
     assert resolve_device("auto") == resolve_device("auto") == "cpu"
     (line,) = capsys.readouterr().err.splitlines()
@@ -109,16 +102,14 @@ def test_the_cpu_serves_where_a_device_computes_wrongly(
 
 
 @pytest.mark.usefixtures("torch_says_mps")
-def test_a_device_asked_for_by_name_that_computes_wrongly_is_an_error(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_device_asked_for_by_name_that_computes_wrongly_is_an_error(monkeypatch):
     compute_mps_by(monkeypatch, lambda exact: {**exact, "gradients": -exact["gradients"]})
     monkeypatch.setattr(devices, "_exists", lambda _: True)
     with pytest.raises(ConfigError, match=r"'mps' fails its self-check: .*gradients by 200\.0"):
         resolve_device("mps")
 
 
-def test_the_check_leaves_random_numbers_alone_and_passes_the_cpu() -> None:
+def test_the_check_leaves_random_numbers_alone_and_passes_the_cpu():
     torch.manual_seed(3)
     expected = torch.rand(3)
     torch.manual_seed(3)
@@ -129,8 +120,8 @@ def test_the_check_leaves_random_numbers_alone_and_passes_the_cpu() -> None:
 @pytest.mark.usefixtures("torch_says_mps")
 @pytest.mark.skipif(torch.backends.mps.is_built(), reason="torch has Apple's GPU")
 def test_a_run_goes_on_with_the_cpu_where_torch_cannot_use_its_device(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, monkeypatch, capsys
+):
     (tmp_path / "tiny.yaml").write_text(YAML)
     monkeypatch.chdir(tmp_path)
     assert main(["train", "tiny.yaml", "budget.iterations=1", "inference.device=auto"]) == 0
@@ -142,8 +133,8 @@ def test_a_run_goes_on_with_the_cpu_where_torch_cannot_use_its_device(
 
 @pytest.mark.parametrize("kind", ACCELERATORS)
 def test_a_device_asked_for_by_name_that_torch_lacks_is_an_error_before_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, only_line: OnlyLine, kind: str
-) -> None:
+    tmp_path, monkeypatch, only_line, kind: str
+):
     if kind in available_devices():
         pytest.skip("it is there")
     (tmp_path / "tiny.yaml").write_text(YAML)

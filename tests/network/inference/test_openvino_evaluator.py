@@ -17,7 +17,7 @@ from alphazero.network.resnet import ResNet
 pytestmark = needs_openvino
 
 
-def test_its_telemetry_sends_nothing() -> None:
+def test_its_telemetry_sends_nothing():
     """OpenVINO reports its import, though not where continuous integration names itself."""
     code = """
 import sys
@@ -41,20 +41,20 @@ def check_near(rounded: Outputs, network: ResNet, observations: np.ndarray) -> N
 
 
 @pytest.mark.parametrize("options", [{}, OPTIONS[0], OPTIONS[-1]])
-def test_bfloat16_stays_close(options: dict[str, str | int]) -> None:
+def test_bfloat16_stays_close(options: dict[str, str | int]):
     network, observations = scrambled(**options), boards(64)
     check_near(OpenVINOEvaluator(network, "bfloat16").evaluate(observations), network, observations)
 
 
 @pytest.mark.parametrize("options", [{}, OPTIONS[-1]])
-def test_int8_computes_what_rounding_in_torch_computes(options: dict[str, str | int]) -> None:
+def test_int8_computes_what_rounding_in_torch_computes(options: dict[str, str | int]):
     def quantize(network: ResNet, calibration: np.ndarray) -> Any:
         return OpenVINOEvaluator(network, "float32").quantized(calibration).evaluate
 
     check_int8(quantize, options)
 
 
-def test_int8_stays_close_on_positions_like_those_it_was_calibrated_on() -> None:
+def test_int8_stays_close_on_positions_like_those_it_was_calibrated_on():
     network, observations = scrambled(), boards(300)
     for precision in ("float32", "bfloat16"):
         evaluator = OpenVINOEvaluator(network, precision).quantized(observations[:200])
@@ -63,7 +63,7 @@ def test_int8_stays_close_on_positions_like_those_it_was_calibrated_on() -> None
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="kernels of x86")
-def test_the_tower_is_compiled_to_int8_and_nothing_else() -> None:
+def test_the_tower_is_compiled_to_int8_and_nothing_else():
     evaluator = OpenVINOEvaluator(scrambled(), "float32").quantized(boards(8))
     layers = evaluator.compile(8).get_runtime_model().get_ops()
     kinds = [
@@ -75,7 +75,7 @@ def test_the_tower_is_compiled_to_int8_and_nothing_else() -> None:
     assert sorted(kinds) == ["f32"] * others + ["u8"] * tower
 
 
-def test_the_evaluator_that_was_rounded_from_answers_as_before() -> None:
+def test_the_evaluator_that_was_rounded_from_answers_as_before():
     observations = boards(8)
     evaluator = OpenVINOEvaluator(scrambled(), "float32")
     before = evaluator.evaluate(observations)

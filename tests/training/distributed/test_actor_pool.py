@@ -169,8 +169,8 @@ def train_with(
 
 @pytest.mark.parametrize("ahead", [0, 5])
 def test_a_run_with_actors_reaches_its_end_within_its_bounds_and_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: int
-) -> None:
+    tmp_path, monkeypatch, ahead: int
+):
     monkeypatch.setattr(training, "MAX_STEPS_AHEAD", ahead)
     config = config_for(tmp_path, "budget.iterations=2")
     run, (launcher,) = train_with(monkeypatch, config, {})
@@ -191,9 +191,7 @@ def test_a_run_with_actors_reaches_its_end_within_its_bounds_and_goes_on(
     assert due <= after["step"] <= due + ahead
 
 
-def test_a_run_of_actors_goes_on_in_one_process_and_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_of_actors_goes_on_in_one_process_and_back(tmp_path, monkeypatch):
     run, _ = train_with(monkeypatch, config_for(tmp_path, "budget.iterations=2"), {})
     resume(run, ["selfplay.distributed=null", "budget.iterations=3"])
     assert manifest_of(run)["iteration"] == 3
@@ -202,9 +200,7 @@ def test_a_run_of_actors_goes_on_in_one_process_and_back(
     assert not torn_files(run)
 
 
-def test_actors_that_die_in_self_play_and_in_gates_do_not_stop_a_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_actors_that_die_in_self_play_and_in_gates_do_not_stop_a_run(tmp_path, monkeypatch):
     deaths = {(0, 0): 3, (0, 1): 5, (1, 0): 6, (1, 1): 9}
     config = config_for(tmp_path, "gate.interval=1")
     run, (launcher,) = train_with(monkeypatch, config, deaths)
@@ -217,9 +213,7 @@ def test_actors_that_die_in_self_play_and_in_gates_do_not_stop_a_run(
 
 
 @pytest.mark.parametrize("iterations", [1, 3])
-def test_actors_pause_once_as_many_games_wait_as_may(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, iterations: int
-) -> None:
+def test_actors_pause_once_as_many_games_wait_as_may(tmp_path, monkeypatch, iterations: int):
     monkeypatch.setattr(actor_pool, "QUEUED_ITERATIONS", iterations)
     # Puppets answer with one game: jobs of more, for answers that come fast, would be cut short.
     monkeypatch.setattr(actor_pool, "RESULTS_PER_SECOND", 1e9)
@@ -242,8 +236,8 @@ def test_actors_pause_once_as_many_games_wait_as_may(
 
 @pytest.mark.parametrize(("results_per_second", "later"), [(1e-6, 32), (1e6, 4)])
 def test_jobs_get_more_games_when_results_come_too_fast(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, results_per_second: float, later: int
-) -> None:
+    tmp_path, monkeypatch, results_per_second: float, later: int
+):
     monkeypatch.setattr(actor_pool, "RESULTS_PER_SECOND", results_per_second)
     sizes: list[int] = []
 
@@ -263,7 +257,7 @@ def test_jobs_get_more_games_when_results_come_too_fast(
     assert set(sizes) == {4, later}
 
 
-def test_the_learner_goes_on_until_it_may_not_and_then_waits(tmp_path: Path) -> None:
+def test_the_learner_goes_on_until_it_may_not_and_then_waits(tmp_path):
     games: list[Future[Any]] = []
 
     def answer(_: str) -> Any:
@@ -292,7 +286,7 @@ def test_the_learner_goes_on_until_it_may_not_and_then_waits(tmp_path: Path) -> 
     pool.close()
 
 
-def test_a_network_is_shared_once_however_many_actors(tmp_path: Path) -> None:
+def test_a_network_is_shared_once_however_many_actors(tmp_path):
     launcher = Launcher(lambda *_: Puppet())
     pool = pool_of(config_for(tmp_path, workers="{ray: {actors: 5}}"), launcher)
     for name in ("first", "first", "second", "second", "third"):
@@ -304,7 +298,7 @@ def test_a_network_is_shared_once_however_many_actors(tmp_path: Path) -> None:
 # --- deaths --------------------------------------------------------------------------------------
 
 
-def test_the_third_death_in_a_row_stops_the_run_with_the_last_words(tmp_path: Path) -> None:
+def test_the_third_death_in_a_row_stops_the_run_with_the_last_words(tmp_path):
     def answer(_: str) -> Any:
         raise Death("out of memory")
 
@@ -339,9 +333,7 @@ def silent_pool(
     return pool, launcher, clock
 
 
-def test_actors_that_fall_silent_are_named_and_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_actors_that_fall_silent_are_named_and_replaced(tmp_path, monkeypatch, capsys):
     pool, launcher, clock = silent_pool(tmp_path, monkeypatch, bool)
     waits = []
 
@@ -360,9 +352,7 @@ def test_actors_that_fall_silent_are_named_and_replaced(
         assert f"actor {number} died and is replaced: it has not answered for 60 s" in output
 
 
-def test_actors_that_stay_silent_end_the_run_with_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_actors_that_stay_silent_end_the_run_with_one_line(tmp_path, monkeypatch):
     pool, _, clock = silent_pool(tmp_path, monkeypatch, lambda _: False)
 
     def meanwhile() -> bool:
@@ -372,7 +362,7 @@ def test_actors_that_stay_silent_end_the_run_with_one_line(
     stop_of(pool, r"actor \d died 3 times .*not answered for 60 s", meanwhile)
 
 
-def test_an_actor_without_work_may_be_silent(tmp_path: Path) -> None:
+def test_an_actor_without_work_may_be_silent(tmp_path):
     pool = pool_of(config_for(tmp_path), Launcher(lambda *_: Puppet()))
     pool._clock = clock = Clock()
     for _ in range(3):
@@ -383,7 +373,7 @@ def test_an_actor_without_work_may_be_silent(tmp_path: Path) -> None:
     assert pool.deaths == 0
 
 
-def test_deaths_with_games_between_are_not_in_a_row(tmp_path: Path) -> None:
+def test_deaths_with_games_between_are_not_in_a_row(tmp_path):
     def make(_: int, incarnation: int) -> Puppet:
         calls = itertools.count()
 
@@ -410,8 +400,8 @@ def test_deaths_with_games_between_are_not_in_a_row(tmp_path: Path) -> None:
     ],
 )
 def test_an_error_that_an_actor_raises_stops_the_run_at_once_with_one_line(
-    tmp_path: Path, error: Exception, line: str
-) -> None:
+    tmp_path, error: Exception, line: str
+):
     def answer(_: str) -> Any:
         raise error
 
@@ -420,7 +410,7 @@ def test_an_error_that_an_actor_raises_stops_the_run_at_once_with_one_line(
     assert len(launcher.launched) == 2
 
 
-def test_games_against_the_rules_are_refused(tmp_path: Path) -> None:
+def test_games_against_the_rules_are_refused(tmp_path):
     records = random_records(TIC_TAC_TOE, 1)
     records[0].actions[1] = records[0].actions[0]
     data = GameBatch.of(TIC_TAC_TOE, records).to_bytes()
@@ -442,11 +432,11 @@ WRONG_ANSWERS = {
 
 
 @pytest.mark.parametrize("wrong", WRONG_ANSWERS.values(), ids=WRONG_ANSWERS)
-def test_an_answer_of_another_type_is_one_line(tmp_path: Path, wrong: Any) -> None:
+def test_an_answer_of_another_type_is_one_line(tmp_path, wrong: Any):
     stop_of(pool_of(config_for(tmp_path), lambda *_: Puppet(lambda _: wrong)), r"^an actor")
 
 
-def test_a_gate_whose_actors_are_gone_ends_with_what_happened(tmp_path: Path) -> None:
+def test_a_gate_whose_actors_are_gone_ends_with_what_happened(tmp_path):
     def answer(method: str) -> Any:
         if method == "play_gate":
             raise Death("gone")
@@ -480,7 +470,7 @@ def records_in(data: bytes) -> list[GameRecord]:
     return GameBatch.from_bytes(TIC_TAC_TOE, data, "it").records()
 
 
-def test_games_under_way_go_on_when_the_network_changes(tmp_path: Path) -> None:
+def test_games_under_way_go_on_when_the_network_changes(tmp_path):
     config = config_for(tmp_path)
     actor = actor_with(config)
     actor.play("a", -1.0, 3)
@@ -494,7 +484,7 @@ def test_games_under_way_go_on_when_the_network_changes(tmp_path: Path) -> None:
         assert any(longer[: len(moves)] == moves for longer in after), moves
 
 
-def test_the_work_that_is_reported_adds_up_over_networks(tmp_path: Path) -> None:
+def test_the_work_that_is_reported_adds_up_over_networks(tmp_path):
     config = config_for(tmp_path)
     actor = Actor(dump_config(config), [1], 1)
     reported = SelfPlayStats()
@@ -506,7 +496,7 @@ def test_the_work_that_is_reported_adds_up_over_networks(tmp_path: Path) -> None
     assert reported.evaluations > 0
 
 
-def test_an_actor_searches_the_fraction_of_the_simulations_that_it_is_sent(tmp_path: Path) -> None:
+def test_an_actor_searches_the_fraction_of_the_simulations_that_it_is_sent(tmp_path):
     config = config_for(tmp_path, "search.simulations=40")
     actor = actor_with(config)
     simulations = []
@@ -518,7 +508,7 @@ def test_an_actor_searches_the_fraction_of_the_simulations_that_it_is_sent(tmp_p
     assert simulations[1] > 30
 
 
-def test_two_actors_of_one_run_play_different_games(tmp_path: Path) -> None:
+def test_two_actors_of_one_run_play_different_games(tmp_path):
     config = config_for(tmp_path)
     seeds = ([5, 0, 0, 0], [5, 0, 0, 0], [5, 0, 1, 0], [5, 0, 0, 1], [5, 1, 0, 0])
     games = [actor_with(config, seed=seed).play("a", -1.0, 4)[0] for seed in seeds]
@@ -526,9 +516,7 @@ def test_two_actors_of_one_run_play_different_games(tmp_path: Path) -> None:
     assert len(set(games)) == 4
 
 
-def test_games_of_actors_tell_their_random_openings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_games_of_actors_tell_their_random_openings(tmp_path, monkeypatch):
     def draw(*_: Any) -> Iterator[Pairing]:
         for opening in itertools.cycle([(4, 0), (), (8,)]):
             yield Pairing(opening=opening)
@@ -548,7 +536,7 @@ def test_games_of_actors_tell_their_random_openings(
 
 
 @needs_openvino
-def test_an_actor_quantizes_its_network_on_the_positions_that_it_receives(tmp_path: Path) -> None:
+def test_an_actor_quantizes_its_network_on_the_positions_that_it_receives(tmp_path):
     config = config_for(tmp_path, "inference.selfplay_precision=int8")
     actor = actor_with(config)
 
@@ -571,7 +559,7 @@ def test_an_actor_quantizes_its_network_on_the_positions_that_it_receives(tmp_pa
             actor.play("b", -1.0, 2, bytes(wrong))
 
 
-def test_an_actor_without_openvino_plays_on_in_its_own_precision(tmp_path: Path) -> None:
+def test_an_actor_without_openvino_plays_on_in_its_own_precision(tmp_path):
     config = config_for(tmp_path, "inference.backend=torch")
     positions = TIC_TAC_TOE.observe(TIC_TAC_TOE.initial_state())[None].tobytes()
     games = []
@@ -580,7 +568,7 @@ def test_an_actor_without_openvino_plays_on_in_its_own_precision(tmp_path: Path)
     assert games[0] == games[1]
 
 
-def test_calibration_positions_are_shared_once_for_all_actors(tmp_path: Path) -> None:
+def test_calibration_positions_are_shared_once_for_all_actors(tmp_path):
     launcher = Launcher(lambda *_: Puppet())
     pool = pool_of(config_for(tmp_path), launcher)
     calibrations = np.arange(4, dtype=np.float32)[:, None].repeat(18, 1).reshape(4, 2, 3, 3)
@@ -595,7 +583,7 @@ def test_calibration_positions_are_shared_once_for_all_actors(tmp_path: Path) ->
 
 
 @needs_openvino
-def test_a_run_with_actors_plays_in_int8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_with_actors_plays_in_int8(tmp_path, monkeypatch):
     int8: list[bool] = []
     play = Actor.play
 
@@ -612,7 +600,7 @@ def test_a_run_with_actors_plays_in_int8(tmp_path: Path, monkeypatch: pytest.Mon
     assert any(int8)
 
 
-def test_a_gate_of_actors_plays_every_opening_with_both_colours(tmp_path: Path) -> None:
+def test_a_gate_of_actors_plays_every_opening_with_both_colours(tmp_path):
     config = config_for(tmp_path, "gate.games=10")
     pool = pool_of(config, lambda number, _: ThreadActor(Actor(dump_config(config), [number], 1)))
     versions = [

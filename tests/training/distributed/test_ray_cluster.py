@@ -149,27 +149,25 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
 
 
 @on_ray
-def test_an_actor_that_is_killed_is_replaced_and_the_run_goes_on(story: SimpleNamespace) -> None:
+def test_an_actor_that_is_killed_is_replaced_and_the_run_goes_on(story: SimpleNamespace):
     assert len(story.actors) == 2
     assert "died and is replaced: " in story.out
     print(f"its death was noticed after {story.noticed:.2f} s")
 
 
 @on_ray
-def test_a_ray_of_this_machine_listens_on_the_loopback_interface_alone(
-    story: SimpleNamespace,
-) -> None:
+def test_a_ray_of_this_machine_listens_on_the_loopback_interface_alone(story: SimpleNamespace):
     assert len(story.ports) >= 3  # of the store of keys, of the node, of each actor
     assert set(story.ports.values()) <= LOOPBACK
 
 
 @on_ray
-def test_a_killed_driver_leaves_no_process_after_five_seconds(story: SimpleNamespace) -> None:
+def test_a_killed_driver_leaves_no_process_after_five_seconds(story: SimpleNamespace):
     assert not story.survivors
 
 
 @on_ray
-def test_what_a_killed_driver_published_is_whole_and_goes_on(story: SimpleNamespace) -> None:
+def test_what_a_killed_driver_published_is_whole_and_goes_on(story: SimpleNamespace):
     assert not torn_files(story.run)
     manifest = manifest_of(story.run)
     go_on = ["selfplay.distributed=null", f"budget.iterations={manifest['iteration'] + 1}"]
@@ -179,7 +177,7 @@ def test_what_a_killed_driver_published_is_whole_and_goes_on(story: SimpleNamesp
 
 
 @on_ray
-def test_a_node_that_dies_ends_the_run_with_one_line(tmp_path: Path) -> None:
+def test_a_node_that_dies_ends_the_run_with_one_line(tmp_path):
     driver = Driver(tmp_path, *LONG)
     try:
         driver.reaches(1)
@@ -195,7 +193,7 @@ def test_a_node_that_dies_ends_the_run_with_one_line(tmp_path: Path) -> None:
 
 
 @on_ray
-def test_rays_folder_is_private_and_ray_ends_with_its_supervisor(tmp_path: Path) -> None:
+def test_rays_folder_is_private_and_ray_ends_with_its_supervisor(tmp_path):
     driver = Driver(tmp_path, *LONG)
     try:
         driver.reaches(1)
@@ -211,7 +209,7 @@ def test_rays_folder_is_private_and_ray_ends_with_its_supervisor(tmp_path: Path)
     shutil.rmtree(place)  # nobody was left to do it
 
 
-def test_a_cluster_with_too_few_cores_is_refused(tmp_path: Path) -> None:
+def test_a_cluster_with_too_few_cores_is_refused(tmp_path):
     settings = tiny_config(tmp_path, "selfplay.distributed={ray: {actors: 9}}").selfplay.distributed
     assert settings is not None
     ray_cluster._check_capacity(settings, {"CPU": 9.0})
@@ -235,7 +233,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, answer: str) -> list[dict[str, st
     return environments
 
 
-def test_an_open_cluster_is_refused_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_open_cluster_is_refused_with_the_reason(monkeypatch):
     answering(monkeypatch, "open\n")
     with pytest.raises(RunError) as caught:
         ray_cluster._check_token("10.0.0.5:6379", False)
@@ -243,13 +241,13 @@ def test_an_open_cluster_is_refused_with_the_reason(monkeypatch: pytest.MonkeyPa
     assert re.search(line, str(caught.value))
 
 
-def test_an_open_cluster_is_joined_if_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_open_cluster_is_joined_if_allowed(monkeypatch):
     answering(monkeypatch, "open\n")
     ray_cluster._check_token("10.0.0.5:6379", True)
     assert os.environ["RAY_AUTH_MODE"] == "unset"
 
 
-def test_the_probe_for_an_open_cluster_has_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_probe_for_an_open_cluster_has_no_token(monkeypatch):
     monkeypatch.setenv("RAY_AUTH_TOKEN", "secret")
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", "/secret")
     environments = answering(monkeypatch, "closed\n")
@@ -260,19 +258,19 @@ def test_the_probe_for_an_open_cluster_has_no_token(monkeypatch: pytest.MonkeyPa
     assert os.environ["RAY_AUTH_MODE"] == "token"
 
 
-def test_an_address_where_nothing_answers_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_where_nothing_answers_is_one_line(monkeypatch):
     answering(monkeypatch, "")
     with pytest.raises(RunError, match=r"no Ray cluster at 10.0.0.5:6379 \(no route\)"):
         ray_cluster._check_token("10.0.0.5:6379", False)
 
 
 @pytest.mark.parametrize("address", ["auto", "10.0.0.5", "ray://h:1", "h:1 --x", ":1", "h:123456"])
-def test_an_address_of_another_form_is_one_line(address: str) -> None:
+def test_an_address_of_another_form_is_one_line(address: str):
     with pytest.raises(RunError, match=r"expected local or host:port"):
         ray_cluster._check_token(address, False)
 
 
-def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(ray_cluster.importlib.util, "find_spec", lambda name: None)
     config = tiny_config(tmp_path, "selfplay.distributed={ray: {}}")
     with pytest.raises(RunError, match=r"Ray is not installed; pip install 'alphazero\[ray\]'"):

@@ -1,7 +1,6 @@
 """Two processes learn what one does, but for rounding."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -91,8 +90,8 @@ torch.distributed.barrier()  # a process that is left behind in its last call is
     ],
 )
 def test_two_processes_learn_what_one_does_but_for_rounding(
-    tmp_path: Path, optimizer: str, auxiliary: tuple[str, ...]
-) -> None:
+    tmp_path, optimizer: str, auxiliary: tuple[str, ...]
+):
     (tmp_path / "learning.py").write_text(LEARNING)
     found = json.loads(together(["learning.py", optimizer, *auxiliary], tmp_path)[0])
     assert found["moved"] > 1e-2
@@ -102,7 +101,7 @@ def test_two_processes_learn_what_one_does_but_for_rounding(
 
 
 @pytest.mark.slow
-def test_a_run_of_two_processes_goes_to_its_end_and_on(tmp_path: Path) -> None:
+def test_a_run_of_two_processes_goes_to_its_end_and_on(tmp_path):
     (tmp_path / "tiny.yaml").write_text(YAML)
     together(["-m", "alphazero", "train", "tiny.yaml"], tmp_path)
     run = tmp_path / "runs/tiny"
@@ -116,7 +115,7 @@ def test_a_run_of_two_processes_goes_to_its_end_and_on(tmp_path: Path) -> None:
     assert not torn_files(run)
 
 
-def test_a_batch_that_cannot_be_cut_evenly_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_that_cannot_be_cut_evenly_is_refused(monkeypatch):
     monkeypatch.setattr(torch.distributed, "get_rank", lambda: 0)
     monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 3)
     Group().check(96)

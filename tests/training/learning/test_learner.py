@@ -6,7 +6,6 @@ Letters: B batch, A actions, [C, H, W] observation.
 import copy
 import dataclasses
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -223,7 +222,7 @@ def learner_with_heads(seed: int = 0, **changes: object) -> Learner:
     return make_learner(seed, settings=HEADS, **changes)
 
 
-def test_auxiliary_heads_learn_eight_samples_by_heart(monkeypatch: pytest.MonkeyPatch):
+def test_auxiliary_heads_learn_eight_samples_by_heart(monkeypatch):
     monkeypatch.setitem(losses.AUXILIARY_WEIGHTS, "margin", 1.0)
     rate = (RatePoint(0, 0.01),)
     learner = learner_with_heads(optimizer="adamw", learning_rate=rate, precision="bfloat16")
@@ -240,9 +239,7 @@ def test_auxiliary_heads_learn_eight_samples_by_heart(monkeypatch: pytest.Monkey
     assert -1e-4 < above[1] < 0.5 * above[0]
 
 
-def test_auxiliary_heads_without_weight_leave_the_other_weights_as_without_heads(
-    monkeypatch: pytest.MonkeyPatch,
-):
+def test_auxiliary_heads_without_weight_leave_the_other_weights_as_without_heads(monkeypatch):
     monkeypatch.setattr(losses, "AUXILIARY_WEIGHTS", dict.fromkeys(AUXILIARY_HEADS, 0.0))
     batch = with_targets(make_batch())
     plain, other = make_learner(), learner_with_heads()
@@ -372,7 +369,7 @@ def test_weights_that_are_not_finite_stop_training_and_stay_as_they_were(
 # In the loop
 
 
-def test_the_loop_augments_by_symmetries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_loop_augments_by_symmetries(tmp_path, monkeypatch):
     config = Config(
         game=GameConfig("tic_tac_toe"),
         run=RunConfig(name="here", folder=str(tmp_path)),
@@ -402,7 +399,7 @@ def test_the_loop_augments_by_symmetries(tmp_path: Path, monkeypatch: pytest.Mon
     assert first_moves == {0, 2, 6, 8}
 
 
-def test_denormal_weights_become_zero_in_a_step_and_denormals_remain_outside_it() -> None:
+def test_denormal_weights_become_zero_in_a_step_and_denormals_remain_outside_it():
     """A weight that decay halves at each step ends at 0, not among the slow denormal numbers."""
     tiny = torch.tensor([2e-38])  # the smallest normal number is 1.2e-38
     half = torch.tensor([0.5])
@@ -421,7 +418,7 @@ def test_denormal_weights_become_zero_in_a_step_and_denormals_remain_outside_it(
 # The average of the weights
 
 
-def test_the_player_is_the_running_average_of_the_weights() -> None:
+def test_the_player_is_the_running_average_of_the_weights():
     learner = make_learner(ema_decay=0.5)
     assert learner.ema_network is not learner.network
     expected = {name: each.clone() for name, each in learner.ema_network.state_dict().items()}
@@ -437,7 +434,7 @@ def test_the_player_is_the_running_average_of_the_weights() -> None:
             assert not torch.equal(weight, learner.network.state_dict()[name])
 
 
-def test_without_an_average_the_weights_themselves_play() -> None:
+def test_without_an_average_the_weights_themselves_play():
     learner = make_learner()
     assert learner.ema_network is learner.network
     assert not any(name.startswith("player.") for name in learner.state())
@@ -446,6 +443,6 @@ def test_without_an_average_the_weights_themselves_play() -> None:
 # Threads
 
 
-def test_a_small_step_stays_on_one_core() -> None:
+def test_a_small_step_stays_on_one_core():
     assert make_learner(batch_size=16).useful_threads == 1
     assert make_learner(batch_size=10**6).useful_threads > 64

@@ -36,7 +36,7 @@ def assert_same_buffers(network: nn.Module, twin: nn.Module) -> None:
     assert all(map(torch.equal, network.buffers(), twin.buffers()))
 
 
-def test_recording_leaves_the_network_as_it_was(monkeypatch: pytest.MonkeyPatch):
+def test_recording_leaves_the_network_as_it_was(monkeypatch):
     shapes = []
 
     def record(module: nn.Module, examples: tuple[Tensor, ...]) -> nn.Module:
@@ -59,9 +59,7 @@ def test_recording_leaves_the_network_as_it_was(monkeypatch: pytest.MonkeyPatch)
     assert_same_buffers(network, twin)
 
 
-def test_where_torch_cannot_record_it_learns_without_and_says_so_once(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_where_torch_cannot_record_it_learns_without_and_says_so_once(monkeypatch, capsys):
     def refuse(module: nn.Module, examples: tuple[Tensor, ...]) -> nn.Module:
         module(*examples)
         raise RuntimeError("no graphs here\nat all")

@@ -40,7 +40,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return resume(folder / "tiny", ["budget.iterations=3"])
 
 
-def test_every_chart_shows_curves_of_one_unit_and_no_metric_names_another_chart() -> None:
+def test_every_chart_shows_curves_of_one_unit_and_no_metric_names_another_chart():
     titles = [chart for charts in CHARTS.values() for chart in charts]
     assert len(titles) == len(set(titles))
     shown = {}
@@ -70,7 +70,7 @@ def shown(folder: Path) -> dict[str, dict[str, list[str]]]:
     }
 
 
-def test_tensorboard_shows_the_panels_with_their_curves(run: Path) -> None:
+def test_tensorboard_shows_the_panels_with_their_curves(run: Path):
     assert len(list(run.glob("events.*"))) == 2, "the run was interrupted"
     story = shown(run)
     assert list(story) == list(CHARTS)
@@ -86,7 +86,7 @@ def test_tensorboard_shows_the_panels_with_their_curves(run: Path) -> None:
             assert [len(names) for names in found] == [1] * len(tags), title
 
 
-def test_tensorboard_gets_no_charts_for_what_a_run_never_measures(tmp_path: Path) -> None:
+def test_tensorboard_gets_no_charts_for_what_a_run_never_measures(tmp_path):
     def charts(*overrides: str) -> list[str]:
         story = tensorboard_layout(tiny_config(tmp_path, *overrides))
         return [title for charts in story.values() for title in charts]
@@ -97,7 +97,7 @@ def test_tensorboard_gets_no_charts_for_what_a_run_never_measures(tmp_path: Path
     assert set(charts("network.auxiliary=[short_term_value]")) == {*GATES, *ALWAYS, AUXILIARY}
 
 
-def test_tensorboard_takes_the_layout_of_the_last_time_a_run_went_on(tmp_path: Path) -> None:
+def test_tensorboard_takes_the_layout_of_the_last_time_a_run_went_on(tmp_path):
     for iteration, name in ((0, "loss/total"), (1, "loss/value")):
         layout = {"loss": {"a chart": ["Multiline", [name]]}}
         curves = TensorBoardWriter(tmp_path, iteration, layout)

@@ -7,7 +7,6 @@ import re
 import time
 import warnings
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ with warnings.catch_warnings():
     from tensorboard.summary.writer.record_writer import RecordWriter
 
 
-def test_curves_come_back_as_they_were_written(tmp_path: Path):
+def test_curves_come_back_as_they_were_written(tmp_path):
     names = [name for name, metric in METRICS.items() if metric.kind == "curve"]
     curves = TensorBoardWriter(tmp_path, 0)
     for iteration in (1, 2, 3):
@@ -39,13 +38,13 @@ def test_curves_come_back_as_they_were_written(tmp_path: Path):
         assert [(event.step, event.value) for event in reader.Scalars(name)] == expected
 
 
-def test_curves_can_be_read_before_the_folder_is_closed(tmp_path: Path):
+def test_curves_can_be_read_before_the_folder_is_closed(tmp_path):
     curves = TensorBoardWriter(tmp_path, 0)
     curves.write(1, Metrics({"loss/total": 2.5}))
     assert points(tmp_path, "loss/total") == [(1, 2.5)]
 
 
-def test_texts_keep_their_lines(tmp_path: Path):
+def test_texts_keep_their_lines(tmp_path):
     curves = TensorBoardWriter(tmp_path, 0)
     curves.write(1, Metrics({}, {"selfplay/sample_game": "X . O\n. X ."}))
     (event,) = read(tmp_path).Tensors("selfplay/sample_game/text_summary")
@@ -54,7 +53,7 @@ def test_texts_keep_their_lines(tmp_path: Path):
     assert event.tensor_proto.string_val == [b"    X . O\n    . X ."]
 
 
-def test_histograms_keep_their_numbers_and_pictures_their_pixels(tmp_path: Path):
+def test_histograms_keep_their_numbers_and_pictures_their_pixels(tmp_path):
     numbers = np.array([0.0, 0.25, 0.25, 1.0])
     picture = Image.new("RGB", (7, 5), (230, 159, 0))
     picture.putpixel((3, 2), (0, 0, 255))
@@ -80,7 +79,7 @@ def test_histograms_keep_their_numbers_and_pictures_their_pixels(tmp_path: Path)
     assert decoded.tobytes() == picture.tobytes()
 
 
-def test_a_drawing_takes_half_the_room_of_full_colours_and_looks_the_same(tmp_path: Path):
+def test_a_drawing_takes_half_the_room_of_full_colours_and_looks_the_same(tmp_path):
     game = CONNECT_FOUR
     state = game.from_moves(["4", "4", "3"])
     shares = np.full(7, 1 / 7)
@@ -102,7 +101,7 @@ def test_a_drawing_takes_half_the_room_of_full_colours_and_looks_the_same(tmp_pa
 @pytest.mark.parametrize(
     "name", ["loss/totl", "anchors/a/b/score", "anchors/score", "solved/network_optimal"]
 )
-def test_what_is_not_in_the_table_fails(tmp_path: Path, name: str):
+def test_what_is_not_in_the_table_fails(tmp_path, name: str):
     wrong = re.escape(f"no curve in the table of metrics: ['{name}']")
     curves = TensorBoardWriter(tmp_path, 0)
     with pytest.raises(AssertionError, match=wrong):
@@ -112,7 +111,7 @@ def test_what_is_not_in_the_table_fails(tmp_path: Path, name: str):
 
 
 @pytest.mark.parametrize("resumed_at", [3, 1, 0])
-def test_what_was_written_after_the_resumed_iteration_is_purged(tmp_path: Path, resumed_at: int):
+def test_what_was_written_after_the_resumed_iteration_is_purged(tmp_path, resumed_at: int):
     curves = TensorBoardWriter(tmp_path, 0)
     for iteration in range(1, 6):
         curves.write(iteration, Metrics({"loss/total": float(iteration)}))
@@ -124,7 +123,7 @@ def test_what_was_written_after_the_resumed_iteration_is_purged(tmp_path: Path, 
 
 @pytest.mark.parametrize("clocks", [(2e9, 2e9, 2e9), (2e9, 1e9, 1.5e9)], ids=["still", "behind"])
 def test_a_run_that_goes_on_after_its_last_iteration_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clocks: tuple[float, ...]
+    tmp_path, monkeypatch, clocks: tuple[float, ...]
 ):
     for begin, now in zip((0, 2, 4), clocks, strict=True):
         monkeypatch.setattr(time, "time", lambda now=now: now)
@@ -134,7 +133,7 @@ def test_a_run_that_goes_on_after_its_last_iteration_loses_nothing(
     assert points(tmp_path, "loss/total") == [(step, float(step)) for step in range(1, 7)]
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path):
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
     (tmp_path / "file").write_text("here")
     with pytest.raises(RunError, match="cannot write") as caught:
         TensorBoardWriter(tmp_path / "file" / "run", 0)
@@ -154,9 +153,7 @@ def test_no_two_curves_mean_the_same_and_each_means_something():
 
 
 @pytest.mark.parametrize("method", ["write", "flush"])
-def test_curves_that_are_refused_are_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
-) -> None:
+def test_curves_that_are_refused_are_one_line(tmp_path, monkeypatch, method: str):
     def refuse(*_: Any) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
