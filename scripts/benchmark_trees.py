@@ -43,12 +43,13 @@ from alphazero.games import make_game
 from alphazero.games.compiled_rules import RulesType, call_rule
 from alphazero.games.game import ONGOING, State
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
-from alphazero.mcts.kernels.evaluation_cache import get, hash_observation
+from alphazero.mcts.kernels.evaluation_cache import get, hash_position
 from alphazero.mcts.kernels.simulation import (
     SearchContextType,
     backup,
     expand,
     has_winning_move,
+    list_legal,
     reset_state,
     select_edge,
 )
@@ -119,7 +120,8 @@ def _replay(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> None:
 def _legal(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> int:
     total = 0
     for slot in slots:
-        total += call_rule(rules.functions.legal, leaves[slot], trees.leaf_mask[slot, 0])
+        trees.state[:] = leaves[slot]
+        total += list_legal(rules.functions, trees, slot, 0)
     return total
 
 
@@ -129,7 +131,7 @@ def _wins(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> int:
     total = 0
     for slot in slots:
         trees.state[:] = leaves[slot]
-        total += has_winning_move(rules.functions, trees, slot, 0)
+        total += has_winning_move(rules.functions, trees, slot, 0, trees.leaves[slot, 0].count)
     return total
 
 
@@ -141,9 +143,9 @@ def _observe(rules: Any, slots: Int64Array, leaves: State, observations: Float32
 
 @kernel(types.int64(SearchContextType, SlotsType, types.Array(types.uint32, 2, "C")))
 def _look_up(context: Any, slots: Int64Array, words: UInt32Array) -> int:
-    found, cache = 0, context.cache
+    found, cache, legal = 0, context.cache, context.trees.mask_words
     for slot in slots:
-        found += get(cache, hash_observation(words[slot], cache.factors)) >= 0
+        found += get(cache, hash_position(words[slot], legal, cache.factors)) >= 0
     return found
 
 
@@ -270,7 +272,8 @@ def _time_parts(search: NetworkSearch) -> dict[str, float]:
         looked_up = open_slots, _look_up, search._context, open_slots, words
         spent["hashing and looking up"] = _nanoseconds(*looked_up)
     tree = allocate_trees(search.game, 1, 2)
-    tree.leaf_mask[:], tree.leaves["depth"] = trees.leaf_mask[open_slots[0]], 1
+    tree.leaf_actions[:] = trees.leaf_actions[open_slots[0]]
+    tree.leaves["depth"], tree.leaves["count"] = 1, trees.leaves["count"][open_slots[0], 0]
     spent["expanding"] = _nanoseconds(open_slots, _expand, tree, open_slots)
     return {**spent, "winning": winning}
 

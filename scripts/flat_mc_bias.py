@@ -162,7 +162,7 @@ def estimate(
                 search.step()
                 done += len(search.pop_finished())
             roots = search.root_statistics(every)
-            percentages = 50 * (roots.action_values[:, :branches] + 1)
+            percentages = 50 * (roots.action_values[:, :branches] + 1)  # all actions are legal
             found[0, index, point] = percentages.mean(axis=0)
             found[1, index, point] = percentages.std(axis=0)
             best = roots.move_policies.argmax(axis=1)

@@ -90,10 +90,10 @@ def _play_all(
             return -1
         move_data.actions[slot, ply] = action
         used = first = move_data.used[slot]
-        for place in range(decisions.policies.shape[1]):
-            if decisions.policies[index, place] != 0:
-                move_data.policy_actions[slot, used] = place
-                move_data.policy_shares[slot, used] = decisions.policies[index, place]
+        for place in range(decisions.policy_shares.shape[1]):
+            if decisions.policy_shares[index, place] != 0:
+                move_data.policy_actions[slot, used] = decisions.policy_actions[index, place]
+                move_data.policy_shares[slot, used] = decisions.policy_shares[index, place]
                 used += 1
         move_data.used[slot] = used
         move_data.counts[slot, ply] = used - first
@@ -137,7 +137,7 @@ class Match:
         self.states = np.tile(game.initial_state(), (self.num_games, 1))
         self._pairings: list[Pairing | None] = [None] * self.num_games
         self._player_indices = np.zeros((self.num_games, 2), np.int64)
-        moves, room = (self.num_games, length), (self.num_games, 4 * game.num_actions)
+        moves, room = (self.num_games, length), (self.num_games, 4 * game.most_legal)
         self._move_data = MoveData(
             np.zeros(moves, np.int32),
             np.zeros(moves, np.float32),
@@ -273,8 +273,8 @@ class Match:
     def _make_room(self) -> None:
         """Let every game have room for the shares of one more move."""
         room, needed = self._move_data.policy_shares.shape[1], self._move_data.used.max()
-        if needed + self.game.num_actions > room:
-            widths = (0, 0), (0, int(needed) + self.game.num_actions)
+        if needed + self.game.most_legal > room:
+            widths = (0, 0), (0, int(needed) + self.game.most_legal)
             self._move_data = self._move_data._replace(
                 policy_actions=np.pad(self._move_data.policy_actions, widths),
                 policy_shares=np.pad(self._move_data.policy_shares, widths),

@@ -144,7 +144,7 @@ class Analyzer:
 
     @property
     def roots(self) -> RootStatistics | None:
-        """Root statistics, [1, A]; None if the position was never evaluated."""
+        """Root statistics of one slot; None if the position was never evaluated."""
         is_evaluated = self.search.root_is_evaluated(int(self.slot[0]))
         return self.search.root_statistics(self.slot) if is_evaluated else None
 

@@ -167,6 +167,16 @@ class Game(ABC):
         """The number of actions A, legal or not."""
 
     @property
+    def most_legal(self) -> int:
+        """The most legal actions L of any position: the room of a root, by default A."""
+        return self.num_actions
+
+    @property
+    def edges_per_node(self) -> int:
+        """The room in search trees for the legal actions of a node: a usual number, at most L."""
+        return self.most_legal
+
+    @property
     @abstractmethod
     def observation_shape(self) -> tuple[int, int, int]:
         """The shape [C, H, W] of the observation."""

@@ -5,7 +5,7 @@
 the next `step()`, so the batch stays full even if slots have different budgets. The work between
 two evaluations is one compiled call, because threads wait for one another's Python.
 
-Letters: G slots, n selected slots, A actions, S state size.
+Letters: G slots, n selected slots, A actions, R rows of a batch, S state size.
 """
 
 import time
@@ -71,7 +71,7 @@ class NetworkSearch(TreeSearch):
         ignored = -1 if game.last_move_in_state_key else LAST
         selection = selection_params(settings)._replace(ignored_state_index=ignored)
         capacity = NODES_PER_SIMULATION * settings.simulations + 1 if nodes is None else nodes
-        lazy = game.num_actions > CREATED_AT_ONCE and not selection.gumbel_below
+        lazy = game.most_legal > CREATED_AT_ONCE and not selection.gumbel_below
         graph = settings.transpositions != "never"
         trees = allocate_trees(game, slots, capacity, leaves, graph, rows, lazy)
         keep_trees = settings.reuse_tree and not selection.gumbel_below
@@ -92,7 +92,10 @@ class NetworkSearch(TreeSearch):
         self._observations = np.zeros((self.rows, *game.observation_shape), np.float32)
         self._words = self._observations.reshape(self.rows, -1).view(np.uint32)
         self._cache = new_cache(
-            settings.evaluation_cache_mib, game.num_actions, self.rows, self._words.shape[1]
+            settings.evaluation_cache_mib,
+            game.most_legal,
+            self.rows,
+            self._words.shape[1] + len(trees.mask_words),
         )
         self._context = make_context(trees, self._cache, selection)
 
@@ -112,7 +115,7 @@ class NetworkSearch(TreeSearch):
         budgets[:] = self.settings.simulations if simulations is None else simulations
         explores[:] = explore if self.exploration else False
         exploration, gumbel = self.exploration or Exploration(), self._selection.rule == GUMBEL
-        shape = int(np.count_nonzero(explores)), self.game.num_actions
+        shape = int(np.count_nonzero(explores)), self.game.most_legal
         if gumbel:
             noise = self.rng.gumbel(size=shape)
         else:

@@ -2,7 +2,7 @@
 
 `METHODS` lists how they differ: the selection rule, the depth of the tree and the final move.
 
-Letters: G slots, n selected slots, A actions.
+Letters: G slots, n selected slots, L the most legal actions.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -100,7 +100,7 @@ class RolloutSearch(TreeSearch):
         visited = roots.visits.any(axis=1)
         if self._final_move == "max" and visited.any():
             best = final_actions(roots.visits[visited], roots.action_values[visited])
-            roots.move_policies[visited] = np.eye(self.game.num_actions)[best]
+            roots.move_policies[visited] = np.eye(self.game.most_legal)[best]
         return roots
 
     def _merged_roots(self, slots: Int64Array) -> RootStatistics:
@@ -114,21 +114,27 @@ class RolloutSearch(TreeSearch):
         values = (weights * [root.values for root in roots]).sum(axis=0) / weights.sum(axis=0)
         totals = visits.sum(axis=1, keepdims=True)
         shares = np.where(totals > 0, visits / np.maximum(totals, 1), roots[0].priors)
-        return RootStatistics(visits, roots[0].priors, action_values, shares, shares.copy(), values)
+        return roots[0]._replace(
+            visits=visits,
+            action_values=action_values,
+            move_policies=shares,
+            policy_targets=shares.copy(),
+            values=values,
+        )
 
 
 def nodes_per_tree(game: Game, settings: RolloutConfig, slots: int) -> int:
     """Return the capacity of each tree in nodes: enough for its simulations, if memory allows."""
-    node = NODE.itemsize + EDGE.itemsize * game.num_actions
+    node = NODE.itemsize + EDGE.itemsize * game.edges_per_node
     capacity = (settings.memory << 20) // (node * slots * settings.threads)
     share = -(-settings.simulations // settings.threads)
     return max(1, min(NODES_PER_SIMULATION * share + 1, capacity))
 
 
 def final_actions(visits: Int64Array, action_values: Float64Array) -> Int64Array:
-    """Return the action of each root with the highest value, the final move `max`.
+    """Return the place of each root's action with the highest value, the final move `max`.
 
-    Each row of `visits` [n, A] has a visit; `action_values` [n, A] are NaN for unvisited actions.
+    Each row of `visits` [n, L] has a visit; `action_values` [n, L] are NaN for unvisited actions.
     Ties go to more visits, then to the first action.
     """
     values = np.where(visits > 0, action_values, -np.inf)

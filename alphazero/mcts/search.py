@@ -3,7 +3,7 @@
 Each slot holds one position and its trees, one per thread. `step()` advances every active search;
 `pop_finished()` returns the slots whose search is finished.
 
-Letters: G slots, n selected slots, A actions, S state size.
+Letters: G slots, n selected slots, S state size.
 """
 
 from abc import ABC, abstractmethod
@@ -128,10 +128,12 @@ class TreeSearch(ABC):
         return self._read_roots(self.trees, slots)
 
     def _read_roots(self, trees: Trees, slots: Int64Array) -> RootStatistics:
-        shape = len(slots), self.game.num_actions
+        counts, shape = np.empty(len(slots), np.int64), (len(slots), self.game.most_legal)
+        actions, visits = np.empty((2, *shape), np.int64)
         priors, action_values, policies, targets = np.empty((4, *shape))
-        visits, values = np.empty(shape, np.int64), np.empty(len(slots))
-        roots = RootStatistics(visits, priors, action_values, policies, targets, values)
+        roots = RootStatistics(
+            counts, actions, visits, priors, action_values, policies, targets, np.empty(len(slots))
+        )
         read_roots(trees, self._selection, slots, roots)
         return roots
 

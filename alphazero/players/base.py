@@ -3,7 +3,8 @@
 A match reports events with `reset` and `advance` and requests moves with `begin_moves`. `step`
 works on all requested moves, and `take_decisions` returns the finished ones.
 
-Letters: n games, A actions, S state size. `slots` holds the indices of games.
+Letters: n games, W actions with a place in the policies, S state size. `slots` holds the indices of
+games.
 """
 
 from abc import ABC, abstractmethod
@@ -28,8 +29,10 @@ class Decisions(NamedTuple):
     """[n]"""
     actions: Int64Array
     """[n]"""
-    policies: Float32Array
-    """[n, A] search policies; zeros where the policy is no training target"""
+    policy_actions: Int64Array
+    """[n, W]"""
+    policy_shares: Float32Array
+    """[n, W] shares of these actions in the search policy; zeros where it is no training target"""
     values: Float32Array
     """[n] position values, for the player to move"""
     best_values: Float32Array = _NO_SEARCH
@@ -37,11 +40,19 @@ class Decisions(NamedTuple):
 
 
 DecisionsType = types.NamedTuple(
-    [*(types.int64[::1],) * 2, types.float32[:, ::1], *(types.float32[::1],) * 2], Decisions
+    [
+        *(types.int64[::1],) * 2,
+        types.int64[:, ::1],
+        types.float32[:, ::1],
+        *(types.float32[::1],) * 2,
+    ],
+    Decisions,
 )
 
-NOTHING = Decisions(_NO_SLOTS, _NO_SLOTS, np.zeros((0, 0), np.float32), _NO_SEARCH[:0])
-"""No finished moves; `policies` is [0, 0]."""
+NOTHING = Decisions(
+    _NO_SLOTS, _NO_SLOTS, _NO_SLOTS.reshape(0, 0), _NO_SEARCH[:0].reshape(0, 0), _NO_SEARCH[:0]
+)
+"""No finished moves."""
 
 
 class Forfeit(NamedTuple):

@@ -111,7 +111,7 @@ class CheckpointPlayer:
             for size in (1, 8):
                 evaluator.evaluate(np.zeros((size, *self.game.observation_shape), np.float32))
         fresh = 1 if simulations == UNLIMITED else simulations + 1
-        limit = TREE_BYTES // (EDGE.itemsize * self.game.num_actions * num_games)
+        limit = TREE_BYTES // (EDGE.itemsize * self.game.edges_per_node * num_games)
         search = NetworkSearch(
             self.game,
             evaluator,

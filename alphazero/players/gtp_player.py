@@ -119,8 +119,11 @@ class GtpPlayer(Player):
         for slot in answers:
             self._games[slot].requested = False
         slots, actions = np.array([*answers.items()], np.int64).reshape(-1, 2).T.copy()
-        zeros = np.zeros((len(slots), self.game.num_actions), np.float32)
-        return Decisions(slots, actions, zeros, zeros[:, 0].copy())
+        nothing = np.zeros((len(slots), 0))
+        values = np.zeros(len(slots), np.float32)
+        return Decisions(
+            slots, actions, nothing.astype(np.int64), nothing.astype(np.float32), values
+        )
 
     def forfeits(self) -> list[Forfeit]:
         forfeits, self._forfeits = self._forfeits, []

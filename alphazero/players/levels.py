@@ -23,10 +23,10 @@ from alphazero.config.fields import (
     config_fields,
 )
 from alphazero.errors import PlayerError
-from alphazero.games.game import PLY, Game, State
+from alphazero.games.game import Game
 from alphazero.games.registry import write_game
+from alphazero.mcts.kernels.root import RootStatistics
 from alphazero.mcts.move_selection import sample_actions
-from alphazero.utils.arrays import Float64Array
 from alphazero.utils.checked_json import field, parse_object, typed
 from alphazero.utils.files import printable, read_limited, write_atomic
 
@@ -72,17 +72,14 @@ class LevelSettings:
     )
 
     def choose(
-        self, game: Game, state: State, action: int, priors: Float64Array, rng: np.random.Generator
+        self, ply: int, action: int, roots: RootStatistics, index: int, rng: np.random.Generator
     ) -> int:
-        """Return this level's move in `state`, where the search plays `action`.
-
-        `priors` [A] are the network's policy.
-        """
+        """Return this level's move at root `index` of `roots`, where the search plays `action`."""
+        legal, priors = roots.actions[index, : roots.counts[index]], roots.priors[index]
         if self.random_moves and rng.random() < self.random_moves:
-            return int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
-        draws = self.sampled_moves is None or state[PLY] < self.sampled_moves
-        if draws and self.temperature:
-            return int(sample_actions(priors[None], np.array([self.temperature]), rng)[0])
+            return int(rng.choice(legal))
+        if self.temperature and (self.sampled_moves is None or ply < self.sampled_moves):
+            return int(legal[sample_actions(priors[None], np.array([self.temperature]), rng)[0]])
         return action
 
 

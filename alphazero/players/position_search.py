@@ -117,18 +117,24 @@ def read_result(
     """
     search = player.search
     roots = search.root_statistics(np.array([slot]))
-    legal, priors = np.flatnonzero(game.legal_action_mask(state)), roots.priors[0]
-    visits = roots.visits[0]
-    values = np.where(visits > 0, roots.action_values[0], roots.values[0])
-    order = np.lexsort((-priors[legal], -visits[legal]))
-    order = order[np.argsort(-roots.move_policies[0, legal[order]], kind="stable")]
+    moves, visits, priors, values, policy = (
+        numbers[0, : roots.counts[0]]
+        for numbers in (
+            roots.actions,
+            roots.visits,
+            roots.priors,
+            np.where(roots.visits > 0, roots.action_values, roots.values[0]),
+            roots.move_policies,
+        )
+    )
     candidates = []
-    for place, move in enumerate(map(int, legal[order])):
+    for rank, place in enumerate(np.lexsort((-priors, -visits, -policy))):
+        move = int(moves[place])
         line = [move]
-        if place < lines and visits[move]:
+        if rank < lines and visits[place]:
             line = principal_variation(search, slot, move, LONGEST_LINE)
         candidates.append(
-            Candidate(move, int(visits[move]), float(values[move]), float(priors[move]), line)
+            Candidate(move, int(visits[place]), float(values[place]), float(priors[place]), line)
         )
     return SearchResult(
         game,

@@ -19,10 +19,10 @@ class RandomPlayer(SequentialPlayer):
         """Do nothing: moves are drawn in `take_decisions`."""
 
     def take_decisions(self) -> Decisions:
-        slots = np.array(sorted(self._waiting), np.int64)
+        slots = sorted(self._waiting)
         self._waiting.clear()
         masks = [self.game.legal_action_mask(self._states[slot]) for slot in slots]
         policies = np.array(masks, np.float32).reshape(len(slots), self.game.num_actions)
-        policies /= np.maximum(policies.sum(axis=1, keepdims=True), 1)
         actions = sample_actions(policies, np.ones(len(slots)), self.rng)
-        return Decisions(slots, actions, policies, np.zeros(len(slots), np.float32))
+        self._answers = {slot: (action, 0.0) for slot, action in zip(slots, actions, strict=True)}
+        return super().take_decisions()

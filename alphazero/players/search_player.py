@@ -43,19 +43,20 @@ def _choose_moves(
 
     Writes the fields of `decisions`. Targets are 0 where `learns` [n] is False.
     """
-    shares = np.empty(decisions.policies.shape[1])
+    shares = np.empty(decisions.policy_shares.shape[1])
     for row in range(len(decisions.actions)):
         policy, target = roots.move_policies[row], roots.policy_targets[row]
         temper(policy, temperatures[row], shares)
-        decisions.actions[row] = draw(shares, points[row] if temperatures[row] > 0 else 0.0)
+        place = draw(shares, points[row] if temperatures[row] > 0 else 0.0)
+        decisions.actions[row] = roots.actions[row, place]
         decisions.values[row] = roots.values[row]
         most = 0
-        for action in range(len(policy)):
-            most = action if policy[action] > policy[most] else most
+        for edge in range(len(policy)):
+            most = edge if policy[edge] > policy[most] else most
         best = roots.action_values[row, most]
         decisions.best_values[row] = best if best > roots.values[row] else roots.values[row]
-        for action in range(len(target)):
-            decisions.policies[row, action] = target[action] if learns[row] else 0.0
+        for edge in range(len(target)):
+            decisions.policy_shares[row, edge] = target[edge] if learns[row] else 0.0
 
 
 class SearchPlayer(Player):
@@ -131,14 +132,12 @@ class SearchPlayer(Player):
             temperatures[:] = self.selfplay.final_temperature
             temperatures[early] = self.selfplay.temperature
         actions = np.empty(len(slots), np.int64)
-        policies = np.empty(roots.policy_targets.shape, np.float32)
-        decisions = Decisions(slots, actions, policies, *np.empty((2, len(slots)), np.float32))
+        shares = np.empty(roots.actions.shape, np.float32)
+        numbers = np.empty((2, len(slots)), np.float32)
+        decisions = Decisions(slots, actions, roots.actions, shares, *numbers)
         points = self.rng.random(len(slots))
         _choose_moves(roots, temperatures, points, self._full[slots], decisions)
         if self.level is not None:
-            states = self.search.trees.root_state[slots]
-            for index, state in enumerate(states):
-                actions[index] = self.level.choose(
-                    self.search.game, state, int(actions[index]), roots.priors[index], self.rng
-                )
+            for index, ply in enumerate(self._plies[slots].tolist()):
+                actions[index] = self.level.choose(ply, actions[index], roots, index, self.rng)
         return decisions

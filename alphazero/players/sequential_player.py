@@ -46,10 +46,9 @@ class SequentialPlayer(Player):
         answers, self._answers = self._answers, {}
         slots = np.array(list(answers), np.int64)
         actions = np.array([action for action, _ in answers.values()], np.int64)
-        policies = np.zeros((len(slots), self.game.num_actions), np.float32)
-        policies[np.arange(len(slots)), actions] = 1
         values = np.array([value for _, value in answers.values()], np.float32)
-        return Decisions(slots, actions, policies, values)
+        shares = np.ones((len(slots), 1), np.float32)
+        return Decisions(slots, actions, actions[:, None].copy(), shares, values)
 
 
 class AgentPlayer(SequentialPlayer):

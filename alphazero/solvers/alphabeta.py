@@ -8,7 +8,8 @@ WON - p, a loss p - WON, a draw 0; heuristic estimates lie in between. Plies are
 start of the game, so a score does not depend on the position where the search started.
 
 An explicit stack of frames replaces recursion, so that a search can stop at any node and continue.
-Letters: D frames, S state size, A actions, N entries of the table.
+Letters: D frames, S state size, A actions, L the most legal ones, N entries of the
+table.
 """
 
 from typing import Any, NamedTuple
@@ -58,9 +59,9 @@ class SearchArrays(NamedTuple):
     states: State
     """[D, S]"""
     actions: State
-    """[D, A] legal actions, those already searched first"""
+    """[D, L] legal actions, those already searched first"""
     order_scores: State
-    """[D, A] the actions' scores for move ordering"""
+    """[D, L] the actions' scores for move ordering"""
     history: State
     """[2, A] by player: cutoffs by an action, weighted by the depth squared"""
     preference: State
@@ -79,13 +80,13 @@ ignore, -1 for none."""
 
 
 def _allocate(
-    frames: int, state_size: int, actions: int, entries: int, skipped: int = -1
+    frames: int, state_size: int, actions: int, legal: int, entries: int, skipped: int = -1
 ) -> SearchArrays:
     return SearchArrays(
         np.zeros(frames, FRAME),
         np.zeros((frames, state_size), np.int64),
-        np.zeros((frames, actions), np.int64),
-        np.zeros((frames, actions), np.int64),
+        np.zeros((frames, legal), np.int64),
+        np.zeros((frames, legal), np.int64),
         np.zeros((2, actions), np.int64),
         np.arange(actions)[::-1].copy(),
         np.zeros(entries, ENTRY),
@@ -94,7 +95,7 @@ def _allocate(
     )
 
 
-SearchArraysType = numba.typeof(_allocate(1, 1, 1, 1))
+SearchArraysType = numba.typeof(_allocate(1, 1, 1, 1, 1))
 
 
 @inline_kernel
@@ -180,7 +181,7 @@ def _enter(
     call_rule(rules.legal, state, arrays.mask)
     count = 0
     for action in range(len(arrays.mask)):
-        if arrays.mask[action]:
+        if arrays.mask[action] and count < arrays.actions.shape[1]:
             score = arrays.history[player, action] * len(arrays.mask) + arrays.preference[action]
             if action == table_action:
                 score = np.iinfo(np.int64).max
@@ -263,7 +264,7 @@ class AlphaBeta:
         self.game = game
         skipped = -1 if game.last_move_in_state_key else LAST
         self._arrays = _allocate(
-            game.max_moves + 1, game.state_size, game.num_actions, entries, skipped
+            game.max_moves + 1, game.state_size, game.num_actions, game.most_legal, entries, skipped
         )
         self.score, self.action, self.depth = 0, -1, 0
         self._wanted, self._window = 0, (-INFINITE, INFINITE)

@@ -80,9 +80,11 @@ class ScriptedPlayer(Player):
         for slot in ready:
             del self.waiting[slot]
         actions = np.array([self.rule(self.states[slot]) for slot in ready], np.int64)
-        policies = np.eye(self.game.num_actions, dtype=np.float32)[actions]
+        shares = np.ones((len(ready), 1), np.float32)
         values = (self.states[ready, PLY] / 100).astype(np.float32)
-        return Decisions(np.array(ready, np.int64), actions, policies, values)
+        return Decisions(
+            np.array(ready, np.int64), actions, actions[:, None].copy(), shares, values
+        )
 
 
 def first_legal(state: State) -> int:

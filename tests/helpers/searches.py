@@ -40,6 +40,17 @@ class HashedEvaluator:
         return 2 * numbers[:, :-1], numbers[:, -1].copy()
 
 
+def statistics(search: TreeSearch, slots: Int64Array = FIRST) -> RootStatistics:
+    """Return the statistics of roots by action, [n, A], NaN for values that there are not."""
+    roots, actions = search.root_statistics(slots), search.game.num_actions
+    dense = {
+        name: roots.by_action(getattr(roots, name), actions)
+        for name in ("visits", "priors", "move_policies", "policy_targets", "action_values")
+    }
+    dense["action_values"] = np.where(dense["visits"] > 0, dense["action_values"], np.nan)
+    return roots._replace(**dense)
+
+
 def finish(search: TreeSearch, slots: Int64Array = FIRST) -> RootStatistics:
     """Step the search until all `slots` are finished; return their root statistics."""
     waiting = set(slots.tolist())
@@ -47,7 +58,7 @@ def finish(search: TreeSearch, slots: Int64Array = FIRST) -> RootStatistics:
         search.step()
         waiting -= set(search.pop_finished().tolist())
         if not waiting:
-            return search.root_statistics(slots)
+            return statistics(search, slots)
     raise AssertionError(f"slots {waiting} are never done")
 
 
@@ -117,7 +128,7 @@ def assert_same_tree(search: NetworkSearch, slot: int, twin: PlainSearch) -> Non
                 assert met.setdefault(child, below) is below
     assert trees.slots["num_nodes"][slot] == len(nodes)
 
-    roots, root = search.root_statistics(np.array([slot])), twin.root
+    roots, root = statistics(search, np.array([slot])), twin.root
     for action in range(search.game.num_actions):
         visits = root.visits.get(action, 0)
         assert roots.visits[0, action] == visits
@@ -142,7 +153,7 @@ def guarded(trees: Trees) -> tuple[Trees, Callable[[], None]]:
     The arrays hold rubbish, except for the slots and, of each root, its state, its noise and its
     visits before sequential halving began.
     """
-    kept = {"slots", "root_state", "root_noise", "root_kept"}
+    kept = {"slots", "root_state", "root_noise", "root_kept", "mask_words"}
     arrays, buffers = {}, []
     for name, array in trees._asdict().items():
         buffer = np.frombuffer(
@@ -155,6 +166,7 @@ def guarded(trees: Trees) -> tuple[Trees, Callable[[], None]]:
             inside[...] = array
         arrays[name] = inside
         buffers.append((name, buffer, buffer[0]))
+    arrays["mask"] = arrays["mask_words"].view(np.bool_)[: len(trees.mask)]
 
     def check() -> None:
         for name, buffer, content in buffers:

@@ -6,9 +6,9 @@ import re
 import shlex
 from pathlib import Path
 
-import numpy as np
 import pytest
 from helpers.paths import ROOT
+from helpers.searches import statistics
 
 from alphazero.config.loader import load_config
 from alphazero.games import ONGOING, game_options, make_game
@@ -80,4 +80,4 @@ def test_the_connect_four_player_knows_the_first_move() -> None:
     saved = load_checkpoint_player(ROOT / "checkpoints/connect_four.safetensors")
     player = saved.create(budget=Budget(200))
     assert player.choose(saved.game.initial_state()) == 3
-    assert player.search.root_statistics(np.array([0])).values[0] > 0
+    assert statistics(player.search).values[0] > 0

@@ -21,6 +21,7 @@ from helpers.searches import (
     guard_new_trees,
     random_position,
     search_from,
+    statistics,
 )
 from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
@@ -162,7 +163,7 @@ def test_a_slot_among_others_answers_as_it_does_alone(
             assert search.step() <= (rows or len(players) * leaves)
             for slot in search.pop_finished():
                 one, player, turn = np.array([slot]), players[slot], turns[slot]
-                roots = search.root_statistics(one)
+                roots = statistics(search, one)
                 answers[player, turn] = [*roots.visits[0], *roots.priors[0], *roots.values]
                 turns[slot] += 1
                 action = int(roots.move_policies[0].argmax())
@@ -380,7 +381,7 @@ def test_a_stopped_search_answers_with_what_it_has(turns: int, moment: str, leav
         search.stop(FIRST)
         done = search.pop_finished()
     assert done.tolist() == [0]
-    roots = search.root_statistics(FIRST)
+    roots = statistics(search)
     assert roots.visits.sum() == search.simulations
     assert search.simulations <= leaves * (turns + 1)
     assert roots.move_policies.sum() == pytest.approx(1)
@@ -398,9 +399,7 @@ def test_a_solved_position_does_not_outlast_its_stop() -> None:
     search.stop(FIRST)
     assert search.pop_finished().tolist() == [0]
     assert (
-        search.root_statistics(FIRST).visits.sum()
-        == search.simulations
-        == 2 * simulation.MAX_FREE_SIMULATIONS
+        statistics(search).visits.sum() == search.simulations == 2 * simulation.MAX_FREE_SIMULATIONS
     )
 
 

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
 from helpers.reference.rollouts import PlainRollouts, RolloutNode, SplitMix
-from helpers.searches import FIRST, exact_value, finish, guard_new_trees, random_position
+from helpers.searches import (
+    FIRST,
+    exact_value,
+    finish,
+    guard_new_trees,
+    random_position,
+    statistics,
+)
 
 from alphazero.games import ONGOING, Game, State, make_game, to_play
 from alphazero.games.compiled_rules import Signature
@@ -60,7 +67,7 @@ def assert_same_tree(search: RolloutSearch, twin: PlainRollouts) -> None:
     assert trees.slots["num_nodes"][0] == len(nodes)
     assert trees.slots["random"][0] == twin.random.state
     player, root = to_play(twin.root.state), twin.root
-    assert search.root_statistics(FIRST).values[0] == pytest.approx(root.mean(player))
+    assert statistics(search).values[0] == pytest.approx(root.mean(player))
 
 
 @pytest.mark.parametrize("name", METHOD_GAMES)
@@ -91,7 +98,7 @@ def test_games_are_searched_as_by_the_plain_twin(name: str, method: str, depth: 
             twin.search(simulations)
             assert_same_tree(search, twin)
             assert depth or twin.root.visits > simulations
-            action = int(search.root_statistics(FIRST).move_policies[0].argmax())
+            action = int(statistics(search).move_policies[0].argmax())
             state = game.play(state, action)
             search.advance(FIRST, np.array([action]))
             fresh = method != "uct" or bool(depth)
@@ -265,7 +272,7 @@ def test_a_stopped_search_answers_with_what_it_has(threads: int) -> None:
     assert not search.has_finished
     search.stop(FIRST)
     assert search.pop_finished().tolist() == [0]
-    assert 0 < search.root_statistics(FIRST).visits.sum() < 10**6
+    assert 0 < statistics(search).visits.sum() < 10**6
 
 
 def test_a_finished_game_has_its_value_and_no_moves() -> None:
@@ -285,10 +292,7 @@ def test_the_seed_decides_everything(threads: int) -> None:
         search = searching(
             CONNECT_FOUR, state, seed=seed, threads=threads, simulations=2000, memory=16
         )
-        return [
-            finish(search).visits[0].tolist(),
-            search.root_statistics(FIRST).action_values[0].tolist(),
-        ]
+        return [finish(search).visits[0].tolist(), statistics(search).action_values[0].tolist()]
 
     assert answers(0) == answers(0)
     assert answers(0) != answers(1)

@@ -13,6 +13,7 @@ from helpers.players import ANY_SIZE, saved_player
 from alphazero.arena.contests import play_match, player_factory
 from alphazero.arena.openings import paired_openings
 from alphazero.errors import PlayerError
+from alphazero.mcts.kernels.root import RootStatistics
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.players.levels import (
     NAMES,
@@ -54,9 +55,13 @@ def test_a_level_chooses_its_share_of_moves_at_random_or_by_the_policy(
     settings: LevelSettings, ply: int, shares: dict[int, float]
 ) -> None:
     """The search plays 8, the policy has 0.5, 0.3 and 0.2 on the last three cells."""
-    state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *range(ply))
-    priors, rng = np.array([0.0] * 6 + [0.5, 0.3, 0.2]), np.random.default_rng(3)
-    counts = Counter(settings.choose(TIC_TAC_TOE, state, 8, priors, rng) for _ in range(2000))
+    legal = np.arange(ply, 9)[None]
+    priors = np.array([[0.0] * (6 - ply) + [0.5, 0.3, 0.2]])
+    none, rng = np.zeros_like(priors), np.random.default_rng(3)
+    roots = RootStatistics(
+        np.array([9 - ply]), legal, np.zeros_like(legal), priors, none, none, none, none[0]
+    )
+    counts = Counter(settings.choose(ply, 8, roots, 0, rng) for _ in range(2000))
     assert counts.keys() == shares.keys()
     # At most four standard deviations.
     assert all(abs(counts[action] / 2000 - share) < 0.04 for action, share in shares.items())

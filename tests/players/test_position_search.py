@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from helpers.players import ANY_SIZE, saved_player
+from helpers.searches import statistics
 
 import alphazero
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
@@ -21,7 +21,7 @@ def test_a_search_reports_what_the_players_search_has_found(player: Path) -> Non
     game, searcher = alphazero.load_player(player, simulations=120)
     state = game.from_text("4 4 3")
     result = alphazero.search(searcher, state)
-    roots = searcher.search.root_statistics(np.array([0]))
+    roots = statistics(searcher.search)
     assert result.simulations == 120
     assert result.value == roots.values[0]
     assert result.network_value == root_network_value(searcher.search, 0)

@@ -8,6 +8,7 @@ import pytest
 import torch
 from helpers.games import TIC_TAC_TOE
 from helpers.players import ANY_SIZE, saved_player
+from helpers.searches import statistics
 
 from alphazero.arena.match import play_schedule
 from alphazero.config.fields import config_field
@@ -24,7 +25,7 @@ from alphazero.players.registry import common_game, parse_player
 from alphazero.players.search_player import SearchPlayer
 from alphazero.players.specs import RandomSpec
 from alphazero.records.game_record import Pairing
-from alphazero.training.monitoring.surprise import network_statistics
+from alphazero.training.monitoring.surprise import ask_network
 
 
 @dataclasses.dataclass(frozen=True)
@@ -293,9 +294,9 @@ def test_players_of_other_planes_and_other_komi_share_a_game(tmp_path: Path) -> 
     assert isinstance(player, SearchPlayer)
     player.choose(state)
     assert komi.saved is not None
-    network = network_statistics(komi.saved.game, komi.saved.evaluator, state[None])
-    roots = player.search.root_statistics(np.array([0]))
-    assert np.allclose(roots.priors, network.priors, atol=1e-5)
+    network, _ = ask_network(komi.saved.game, komi.saved.evaluator, state[None])
+    roots = statistics(player.search)
+    assert np.allclose(roots.priors, network, atol=1e-5)
 
     def both(num_games: int) -> list[Player]:
         return [spec.create(plain.game, num_games) for spec in (plain, komi)]

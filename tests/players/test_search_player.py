@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.matches import play_all
-from helpers.searches import HashedEvaluator, random_position
+from helpers.searches import HashedEvaluator, random_position, statistics
 from helpers.settings import search_config, selfplay_config
 from helpers.uniform_evaluator import UniformEvaluator
 
@@ -125,7 +125,7 @@ def test_decisions_are_what_the_functions_of_move_selection_say(selection: str) 
     player.begin_moves(slots)
     while not np.array_equal(search._finished(), slots):
         search.step()
-    roots, draws = search.root_statistics(slots), copy.deepcopy(rng)
+    roots, draws = statistics(search, slots), copy.deepcopy(rng)
     decided = player.take_decisions()
     temperatures = np.array([1.0 if slot % 5 < 2 else 0.0 for slot in slots])
     assert decided.actions.tolist() == (
@@ -134,7 +134,8 @@ def test_decisions_are_what_the_functions_of_move_selection_say(selection: str) 
     full = player._full
     assert 10 < full.sum() < 30
     targets = np.where(full[:, None], roots.policy_targets, 0).astype(np.float32)
-    assert decided.policies.tolist() == targets.tolist()
+    shares = search.root_statistics(slots).by_action(decided.policy_shares, 9)
+    assert shares.tolist() == targets.tolist()
     assert decided.values.tolist() == roots.values.astype(np.float32).tolist()
     best = np.nan_to_num(roots.action_values[slots, roots.move_policies.argmax(axis=1)], nan=-1)
     assert decided.best_values.tolist() == np.fmax(roots.values, best).astype(np.float32).tolist()

@@ -135,7 +135,7 @@ def test_values_are_the_movers() -> None:
             make.step()
             decisions = make.take_decisions()
             answers.update(zip(decisions.slots.tolist(), decisions.values.tolist(), strict=True))
-            assert (decisions.policies.sum(axis=1) == 1).all()
+            assert (decisions.policy_shares.sum(axis=1) == 1).all()
         assert answers[0] == 1
         assert answers[1] < 1
 

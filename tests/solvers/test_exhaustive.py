@@ -150,11 +150,11 @@ class TablePlayer(Player):
             wrong = np.setdiff1d(legal, optimal)
             actions.append(wrong[0] if self.worst and len(wrong) else optimal[-1])
             values.append(value)
-        policies = np.eye(9, dtype=np.float32)[np.array(actions, np.int64)]
         return Decisions(
             np.array(ready, np.int64),
             np.array(actions, np.int64),
-            policies,
+            np.array(actions, np.int64)[:, None].copy(),
+            np.ones((len(ready), 1), np.float32),
             np.array(values, np.float32),
         )
 

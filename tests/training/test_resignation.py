@@ -151,9 +151,13 @@ def test_best_values_are_the_better_of_the_root_s_value_and_that_of_its_best_act
     action_values = np.array([[0.9, -0.2, 1.0], [0.9, 0.4, -1.0], [nan, nan, nan]])
     values, shares = np.array([0.1, 0.3, -0.7]), visits / 9
     shares[2] = 1 / 3
-    roots = RootStatistics(visits, shares, action_values, shares, shares, values)
+    actions = np.tile(np.arange(3), (3, 1))
+    numbers = shares, action_values, shares, shares, values
+    roots = RootStatistics(np.full(3, 3), actions, visits, *numbers)
     policies, values_of_two_kinds = np.zeros((3, 3), np.float32), np.zeros((2, 3), np.float32)
-    decisions = Decisions(np.arange(3), np.zeros(3, np.int64), policies, *values_of_two_kinds)
+    decisions = Decisions(
+        np.arange(3), np.zeros(3, np.int64), actions, policies, *values_of_two_kinds
+    )
     _choose_moves(roots, np.zeros(3), np.zeros(3), np.ones(3, np.bool_), decisions)
     assert decisions.best_values.tolist() == np.float32([0.1, 0.4, -0.7]).tolist()
 

@@ -12,7 +12,7 @@ from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.matches import as_text
 from helpers.runs.selfplay import chosen_most_visited, make_config
 from helpers.runs.tiny_run import tiny_config
-from helpers.searches import HashedEvaluator
+from helpers.searches import HashedEvaluator, statistics
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.match import Match
@@ -173,7 +173,7 @@ def test_recorded_policies_are_visits_whatever_the_temperature(temperature: floa
             record.actions, record.policies.dense(9), record.values, strict=True
         ):
             player.choose(state)
-            roots = player.search.root_statistics(np.array([0]))
+            roots = statistics(player.search)
             assert np.allclose(policy, roots.visits[0] / config.search.simulations, atol=1e-6)
             assert value == pytest.approx(roots.values[0])
             some += np.count_nonzero(policy) > 1

@@ -16,7 +16,7 @@ from typing import Final
 
 from alphazero.errors import AlphaZeroError
 from alphazero.frontends.analyzer import Analyzer
-from alphazero.games.game import Game, State
+from alphazero.games.game import PLY, Game, State
 from alphazero.players.base import Player
 from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, SEQUENTIAL_BELOW
@@ -283,8 +283,8 @@ class SearchPool:
         roots = analyzer.roots if request.level and analyzer.searches else None
         if request.level is None or roots is None:
             return action
-        rng = analyzer.search.rng
-        return request.level.choose(self._game, request.state, action, roots.priors[0], rng)
+        ply, rng = int(request.state[PLY]), analyzer.search.rng
+        return request.level.choose(ply, action, roots, 0, rng)
 
     def _report_progress(self) -> None:
         """Send the progress reports that are due, and stop searches past their limits."""

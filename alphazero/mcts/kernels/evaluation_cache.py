@@ -1,9 +1,11 @@
 """The evaluation cache: a direct-mapped table of fixed size.
 
-The key is a 64-bit hash of the observation. A new entry replaces the old one at its index. With
-a million entries, about one lookup in 10^13 returns another position's evaluation.
+The key is a 64-bit hash of the observation and the legal actions. A new entry replaces the old one
+at its index. With a million entries, about one lookup in 10^13 returns another position's
+evaluation.
 
-Letters: N entries, A actions, R rows of a batch, W 32-bit words of an observation.
+Letters: N entries, A actions, L the most legal ones, R rows of a batch, W 32-bit words of an
+observation.
 """
 
 from typing import NamedTuple
@@ -17,31 +19,31 @@ from alphazero.utils.jit import inline_kernel
 
 
 class Cache(NamedTuple):
-    """Evaluations keyed by the hash of their observation."""
+    """Evaluations keyed by the hash of their observation and legal actions."""
 
     keys: UInt64Array
     """[N] hash of each entry, 0 for none; N is a power of two, or 0 without a cache"""
     logits: Float32Array
-    """[N, A]"""
+    """[N, L] of the legal actions, in their order"""
     values: Float32Array
     """[N]"""
     row_keys: UInt64Array
     """[R] hashes of the batch under evaluation"""
     factors: UInt64Array
-    """[W] random odd factors of the hash"""
+    """[W + A / 8, rounded up] random odd factors of the hash"""
     counts: Int64Array
     """[2] lookups and hits"""
 
 
-def new_cache(megabytes: int, num_actions: int, rows: int, words: int) -> Cache:
-    """Return an empty cache of at most `megabytes` MiB for `words` per observation; 0 disables."""
-    entry, places = 8 + 4 * num_actions + 4, 1
+def new_cache(megabytes: int, most_legal: int, rows: int, words: int) -> Cache:
+    """Return an empty cache of at most `megabytes` MiB for `words` per position; 0 disables."""
+    entry, places = 8 + 4 * most_legal + 4, 1
     while 2 * places * entry <= megabytes << 20:
         places *= 2
     entries = places if megabytes else 0
     return Cache(
         np.zeros(entries, np.uint64),
-        np.zeros((entries, num_actions), np.float32),
+        np.zeros((entries, most_legal), np.float32),
         np.zeros(entries, np.float32),
         np.zeros(rows, np.uint64),
         np.random.default_rng(0).integers(2**64, size=words, dtype=np.uint64) | np.uint64(1),
@@ -53,8 +55,8 @@ CacheType = numba.typeof(new_cache(0, 1, 1, 1))
 
 
 @inline_kernel
-def hash_observation(words: UInt32Array, factors: UInt64Array) -> int:
-    """Return a hash, never 0, of an observation given as 32-bit `words` [W].
+def hash_position(words: UInt32Array, mask_words: UInt64Array, factors: UInt64Array) -> int:
+    """Return a hash, never 0, of an observation, 32-bit `words` [W], and of the legal actions.
 
     The sum of words times random `factors` [W] is multilinear hashing (Lemire & Kaser, *Strongly
     Universal String Hashing is Fast*, 2014). It takes several words per instruction. The float 1.0
@@ -64,6 +66,8 @@ def hash_observation(words: UInt32Array, factors: UInt64Array) -> int:
     for index in range(len(words)):
         word = words[index]
         total += np.uint64(word ^ (word >> np.uint32(23))) * factors[index]
+    for index in range(len(mask_words)):
+        total += mask_words[index] * factors[len(words) + index]
     key = scramble(total)
     return key if key != 0 else np.uint64(1)  # type: ignore[return-value]
 
@@ -82,11 +86,11 @@ def get(cache: Cache, key: int) -> int:
 
 
 @inline_kernel
-def put(cache: Cache, key: int, logits: Float32Array, value: float) -> None:
-    """Store an evaluation, `logits` [A] and `value`; it replaces the entry at its index."""
+def put(cache: Cache, key: int, logits: Float32Array, count: int, value: float) -> None:
+    """Store an evaluation, `count` of `logits` and `value`; it replaces the entry at its index."""
     if len(cache.keys) > 0:
         place = key & np.uint64(len(cache.keys) - 1)
         cache.keys[place] = key
-        for action in range(len(logits)):
-            cache.logits[place, action] = logits[action]
+        for index in range(count):
+            cache.logits[place, index] = logits[index]
         cache.values[place] = value

@@ -18,6 +18,7 @@ from alphazero.mcts.kernels.simulation import (
     backup,
     descend,
     is_idle,
+    list_legal,
     reset_state,
 )
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
@@ -30,10 +31,10 @@ from alphazero.utils.jit import inline_kernel, kernel
 def _play_out(rules: RuleFunctions, trees: Trees, slot: int) -> int:
     """Play random moves from `trees.state` to the end; return the outcome, for player 0.
 
-    `leaf_mask` holds the legal actions. Actions are drawn until one is legal, which takes no longer
+    `mask` holds the legal actions. Actions are drawn until one is legal, which takes no longer
     than marking the legal ones. A game that exceeds its `max_moves` counts as a draw.
     """
-    mask = trees.leaf_mask[slot, 0]
+    mask = trees.mask
     for _ in range(trees.leaf_path.shape[2]):
         action = random_below(trees, slot, len(mask))
         while not mask[action]:
@@ -49,14 +50,11 @@ def _play_out(rules: RuleFunctions, trees: Trees, slot: int) -> int:
 @inline_kernel
 def _expand_evenly(trees: Trees, slot: int, depth: int, count: int) -> int:
     """Add the leaf's node, with `count` equal priors; return it, or -1 if the tree is full."""
-    mask = trees.leaf_mask[slot, 0]
     node = add_node(trees, slot, depth, 0, 0.0, count)
     if node >= 0:
-        edge = trees.nodes[slot, node].first_edge
-        for action in range(len(mask)):
-            if mask[action]:
-                init_edge(trees, slot, edge, action, 1.0 / count)
-                edge += 1
+        first = trees.nodes[slot, node].first_edge
+        for place in range(count):
+            init_edge(trees, slot, first + place, trees.leaf_actions[slot, 0, place], 1.0 / count)
     return node
 
 
@@ -92,7 +90,7 @@ def _run(
                     continue
             else:
                 reset_state(trees, slot)
-            count = call_rule(rules.legal, trees.state, trees.leaf_mask[slot, 0])
+            count = list_legal(rules, trees, slot, 0)
             node = -1
             if depth < selection.depth:
                 node = _expand_evenly(trees, slot, depth, count)

@@ -17,26 +17,43 @@ from alphazero.utils.jit import inline_kernel, kernel
 
 
 class RootStatistics(NamedTuple):
-    """Statistics of roots per action; values are for the player to move."""
+    """Statistics of roots by legal action; values are for the player to move."""
 
+    counts: Int64Array
+    """[n] legal actions; after their number, the rows below hold zeros and values NaN"""
+    actions: Int64Array
+    """[n, L] these actions, ascending"""
     visits: Int64Array
-    """[n, A]"""
+    """[n, L]"""
     priors: Float64Array
-    """[n, A] priors of the network, without noise"""
+    """[n, L] priors of the network, without noise"""
     action_values: Float64Array
-    """[n, A] mean values, NaN for unvisited actions"""
+    """[n, L] mean values, NaN for unvisited actions"""
     move_policies: Float64Array
-    """[n, A] distribution of the move: visit shares, or one-hot on the choice of Gumbel search;
+    """[n, L] distribution of the move: visit shares, or one-hot on the choice of Gumbel search;
     the priors of a root without visits. Actions proven to be worse have 0."""
     policy_targets: Float64Array
-    """[n, A] `move_policies`, or the improved policy of Gumbel search"""
+    """[n, L] `move_policies`, or the improved policy of Gumbel search"""
     values: Float64Array
     """[n] mean over all evaluations in the tree; for Gumbel search, the mean of the action values
     under the improved policy; exact for solved roots, and within the proven bounds of others"""
 
+    def by_action(self, numbers: Float64Array, num_actions: int) -> Float64Array:
+        """Return one of the fields [n, L] as [n, A], with 0 for the actions that are not legal."""
+        dense = np.zeros((len(numbers), num_actions), numbers.dtype)
+        is_legal = np.arange(numbers.shape[1]) < self.counts[:, None]
+        dense[is_legal.nonzero()[0], self.actions[is_legal]] = numbers[is_legal]
+        return dense
+
 
 RootStatisticsType = types.NamedTuple(
-    [types.int64[:, ::1], *(types.float64[:, ::1],) * 4, types.float64[::1]], RootStatistics
+    [
+        types.int64[::1],
+        *(types.int64[:, ::1],) * 2,
+        *(types.float64[:, ::1],) * 4,
+        types.float64[::1],
+    ],
+    RootStatistics,
 )
 
 
@@ -92,9 +109,9 @@ def begin_searches(
         halves = budget < halving_limit
         trees.slots[slot].remaining = budget
         trees.slots[slot].dirichlet_fraction = fraction if explores_here else 0.0
-        for action in range(trees.root_noise.shape[1]):
-            trees.root_noise[slot, action] = noise[row, action] if explores_here else 0.0
-            trees.root_kept[slot, action] = 0
+        for edge in range(trees.root_noise.shape[1]):
+            trees.root_noise[slot, edge] = noise[row, edge] if explores_here else 0.0
+            trees.root_kept[slot, edge] = 0
         row += explores_here
         if trees.slots[slot].num_nodes > 0:
             set_root_priors(trees, slot)
@@ -128,7 +145,7 @@ def _is_playable(trees: Trees, selection: SelectionParams, slot: int, edge: int)
 def _write_policies(
     trees: Trees, selection: SelectionParams, slot: int, policy: Float64Array, target: Float64Array
 ) -> None:
-    """Write the root's move policy [A] and policy target [A]."""
+    """Write the root's move policy [L] and policy target [L]."""
     best, most, highest = 0, -1, -np.inf
     if selection.rule == GUMBEL:
         completed_q_logits(trees, selection, slot, 0)
@@ -144,34 +161,33 @@ def _write_policies(
     for edge in range(trees.nodes[slot, 0].edge_count):
         if not _is_playable(trees, selection, slot, edge):
             continue
-        action = trees.edges[slot, edge].action
         if selection.rule == GUMBEL:
-            policy[action] = edge == best
-            target[action] = math.exp(trees.policy[edge] - highest)
+            policy[edge] = edge == best
+            target[edge] = math.exp(trees.policy[edge] - highest)
         elif most <= 0:
-            policy[action] = target[action] = trees.edges[slot, edge].prior
+            policy[edge] = target[edge] = trees.edges[slot, edge].prior
         else:
-            policy[action] = target[action] = trees.edges[slot, edge].visits
+            policy[edge] = target[edge] = trees.edges[slot, edge].visits
     played, learned = policy.sum(), target.sum()
-    for action in range(len(policy)):
-        policy[action] /= played
-        target[action] /= learned
+    for edge in range(len(policy)):
+        policy[edge] /= played
+        target[edge] /= learned
 
 
 @inline_kernel
 def _improved_value(
     mean: float, target: Float64Array, visits: Int64Array, values: Float64Array
 ) -> float:
-    """Return the mean of the visited actions' `values` [A] under the improved policy `target` [A].
+    """Return the mean of the visited actions' `values` [L] under the improved policy `target` [L].
 
     Halving visits good and bad actions equally, so the `mean` over visits is too low. `mean` is
     returned if the policy is zero on all visited actions.
     """
     share, value = 0.0, 0.0
-    for action in range(len(target)):
-        if visits[action] > 0:
-            share += target[action]
-            value += target[action] * values[action]
+    for edge in range(len(target)):
+        if visits[edge] > 0:
+            share += target[edge]
+            value += target[edge] * values[edge]
     return value / share if share > 0 else mean
 
 
@@ -184,15 +200,16 @@ def read_roots(
         slot = slots[index]
         visits, values = roots.visits[index], roots.action_values[index]
         policy, target = roots.move_policies[index], roots.policy_targets[index]
-        for action in range(len(visits)):
-            visits[action], roots.priors[index, action] = 0, 0
-            policy[action], target[action], values[action] = 0, 0, np.nan
+        roots.counts[index] = trees.nodes[slot, 0].edge_count
+        for edge in range(len(visits)):
+            roots.actions[index, edge], visits[edge], roots.priors[index, edge] = 0, 0, 0
+            policy[edge], target[edge], values[edge] = 0, 0, np.nan
         for edge in range(trees.nodes[slot, 0].edge_count):
-            action, count = trees.edges[slot, edge].action, trees.edges[slot, edge].visits
-            visits[action] = count
-            roots.priors[index, action] = trees.edges[slot, edge].prior
-            if count > 0:
-                values[action] = trees.edges[slot, edge].value_sum / count
+            visits[edge] = trees.edges[slot, edge].visits
+            roots.actions[index, edge] = trees.edges[slot, edge].action
+            roots.priors[index, edge] = trees.edges[slot, edge].prior
+            if visits[edge] > 0:
+                values[edge] = trees.edges[slot, edge].value_sum / visits[edge]
         _write_policies(trees, selection, slot, policy, target)
         value = node_value(trees, selection, slot, 0)
         if selection.rule == GUMBEL and not (selection.mcts_solver and is_solved(trees, slot, 0)):

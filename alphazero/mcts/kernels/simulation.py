@@ -11,7 +11,7 @@ from alphazero.games.compiled_rules import UNKNOWN, RuleFunctions, RulesType, ca
 from alphazero.games.game import ONGOING, OUTCOME, PLY, value_of
 from alphazero.mcts.kernels.edges import add_edge, begins_lazy, make_lazy
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
-from alphazero.mcts.kernels.evaluation_cache import Cache, CacheType, get, hash_observation, put
+from alphazero.mcts.kernels.evaluation_cache import Cache, CacheType, get, hash_position, put
 from alphazero.mcts.kernels.gumbel import select_improved_policy, select_sequential_halving
 from alphazero.mcts.kernels.proofs import backup_bounds, is_solved, node_on_path
 from alphazero.mcts.kernels.puct import select_puct
@@ -194,20 +194,35 @@ def is_idle(trees: Trees, selection: SelectionParams, slot: int) -> bool:
 
 
 @inline_kernel
-def has_winning_move(rules: RuleFunctions, trees: Trees, slot: int, leaf: int) -> bool:
-    """Whether a legal move of `trees.state` wins at once; `leaf_mask` holds the legal actions."""
+def list_legal(rules: RuleFunctions, trees: Trees, slot: int, leaf: int) -> int:
+    """Write the legal actions of `trees.state` to `mask` and `leaf_actions`; return their number.
+
+    The words of the mask are read first, for few actions may be legal. More than L are left out.
+    """
+    call_rule(rules.legal, trees.state, trees.mask)
+    count, room = 0, trees.leaf_actions.shape[2]
+    for word in range(len(trees.mask_words)):
+        if trees.mask_words[word] != 0:
+            for action in range(8 * word, min(8 * word + 8, len(trees.mask))):
+                if trees.mask[action] and count < room:
+                    trees.leaf_actions[slot, leaf, count] = action
+                    count += 1
+    return count
+
+
+@inline_kernel
+def has_winning_move(rules: RuleFunctions, trees: Trees, slot: int, leaf: int, count: int) -> bool:
+    """Whether one of the `count` legal moves of `trees.state`, in `leaf_actions`, wins at once."""
     verdict: int = call_rule(rules.wins_at_once, trees.state)
     if verdict != UNKNOWN:
         return verdict == 1
-    mask = trees.leaf_mask[slot, leaf]
-    for action in range(len(mask)):
-        if mask[action]:
-            for index in range(len(trees.state)):
-                trees.next_state[index] = trees.state[index]
-            call_rule(rules.play, trees.next_state, action)
-            outcome = trees.next_state[OUTCOME]
-            if outcome != ONGOING and value_of(outcome, trees.state[PLY] % 2) == 1:
-                return True
+    for place in range(count):
+        for index in range(len(trees.state)):
+            trees.next_state[index] = trees.state[index]
+        call_rule(rules.play, trees.next_state, trees.leaf_actions[slot, leaf, place])
+        outcome = trees.next_state[OUTCOME]
+        if outcome != ONGOING and value_of(outcome, trees.state[PLY] % 2) == 1:
+            return True
     return False
 
 
@@ -216,7 +231,7 @@ def _walk(
     rules: RuleFunctions, trees: Trees, selection: SelectionParams, slot: int, leaf: int
 ) -> int:
     """Descend once; return the end. An empty tree's root is a LEAF, an idle root is BLOCKED."""
-    end, depth, value = LEAF, 0, 0.0
+    end, depth, value, count = LEAF, 0, 0.0, 0
     if trees.slots[slot].num_nodes > 0:
         if is_idle(trees, selection, slot):
             return BLOCKED
@@ -230,11 +245,13 @@ def _walk(
     else:
         reset_state(trees, slot)
     if end == LEAF:
-        call_rule(rules.legal, trees.state, trees.leaf_mask[slot, leaf])
-        if selection.mcts_solver and depth > 0 and has_winning_move(rules, trees, slot, leaf):
+        count = list_legal(rules, trees, slot, leaf)
+        solves = selection.mcts_solver and depth > 0
+        if solves and has_winning_move(rules, trees, slot, leaf, count):
             add_solved_node(trees, selection, slot, depth, leaf, 1)
             end, value = TERMINAL, 1.0
     trees.leaves[slot, leaf].depth = depth
+    trees.leaves[slot, leaf].count = count
     trees.leaves[slot, leaf].expands = end == LEAF
     trees.leaves[slot, leaf].value = value
     if trees.leaves.shape[1] > 1:
@@ -273,7 +290,7 @@ def backup(
 
 @inline_kernel
 def expand(trees: Trees, slot: int, leaf: int) -> None:
-    """Add the leaf's node; its priors are the softmax of the logits over legal actions.
+    """Add the leaf's node; its priors are the softmax of the legal actions' logits.
 
     In a graph, another leaf of the round may have added the node already: link to that one.
     """
@@ -283,38 +300,24 @@ def expand(trees: Trees, slot: int, leaf: int) -> None:
         if node >= 0:
             trees.edges[slot, trees.leaf_path[slot, leaf, depth - 1]].child = node
             return
-    mask, logits = trees.leaf_mask[slot, leaf], trees.leaf_logits[slot, leaf]
-    count, highest = 0, -np.inf
-    for action in range(len(mask)):
-        if mask[action]:
-            count += 1
-            highest = max(highest, logits[action])
+    count, highest, total = trees.leaves[slot, leaf].count, -np.inf, 0.0
     node = add_node(trees, slot, depth, leaf, trees.leaves[slot, leaf].value, count)
     if node < 0:
         return
-    total = 0.0
-    for action in range(len(mask)):
-        if mask[action]:
-            trees.policy[action] = math.exp(logits[action] - highest)
-            total += trees.policy[action]
-    edge = trees.nodes[slot, node].first_edge
+    for place in range(count):
+        highest = max(highest, trees.leaf_logits[slot, leaf, place])
+    for place in range(count):
+        trees.policy[place] = math.exp(trees.leaf_logits[slot, leaf, place] - highest)
+        total += trees.policy[place]
+    first = trees.nodes[slot, node].first_edge
     lazy = begins_lazy(trees, node, count)
-    for action in range(len(mask)):
-        if mask[action]:
-            add_edge(trees, slot, edge, action, trees.policy[action] / total, lazy)
-            edge += 1
+    for place in range(count):
+        action, prior = trees.leaf_actions[slot, leaf, place], trees.policy[place] / total
+        add_edge(trees, slot, first + place, action, prior, lazy)
     if lazy:
         make_lazy(trees, slot, node)
     if node == 0:
         set_root_priors(trees, slot)
-
-
-@inline_kernel
-def _write_answer(trees: Trees, slot: int, leaf: int, logits: Float32Array, value: float) -> None:
-    """Store a leaf's evaluation, `logits` [A] and `value`, until its round is backed up."""
-    for action in range(len(logits)):
-        trees.leaf_logits[slot, leaf, action] = logits[action]
-    trees.leaves[slot, leaf].value = value
 
 
 @inline_kernel
@@ -368,11 +371,13 @@ def _select(
                     call_rule(rules.observe, trees.state, observations[rows])
                     key = np.uint64(1)
                     if len(cache.keys) > 0:
-                        key = np.uint64(hash_observation(words[rows], cache.factors))
+                        key = np.uint64(hash_position(words[rows], trees.mask_words, cache.factors))
                     place = get(cache, key)  # type: ignore[arg-type]
                     if place >= 0:
-                        value = float(cache.values[place])
-                        _write_answer(trees, slot, walks, cache.logits[place], value)
+                        for index in range(trees.leaves[slot, walks].count):
+                            logit = cache.logits[place, index]
+                            trees.leaf_logits[slot, walks, index] = logit
+                        trees.leaves[slot, walks].value = float(cache.values[place])
                     else:
                         trees.rows[rows].slot = slot
                         trees.rows[rows].leaf = walks
@@ -400,9 +405,13 @@ def _back_up(
     """The first half of `next_batch`, without reference counting; the answers are cached."""
     for row in range(rows):
         slot, leaf = trees.rows[row].slot, trees.rows[row].leaf
+        count = trees.leaves[slot, leaf].count
+        for place in range(count):
+            logit = logits[row, trees.leaf_actions[slot, leaf, place]]
+            trees.leaf_logits[slot, leaf, place] = logit
         value = float(values[row])
-        put(cache, cache.row_keys[row], logits[row], value)
-        _write_answer(trees, slot, leaf, logits[row], value)
+        trees.leaves[slot, leaf].value = value
+        put(cache, cache.row_keys[row], trees.leaf_logits[slot, leaf], count, value)
         if row + 1 == rows or trees.rows[row + 1].slot != slot:
             _backup_round(trees, selection, slot)
 

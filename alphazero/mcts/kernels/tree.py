@@ -1,11 +1,12 @@
 """The search trees, one per slot, as arrays of records.
 
 Letters: G slots, N nodes and E edges per tree, K simulations per round of one tree, D maximum
-path length, A actions, S state size, R rows of a batch.
+path length, A actions, L the most legal actions of a position, S state size, R rows of a batch.
+What belongs to legal actions lies in their order, without gaps for the others.
 
 A node has a contiguous block of edges, one per legal action; `edges.py` creates them. It stores no
 state: the state is replayed from the root, so a game's history is always right. Node 0 is the root.
-Its edges come first, in a block of A; the blocks of the other nodes follow in node order. In a
+Its edges come first, in a block of L; the blocks of the other nodes follow in node order. In a
 graph (`transpositions.py`), several edges may lead to one node. Edges are records, not one array
 per field, because selection is memory-bound.
 """
@@ -42,7 +43,7 @@ SLOT = np.dtype(
         ("walks", np.int32),  # simulations of the current round, not backed up yet
         ("random", np.uint64),  # random state of the slot; seeded by the search
         ("num_nodes", np.int32),  # in use; 0 until the root has been evaluated
-        ("num_edges", np.int32),  # in use, the root's block counted as A
+        ("num_edges", np.int32),  # in use, the root's block counted as L
     ],
     align=True,
 )
@@ -75,6 +76,7 @@ EDGE = np.dtype(
 LEAF = np.dtype(
     [
         ("depth", np.int32),  # edges from the root
+        ("count", np.int32),  # legal actions, if it expands
         ("expands", np.bool_),  # whether to add a node in backup
         ("value", np.float64),  # for the player to move; set by the evaluation if it expands
     ],
@@ -99,21 +101,21 @@ class Trees(NamedTuple):
     root_state: State
     """[G, S]"""
     root_noise: Float64Array
-    """[G, A] request: random draws per edge; gamma for Dirichlet noise, Gumbel for Gumbel search"""
+    """[G, L] request: random draws per edge; gamma for Dirichlet noise, Gumbel for Gumbel search"""
     root_prior: Float32Array
-    """[G, A] the root's priors per edge, with noise; PUCT uses them instead of `prior`"""
+    """[G, L] the root's priors per edge, with noise; PUCT uses them instead of `prior`"""
     root_kept: Int32Array
-    """[G, A] visits per root edge before sequential halving began"""
+    """[G, L] visits per root edge before sequential halving began"""
     leaves: RecordArray
     """[G, K] of LEAF: leaves of the current round"""
     leaf_path: Int32Array
     """[G, K, D] edges from the root to the leaf"""
+    leaf_actions: Int32Array
+    """[G, K, L] legal actions of the leaf, ascending"""
     leaf_logits: Float32Array
-    """[G, K, A] policy logits of the leaf, once evaluated"""
+    """[G, K, L] policy logits of these actions, once evaluated"""
     leaf_key: UInt64Array
     """[G, K] in a graph, the hash of the leaf's position, 0 for none"""
-    leaf_mask: BoolArray
-    """[G, K, A] legal actions of the leaf"""
     rows: RecordArray
     """[R] of ROW: slot and leaf of each row of the last batch"""
     lazy_actions: Int32Array
@@ -131,7 +133,11 @@ class Trees(NamedTuple):
     next_state: State
     """[S] scratch"""
     policy: Float64Array
-    """[A] scratch"""
+    """[L] scratch"""
+    mask: BoolArray
+    """[A] scratch: legal actions"""
+    mask_words: UInt64Array
+    """[A / 8, rounded up] the memory of `mask`, zeros after its end"""
     new_index: Int32Array
     """[N] scratch"""
     stack: Int32Array
@@ -153,34 +159,40 @@ def allocate_trees(
     one by one. All memory is reserved here; the operating system provides a page when a tree
     first writes to it.
     """
-    size, actions = game.state_size, game.num_actions
+    size, legal = game.state_size, game.most_legal
+    edges = nodes * game.edges_per_node + legal
+    mask_words = np.zeros(-(-game.num_actions // 8), np.uint64)
     return Trees(
         slots=np.zeros(slots, SLOT),
         nodes=np.zeros((slots, nodes), NODE),
-        edges=np.zeros((slots, nodes * actions), EDGE),
+        edges=np.zeros((slots, edges), EDGE),
         root_state=np.zeros((slots, size), np.int64),
-        root_noise=np.zeros((slots, actions)),
-        root_prior=np.zeros((slots, actions), np.float32),
-        root_kept=np.zeros((slots, actions), np.int32),
+        root_noise=np.zeros((slots, legal)),
+        root_prior=np.zeros((slots, legal), np.float32),
+        root_kept=np.zeros((slots, legal), np.int32),
         leaves=np.zeros((slots, leaves), LEAF),
         leaf_path=np.zeros((slots, leaves, game.max_moves + 1), np.int32),
-        leaf_logits=np.zeros((slots, leaves, actions), np.float32),
+        leaf_actions=np.zeros((slots, leaves, legal), np.int32),
+        leaf_logits=np.zeros((slots, leaves, legal), np.float32),
         leaf_key=np.zeros((slots, leaves), np.uint64),
-        leaf_mask=np.zeros((slots, leaves, actions), np.bool_),
         rows=np.zeros(rows or slots * leaves, ROW),
-        lazy_actions=np.zeros((slots, nodes * actions if lazy else 0), np.int32),
-        lazy_priors=np.zeros((slots, nodes * actions if lazy else 0), np.float32),
-        created_places=np.zeros((slots, nodes * actions if lazy else 0), np.int32),
+        lazy_actions=np.zeros((slots, edges if lazy else 0), np.int32),
+        lazy_priors=np.zeros((slots, edges if lazy else 0), np.float32),
+        created_places=np.zeros((slots, edges if lazy else 0), np.int32),
         transposition_table=np.zeros((slots, 2 << nodes.bit_length() if graph else 0), np.int32),
         state=np.zeros(size, np.int64),
         next_state=np.zeros(size, np.int64),
-        policy=np.zeros(actions),
+        policy=np.zeros(legal),
+        mask=mask_words.view(np.bool_)[: game.num_actions],
+        mask_words=mask_words,
         new_index=np.zeros(nodes, np.int32),
         stack=np.zeros(nodes, np.int32),
     )
 
 
-_SMALLEST: Any = SimpleNamespace(state_size=1, num_actions=1, max_moves=1)
+_SMALLEST: Any = SimpleNamespace(
+    state_size=1, num_actions=1, most_legal=1, edges_per_node=1, max_moves=1
+)
 TreesType = numba.typeof(allocate_trees(_SMALLEST, 1, 1))
 """The same for every game."""
 SlotsType = types.int64[::1]

@@ -14,7 +14,6 @@ from alphazero.config.schema import SearchConfig
 from alphazero.drawing.position import draw_position
 from alphazero.games.game import Game, State, to_play, value_of
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.mcts.kernels.root import RootStatistics
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.records.game_record import GameRecord, Policies
 from alphazero.utils.arrays import Float64Array
@@ -93,25 +92,26 @@ def most_surprising_position(
     if not newest:
         return None
     states = np.stack([state_after(game, record, move) for record, move in newest])
-    answers = network_statistics(game, evaluator, states)
+    priors, values = ask_network(game, evaluator, states)
     policies = Policies.join([record.policies.part(move, move + 1) for record, move in newest])
-    differences = kl_divergences(policies.dense(game.num_actions), answers.priors)
+    differences = kl_divergences(policies.dense(game.num_actions), priors)
     index = int(differences.argmax())
     record, move = newest[index]
-    return Surprise(
-        record, move, answers.priors[index], float(answers.values[index]), float(differences[index])
-    )
+    return Surprise(record, move, priors[index], float(values[index]), float(differences[index]))
 
 
-def network_statistics(game: Game, evaluator: Evaluator, states: State) -> RootStatistics:
-    """Return the network's own statistics of `states` [n, S]: a search of 0 simulations."""
+def ask_network(
+    game: Game, evaluator: Evaluator, states: State
+) -> tuple[Float64Array, Float64Array]:
+    """Return the network's policies over legal actions [n, A] and values [n] of `states` [n, S]."""
     slots = np.arange(len(states))
     settings = SearchConfig(evaluation_cache_mib=0)
     search = NetworkSearch(game, evaluator, settings, slots=len(states), nodes=1)
     search.reset(slots, states)
     search.begin_search(slots, 0)
     search.step()
-    return search.root_statistics(slots)
+    roots = search.root_statistics(slots)
+    return roots.by_action(roots.priors, game.num_actions), roots.values
 
 
 def kl_divergences(policies: npt.NDArray[np.floating], priors: Float64Array) -> Float64Array:

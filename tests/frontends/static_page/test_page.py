@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS
+from helpers.searches import statistics
 from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
@@ -150,7 +151,7 @@ class Twin:
         self.search.begin_search(self.slot, simulations)
         while not len(self.search.pop_finished()):
             self.search.step()
-        roots = self.search.root_statistics(self.slot)
+        roots = statistics(self.search, self.slot)
         move = self.game.action_name(self.state, int(roots.visits[0].argmax()))
         self.play(move)
         return move, (1 - float(roots.values[0])) / 2

@@ -13,6 +13,7 @@ import pytest
 from helpers.commands import OnlyLine
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS, ROOT, TESTS
+from helpers.searches import statistics
 from helpers.settings import search_config
 
 from alphazero.cli.main import main
@@ -132,7 +133,7 @@ def test_a_search_has_the_visits_of_the_program_s(tmp_path: Path) -> None:
             search.begin_search(slot)
             while not len(search.pop_finished()):
                 search.step()
-            roots = search.root_statistics(slot)
+            roots = statistics(search, slot)
             answers.append((roots.visits[0].tolist(), float(roots.values[0])))
         expected.append(answers)
         keys = {key: getattr(settings, key) for key in writer.SEARCH_KEYS}

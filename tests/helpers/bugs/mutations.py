@@ -122,8 +122,8 @@ MUTATIONS = (
     ),
     Mutation(
         "mcts/kernels/simulation.py",
-        "put(cache, cache.row_keys[row], logits[row], value)",
-        "put(cache, cache.row_keys[row], logits[0], value)",
+        "put(cache, cache.row_keys[row], trees.leaf_logits[slot, leaf], count, value)",
+        "put(cache, cache.row_keys[row], logits[0], count, value)",
         "the cache holds the first row's logits for every row",
         "mcts/kernels/test_evaluation_cache.py::test_each_position_of_a_batch_is_remembered_with_its_own_evaluation",
     ),
@@ -157,8 +157,8 @@ MUTATIONS = (
     ),
     Mutation(
         "players/search_player.py",
-        "target[action] if learns[row] else 0.0",
-        "target[action]",
+        "target[edge] if learns[row] else 0.0",
+        "target[edge]",
         "fast searches are learned from",
         "players/test_search_player.py::test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked",
     ),

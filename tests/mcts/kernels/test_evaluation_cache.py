@@ -27,10 +27,12 @@ from alphazero.utils.jobs import threads_per_evaluation
 
 _WORDS, _FACTORS, _LOGITS = types.uint32[::1], types.uint64[::1], types.float32[::1]
 get = kernel(types.int64(CacheType, types.uint64))(evaluation_cache.get.py_func)
-put = kernel(types.void(CacheType, types.uint64, _LOGITS, types.float64))(
+put = kernel(types.void(CacheType, types.uint64, _LOGITS, types.int64, types.float64))(
     evaluation_cache.put.py_func
 )
-hash_observation = kernel(types.uint64(_WORDS, _FACTORS))(evaluation_cache.hash_observation.py_func)
+hash_position = kernel(types.uint64(_WORDS, _FACTORS, _FACTORS))(
+    evaluation_cache.hash_position.py_func
+)
 
 
 class Recorder(HashedEvaluator):
@@ -163,7 +165,8 @@ def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation() -> Non
     for state in states:
         observation = game.observe(state)
         words = observation.reshape(-1).view(np.uint32)
-        key = np.uint64(hash_observation(words, search._cache.factors))
+        legal = np.append(game.legal_action_mask(state), False).view(np.uint64)
+        key = np.uint64(hash_position(words, legal, search._cache.factors))
         place = get(search._cache, key)
         (logits,), (value,) = evaluator.evaluate(observation[None])
         assert search._cache.logits[place].tolist() == logits.tolist()
@@ -176,20 +179,20 @@ def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one() -> None:
     places = len(cache.keys)
     assert places & (places - 1) == 0
     old, new = 5, 5 + places
-    put(cache, np.uint64(old), np.full(7, 1, np.float32), 0.1)
+    put(cache, np.uint64(old), np.full(7, 1, np.float32), 7, 0.1)
     assert get(cache, np.uint64(old)) == 5
-    put(cache, np.uint64(new), np.full(7, 2, np.float32), 0.2)
+    put(cache, np.uint64(new), np.full(7, 2, np.float32), 7, 0.2)
     assert get(cache, np.uint64(old)) == -1
     place = get(cache, np.uint64(new))
     assert cache.logits[place].tolist() == [2] * 7
     assert cache.values[place] == np.float32(0.2)
     assert cache.counts.tolist() == [3, 2]
     without = new_cache(0, 7, 4, 9)
-    put(without, np.uint64(3), np.zeros(7, np.float32), 0.0)
+    put(without, np.uint64(3), np.zeros(7, np.float32), 7, 0.0)
     assert get(without, np.uint64(3)) == -1
 
 
-def test_observations_that_differ_anywhere_have_different_keys() -> None:
+def test_positions_that_differ_in_a_plane_or_a_legal_action_have_different_keys() -> None:
     empty = np.zeros((3, 6, 7), np.float32)
     boards = [empty]
     for cells in itertools.chain(
@@ -199,9 +202,14 @@ def test_observations_that_differ_anywhere_have_different_keys() -> None:
         board.reshape(-1)[list(cells)] = 1
         boards.append(board)
         boards.append(0.5 * board)
-    factors = new_cache(1, 7, 4, empty.size).factors
-    keys = [int(hash_observation(board.reshape(-1).view(np.uint32), factors)) for board in boards]
-    assert len(set(keys)) == len(boards)
+    factors, legal = new_cache(1, 7, 4, empty.size + 1).factors, np.ones(8, np.bool_)
+    positions = [(board, legal) for board in boards]
+    positions += [(empty, np.arange(8) != action) for action in range(7)]
+    keys = [
+        int(hash_position(board.reshape(-1).view(np.uint32), mask.view(np.uint64), factors))
+        for board, mask in positions
+    ]
+    assert len(set(keys)) == len(positions)
     assert min(keys) > 0
     # Each bit of the place is set about half of the time: entries spread over the table.
     bits = np.array([[key >> bit & 1 for bit in range(24)] for key in keys]).mean(axis=0)

@@ -8,7 +8,15 @@ import pytest
 from helpers.games import GAMES
 from helpers.paths import DATA
 from helpers.reference.gumbel import PlainGumbelRoot
-from helpers.searches import FIRST, HashedEvaluator, assert_same_tree, edges_of, finish, search_from
+from helpers.searches import (
+    FIRST,
+    HashedEvaluator,
+    assert_same_tree,
+    edges_of,
+    finish,
+    search_from,
+    statistics,
+)
 from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
@@ -127,12 +135,12 @@ def test_a_search_of_unknown_length_chooses_at_the_root_by_puct(known: int) -> N
     search_from(search, game.initial_state(), known)
     search.begin_search(FIRST, UNLIMITED)
     for _ in range(90):
-        roots = search.root_statistics(FIRST)
+        roots = statistics(search)
         visits, values = roots.visits[0], np.nan_to_num(roots.action_values[0])
         scores = values + 1.5 * roots.priors[0] * np.sqrt(visits.sum()) / (1 + visits)
         scores += 1e-9 * roots.priors[0]  # which decides before the first visit
         search.step()
-        tried = search.root_statistics(FIRST).visits[0] - visits
+        tried = statistics(search).visits[0] - visits
         assert tried.tolist() == np.eye(7, dtype=int)[scores.argmax()].tolist()
 
 
@@ -185,7 +193,7 @@ def test_a_move_proven_to_be_worse_hides_no_other_however_good_it_seemed() -> No
     edges["value_sum"][4] = 1000
     trees.nodes["lower"][0, edges["child"][4]] = 1  # the first player loses by it
     trees.nodes["lower"][0, 0] = 0  # and has at least a draw
-    roots = search.root_statistics(FIRST)
+    roots = statistics(search)
     assert roots.policy_targets[0] == pytest.approx([1 / 8] * 4 + [0] + [1 / 8] * 4)
 
 
@@ -200,4 +208,4 @@ def test_a_player_records_the_improved_policy_not_the_move_it_plays() -> None:
         player.step()
         decisions = player.take_decisions()
     # Nothing is known of any column, so none is better than another, though one is played.
-    assert decisions.policies[0] == pytest.approx(np.full(7, 1 / 7), abs=1e-6)
+    assert decisions.policy_shares[0] == pytest.approx(np.full(7, 1 / 7), abs=1e-6)

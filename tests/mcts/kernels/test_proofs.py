@@ -11,6 +11,7 @@ from helpers.searches import (
     finish,
     random_position,
     search_from,
+    statistics,
 )
 from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
@@ -102,9 +103,9 @@ def test_an_unsolved_root_is_worth_no_less_and_no_more_than_is_proven(
     search = NetworkSearch(game, UniformEvaluator(9), settings)
     search_from(search, game.initial_state(), 50)
     search.trees.edges["value_sum"][0, :9] = 10 * sign
-    assert search.root_statistics(FIRST).values[0] * sign > 0.5
+    assert statistics(search).values[0] * sign > 0.5
     search.trees.nodes[side][0, 0] = 0
-    assert search.root_statistics(FIRST).values[0] == 0
+    assert statistics(search).values[0] == 0
 
 
 def test_a_node_is_not_lost_while_it_has_lazy_edges() -> None:

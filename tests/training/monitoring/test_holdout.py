@@ -9,7 +9,7 @@ from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.runs.events import read
 from helpers.runs.records import random_records
 from helpers.runs.tiny_run import ITERATIONS, tiny_config
-from helpers.searches import search_from
+from helpers.searches import search_from, statistics
 from helpers.settings import learner_config, replay_config, search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
@@ -116,7 +116,7 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
         search.step()
     search.pop_finished()
     assert (search.kept_visits, search.new_visits) == (0, 50 * explore)
-    visits = search.root_statistics(slots).visits[0]
+    visits = statistics(search, slots).visits[0]
     action = int(visits.argmax())
     search.advance(slots, np.array([action]))
     search.begin_search(slots, explore=explore)

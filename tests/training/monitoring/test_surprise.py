@@ -22,9 +22,9 @@ from alphazero.training.monitoring import surprise as surprises
 from alphazero.training.monitoring.metrics import IterationReport
 from alphazero.training.monitoring.surprise import (
     SURPRISE_POSITIONS,
+    ask_network,
     kl_divergences,
     most_surprising_position,
-    network_statistics,
 )
 from alphazero.training.selfplay import SelfPlayStats
 from alphazero.utils.arrays import Float32Array
@@ -78,11 +78,11 @@ def test_only_full_searches_are_findings() -> None:
 def test_the_bare_network_is_asked_for_legal_moves_only() -> None:
     game = Mnk()
     states = np.stack([game.initial_state(), game.play(game.initial_state(), 8, 0)])
-    answers = network_statistics(game, Stub(), states)
-    assert answers.priors[0] == pytest.approx(np.arange(1, 10) / 45)
+    priors, values = ask_network(game, Stub(), states)
+    assert priors[0] == pytest.approx(np.arange(1, 10) / 45)
     expected = np.array([0, 2, 3, 4, 5, 6, 7, 8, 0]) / 35
-    assert answers.priors[1] == pytest.approx(expected)
-    assert answers.values == pytest.approx([0, 0.2])
+    assert priors[1] == pytest.approx(expected)
+    assert values == pytest.approx([0, 0.2])
 
 
 def test_the_surprise_is_the_position_with_the_largest_divergence() -> None:
