@@ -126,7 +126,8 @@ class RolloutSearch(TreeSearch):
 def nodes_per_tree(game: Game, settings: RolloutConfig, slots: int) -> int:
     """Return the capacity of each tree in nodes: enough for its simulations, if memory allows."""
     node = NODE.itemsize + EDGE.itemsize * game.edges_per_node
-    capacity = (settings.memory << 20) // (node * slots * settings.threads)
+    tree = (settings.memory << 20) // (slots * settings.threads)
+    capacity = (tree - EDGE.itemsize * game.most_legal) // node
     share = -(-settings.simulations // settings.threads)
     return max(1, min(NODES_PER_SIMULATION * share + 1, capacity))
 

@@ -363,6 +363,8 @@ wrong(
 )
 wrong("has_valid_sizes_and_rules", "is (4, 9); expected (C, H, W)", observation_shape=(4, 9))
 wrong("has_valid_sizes_and_rules", "is np.int64(9); expected an int", num_actions=np.int64(9))
+wrong("has_valid_sizes_and_rules", "edges_per_node <= most_legal <= num_actions", most_legal=10)
+wrong("has_legal_moves_until_the_end", "9 actions are legal; most_legal is 8", most_legal=8)
 for change, words in (
     (lambda state: state.astype(np.int32), "initial_state() is int32 [15]; expected int64 [S]"),
     (list, "initial_state() is of type list; expected a numpy array"),

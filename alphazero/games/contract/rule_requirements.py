@@ -50,10 +50,12 @@ def expect_state(state: Any, origin: str) -> None:
 
 def has_valid_sizes_and_rules(games: RandomGames) -> None:
     """The sizes are positive integers; `rule_functions` has rules compiled for their signatures."""
-    for name in ("num_actions", "max_moves"):
+    for name in ("num_actions", "max_moves", "most_legal", "edges_per_node"):
         number = getattr(games.game, name)
         if type(number) is not int or number < 1:
             raise Fault(f"{name} is {number!r}; expected an int of at least 1")
+    if not games.game.edges_per_node <= games.game.most_legal <= games.game.num_actions:
+        raise Fault("expected edges_per_node <= most_legal <= num_actions")
     shape = games.game.observation_shape
     whole = isinstance(shape, tuple) and all(type(item) is int and item > 0 for item in shape)
     if not whole or len(shape) != 3 or shape[0] < 2:
@@ -107,6 +109,8 @@ def has_legal_moves_until_the_end(games: RandomGames) -> None:
     for position in games.positions():
         marked, ply = int(position.mask.sum()), int(position.state[PLY])
         expect("the answer of `legal`", position.num_legal, marked, ", the marked actions")
+        if marked > games.game.most_legal:
+            raise Fault(f"{marked} actions are legal; most_legal is {games.game.most_legal}")
         if position.outcome != ONGOING and marked:
             raise Fault(f"the game is over and {marked} actions are legal; expected none")
         if position.outcome != ONGOING and not ply:

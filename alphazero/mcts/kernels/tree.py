@@ -18,11 +18,13 @@ import numba
 import numpy as np
 from numba import types
 
+from alphazero.errors import GameError
 from alphazero.games.game import Game, State
 from alphazero.utils.arrays import (
     BoolArray,
     Float32Array,
     Float64Array,
+    Int16Array,
     Int32Array,
     RecordArray,
     UInt64Array,
@@ -64,15 +66,17 @@ NODE = np.dtype(
 )
 EDGE = np.dtype(
     [
-        ("action", np.int32),
-        ("prior", np.float32),
-        ("visits", np.int32),  # finished simulations through the edge
-        ("pending", np.int32),  # simulations not backed up yet
         ("value_sum", np.float64),  # sum of backed-up values, for the player who chooses the edge
+        ("visits", np.int32),  # finished simulations through the edge
+        ("prior", np.float32),
         ("child", np.int32),  # node below the edge, -1 for none
+        ("action", np.int16),
+        ("pending", np.int16),  # simulations not backed up yet
     ],
     align=True,
 )
+MOST_ACTIONS = np.iinfo(np.int16).max
+"""of a game"""
 LEAF = np.dtype(
     [
         ("depth", np.int32),  # edges from the root
@@ -118,11 +122,11 @@ class Trees(NamedTuple):
     """[G, K] in a graph, the hash of the leaf's position, 0 for none"""
     rows: RecordArray
     """[R] of ROW: slot and leaf of each row of the last batch"""
-    lazy_actions: Int32Array
+    lazy_actions: Int16Array
     """[G, E] the actions of lazy edges; or [G, 0]: all edges are created at once"""
     lazy_priors: Float32Array
     """[G, E] their priors, and `CREATED` for an edge that has been created; or [G, 0]"""
-    created_places: Int32Array
+    created_places: Int16Array
     """[G, E] from the start of an incomplete node's block, the places of its created edges in it,
     ascending; or [G, 0]"""
     transposition_table: Int32Array
@@ -158,7 +162,14 @@ def allocate_trees(
     `rows` is the maximum batch size, by default `slots * leaves`. With `lazy` edges are created
     one by one. All memory is reserved here; the operating system provides a page when a tree
     first writes to it.
+
+    Raises:
+        GameError: when the game has more than `MOST_ACTIONS` actions.
     """
+    if game.num_actions > MOST_ACTIONS:
+        raise GameError(
+            f"{type(game).__name__} has {game.num_actions} actions; a tree takes {MOST_ACTIONS}"
+        )
     size, legal = game.state_size, game.most_legal
     edges = nodes * game.edges_per_node + legal
     mask_words = np.zeros(-(-game.num_actions // 8), np.uint64)
@@ -176,9 +187,9 @@ def allocate_trees(
         leaf_logits=np.zeros((slots, leaves, legal), np.float32),
         leaf_key=np.zeros((slots, leaves), np.uint64),
         rows=np.zeros(rows or slots * leaves, ROW),
-        lazy_actions=np.zeros((slots, edges if lazy else 0), np.int32),
+        lazy_actions=np.zeros((slots, edges if lazy else 0), np.int16),
         lazy_priors=np.zeros((slots, edges if lazy else 0), np.float32),
-        created_places=np.zeros((slots, edges if lazy else 0), np.int32),
+        created_places=np.zeros((slots, edges if lazy else 0), np.int16),
         transposition_table=np.zeros((slots, 2 << nodes.bit_length() if graph else 0), np.int32),
         state=np.zeros(size, np.int64),
         next_state=np.zeros(size, np.int64),
