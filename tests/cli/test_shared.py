@@ -10,7 +10,6 @@ from helpers.frontends import fake_gtp_engine
 from helpers.players import saved_player
 from helpers.runs.tiny_run import YAML
 
-Capture = pytest.CaptureFixture[str]
 FAST = ("--seconds", "0.2")
 
 

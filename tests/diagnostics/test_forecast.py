@@ -22,8 +22,6 @@ from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.learning.learner import Learner
 
-Capture = pytest.CaptureFixture[str]
-
 BENCH = Benchmark(
     workers=2,
     parallel_games=8,

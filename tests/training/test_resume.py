@@ -48,10 +48,6 @@ from alphazero.training.run_directory import GATE, LEARN, PLAY, RunDirectory
 from alphazero.utils.files import write_atomic
 from alphazero.utils.jobs import map_ahead
 
-Capture = pytest.CaptureFixture[str]
-Patch = pytest.MonkeyPatch
-
-
 COMMAND = [sys.executable, "-m", "alphazero"]
 RESUME = ["train", "--resume"]
 MORE = f"budget.iterations={ITERATIONS + 1}"
