@@ -15,31 +15,18 @@ from torch.nn import functional
 from alphazero.config.schema import LearnerConfig
 from alphazero.network.resnet import NetworkOutput
 
-LOSS_METRICS: Mapping[str, tuple[str, str]] = {
-    "loss/total": (
-        "",
-        "(z - v)² - π·log p + c‖θ‖², and weighted losses of auxiliary heads; mean over the "
-        "iteration's steps",
-    ),
-    "loss/policy": ("nats", "-π·log p, cross-entropy of the network's policy"),
-    "loss/value": ("", "(z - v)², squared error of the value"),
-    "loss/l2": ("", "c‖θ‖²"),
-    "auxiliary/ownership": (
-        "nats",
-        "cross-entropy of the head `ownership`, mean over cells; of games played to the end",
-    ),
-    "auxiliary/margin": (
-        "nats",
-        "-log density of the head `margin` at the margin; of games played to the end",
-    ),
-    "auxiliary/short_term_value": (
-        "nats",
-        "cross-entropy of the head `short_term_value`, sum over its three horizons",
-    ),
-    "learner/policy_entropy": ("nats", "entropy of the network's policy; falls as it learns"),
-    "learner/value_error": ("", "distance between z and v, mean"),
+LOSS_METRICS: Mapping[str, str] = {
+    "loss/total": "",
+    "loss/policy": "nats",
+    "loss/value": "",
+    "loss/l2": "",
+    "auxiliary/ownership": "nats",
+    "auxiliary/margin": "nats",
+    "auxiliary/short_term_value": "nats",
+    "learner/policy_entropy": "nats",
+    "learner/value_error": "",
 }
-"""The metrics of a step: units and meanings. Each is a mean over the positions of the batches."""
+"""The units of a step's metrics by name. Each is a mean over the positions of the batches."""
 
 KNOWN = "known/"
 """Prefix of the share of positions with a known target of an auxiliary head, which is no metric."""

@@ -1,4 +1,4 @@
-"""The metrics of an iteration: one table of names, units, meanings, values and charts."""
+"""The metrics of an iteration: one table of names, units, values and charts."""
 
 import functools
 import math
@@ -124,7 +124,6 @@ class Metric(NamedTuple):
     """A TensorBoard metric with one value, histogram or picture for each iteration."""
 
     unit: str
-    meaning: str
     of: Callable[[IterationReport], float | None] | None = None
     """its value; None: there is none in this iteration, or it is measured elsewhere"""
     chart: str = ""
@@ -174,178 +173,73 @@ _CHARTS_OF_LOSSES = {"loss": _LOSS, "auxiliary": _AUXILIARY, "learner": ""}
 
 METRICS: Final[Mapping[str, Metric]] = {
     **{
-        name: Metric(unit, meaning, chart=_CHARTS_OF_LOSSES[name.split("/")[0]])
-        for name, (unit, meaning) in LOSS_METRICS.items()
+        name: Metric(unit, chart=_CHARTS_OF_LOSSES[name.split("/")[0]])
+        for name, unit in LOSS_METRICS.items()
     },
-    "learner/unseen_value_loss": Metric(
-        "", "(z - v)² in this iteration's games, before the network learned from them"
-    ),
-    "learner/seen_value_loss": Metric(
-        "", "(z - v)² of the same network in games of the window, which it may have learned from"
-    ),
-    "learner/learning_rate": Metric("", "the optimizer's, at the last step"),
-    "learner/gradient_norm": Metric(
-        "", "norm of the gradient before clipping, mean; AdamW, Muon: with that of c‖θ‖²"
-    ),
-    "learner/steps": Metric(
-        "steps", "optimizer steps since the run began", lambda report: report.state.step
-    ),
-    "selfplay/game_length": Metric(
-        "moves", "mean length of the games that ended", _mean_length, _LENGTH
-    ),
-    "selfplay/first_player_wins": Metric(
-        "share", "games won by the player who moves first", _share_of_outcome(1), _ENDS
-    ),
-    "selfplay/draws": Metric("share", "games drawn", _share_of_outcome(0), _ENDS),
-    "selfplay/first_player_losses": Metric(
-        "share", "games lost by the player who moves first", _share_of_outcome(-1), _ENDS
-    ),
-    "selfplay/resigned": Metric("share", "games that ended because a player resigned"),
-    "selfplay/resign_threshold": Metric("value", "below it players resigned; -1: nobody did"),
-    "selfplay/resign_false_positives": Metric(
-        "share", "wrong resignations among the games played out that the threshold would have ended"
-    ),
-    "selfplay/search_entropy": Metric(
-        "nats", "entropy of the search policies, mean", _mean_entropy, _ENTROPY
-    ),
-    "selfplay/kept_visits": Metric(
-        "share",
-        "root visits of full searches that come from the kept tree, and so without root noise",
-        lambda report: report.games.stats.kept_share,
-    ),
-    "selfplay/full_trees": Metric(
-        "share",
-        "simulations that added no node, because their tree was full",
-        lambda report: report.games.stats.refused_share,
-    ),
-    "selfplay/search_entropies": Metric("nats", "entropy of each search policy", kind="histogram"),
-    "selfplay/search_values": Metric(
-        "", "value that each full search found, for the player to move", kind="histogram"
-    ),
-    "selfplay/surprise": Metric(
-        "",
-        "among the 64 newest positions the one where the search policy π differs most from the "
-        "network's p, by Σ π·log(π/p): prior, visits and values side by side",
-        kind="picture",
-    ),
-    "selfplay/positions": Metric(
-        "positions",
-        "positions searched fully, to learn from, so far",
-        lambda report: report.state.positions,
-    ),
-    "selfplay/evaluations": Metric(
-        "positions",
-        "positions evaluated by the network, so far",
-        lambda report: report.state.evaluations,
-    ),
+    "learner/unseen_value_loss": Metric(""),
+    "learner/seen_value_loss": Metric(""),
+    "learner/learning_rate": Metric(""),
+    "learner/gradient_norm": Metric(""),
+    "learner/steps": Metric("steps", lambda report: report.state.step),
+    "selfplay/game_length": Metric("moves", _mean_length, _LENGTH),
+    "selfplay/first_player_wins": Metric("share", _share_of_outcome(1), _ENDS),
+    "selfplay/draws": Metric("share", _share_of_outcome(0), _ENDS),
+    "selfplay/first_player_losses": Metric("share", _share_of_outcome(-1), _ENDS),
+    "selfplay/resigned": Metric("share"),
+    "selfplay/resign_threshold": Metric("value"),
+    "selfplay/resign_false_positives": Metric("share"),
+    "selfplay/search_entropy": Metric("nats", _mean_entropy, _ENTROPY),
+    "selfplay/kept_visits": Metric("share", lambda report: report.games.stats.kept_share),
+    "selfplay/full_trees": Metric("share", lambda report: report.games.stats.refused_share),
+    "selfplay/search_entropies": Metric("nats", kind="histogram"),
+    "selfplay/search_values": Metric("", kind="histogram"),
+    "selfplay/surprise": Metric("", kind="picture"),
+    "selfplay/positions": Metric("positions", lambda report: report.state.positions),
+    "selfplay/evaluations": Metric("positions", lambda report: report.state.evaluations),
     "speed/games_per_second": Metric(
-        "1/s", "self-play games ended", lambda report: len(report.games.finished) / report.playing
+        "1/s", lambda report: len(report.games.finished) / report.playing
     ),
     "speed/simulations_per_second": Metric(
-        "1/s",
-        "simulations in self-play",
-        lambda report: report.games.stats.simulations / report.playing,
-        _THROUGHPUT,
+        "1/s", lambda report: report.games.stats.simulations / report.playing, _THROUGHPUT
     ),
     "speed/evaluations_per_second": Metric(
-        "1/s",
-        "positions evaluated by the network",
-        lambda report: report.games.stats.evaluations / report.playing,
-        _THROUGHPUT,
+        "1/s", lambda report: report.games.stats.evaluations / report.playing, _THROUGHPUT
     ),
-    "speed/cache_hits": Metric(
-        "share", "positions found in the cache", lambda report: report.games.stats.cache_hits
-    ),
-    "speed/network_share": Metric(
-        "share",
-        "the workers' playing time that was spent inside the evaluator, by the clock",
-        lambda report: report.games.stats.network_share,
-    ),
-    "speed/peak_memory": Metric(
-        "MiB", "the most memory that the process has held", lambda _: peak_megabytes()
-    ),
-    "speed/batch_fill": Metric(
-        "share",
-        "rows of the evaluated batches that were used",
-        lambda report: report.games.stats.batch_fill,
-    ),
+    "speed/cache_hits": Metric("share", lambda report: report.games.stats.cache_hits),
+    "speed/network_share": Metric("share", lambda report: report.games.stats.network_share),
+    "speed/peak_memory": Metric("MiB", lambda _: peak_megabytes()),
+    "speed/batch_fill": Metric("share", lambda report: report.games.stats.batch_fill),
     "inference/int8_agreement": Metric(
-        "share",
-        "positions where int8 has the same best move as the ordinary precision",
-        lambda report: report.int8.agreement if report.int8 else None,
+        "share", lambda report: report.int8.agreement if report.int8 else None
     ),
     "inference/int8_value_error": Metric(
-        "",
-        "distance between int8's values and those of the ordinary precision, mean",
-        lambda report: report.int8.value_error if report.int8 else None,
+        "", lambda report: report.int8.value_error if report.int8 else None
     ),
-    "replay/window": Metric(
-        "positions",
-        "newest positions that training draws from",
-        lambda report: report.replay.window,
-    ),
+    "replay/window": Metric("positions", lambda report: report.replay.window),
     "replay/mean_age": Metric(
-        "iterations",
-        "mean age of the positions in the window",
-        lambda report: report.replay.mean_age(report.state.iteration),
+        "iterations", lambda report: report.replay.mean_age(report.state.iteration)
     ),
-    "gate/score": Metric(
-        "share",
-        "the challenger's score against the best, a draw counts half",
-        _gate(lambda gate: gate.score),
-    ),
-    "gate/elo": Metric(
-        "Elo",
-        "the challenger's difference to the best, from the score",
-        _gate(lambda gate: gate.elo),
-        _GATE,
-    ),
-    "gate/elo_low": Metric(
-        "Elo", "lower end of its 95 % interval", _gate(lambda gate: gate.elo_low), _GATE
-    ),
-    "gate/elo_high": Metric(
-        "Elo", "upper end of its 95 % interval", _gate(lambda gate: gate.elo_high), _GATE
-    ),
-    "gate/distinct_games": Metric(
-        "share",
-        "games of the gate that differ from one another",
-        _gate(lambda gate: gate.distinct / gate.games),
-    ),
+    "gate/score": Metric("share", _gate(lambda gate: gate.score)),
+    "gate/elo": Metric("Elo", _gate(lambda gate: gate.elo), _GATE),
+    "gate/elo_low": Metric("Elo", _gate(lambda gate: gate.elo_low), _GATE),
+    "gate/elo_high": Metric("Elo", _gate(lambda gate: gate.elo_high), _GATE),
+    "gate/distinct_games": Metric("share", _gate(lambda gate: gate.distinct / gate.games)),
     "gate/rating": Metric(
-        "Elo",
-        "the best player's, where the first network has 0: the gains at the gates added up, each "
-        "without the luck that got the challenger accepted",
-        lambda report: None if report.gate is None else report.state.rating,
-        _RATING,
+        "Elo", lambda report: None if report.gate is None else report.state.rating, _RATING
     ),
-    "anchors/<anchor>/score": Metric(
-        "share", "the best player's score against an anchor, which never changes", chart=_SCORES
-    ),
-    "anchors/elo": Metric(
-        "Elo", "the best player's, by Bradley-Terry, where the first anchor has 0", chart=_ANCHORS
-    ),
-    "anchors/elo_low": Metric("Elo", "lower end of its 95 % interval", chart=_ANCHORS),
-    "anchors/elo_high": Metric("Elo", "upper end of its 95 % interval", chart=_ANCHORS),
-    "solved/<who>_optimal/<stage>": Metric(
-        "share",
-        "optimal moves in solved positions of this stage of the game, by the network alone "
-        "(`network`) and with search (`search`)",
-        chart=_SOLVED,
-    ),
-    "solved/<who>_blunders/<stage>": Metric(
-        "share", "positions among them that were not lost, and that its move lost"
-    ),
-    "solved/<who>_value_error/<stage>": Metric(
-        "", "distance between its values and the exact ones, mean"
-    ),
-    "seconds/play": Metric("s", "time of self-play", chart=_TIME),
-    "seconds/learn": Metric("s", "time of learning", chart=_TIME),
-    "seconds/gate": Metric("s", "time of the gate", chart=_TIME),
-    "seconds/measure": Metric(
-        "s", "time of the anchors' games and of the solved positions", chart=_TIME
-    ),
-    "seconds/save": Metric("s", "time of saving, measured in the iteration before", chart=_TIME),
+    "anchors/<anchor>/score": Metric("share", chart=_SCORES),
+    "anchors/elo": Metric("Elo", chart=_ANCHORS),
+    "anchors/elo_low": Metric("Elo", chart=_ANCHORS),
+    "anchors/elo_high": Metric("Elo", chart=_ANCHORS),
+    "solved/<who>_optimal/<stage>": Metric("share", chart=_SOLVED),
+    "solved/<who>_blunders/<stage>": Metric("share"),
+    "solved/<who>_value_error/<stage>": Metric(""),
+    **{
+        f"seconds/{stage}": Metric("s", chart=_TIME)
+        for stage in ("play", "learn", "gate", "measure", "save")
+    },
 }
+"""The metrics by name; the table in `training/README.md` says what each one means."""
 
 
 def pattern_of(name: str) -> str:

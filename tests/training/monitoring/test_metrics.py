@@ -6,7 +6,6 @@ import os
 import re
 import time
 import warnings
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -140,15 +139,10 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
     assert "\n" not in str(caught.value)
 
 
-def test_no_two_curves_mean_the_same_and_each_means_something():
-    # The texts of a section are read together: "games lost" differs from "games drawn".
-    meanings = Counter((name.split("/")[0], each.meaning) for name, each in METRICS.items())
-    assert [meaning for meaning, count in meanings.items() if count > 1] == []
+def test_a_metric_s_name_is_a_section_and_a_word():
     for name, metric in METRICS.items():
         plain = re.sub(r"<[a-z]+>", "word", name)
-        assert re.fullmatch(r"[a-z]+/[a-z0-9_]+(/[a-z]+)?", plain), "a section and a name"
-        assert len(metric.meaning) >= 5, name
-        assert metric.meaning == metric.meaning.strip().rstrip("."), name
+        assert re.fullmatch(r"[a-z]+/[a-z0-9_]+(/[a-z]+)?", plain), name
         assert metric.unit.isprintable()
 
 
