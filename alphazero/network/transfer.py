@@ -61,8 +61,7 @@ def start_from(path: str, network: ResNet, rng: np.random.Generator) -> Transfer
 
     Weights of fewer filters are widened to the network's number, with `rng`. Each part is taken as
     a whole or keeps its untrained weights. A new block of a longer tower is the identity then, so a
-    network with more blocks, filters or both begins with the checkpoint's answers. A network on the
-    "meta" device only learns whether it could start so.
+    network with more blocks, filters or both begins with the checkpoint's answers.
 
     Raises:
         CheckpointError: for a file that is no checkpoint.

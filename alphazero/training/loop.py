@@ -25,7 +25,7 @@ from alphazero.training.learning.learner import Learner
 from alphazero.training.manifest import check_resumable, run_folder
 from alphazero.training.monitoring.metrics import tensorboard_layout
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
-from alphazero.training.run_directory import RunDirectory
+from alphazero.training.run_directory import INITIALISE, RunDirectory
 from alphazero.training.run_lock import locked
 from alphazero.utils.files import printable
 from alphazero.utils.jobs import threads_per_evaluation
@@ -46,12 +46,21 @@ def train(config: Config | Mapping[str, Any] | Path | str, observe: Observer = n
     config = config_from(config)
     game = make_game(config.game.name, **config.game.options)
     _check(config, game)
+    first, origin = None, ""
     if config.network.initial:
         from alphazero.network.transfer import start_from
 
-        skeleton = ResNet.of(game, config.network, None)
-        start_from(config.network.initial, skeleton, np.random.default_rng(0))
-    return _train(run_folder(config), lambda: RunDirectory.create(config), observe)
+        rng = np.random.default_rng([config.run.seed, 0, INITIALISE])
+        first = ResNet.of(game, config.network, int(rng.integers(2**31)))
+        origin = f"starts from {printable(config.network.initial)}; "
+        origin += str(start_from(config.network.initial, first, rng))
+
+    def create_run() -> RunDirectory:
+        if origin:
+            say(origin)
+        return RunDirectory.create(config, first)
+
+    return _train(run_folder(config), create_run, observe)
 
 
 def resume(

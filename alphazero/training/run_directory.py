@@ -102,10 +102,13 @@ def read_games(folder: Path | str) -> Iterator[GameRecord]:
 class RunDirectory:
     """A run's folder, its configuration, and its last published state."""
 
-    def __init__(self, folder: Path, config: Config, state: RunState) -> None:
+    def __init__(
+        self, folder: Path, config: Config, state: RunState, first: ResNet | None = None
+    ) -> None:
         self.folder = folder
         self.config = config
         self.state = state
+        self._first = first
         self._lock = identify_lock(folder)
 
     @functools.cached_property
@@ -117,25 +120,22 @@ class RunDirectory:
         return [self.config.run.seed, self.state.iteration, purpose]
 
     def new_network(self) -> ResNet:
-        """Return an untrained network; a new run's has the weights of `network.initial`, if any."""
-        settings, rng = self.config.network, np.random.default_rng(self.seed(INITIALISE))
-        network = ResNet.of(self.game, settings, int(rng.integers(2**31)))
-        if settings.initial and not self.state.best:
-            from alphazero.network.transfer import start_from
-
-            transfer = start_from(settings.initial, network, rng)
-            print(f"starts from {printable(settings.initial)}; {transfer}")
-        return network
+        """Return an untrained network, or the one that the run was created with."""
+        rng = np.random.default_rng(self.seed(INITIALISE))
+        return self._first or ResNet.of(self.game, self.config.network, int(rng.integers(2**31)))
 
     @classmethod
-    def create(cls, config: Config) -> "RunDirectory":
-        """Create a new run's folder; raise RunError if it holds a run or cannot be created."""
+    def create(cls, config: Config, first: ResNet | None = None) -> "RunDirectory":
+        """Create the folder of a new run, which begins with the network `first` if there is one.
+
+        Raise RunError if it holds a run or cannot be created.
+        """
         folder = run_folder(config)
         check_new(folder)
         with path_errors("create", folder):
             for name in ("state", "replay", "games"):
                 (folder / name).mkdir(parents=True, exist_ok=True)
-        run = cls(folder, config, RunState())
+        run = cls(folder, config, RunState(), first)
         run._write(CONFIG, run._config_text())
         return run
 

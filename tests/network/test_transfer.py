@@ -196,6 +196,21 @@ def test_a_run_goes_on_from_a_smaller_board_and_resumes_as_any_other(tmp_path, c
     assert received == expected
 
 
+def test_a_run_reads_and_widens_its_initial_checkpoint_once(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = []
+
+    def counted(file: Path) -> Checkpoint:
+        reads.append(file)
+        return load_checkpoint(file)
+
+    monkeypatch.setattr("alphazero.network.transfer.load_checkpoint", counted)
+    options = (f"network.initial={path}", "network.filters=10", "budget.iterations=1")
+    train(tiny_config(tmp_path, *options))
+    assert reads == [path]
+
+
 @pytest.mark.parametrize(
     ("initial", "words"),
     [("missing.safetensors", "missing.safetensors"), (".", "holds no best.safetensors")],
