@@ -1,7 +1,8 @@
 """The forecast of a run on this machine.
 
 Game length changes during training. The forecast assumes the length of random games, and also
-shows a shorter and the longest case.
+shows a shorter and the longest case. Of a gate it counts the mean games between equal players, for
+better and worse challengers are decided earlier.
 """
 
 import math
@@ -13,6 +14,7 @@ from alphazero.config.schema import Config
 from alphazero.diagnostics.calibration import Calibration
 from alphazero.diagnostics.run_history import describe_stages
 from alphazero.training.evaluation import OPENING_MOVES
+from alphazero.training.gate import expected_games
 from alphazero.utils.tables import align
 
 SHORT_GAME_FACTOR: Final = 2 / 3
@@ -84,7 +86,7 @@ def forecast(config: Config, rates: Calibration, length: float) -> Forecast:
     once = {  # seconds of one occurrence of the stage
         "play": simulations / speed.simulations,
         "learn": steps * rates.step_seconds,
-        "gate": gate.games * gate_moves * gate_move,
+        "gate": expected_games(gate) * gate_moves * gate_move,
         "measure": rates.solved_positions / 2 * gate_move,
     }
     # An anchor is taken to think as long as the best player.
@@ -149,7 +151,7 @@ def expected(config: Config, rates: Calibration) -> dict[str, Any]:
 
 def describe(config: Config, rates: Calibration) -> str:
     """Return a forecast as text: a table by the length of games, and the shares of time."""
-    forecasts = cases(config, rates)
+    forecasts, gate = cases(config, rates), config.gate
     columns, speed = list(forecasts.values()), rates.self_play
     lines = [
         f"measured in {rates.seconds:.0f} s, untrained; backend {speed.backend}",
@@ -162,7 +164,9 @@ def describe(config: Config, rates: Calibration) -> str:
             f"{config.learner.batch_size:,} positions"
         )
         * (rates.step_positions < config.learner.batch_size),
-        f"gate                {rates.gate_simulations:,.0f} simulations/s",
+        f"gate                {rates.gate_simulations:,.0f} simulations/s"
+        + f", {expected_games(gate):.0f} of up to {gate.games} games, as between equals"
+        * (expected_games(gate) < gate.games),
         "",
         align(
             [

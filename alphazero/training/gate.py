@@ -10,7 +10,7 @@ from alphazero.arena.bradley_terry import PairScore
 from alphazero.arena.elo import MatchResult, elo_difference, match_result, record_scores
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
-from alphazero.config.schema import Config, SearchConfig
+from alphazero.config.schema import Config, GateConfig, SearchConfig
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.network_search import NetworkSearch
@@ -111,9 +111,7 @@ def decide_gate(
     settings = config.gate
     rng = np.random.default_rng(seed)
     pairings = paired_openings(game, settings.games, settings.opening_moves, rng)
-    first = 2 * round(FIRST_PART * settings.games / 2)
-    if first < MIN_FIRST:
-        first = settings.games
+    first = _first_part(settings.games)
     records: list[GameRecord] = []
     pairs: list[PairScore] = []
     gain = 0.0
@@ -129,6 +127,21 @@ def decide_gate(
     games = sum(pair.games for pair in pairs)
     elo = elo_difference((games * (0.5 + gain) + 0.5) / (games + 1))
     return GateResult(match_result(game, records), records, bool(accepted), elo)
+
+
+def _first_part(games: int) -> int:
+    """Return the number of games after which a gate of `games` can end."""
+    first = 2 * round(FIRST_PART * games / 2)
+    return first if first >= MIN_FIRST else games
+
+
+def expected_games(settings: GateConfig, gates: int = 4000) -> float:
+    """Return the mean number of games of simulated gates between equals, without draws."""
+    first = _first_part(settings.games)
+    pairs = np.random.default_rng(0).multinomial(first // 2, [0.25, 0.5, 0.25], gates)
+    scores, share = np.array([0, 0.5, 1]), first / max(settings.games, 1)
+    ended, _ = _verdicts(2 * pairs.astype(np.float64), scores, settings.threshold, share)
+    return first + (settings.games - first) * float(1 - ended.mean())
 
 
 def judge(

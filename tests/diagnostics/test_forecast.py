@@ -1,6 +1,7 @@
 """A forecast has the figures computed by hand, and is compared with a real run."""
 
 import dataclasses
+import re
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,15 @@ def test_a_forecast_has_the_figures_computed_by_hand():
     assert plan.memory == pytest.approx(500 + 192 / 100)
     # Two checkpoints are kept beside the best player twice.
     assert plan.disk == pytest.approx(192 / 1000 + 4 + 3 + 4 * CURVES_BYTES / MEBI)
+
+
+def test_a_gate_that_may_end_early_counts_as_its_games_between_equals():
+    config = config_of("gate.games=100")
+    plan = forecast(config, MEASURED, 8.0)
+    assert plan.seconds["gate"] == pytest.approx(2 * 86 * (8 - 3) / 20, rel=0.03)
+    line = r"gate +80 simulations/s, 8[4-8] of up to 100 games, as between equals\n"
+    assert re.search(line, describe(config, MEASURED))
+    assert "between equals" not in describe(config_of(), MEASURED)
 
 
 def test_moves_of_an_opening_are_neither_searched_nor_learned():

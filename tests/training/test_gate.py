@@ -20,7 +20,14 @@ from alphazero.games import make_game
 from alphazero.network.inference import backend
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training import gate
-from alphazero.training.gate import FIRST_PART, decide_gate, judge, play_gate, run_gate
+from alphazero.training.gate import (
+    FIRST_PART,
+    decide_gate,
+    expected_games,
+    judge,
+    play_gate,
+    run_gate,
+)
 from alphazero.utils.arrays import Float32Array
 
 
@@ -100,6 +107,13 @@ def test_the_default_gate_errs_and_costs_as_its_keys_say(elo: float, passing: fl
     figures = simulate(elo, 1000, default.games, default.threshold)
     # The standard error of a share of 1/2 is 1.6 %.
     assert figures[:2] == pytest.approx((passing, share), abs=0.04)
+    if elo == 0:
+        assert expected_games(default) == pytest.approx(default.games * share, abs=2)
+
+
+@pytest.mark.parametrize("games", [0, 4, 34])
+def test_a_gate_without_a_first_part_has_all_its_games(games: int) -> None:
+    assert expected_games(GateConfig(games=games)) == games
 
 
 @pytest.mark.parametrize(("games", "threshold"), [(100, 0.5), (400, 0.55), (40, 0.45)])
