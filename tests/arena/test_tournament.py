@@ -5,7 +5,6 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -47,7 +46,7 @@ def play(contest: Tournament, workers: int = 1) -> int:
     return sum(shown)
 
 
-def test_every_two_players_meet_as_often_with_colours_swapped() -> None:
+def test_every_two_players_meet_as_often_with_colours_swapped():
     contest = tournament()
     assert contest.missing == 24 == play(contest)
     assert contest.missing == 0
@@ -64,14 +63,14 @@ def test_every_two_players_meet_as_often_with_colours_swapped() -> None:
         assert first.actions[:2] == second.actions[:2]
 
 
-def test_in_a_gauntlet_the_first_meets_all_others() -> None:
+def test_in_a_gauntlet_the_first_meets_all_others():
     contest = tournament(gauntlet=True)
     assert play(contest) == 16
     rows = standings(contest, 0)
     assert {row.name: row.games for row in rows} == dict(zip(THREE, (16, 8, 8), strict=True))
 
 
-def test_wins_draws_and_losses_are_counted_from_each_players_view() -> None:
+def test_wins_draws_and_losses_are_counted_from_each_players_view():
     contest = tournament(games=20)
     play(contest)
     rows = standings(contest, 0)
@@ -88,7 +87,7 @@ def test_wins_draws_and_losses_are_counted_from_each_players_view() -> None:
     assert rows[-1].elo == 0
 
 
-def test_a_second_call_plays_only_what_is_missing(tmp_path: Path) -> None:
+def test_a_second_call_plays_only_what_is_missing(tmp_path):
     folder = tmp_path / "a" / "b"
     first = tournament(THREE[:2], folder=folder)
     assert play(first) == 8
@@ -104,7 +103,7 @@ def test_a_second_call_plays_only_what_is_missing(tmp_path: Path) -> None:
     assert len(load_games(folder / GAMES_FILE)) == 36
 
 
-def test_an_interrupted_tournament_ends_as_it_would_have(tmp_path: Path) -> None:
+def test_an_interrupted_tournament_ends_as_it_would_have(tmp_path):
     whole = tournament(folder=tmp_path / "whole")
     play(whole)
 
@@ -124,7 +123,7 @@ def test_an_interrupted_tournament_ends_as_it_would_have(tmp_path: Path) -> None
     assert again.played == whole.played
 
 
-def test_half_a_pair_is_played_again(tmp_path: Path) -> None:
+def test_half_a_pair_is_played_again(tmp_path):
     contest = tournament(THREE[:2], folder=tmp_path)
     play(contest)
     save_games(tmp_path / GAMES_FILE, contest.played[:-1])
@@ -140,8 +139,8 @@ def test_half_a_pair_is_played_again(tmp_path: Path) -> None:
     ],
 )
 def test_games_of_another_tournament_are_refused(
-    tmp_path: Path, texts: Sequence[str], more: dict[str, object], message: str
-) -> None:
+    tmp_path, texts: Sequence[str], more: dict[str, object], message: str
+):
     play(tournament(texts, games=2, folder=tmp_path))
     usual = {"game": TIC_TAC_TOE, "opening_moves": 2, "seed": 0}
     with pytest.raises(PlayerError, match=message) as caught:
@@ -149,7 +148,7 @@ def test_games_of_another_tournament_are_refused(
     assert str(tmp_path / GAMES_FILE) in str(caught.value)
 
 
-def test_games_of_a_player_that_has_changed_are_refused(tmp_path: Path) -> None:
+def test_games_of_a_player_that_has_changed_are_refused(tmp_path):
     path = saved_player(tmp_path / "player.safetensors")
     names = "random", f"{path}:simulations=0"
     play(tournament(names, games=2, folder=tmp_path))
@@ -158,7 +157,7 @@ def test_games_of_a_player_that_has_changed_are_refused(tmp_path: Path) -> None:
         tournament(names, games=2, folder=tmp_path)
 
 
-def test_players_that_are_too_few_or_named_twice_are_refused(tmp_path: Path) -> None:
+def test_players_that_are_too_few_or_named_twice_are_refused(tmp_path):
     with pytest.raises(PlayerError, match="random is named twice"):
         tournament(["random", "uct:5", "random"])
     with pytest.raises(PlayerError, match="needs two players"):
@@ -178,7 +177,7 @@ ROWS = [
 ]
 
 
-def test_the_table_is_aligned() -> None:
+def test_the_table_is_aligned():
     contest = tournament()
     play(contest)
     lines = table(ROWS, contest).splitlines()
@@ -197,7 +196,7 @@ def test_the_table_is_aligned() -> None:
     ]
 
 
-def test_the_csv_file_holds_the_same_figures(tmp_path: Path) -> None:
+def test_the_csv_file_holds_the_same_figures(tmp_path):
     save_standings(tmp_path / "table.csv", ROWS, {"minutes": {"a:b=1,c": 12.5}})
     with (tmp_path / "table.csv").open(newline="") as file:
         first, second, third = csv.DictReader(file)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.commands import OnlyLine, exit_code
+from helpers.commands import exit_code
 from helpers.players import ANY_SIZE, TINY, saved_player
 from helpers.runs.tiny_run import YAML, tiny_config
 
@@ -63,14 +63,14 @@ def process(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_help_of_every_command_shows_an_example_of_it(command: str, capsys: Capture) -> None:
+def test_the_help_of_every_command_shows_an_example_of_it(command: str, capsys):
     assert exit_code(command, "--help") == 0
     example = " ".join(capsys.readouterr().out.partition("example: ")[2].split())
     assert example.startswith(f"alphazero {command}")
     assert parser().parse_args(example.split()[1:]).run
 
 
-def test_list_has_every_game_with_its_options(capsys: Capture) -> None:
+def test_list_has_every_game_with_its_options(capsys):
     assert exit_code("list") == 0
     lines = capsys.readouterr().out.splitlines()
     games = lines[1 : lines.index("players")]
@@ -82,9 +82,7 @@ def test_list_has_every_game_with_its_options(capsys: Capture) -> None:
     ]
 
 
-def test_info_describes_a_checkpoint_or_the_best_player_of_a_run(
-    run: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_info_describes_a_checkpoint_or_the_best_player_of_a_run(run: Path, tmp_path, capsys):
     settings = dataclasses.replace(TINY, blocks=2, heads="convolutional", global_pooling=2)
     path = saved_player(tmp_path / "player.safetensors", network=settings)
     assert exit_code("info", path) == 0
@@ -100,8 +98,8 @@ def test_info_describes_a_checkpoint_or_the_best_player_of_a_run(
 
 
 def test_train_makes_a_run_under_the_name_of_its_file_and_overrides_win(
-    tmp_path: Path, monkeypatch: Patch, capsys: Capture
-) -> None:
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     Path("small.yaml").write_text(YAML.replace("name: tiny, ", ""))
     assert exit_code("train", "small.yaml", "budget.iterations=1", "learner.batch_size=8") == 0
@@ -114,8 +112,8 @@ def test_train_makes_a_run_under_the_name_of_its_file_and_overrides_win(
 
 @pytest.mark.parametrize("budget", [["--simulations", "0"], ["--seconds", "0.01"], []])
 def test_play_searches_as_long_as_its_options_say(
-    player: Path, monkeypatch: Patch, capsys: Capture, budget: list[str]
-) -> None:
+    player: Path, monkeypatch, capsys, budget: list[str]
+):
     assert exit_code("play", player, "--side", "none", *budget) == 0
     plays = [line for line in capsys.readouterr().out.splitlines() if " plays " in line]
     assert len(plays) >= 5
@@ -126,9 +124,7 @@ def test_play_searches_as_long_as_its_options_say(
         assert counts[0] == 8, "as in training"
 
 
-def test_grade_returns_1_when_the_required_share_is_missed_and_0_when_it_is_met(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_grade_returns_1_when_the_required_share_is_missed_and_0_when_it_is_met(tmp_path, capsys):
     player = saved_player(tmp_path / "player.safetensors", "nim")
     assert exit_code("grade", player, "--simulations", 0) == 0
     out = capsys.readouterr().out
@@ -145,9 +141,7 @@ def test_grade_returns_1_when_the_required_share_is_missed_and_0_when_it_is_met(
     assert capsys.readouterr().err == line
 
 
-def test_info_and_replay_name_each_other(
-    tmp_path: Path, capsys: Capture, only_line: OnlyLine
-) -> None:
+def test_info_and_replay_name_each_other(tmp_path, capsys, only_line):
     player, games = saved_player(tmp_path / "p.safetensors"), tmp_path / "games.jsonl"
     assert (
         exit_code("match", "random", "random", "--game", "nim", "--games", 2, "--save", games) == 0
@@ -158,9 +152,7 @@ def test_info_and_replay_name_each_other(
         assert f"try: alphazero info {path}" in only_line("replay", path)
 
 
-def test_grade_takes_all_files_of_a_folder_in_the_order_of_their_names(
-    tmp_path: Path, capsys: Capture, only_line: OnlyLine
-) -> None:
+def test_grade_takes_all_files_of_a_folder_in_the_order_of_their_names(tmp_path, capsys, only_line):
     player, folder = saved_player(tmp_path / "four.safetensors", "connect_four"), tmp_path / "sets"
     (folder / "deeper").mkdir(parents=True)
     for name in ("b", "a.txt", "B", ".hidden"):
@@ -173,7 +165,7 @@ def test_grade_takes_all_files_of_a_folder_in_the_order_of_their_names(
     assert f"{folder / 'c'}:1: expected" in only_line("grade", player, folder)
 
 
-def test_grade_searches_with_the_options_that_are_given(tmp_path: Path, capsys: Capture) -> None:
+def test_grade_searches_with_the_options_that_are_given(tmp_path, capsys):
     player = saved_player(tmp_path / "four.safetensors", "connect_four")
     solved = tmp_path / "solved.txt"
     solved.write_text("171717 1 +------\n")
@@ -188,7 +180,7 @@ def test_grade_searches_with_the_options_that_are_given(tmp_path: Path, capsys: 
     assert "selection: must be one of puct" in capsys.readouterr().err
 
 
-def test_grade_saves_a_copy_that_carries_its_figures(tmp_path: Path, capsys: Capture) -> None:
+def test_grade_saves_a_copy_that_carries_its_figures(tmp_path, capsys):
     player = saved_player(tmp_path / "four.safetensors", "connect_four")
     solved, copy = tmp_path / "solved.txt", tmp_path / "graded.safetensors"
     solved.write_text("171717 1 +------\n")
@@ -214,9 +206,7 @@ def test_grade_saves_a_copy_that_carries_its_figures(tmp_path: Path, capsys: Cap
         ),
     ],
 )
-def test_solve_prints_the_value_and_the_best_moves(
-    words: list[str], lines: list[str], capsys: Capture
-) -> None:
+def test_solve_prints_the_value_and_the_best_moves(words: list[str], lines: list[str], capsys):
     assert exit_code("solve", *words) == 0
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) > 2, "the position is drawn above"
@@ -224,7 +214,7 @@ def test_solve_prints_the_value_and_the_best_moves(
         assert expected in line
 
 
-def test_play_takes_any_player_of_a_game_that_is_named(monkeypatch: Patch, capsys: Capture) -> None:
+def test_play_takes_any_player_of_a_game_that_is_named(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO("hint\nquit\n"))
     game = ["--game", "mnk:rows=1,columns=3,length=3"]
     assert exit_code("play", "random", *game, "--side", "second") == 0
@@ -234,8 +224,8 @@ def test_play_takes_any_player_of_a_game_that_is_named(monkeypatch: Patch, capsy
 
 
 def test_match_lets_any_two_players_play_and_saves_what_replay_shows(
-    player: Path, tmp_path: Path, capsys: Capture
-) -> None:
+    player: Path, tmp_path, capsys
+):
     games = tmp_path / "games.jsonl"
     names = f"{player}:simulations=30", "random"
     assert exit_code("match", *names, "--games", 6, "--save", games) == 0
@@ -252,9 +242,7 @@ def test_match_lets_any_two_players_play_and_saves_what_replay_shows(
     assert firsts == won
 
 
-def test_match_lets_a_checkpoint_play_another_size_of_its_game_and_says_so(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_match_lets_a_checkpoint_play_another_size_of_its_game_and_says_so(tmp_path, capsys):
     path = saved_player(tmp_path / "player.safetensors", network=ANY_SIZE)
     noted = tmp_path / "noted.safetensors"
     game = "tic_tac_toe:rows=4,columns=4"
@@ -267,9 +255,7 @@ def test_match_lets_a_checkpoint_play_another_size_of_its_game_and_says_so(
     assert capsys.readouterr().out.endswith(f", on {game}\n")
 
 
-def test_match_notes_its_result_in_a_copy_of_the_first_player(
-    player: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_match_notes_its_result_in_a_copy_of_the_first_player(player: Path, tmp_path, capsys):
     before = player.read_bytes()
     first, second = (tmp_path / f"{name}.safetensors" for name in "12")
     names = f"{player}:simulations=3", "random"
@@ -287,16 +273,12 @@ def test_match_notes_its_result_in_a_copy_of_the_first_player(
     assert player.read_bytes() == before
 
 
-def test_a_result_is_noted_in_checkpoints_alone(
-    player: Path, tmp_path: Path, only_line: OnlyLine
-) -> None:
+def test_a_result_is_noted_in_checkpoints_alone(player: Path, tmp_path, only_line):
     line = only_line("match", "random", player, "--games", 2, "--annotate", player)
     assert "--annotate copies a checkpoint, and random is none" in line
 
 
-def test_existing_files_of_another_kind_are_kept(
-    player: Path, tmp_path: Path, only_line: OnlyLine
-) -> None:
+def test_existing_files_of_another_kind_are_kept(player: Path, tmp_path, only_line):
     text, games = tmp_path / "text.md", ["--games", 2]
     text.write_text("# Not a game\n")
     for file in (text, player):
@@ -313,8 +295,8 @@ def test_existing_files_of_another_kind_are_kept(
 
 @pytest.mark.parametrize("suffix", ["jsonl", "sgf"])
 def test_a_match_that_is_stopped_keeps_its_games_and_tells_the_score(
-    tmp_path: Path, monkeypatch: Patch, capsys: Capture, suffix: str
-) -> None:
+    tmp_path, monkeypatch, capsys, suffix: str
+):
     games, step, kept = tmp_path / f"games.{suffix}", Match.step, []
 
     def stop_later(match: Match) -> list[Any]:
@@ -339,8 +321,8 @@ def test_a_match_that_is_stopped_keeps_its_games_and_tells_the_score(
 
 
 def test_games_are_never_replaced_by_one_that_continues_them(
-    tmp_path: Path, monkeypatch: Patch, capsys: Capture, only_line: OnlyLine
-) -> None:
+    tmp_path, monkeypatch, capsys, only_line
+):
     games, other = tmp_path / "games.jsonl", tmp_path / "other.jsonl"
     nim = ["random", "--game", "nim"]
     assert exit_code("match", "random", *nim, "--games", 2, "--save", games) == 0
@@ -359,9 +341,7 @@ def test_games_are_never_replaced_by_one_that_continues_them(
     assert other.read_text().count("\n") == 1
 
 
-def test_rate_rates_the_checkpoints_of_a_run_and_anchors(
-    run: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_rate_rates_the_checkpoints_of_a_run_and_anchors(run: Path, tmp_path, capsys):
     folder, table = tmp_path / "kept", tmp_path / "table.csv"
     command = ["rate", run, "random", f"{run}:simulations=0", "--games", 4, "--simulations", 2]
     command += ["--folder", folder, "--csv", table]
@@ -384,9 +364,7 @@ def test_rate_rates_the_checkpoints_of_a_run_and_anchors(
     assert capsys.readouterr().out == out, "nothing was missing"
 
 
-def test_a_tournament_that_is_stopped_says_what_was_kept(
-    tmp_path: Path, monkeypatch: Patch, capsys: Capture
-) -> None:
+def test_a_tournament_that_is_stopped_says_what_was_kept(tmp_path, monkeypatch, capsys):
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -402,8 +380,8 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(
 
 @pytest.mark.parametrize("option", ["--save", "--annotate", "--csv"])
 def test_a_file_that_cannot_be_written_is_reported_before_anything_is_played(
-    tmp_path: Path, monkeypatch: Patch, only_line: OnlyLine, option: str
-) -> None:
+    tmp_path, monkeypatch, only_line, option: str
+):
     monkeypatch.setattr("alphazero.arena.contests.play_match", None)
     monkeypatch.setattr("alphazero.arena.tournament.play_match", None)
     command = "match" if option in ("--save", "--annotate") else "rate"
@@ -419,8 +397,8 @@ def test_a_file_that_cannot_be_written_is_reported_before_anything_is_played(
 
 
 def test_a_mistake_in_the_yaml_or_an_override_is_named_with_its_place(
-    tmp_path: Path, only_line: OnlyLine, monkeypatch: Patch
-) -> None:
+    tmp_path, only_line, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     Path("tiny.yaml").write_text(YAML)
     Path("wrong.yaml").write_text(YAML.replace("simulations: 4", "simulatons: 4"))
@@ -440,9 +418,7 @@ def test_a_mistake_in_the_yaml_or_an_override_is_named_with_its_place(
     assert not Path("runs").exists()
 
 
-def test_a_run_that_cannot_be_made_is_one_line(
-    tmp_path: Path, monkeypatch: Patch, only_line: OnlyLine
-) -> None:
+def test_a_run_that_cannot_be_made_is_one_line(tmp_path, monkeypatch, only_line):
     (tmp_path / "tiny.yaml").write_text(YAML)
     (tmp_path / "runs").write_text("a file, where the folder should be")
     monkeypatch.chdir(tmp_path)
@@ -453,9 +429,7 @@ def test_a_run_that_cannot_be_made_is_one_line(
 
 
 @pytest.mark.parametrize("method", ["open", "stat"])
-def test_what_may_not_be_read_is_one_line(
-    player: Path, monkeypatch: Patch, only_line: OnlyLine, method: str
-) -> None:
+def test_what_may_not_be_read_is_one_line(player: Path, monkeypatch, only_line, method: str):
     def refuse(path: Path, *_: Any, **__: Any) -> None:
         raise PermissionError(13, os.strerror(13), str(path))
 
@@ -477,8 +451,8 @@ def test_what_may_not_be_read_is_one_line(
     ],
 )
 def test_a_checkpoint_without_its_search_settings_is_no_player(
-    player: Path, search: dict[str, Any] | None, fault: str, only_line: OnlyLine
-) -> None:
+    player: Path, search: dict[str, Any] | None, fault: str, only_line
+):
     checkpoint = load_checkpoint(player)
     details = {} if search is None else {"search": search}
     save_checkpoint(player, dataclasses.replace(checkpoint, details=details))
@@ -490,9 +464,7 @@ def test_a_checkpoint_without_its_search_settings_is_no_player(
 
 
 @pytest.mark.parametrize("folder", [r"a\0b", r"\uD800", "x" * 300])
-def test_a_folder_that_no_run_can_have_is_one_line(
-    tmp_path: Path, only_line: OnlyLine, monkeypatch: pytest.MonkeyPatch, folder: str
-) -> None:
+def test_a_folder_that_no_run_can_have_is_one_line(tmp_path, only_line, monkeypatch, folder: str):
     config = Path("configs/tic_tac_toe.yaml").resolve()
     monkeypatch.chdir(tmp_path)
     words = ["train", str(config), f'run.folder="{folder}"']
@@ -502,14 +474,12 @@ def test_a_folder_that_no_run_can_have_is_one_line(
 
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b", "line\nbreak"])
 @pytest.mark.parametrize("command", ["check", "info", "grade", "doctor", "rate", "serve"])
-def test_a_name_that_no_folder_can_have_is_one_line(
-    only_line: OnlyLine, command: str, name: str
-) -> None:
+def test_a_name_that_no_folder_can_have_is_one_line(only_line, command: str, name: str):
     more = ["random", "--game", "tic_tac_toe"] if command == "rate" else []
     assert only_line(command, name, *more)
 
 
-def test_the_version_is_printed_without_torch() -> None:
+def test_the_version_is_printed_without_torch():
     code = (
         "import sys, alphazero, alphazero.cli.main\n"
         "assert {*alphazero.__all__} <= {*dir(alphazero)}\n"
@@ -538,14 +508,12 @@ def test_the_version_is_printed_without_torch() -> None:
         ("rate random --anchor solvr", "unknown player 'solvr'"),
     ],
 )
-def test_a_mistake_is_one_line(only_line: OnlyLine, words: str, message: str) -> None:
+def test_a_mistake_is_one_line(only_line, words: str, message: str):
     """Those that are seen before torch is imported are in `test_early_mistakes.py`."""
     assert message in only_line(*words.split())
 
 
-def test_grading_a_game_too_large_to_solve_is_one_line(
-    tmp_path: Path, monkeypatch: Patch, only_line: OnlyLine
-) -> None:
+def test_grading_a_game_too_large_to_solve_is_one_line(tmp_path, monkeypatch, only_line):
     player = saved_player(tmp_path / "gomoku.safetensors", "gomoku")
     monkeypatch.setattr(
         solved_positions,
@@ -555,9 +523,7 @@ def test_grading_a_game_too_large_to_solve_is_one_line(
     assert "more than 1,000 positions" in only_line("grade", player)
 
 
-def test_ctrl_c_at_the_prompt_leaves_with_130(
-    player: Path, monkeypatch: Patch, capsys: Capture
-) -> None:
+def test_ctrl_c_at_the_prompt_leaves_with_130(player: Path, monkeypatch, capsys):
     def interrupt(_: str) -> str:
         raise KeyboardInterrupt
 
@@ -577,9 +543,7 @@ class Broken(io.RawIOBase):
 
 
 @pytest.mark.parametrize("kind", ["closed", "empty", "broken"])
-def test_play_without_a_terminal_is_one_line(
-    player: Path, monkeypatch: Patch, only_line: OnlyLine, kind: str
-) -> None:
+def test_play_without_a_terminal_is_one_line(player: Path, monkeypatch, only_line, kind: str):
     broken = io.TextIOWrapper(io.BufferedReader(Broken()))
     monkeypatch.setattr(
         "sys.stdin", {"closed": None, "empty": io.StringIO(), "broken": broken}[kind]
@@ -590,9 +554,7 @@ def test_play_without_a_terminal_is_one_line(
     )
 
 
-def test_bytes_that_are_no_text_are_answered_like_any_rubbish(
-    player: Path, monkeypatch: Patch, capsys: Capture
-) -> None:
+def test_bytes_that_are_no_text_are_answered_like_any_rubbish(player: Path, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe\n"), "utf-8"))
     assert exit_code("play", player) == 2
     captured = capsys.readouterr()
@@ -607,7 +569,7 @@ BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHON
 
 
 @pytest.mark.parametrize("arguments", [["list", "nim"], ["--help"]])
-def test_output_that_nobody_reads_ends_the_command_in_silence(arguments: list[str]) -> None:
+def test_output_that_nobody_reads_ends_the_command_in_silence(arguments: list[str]):
     reader, writer = os.pipe()
     os.close(reader)
     try:
@@ -623,7 +585,7 @@ def test_output_that_nobody_reads_ends_the_command_in_silence(arguments: list[st
     ("arguments", "code"),
     [(["list", "nim"], 0), (["config", "--markdown"], 0), (["info", "no"], 2)],
 )
-def test_streams_that_are_closed_or_full_are_no_tracebacks(arguments: list[str], code: int) -> None:
+def test_streams_that_are_closed_or_full_are_no_tracebacks(arguments: list[str], code: int):
     with Path("/dev/full").open("w") as full:
         for streams, expected in (
             ({"stdout": full}, 2),
@@ -651,7 +613,7 @@ os.execv(sys.argv[2], sys.argv[2:])
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no terminals that hang up here")
 @pytest.mark.parametrize(("ignored", "code"), [(False, 130), (True, 0)], ids=["heard", "nohup"])
-def test_a_terminal_that_is_closed_loses_no_game(tmp_path: Path, ignored: bool, code: int) -> None:
+def test_a_terminal_that_is_closed_loses_no_game(tmp_path, ignored: bool, code: int):
     games = tmp_path / "games.jsonl"
     command = [sys.executable, "-m", "alphazero", "play", "random", "--game", "nim"]
     command += ["--side", "both", "--save", str(games)]

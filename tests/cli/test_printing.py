@@ -57,7 +57,7 @@ def game(folder: Path) -> Path:
     return folder / "game.sgf"
 
 
-def test_what_can_be_written_stays_as_it_is() -> None:
+def test_what_can_be_written_stays_as_it_is():
     run = lambda: run_and_report(lambda: print("Zoë ♟ ² \udcff"))  # noqa: E731
     assert written_by(run, encoding="utf-8") == "Zoë ♟ ² ?\n"
     assert (
@@ -66,7 +66,7 @@ def test_what_can_be_written_stays_as_it_is() -> None:
     )
 
 
-def test_an_output_without_an_encoding_or_none_at_all_is_left_alone() -> None:
+def test_an_output_without_an_encoding_or_none_at_all_is_left_alone():
     text = io.StringIO()  # as a notebook's output
     with contextlib.redirect_stdout(text):
         assert run_and_report(lambda: print("²")) == 0
@@ -75,7 +75,7 @@ def test_an_output_without_an_encoding_or_none_at_all_is_left_alone() -> None:
         assert run_and_report(lambda: print("²")) == 0
 
 
-def test_show_replays_a_game_of_players_with_any_names(game: Path) -> None:
+def test_show_replays_a_game_of_players_with_any_names(game: Path):
     assert "Zo? against M?ller" in written_by(command("replay", game))
 
 
@@ -90,13 +90,11 @@ def test_show_replays_a_game_of_players_with_any_names(game: Path) -> None:
     ],
     ids=lambda words: words[0],
 )
-def test_a_command_writes_the_name_of_its_player(words: list[str], player: Path) -> None:
+def test_a_command_writes_the_name_of_its_player(words: list[str], player: Path):
     assert "Zo? ? k?ln" in written_by(command(*(word.format(player=player) for word in words)))
 
 
-def test_control_characters_of_a_path_never_reach_the_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_control_characters_of_a_path_never_reach_the_terminal(tmp_path, monkeypatch, capsys):
     folder = tmp_path / "a\x1b[31m"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -128,7 +126,7 @@ def test_control_characters_of_a_path_never_reach_the_terminal(
 
 
 @pytest.mark.integration
-def test_a_run_is_trained_and_examined_in_a_folder_of_any_name(folder: Path) -> None:
+def test_a_run_is_trained_and_examined_in_a_folder_of_any_name(folder: Path):
     (folder / "tiny.yaml").write_text(YAML)
     run = folder / "tiny"
     written = written_by(

@@ -21,9 +21,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_each_published_iteration_is_an_object_with_the_values_of_its_curves(
-    capsys: Capture,
-) -> None:
+def test_each_published_iteration_is_an_object_with_the_values_of_its_curves(capsys):
     start, first, second, end = objects(capsys, "train", "tiny.yaml", "budget.iterations=2")
     assert [event["event"] for event in (start, first, second, end)] == [
         *("start", "iteration", "iteration", "end")
@@ -50,7 +48,7 @@ def test_each_published_iteration_is_an_object_with_the_values_of_its_curves(
     assert (start["iteration"], third["iteration"], end["iteration"]) == (2, 3, 3)
 
 
-def test_text_goes_to_standard_error_beside_json(capsys: Capture) -> None:
+def test_text_goes_to_standard_error_beside_json(capsys):
     assert exit_code("train", "tiny.yaml", "budget.iterations=1", "--json") == 0
     captured = capsys.readouterr()
     assert [json.loads(line)["event"] for line in captured.out.splitlines()] == [
@@ -59,7 +57,7 @@ def test_text_goes_to_standard_error_beside_json(capsys: Capture) -> None:
     assert re.search(r"^iteration 1: 6 games, .*; [0-9:]+ left$", captured.err, re.MULTILINE)
 
 
-def test_a_quiet_training_prints_its_last_line_alone_and_errors(capsys: Capture) -> None:
+def test_a_quiet_training_prints_its_last_line_alone_and_errors(capsys):
     assert exit_code("train", "tiny.yaml", "budget.iterations=1", "--quiet") == 0
     assert capsys.readouterr() == ("done; play it with: alphazero play runs/tiny\n", "")
     assert exit_code("train", "tiny.yaml", "--quiet") == 2
@@ -68,7 +66,7 @@ def test_a_quiet_training_prints_its_last_line_alone_and_errors(capsys: Capture)
     assert captured.err.startswith("error: ")
 
 
-def test_a_terminal_shows_the_stage_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_shows_the_stage_under_way(monkeypatch):
     screen = Stream(is_terminal=True)
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("COLUMNS", "80")

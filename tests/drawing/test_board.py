@@ -96,7 +96,7 @@ def places(game: Game, cells: np.ndarray) -> set[tuple[float, float]]:
 
 
 @every_board
-def test_stones_lie_where_the_text_has_them(game: Game) -> None:
+def test_stones_lie_where_the_text_has_them(game: Game):
     _, rows, columns = game.observation_shape
     for state, last in positions(game):
         svg, diagram = board_svg(game, state, last_cell=last), game.render(state)
@@ -119,7 +119,7 @@ def test_stones_lie_where_the_text_has_them(game: Game) -> None:
 
 
 @every_board
-def test_a_picture_says_what_it_shows_and_is_as_large_as_its_geometry(game: Game) -> None:
+def test_a_picture_says_what_it_shows_and_is_as_large_as_its_geometry(game: Game):
     for state, _ in positions(game):
         root = ElementTree.fromstring(board_svg(game, state))
         assert root.attrib["role"] == "img"
@@ -138,7 +138,7 @@ def test_a_picture_says_what_it_shows_and_is_as_large_as_its_geometry(game: Game
 
 
 @every_board
-def test_stones_never_overlap(game: Game) -> None:
+def test_stones_never_overlap(game: Game):
     geometry = geometry_of(game)
     assert len(geometry.centres) == math.prod(game.observation_shape[1:])
     centres = np.array(geometry.centres)
@@ -147,7 +147,7 @@ def test_stones_never_overlap(game: Game) -> None:
 
 
 @every_board
-def test_a_move_is_named_by_its_column_and_its_row(game: Game) -> None:
+def test_a_move_is_named_by_its_column_and_its_row(game: Game):
     state = game.initial_state()
     captions = texts(board_svg(game, state))
     labels = labels_of(game)
@@ -169,7 +169,7 @@ def test_a_move_is_named_by_its_column_and_its_row(game: Game) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 3, 7, 11])
-def test_the_coloured_sides_of_a_rhombus_are_closed_all_around(size: int) -> None:
+def test_the_coloured_sides_of_a_rhombus_are_closed_all_around(size: int):
     # What is poured over the paper gets in by any gap.
     board = BoardDrawing(make_game("hex", size=size), 20, 20)
     canvas = Canvas()
@@ -211,7 +211,7 @@ class Unnamed(Mnk):
         return f"cell {action}"
 
 
-def test_a_game_of_one_file_is_drawn_without_further_settings() -> None:
+def test_a_game_of_one_file_is_drawn_without_further_settings():
     game = Unnamed(rows=2, columns=4, length=3)
     assert game.board_style is BoardStyle.SQUARES
     svg = board_svg(game, game.initial_state(), frame=1)
@@ -220,7 +220,7 @@ def test_a_game_of_one_file_is_drawn_without_further_settings() -> None:
 
 
 @pytest.mark.parametrize("name", ["connect_four", "go", "hex", "tic_tac_toe"])
-def test_the_numbers_of_a_position_stand_on_their_cells_in_both_pictures(name: str) -> None:
+def test_the_numbers_of_a_position_stand_on_their_cells_in_both_pictures(name: str):
     """The SVG that stands alone needs no page: every colour is its own, with a dark twin."""
     game = make_game(name)
     state = game.play(game.initial_state(), 2)
@@ -247,7 +247,7 @@ def test_the_numbers_of_a_position_stand_on_their_cells_in_both_pictures(name: s
     )
 
 
-def test_a_position_shows_itself_with_the_search_of_a_player() -> None:
+def test_a_position_shows_itself_with_the_search_of_a_player():
     position = alphazero.Position("connect_four", "44").play("3", "3")
     assert repr(position).splitlines()[-2:] == [". . X X . . .", "1 2 3 4 5 6 7"]
     fills = [circle.get("fill") for circle in shapes(position._repr_svg_(), "circle")]
@@ -268,7 +268,7 @@ def test_a_position_shows_itself_with_the_search_of_a_player() -> None:
     assert searched.play("1").search_result is None
 
 
-def test_a_position_says_what_is_wrong() -> None:
+def test_a_position_says_what_is_wrong():
     with pytest.raises(GameError, match="no column"):
         alphazero.Position("connect_four", "49")
     over = alphazero.Position("tic_tac_toe", "a1 a2 b1 b2 c1")

@@ -35,7 +35,7 @@ def last_seat_chance(passengers: int) -> Fraction:
 
 
 @pytest.mark.parametrize("passengers", range(1, 10))
-def test_recurrence_and_closed_form_are_what_a_count_of_all_seatings_gives(passengers: int) -> None:
+def test_recurrence_and_closed_form_are_what_a_count_of_all_seatings_gives(passengers: int):
     counted = last_seat_chance(passengers)
     assert boarding_pass.recurrence(passengers) == pytest.approx(float(counted), abs=1e-15)
     assert boarding_pass.closed_form(passengers) == counted
@@ -46,9 +46,7 @@ def test_recurrence_and_closed_form_are_what_a_count_of_all_seatings_gives(passe
     ("passengers", "flights"),
     [(1, 100), (2, 100_000), (3, 100_000), (10, 100_000), (1_000, 5_000), (100_000, 200)],
 )
-def test_simulations_agree_with_the_exact_answers(
-    method: str, passengers: int, flights: int
-) -> None:
+def test_simulations_agree_with_the_exact_answers(method: str, passengers: int, flights: int):
     share = boarding_pass.simulate(method, passengers, flights, np.random.default_rng(11))
     exact = boarding_pass.closed_form(passengers)
     assert boarding_pass.recurrence(passengers) == pytest.approx(exact, abs=1e-9)
@@ -66,7 +64,7 @@ def peaceful(columns: tuple[int, ...]) -> bool:
 
 
 @pytest.mark.parametrize("queens", range(1, 9))
-def test_the_search_visits_and_finds_what_a_count_of_all_placements_does(queens: int) -> None:
+def test_the_search_visits_and_finds_what_a_count_of_all_placements_does(queens: int):
     shown: list[int] = []
     found = search(queens, show=shown.append)
     for depth, visited in enumerate(found.visited, 1):
@@ -75,7 +73,7 @@ def test_the_search_visits_and_finds_what_a_count_of_all_placements_does(queens:
     assert len(shown) == queens
 
 
-def test_of_40320_placements_the_cuts_leave_2056_for_the_92_solutions() -> None:
+def test_of_40320_placements_the_cuts_leave_2056_for_the_92_solutions():
     cut = search(8)
     assert len(cut.solutions) == 92
     # Knuth (1975) counts 2,057 nodes: these, and the empty board.
@@ -105,12 +103,12 @@ SAID = {
 
 
 @pytest.mark.parametrize("name", DEMOS)
-def test_every_demo_prints_its_result(name: str, capsys: Capture) -> None:
+def test_every_demo_prints_its_result(name: str, capsys):
     main([name, *SMALL[name]])
     assert SAID[name] in capsys.readouterr().out
 
 
-def test_a_learned_policy_and_a_solution_are_drawn(capsys: Capture) -> None:
+def test_a_learned_policy_and_a_solution_are_drawn(capsys):
     main(["blackjack-exploring-starts", "--episodes=300000"])
     lines = capsys.readouterr().out.splitlines()
     assert "  21  . . . . . . . . . ." in lines[-10]  # without a usable ace
@@ -132,9 +130,7 @@ def test_a_learned_policy_and_a_solution_are_drawn(capsys: Capture) -> None:
         ([], "NAME"),
     ],
 )
-def test_a_wrong_argument_gets_one_line(
-    arguments: list[str], complaint: str, capsys: Capture
-) -> None:
+def test_a_wrong_argument_gets_one_line(arguments: list[str], complaint: str, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
     assert complaint in error_line(capsys)

@@ -29,7 +29,7 @@ SMALL = [
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_a_shipped_configuration_trains_a_few_steps(path: Path, tmp_path: Path) -> None:
+def test_a_shipped_configuration_trains_a_few_steps(path: Path, tmp_path):
     config, small = load_config(path), [*SMALL, f"run.folder={json.dumps(str(tmp_path))}"]
     if config.network.initial:  # the first weights are of this size
         small = [each for each in small if not each.startswith("network.")]
@@ -48,7 +48,7 @@ def test_a_shipped_configuration_trains_a_few_steps(path: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("stem", "blocks"), [("go_9x9", 2), ("othello_8x8", 1)], ids=["go_9x9", "othello_8x8"]
 )
-def test_the_overrides_in_the_head_of_a_configuration_can_be_given(stem: str, blocks: int) -> None:
+def test_the_overrides_in_the_head_of_a_configuration_can_be_given(stem: str, blocks: int):
     path = ROOT / f"configs/{stem}.yaml"
     text = path.read_text(encoding="utf-8")
     found = re.findall(r"^#.* overrides:\n((?:#   .*\n)+)", text, re.MULTILINE)
@@ -60,7 +60,7 @@ def test_the_overrides_in_the_head_of_a_configuration_can_be_given(stem: str, bl
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_a_shipped_player_is_that_of_the_configuration_of_its_name_and_plays(path: Path) -> None:
+def test_a_shipped_player_is_that_of_the_configuration_of_its_name_and_plays(path: Path):
     saved, config = load_checkpoint_player(path), load_config(ROOT / f"configs/{path.stem}.yaml")
     assert saved.game == make_game(config.game.name, **config.game.options)
     cells = math.prod(saved.game.observation_shape[1:])
@@ -75,7 +75,7 @@ def test_a_shipped_player_is_that_of_the_configuration_of_its_name_and_plays(pat
         state = game.play(state, player.choose(state))
 
 
-def test_the_connect_four_player_knows_the_first_move() -> None:
+def test_the_connect_four_player_knows_the_first_move():
     """The first player wins from the middle column, and from no other: Allis, 1988."""
     saved = load_checkpoint_player(ROOT / "checkpoints/connect_four.safetensors")
     player = saved.create(budget=Budget(200))

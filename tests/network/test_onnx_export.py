@@ -26,7 +26,7 @@ pytestmark = needs_onnx
 TIC_TAC_TOE = CHECKPOINTS / "tic_tac_toe.safetensors"
 
 
-def test_the_file_alone_says_what_it_computes_and_whose_it_is() -> None:
+def test_the_file_alone_says_what_it_computes_and_whose_it_is():
     import onnx
 
     checkpoint = load_checkpoint(TIC_TAC_TOE)
@@ -58,12 +58,12 @@ def test_the_file_alone_says_what_it_computes_and_whose_it_is() -> None:
     assert "BatchNormalization" not in kinds
 
 
-def test_the_licence_of_a_player_of_one_s_own_is_left_open() -> None:
+def test_the_licence_of_a_player_of_one_s_own_is_left_open():
     model = export_model(load_checkpoint(TIC_TAC_TOE), 64 * "0", positions=10)
     assert model.metadata["license"] == "unspecified"
 
 
-def test_the_reported_difference_is_the_one_from_torch() -> None:
+def test_the_reported_difference_is_the_one_from_torch():
     checkpoint = load_checkpoint(TIC_TAC_TOE)
     exported = export_model(checkpoint, "", positions=300)
     evaluator, game = OnnxEvaluator(checkpoint.network()), make_game("tic_tac_toe")
@@ -77,13 +77,13 @@ def test_the_reported_difference_is_the_one_from_torch() -> None:
     assert f"{exported.comparison.logit_error:.2g} in a policy logit" in exported.describe()
 
 
-def test_a_model_that_differs_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_differs_too_much_is_refused(monkeypatch):
     monkeypatch.setattr(onnx_export, "TOLERANCE", 0.0)
     with pytest.raises(RunError, match="the model was not written: on 60 positions"):
         export_model(load_checkpoint(TIC_TAC_TOE), "", positions=60)
 
 
-def test_a_game_with_few_positions_is_compared_on_those_it_has() -> None:
+def test_a_game_with_few_positions_is_compared_on_those_it_has():
     game = make_game("nim", heap=5)
     settings = network_config(blocks=1, filters=8, value_hidden=8)
     weights = ResNet.of(game, settings).state_dict()
@@ -91,7 +91,7 @@ def test_a_game_with_few_positions_is_compared_on_those_it_has() -> None:
     assert 1 <= export_model(checkpoint, "").comparison.positions <= 5
 
 
-def test_the_positions_are_distinct_from_play_and_always_the_same() -> None:
+def test_the_positions_are_distinct_from_play_and_always_the_same():
     evaluator = OnnxEvaluator(load_checkpoint(TIC_TAC_TOE).network())
     game = make_game("tic_tac_toe")
     positions = played_positions(evaluator, game, 200)
@@ -104,14 +104,14 @@ def test_the_positions_are_distinct_from_play_and_always_the_same() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", shipped_players().values(), ids=lambda path: Path(path).stem)
-def test_shipped_players_agree_with_torch_on_a_thousand_positions(path: Path) -> None:
+def test_shipped_players_agree_with_torch_on_a_thousand_positions(path: Path):
     model = export_model(load_checkpoint(path), sha256_of(path))
     print(f"{path.stem}, {len(model.data):,} bytes: {model.comparison}")
     assert model.comparison.positions == 1000
     assert max(model.comparison[1:]) < TOLERANCE / 10
 
 
-def test_without_onnx_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_onnx_one_line_names_the_extra(monkeypatch):
     monkeypatch.setattr(onnx_export, "onnx_is_installed", lambda: False)
     with pytest.raises(ConfigError, match=r"pip install 'alphazero\[onnx\]'"):
         export_model(load_checkpoint(TIC_TAC_TOE), "")

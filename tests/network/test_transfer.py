@@ -196,9 +196,7 @@ def test_a_run_goes_on_from_a_smaller_board_and_resumes_as_any_other(tmp_path, c
     assert received == expected
 
 
-def test_a_run_reads_and_widens_its_initial_checkpoint_once(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_reads_and_widens_its_initial_checkpoint_once(path: Path, tmp_path, monkeypatch):
     reads = []
 
     def counted(file: Path) -> Checkpoint:

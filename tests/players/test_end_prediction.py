@@ -1,7 +1,6 @@
 """How a game ends: by the network's heads, always for player 0, and by the rules at its end."""
 
 import dataclasses
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,7 @@ WITH_HEADS = dataclasses.replace(TINY, auxiliary=("ownership", "margin"))
 
 
 @pytest.mark.parametrize("leaf_symmetry", ["none", "average"])
-def test_a_prediction_is_for_player_0_whoever_is_to_move(
-    tmp_path: Path, leaf_symmetry: str
-) -> None:
+def test_a_prediction_is_for_player_0_whoever_is_to_move(tmp_path, leaf_symmetry: str):
     search = {"simulations": 40, "leaf_symmetry": leaf_symmetry}
     path = saved_player(tmp_path / "a.safetensors", GO, WITH_HEADS, search=search)
     game, player = load_player(path)
@@ -40,7 +37,7 @@ def test_a_prediction_is_for_player_0_whoever_is_to_move(
         assert end.margin_spread == own.margin_spread[0] > 0
 
 
-def test_the_end_of_a_finished_game_is_exact_and_needs_no_network() -> None:
+def test_the_end_of_a_finished_game_is_exact_and_needs_no_network():
     game = read_game(GO)
     end = predict_end(game, game.from_text("b2 pass pass"))
     assert end.ownership is not None
@@ -55,7 +52,7 @@ def test_the_end_of_a_finished_game_is_exact_and_needs_no_network() -> None:
     assert predict_end(tied, tied.from_text("a1 a2 b1 b2 c1")) == EndPrediction()
 
 
-def test_players_without_heads_predict_nothing(tmp_path: Path) -> None:
+def test_players_without_heads_predict_nothing(tmp_path):
     game, player = load_player(saved_player(tmp_path / "a.safetensors", GO))
     assert predict_end(game, game.initial_state(), player) == EndPrediction()
     for name in ("uct:10", "random"):
@@ -74,5 +71,5 @@ def test_players_without_heads_predict_nothing(tmp_path: Path) -> None:
         ("othello", -0.01, "even"),
     ],
 )
-def test_a_margin_is_written_as_the_game_writes_it(game: str, margin: float, words: str) -> None:
+def test_a_margin_is_written_as_the_game_writes_it(game: str, margin: float, words: str):
     assert describe_margin(read_game(game), margin) == words

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -53,7 +52,7 @@ LEVELS_TABLE = LevelTable(LEVELS, "uct:simulations=100", 2)
 )
 def test_a_level_chooses_its_share_of_moves_at_random_or_by_the_policy(
     settings: LevelSettings, ply: int, shares: dict[int, float]
-) -> None:
+):
     """The search plays 8, the policy has 0.5, 0.3 and 0.2 on the last three cells."""
     legal = np.arange(ply, 9)[None]
     priors = np.array([[0.0] * (6 - ply) + [0.5, 0.3, 0.2]])
@@ -67,7 +66,7 @@ def test_a_level_chooses_its_share_of_moves_at_random_or_by_the_policy(
     assert all(abs(counts[action] / 2000 - share) < 0.04 for action, share in shares.items())
 
 
-def test_the_scale_goes_from_random_moves_to_the_most_simulations() -> None:
+def test_the_scale_goes_from_random_moves_to_the_most_simulations():
     assert settings_at(0.0, 400) == LevelSettings(0, 1.0, None, 1.0)
     assert settings_at(1.0, 400) == LevelSettings(0, 1.0, None, 0.0)
     assert settings_at(1.75, 400) == LevelSettings(0, 0.25, None, 0.0)
@@ -76,7 +75,7 @@ def test_the_scale_goes_from_random_moves_to_the_most_simulations() -> None:
     assert settings_at(STRONGEST, 400) == LevelSettings(400)
 
 
-def test_a_checkpoint_without_measured_levels_has_ten_all_the_same(tmp_path: Path) -> None:
+def test_a_checkpoint_without_measured_levels_has_ten_all_the_same(tmp_path):
     saved = load_checkpoint_player(saved_player(tmp_path / "some.safetensors"))
     assert saved.levels == default_levels(8)
     assert len(saved.levels.levels) == len(NAMES) == 10
@@ -84,7 +83,7 @@ def test_a_checkpoint_without_measured_levels_has_ten_all_the_same(tmp_path: Pat
     assert {level.strength for level in saved.levels.levels} == {"not measured"}
 
 
-def test_measured_levels_are_read_back_for_their_checkpoint_alone(tmp_path: Path) -> None:
+def test_measured_levels_are_read_back_for_their_checkpoint_alone(tmp_path):
     path = saved_player(tmp_path / "some.safetensors")
     player = parse_player(str(path))
     save_levels(levels_file(path), LEVELS_TABLE, TIC_TAC_TOE, player.player_hash, "200 games")
@@ -96,7 +95,7 @@ def test_measured_levels_are_read_back_for_their_checkpoint_alone(tmp_path: Path
     assert load_checkpoint_player(path).levels == default_levels(8)
 
 
-def test_another_size_of_the_game_has_the_settings_without_the_ratings(tmp_path: Path) -> None:
+def test_another_size_of_the_game_has_the_settings_without_the_ratings(tmp_path):
     path = saved_player(tmp_path / "some.safetensors", "go:rows=5,columns=5", ANY_SIZE)
     saved = load_checkpoint_player(path)
     digest = parse_player(str(path)).player_hash
@@ -124,8 +123,8 @@ def test_another_size_of_the_game_has_the_settings_without_the_ratings(tmp_path:
     ],
 )
 def test_a_damaged_file_of_levels_is_refused_in_one_line(
-    tmp_path: Path, key: str, value: object, message: str
-) -> None:
+    tmp_path, key: str, value: object, message: str
+):
     path = tmp_path / "some.levels.json"
     save_levels(path, LEVELS_TABLE, TIC_TAC_TOE, "0123", "")
     content = json.loads(path.read_text())
@@ -138,14 +137,14 @@ def test_a_damaged_file_of_levels_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[]", b"null"])
-def test_what_holds_no_levels_is_refused_in_one_line(tmp_path: Path, data: bytes) -> None:
+def test_what_holds_no_levels_is_refused_in_one_line(tmp_path, data: bytes):
     path = tmp_path / "some.levels.json"
     path.write_bytes(data)
     with pytest.raises(PlayerError, match=r"no levels: .*; remove the file"):
         load_levels(path, TIC_TAC_TOE, "0123")
 
 
-def test_the_shipped_levels_begin_below_uct_and_grow() -> None:
+def test_the_shipped_levels_begin_below_uct_and_grow():
     measured = 0
     for path in shipped_players().values():
         table = load_checkpoint_player(path).levels
@@ -163,7 +162,7 @@ def test_the_shipped_levels_begin_below_uct_and_grow() -> None:
     assert measured
 
 
-def test_a_beginner_loses_to_uct_and_the_strongest_level_does_not() -> None:
+def test_a_beginner_loses_to_uct_and_the_strongest_level_does_not():
     first, last, uct = map(
         parse_player, ("tic_tac_toe:level=1", "tic_tac_toe:level=10", "uct:simulations=100")
     )
@@ -185,14 +184,14 @@ def test_a_beginner_loses_to_uct_and_the_strongest_level_does_not() -> None:
         (":level=3,seconds=1", "a level sets how long the player thinks"),
     ],
 )
-def test_a_level_takes_no_budget(tmp_path: Path, text: str, message: str) -> None:
+def test_a_level_takes_no_budget(tmp_path, text: str, message: str):
     path = saved_player(tmp_path / "some.safetensors")
     with pytest.raises(PlayerError) as caught:
         parse_player(f"{path}{text}")
     assert message in str(caught.value)
 
 
-def test_a_level_from_the_command_line_is_for_players_that_have_levels(tmp_path: Path) -> None:
+def test_a_level_from_the_command_line_is_for_players_that_have_levels(tmp_path):
     path = saved_player(tmp_path / "some.safetensors")
     assert parse_player(str(path), level=4).name == f"{path}:level=4"
     assert parse_player(f"{path}:level=2", level=4).name == f"{path}:level=2"

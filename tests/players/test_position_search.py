@@ -17,7 +17,7 @@ def player(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return saved_player(tmp_path_factory.mktemp("player") / "a.safetensors", "connect_four")
 
 
-def test_a_search_reports_what_the_players_search_has_found(player: Path) -> None:
+def test_a_search_reports_what_the_players_search_has_found(player: Path):
     game, searcher = alphazero.load_player(player, simulations=120)
     state = game.from_text("4 4 3")
     result = alphazero.search(searcher, state)
@@ -39,7 +39,7 @@ def test_a_search_reports_what_the_players_search_has_found(player: Path) -> Non
     assert again.choose(state) == result.action
 
 
-def test_moves_that_were_not_searched_come_last_in_the_order_of_their_priors(player: Path) -> None:
+def test_moves_that_were_not_searched_come_last_in_the_order_of_their_priors(player: Path):
     game, searcher = alphazero.load_player(player, simulations=2)
     candidates = alphazero.search(searcher, game.from_text("4 4 3")).candidates
     visits = [candidate.visits for candidate in candidates]
@@ -49,7 +49,7 @@ def test_moves_that_were_not_searched_come_last_in_the_order_of_their_priors(pla
     assert priors == sorted(priors, reverse=True)
 
 
-def test_its_moves_have_names_and_it_prints_as_a_table(player: Path) -> None:
+def test_its_moves_have_names_and_it_prints_as_a_table(player: Path):
     game, searcher = alphazero.load_player(player)
     state = game.from_text("4 4 3")
     result = alphazero.search(searcher, state, simulations=40)
@@ -65,13 +65,13 @@ def test_its_moves_have_names_and_it_prints_as_a_table(player: Path) -> None:
     assert rows[0].split()[4:] == result.names(best.line)[1:]
 
 
-def test_long_tables_are_cut(tmp_path: Path) -> None:
+def test_long_tables_are_cut(tmp_path):
     path = saved_player(tmp_path / "hex.safetensors", "hex:size=5")
     game, searcher = alphazero.load_player(path)
     assert str(alphazero.search(searcher, game.initial_state())).endswith("\nand 15 more")
 
 
-def test_finished_and_foreign_positions_are_refused(player: Path) -> None:
+def test_finished_and_foreign_positions_are_refused(player: Path):
     game, searcher = alphazero.load_player(player)
     with pytest.raises(GameError, match="the game is over"):
         alphazero.search(searcher, game.from_text("1 2 1 2 1 2 1"))
@@ -79,9 +79,7 @@ def test_finished_and_foreign_positions_are_refused(player: Path) -> None:
         alphazero.search(searcher, make_game("hex").initial_state())
 
 
-def test_a_player_is_loaded_for_another_board_and_another_komi(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_player_is_loaded_for_another_board_and_another_komi(tmp_path, capsys):
     path = saved_player(tmp_path / "go.safetensors", "go:rows=5,columns=5,features=1", ANY_SIZE)
     game, searcher = alphazero.load_player(path, game="go:rows=4,columns=6,features=1")
     assert "was trained on go:rows=5" in capsys.readouterr().err

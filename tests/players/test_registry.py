@@ -74,7 +74,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_word_and_its_options_are_read_and_written_in_one_way(
     text: str, options: dict[str, object], written: str
-) -> None:
+):
     spec = parse_player(text)
     assert {name: getattr(spec, name) for name in options} == options
     assert spec.name == written
@@ -115,7 +115,7 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
         ("a\nb", "unknown player"),
     ],
 )
-def test_a_mistyped_name_is_answered_with_what_exists(text: str, message: str) -> None:
+def test_a_mistyped_name_is_answered_with_what_exists(text: str, message: str):
     with pytest.raises(PlayerError) as caught:
         parse_player(text)
     assert message in str(caught.value)
@@ -125,9 +125,7 @@ def test_a_mistyped_name_is_answered_with_what_exists(text: str, message: str) -
 @pytest.mark.parametrize(
     "name", ["player.safetensors", "odd:name=1,x.safetensors", "random:7", "C:\\x", "a b"]
 )
-def test_a_name_that_exists_as_a_path_is_read_as_that_path(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_that_exists_as_a_path_is_read_as_that_path(name: str, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     saved_player(Path(name))
     spec = parse_player(name)
@@ -142,7 +140,7 @@ def test_a_name_that_exists_as_a_path_is_read_as_that_path(
         assert parse_player(f"{name}:seconds=1").is_timed
 
 
-def test_a_runs_folder_stands_for_its_best_player(tmp_path: Path) -> None:
+def test_a_runs_folder_stands_for_its_best_player(tmp_path):
     saved_player(tmp_path / "best.safetensors")
     assert parse_player(f"{tmp_path}:simulations=5").name == f"{tmp_path}:simulations=5"
 
@@ -150,7 +148,7 @@ def test_a_runs_folder_stands_for_its_best_player(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["no.safetensors", "runs/none", "C:\\no.safetensors:simulations=3"]
 )
-def test_a_path_that_does_not_exist_is_named_without_its_options(text: str) -> None:
+def test_a_path_that_does_not_exist_is_named_without_its_options(text: str):
     with pytest.raises(CheckpointError) as caught:
         parse_player(text)
     path = text.removesuffix(":simulations=3")
@@ -160,9 +158,7 @@ def test_a_path_that_does_not_exist_is_named_without_its_options(text: str) -> N
 @pytest.mark.parametrize(
     "typed", ["checkpoints/drop_for.safetensors", "checkpoints/drop_four", "drop_four.safetensors"]
 )
-def test_a_mistyped_path_is_answered_with_a_similar_checkpoint(
-    typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mistyped_path_is_answered_with_a_similar_checkpoint(typed: str, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "checkpoints").mkdir()
     saved_player(tmp_path / "checkpoints/drop_four.safetensors")
@@ -175,7 +171,7 @@ def test_a_mistyped_path_is_answered_with_a_similar_checkpoint(
         parse_player("drop_four")
 
 
-def test_each_spelling_creates_the_player_that_it_names(tmp_path: Path) -> None:
+def test_each_spelling_creates_the_player_that_it_names(tmp_path):
     path = saved_player(tmp_path / "player.safetensors")
 
     def created(text: str, **budget: float) -> SearchPlayer:
@@ -198,7 +194,7 @@ def test_each_spelling_creates_the_player_that_it_names(tmp_path: Path) -> None:
     assert isinstance(parse_player("random", seconds=3).create(TIC_TAC_TOE), RandomPlayer)
 
 
-def test_one_game_evaluates_all_symmetries_of_its_leaves_in_one_batch(tmp_path: Path) -> None:
+def test_one_game_evaluates_all_symmetries_of_its_leaves_in_one_batch(tmp_path):
     path = saved_player(tmp_path / "player.safetensors")
     spec = parse_player(f"{path}:simulations=64,leaf_symmetry=average")
     player = spec.create(TIC_TAC_TOE)
@@ -210,7 +206,7 @@ def test_one_game_evaluates_all_symmetries_of_its_leaves_in_one_batch(tmp_path: 
     assert 0 <= player.choose(TIC_TAC_TOE.initial_state()) < 9
 
 
-def test_the_random_player_is_settled_by_its_random_numbers() -> None:
+def test_the_random_player_is_settled_by_its_random_numbers():
     spec, game = parse_player("random"), make_game("gomoku")
 
     def moves(seed: int) -> list[int]:
@@ -220,7 +216,7 @@ def test_the_random_player_is_settled_by_its_random_numbers() -> None:
     assert moves(1) == moves(1) != moves(2)
 
 
-def test_players_agree_on_the_one_game_that_any_of_them_plays(tmp_path: Path) -> None:
+def test_players_agree_on_the_one_game_that_any_of_them_plays(tmp_path):
     four = parse_player(str(saved_player(tmp_path / "four.safetensors", "connect_four")))
     three = parse_player(str(saved_player(tmp_path / "three.safetensors")))
     any_game = parse_player("random")
@@ -239,7 +235,7 @@ def test_players_agree_on_the_one_game_that_any_of_them_plays(tmp_path: Path) ->
 LARGER = make_game("mnk", rows=4, columns=5, length=3)
 
 
-def test_convolutional_heads_play_other_sizes_of_their_game(tmp_path: Path) -> None:
+def test_convolutional_heads_play_other_sizes_of_their_game(tmp_path):
     path = saved_player(tmp_path / "three.safetensors", network=ANY_SIZE)
     own = parse_player(str(path), simulations=20)
     assert own.for_game(TIC_TAC_TOE) is own
@@ -264,7 +260,7 @@ def test_convolutional_heads_play_other_sizes_of_their_game(tmp_path: Path) -> N
     assert parse_player("random").for_game(LARGER).transfer_note is None
 
 
-def test_dense_heads_and_other_games_are_refused_in_one_line(tmp_path: Path) -> None:
+def test_dense_heads_and_other_games_are_refused_in_one_line(tmp_path):
     dense = parse_player(str(saved_player(tmp_path / "dense.safetensors")))
     sized = parse_player(str(saved_player(tmp_path / "sized.safetensors", network=ANY_SIZE)))
     with pytest.raises(PlayerError, match=r"its weights fit no other; with network.heads: conv"):
@@ -273,7 +269,7 @@ def test_dense_heads_and_other_games_are_refused_in_one_line(tmp_path: Path) -> 
         sized.for_game(make_game("hex"))
 
 
-def test_players_of_other_planes_and_other_komi_share_a_game(tmp_path: Path) -> None:
+def test_players_of_other_planes_and_other_komi_share_a_game(tmp_path):
     """Each sees the positions by its own planes, with the komi of the game that is played."""
     plain = parse_player(str(saved_player(tmp_path / "plain.safetensors", "go:rows=3,columns=3")))
     text = "go:rows=3,columns=3,komi_half_points=3,features=1"
@@ -318,7 +314,7 @@ def test_players_of_other_planes_and_other_komi_share_a_game(tmp_path: Path) -> 
         "solver",
     ],
 )
-def test_every_kind_that_needs_no_checkpoint_plays_any_game(name: str) -> None:
+def test_every_kind_that_needs_no_checkpoint_plays_any_game(name: str):
     spec = parse_player(name)
     assert spec.name == name
     for game in (TIC_TAC_TOE, make_game("nim", heap=5)):

@@ -43,7 +43,7 @@ def points(records: list[GameRecord]) -> list[int]:
 
 
 @pytest.mark.parametrize("kind", ["solver", "9"])
-def test_a_player_that_searches_to_the_end_makes_no_mistake_in_tic_tac_toe(kind: str) -> None:
+def test_a_player_that_searches_to_the_end_makes_no_mistake_in_tic_tac_toe(kind: str):
     game = Mnk()
     solution = solve_all_positions(game)
     answers = {
@@ -61,7 +61,7 @@ def test_a_player_that_searches_to_the_end_makes_no_mistake_in_tic_tac_toe(kind:
 
 
 @pytest.mark.parametrize("kind", ["solver", "15", "hasty"])
-def test_nim_is_won_wherever_the_closed_form_says_so(kind: str) -> None:
+def test_nim_is_won_wherever_the_closed_form_says_so(kind: str):
     """The first random move may give the game away, and the random player again."""
     game = Nim()
     for record in contest(game, kind, 20):
@@ -74,7 +74,7 @@ def test_nim_is_won_wherever_the_closed_form_says_so(kind: str) -> None:
             assert points([record]) == [1]
 
 
-def test_a_ply_is_looked_at_however_short_the_time() -> None:
+def test_a_ply_is_looked_at_however_short_the_time():
     game = make_game("gomoku", rows=8, columns=8)
     player = MinimaxPlayer(game, 1, np.random.default_rng(0), seconds=1e-9)
     state = game.from_text("a1 h8 a2 h7 a3 h6 a4 h5")
@@ -82,14 +82,14 @@ def test_a_ply_is_looked_at_however_short_the_time() -> None:
 
 
 @pytest.mark.parametrize("kind", ["2", "solver"])
-def test_the_same_seed_plays_the_same_games(kind: str) -> None:
+def test_the_same_seed_plays_the_same_games(kind: str):
     game = ConnectFour(4, 4, 4)
     first, again, other = (contest(game, kind, 6, seed) for seed in (1, 1, 2))
     actions = [[record.actions.tolist() for record in games] for games in (first, again, other)]
     assert actions[0] == actions[1] != actions[2]
 
 
-def test_the_seed_decides_between_moves_that_are_alike() -> None:
+def test_the_seed_decides_between_moves_that_are_alike():
     game = Mnk()
     state = game.from_text("b2")
     for make in (
@@ -100,7 +100,7 @@ def test_the_seed_decides_between_moves_that_are_alike() -> None:
         assert chosen == {0, 2, 6, 8}
 
 
-def test_the_solver_wins_at_once_and_holds_out_when_it_is_lost() -> None:
+def test_the_solver_wins_at_once_and_holds_out_when_it_is_lost():
     """After b1 X has a double threat to come, but a2 must be answered first."""
     game = Mnk()
     player = SolverPlayer(game, 1, np.random.default_rng(0))
@@ -110,7 +110,7 @@ def test_the_solver_wins_at_once_and_holds_out_when_it_is_lost() -> None:
             assert game.action_name(state, player.choose(state)) == best
 
 
-def test_a_game_too_large_to_solve_is_played_by_looking_ahead() -> None:
+def test_a_game_too_large_to_solve_is_played_by_looking_ahead():
     game = make_game("gomoku", rows=8, columns=8)
     player = SolverPlayer(game, 1, np.random.default_rng(0), positions=1_000)
     state = game.from_text("a1 h8 a2 h7 a3 h6 a4 c5")
@@ -119,7 +119,7 @@ def test_a_game_too_large_to_solve_is_played_by_looking_ahead() -> None:
     assert game.action_name(state, player.choose(state)) in {"h5", "a5", "a1"}
 
 
-def test_values_are_the_movers() -> None:
+def test_values_are_the_movers():
     game = ConnectFour()
     for make in (
         SolverPlayer(game, 2, np.random.default_rng(0)),
@@ -140,7 +140,7 @@ def test_values_are_the_movers() -> None:
         assert answers[1] < 1
 
 
-def test_a_question_is_void_when_its_slot_begins_anew() -> None:
+def test_a_question_is_void_when_its_slot_begins_anew():
     game = Nim()
     player = SolverPlayer(game, 3, np.random.default_rng(0))
     slots, states = np.arange(3), np.tile(game.initial_state(), (3, 1))

@@ -16,7 +16,7 @@ SHIPPED = ROOT / "checkpoints/tic_tac_toe.safetensors"
 ROWS = historical_methods(SHIPPED)
 
 
-def test_every_method_is_a_player_with_its_budget() -> None:
+def test_every_method_is_a_player_with_its_budget():
     for row in ROWS:
         for budget in row.budgets:
             options = vars(parse_player(player_name(row, budget, 2)))
@@ -31,7 +31,7 @@ def test_every_method_is_a_player_with_its_budget() -> None:
     ]
 
 
-def test_all_meet_and_the_one_with_a_network_and_a_search_stands_first() -> None:
+def test_all_meet_and_the_one_with_a_network_and_a_search_stands_first():
     shown: list[int] = []
     found = compare(ROWS, SIMULATIONS, 60, 8, show=shown.append)
     assert sum(shown) == games_to_play(ROWS, SIMULATIONS, 8) == 21 * 8
@@ -45,7 +45,7 @@ def test_all_meet_and_the_one_with_a_network_and_a_search_stands_first() -> None
         assert found[best].elo_low > found["random play"].elo
 
 
-def test_the_readme_shows_the_methods_of_the_code() -> None:
+def test_the_readme_shows_the_methods_of_the_code():
     chapter = (
         (ROOT / "alphazero/foundations/README.md")
         .read_text()

@@ -1,7 +1,6 @@
 """Resignation: its threshold against a brute-force search, and the games that it ends."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -69,7 +68,7 @@ def plain_verdict(games: Sequence[GameRecord], threshold: float) -> tuple[int, i
 @pytest.mark.parametrize("ceiling", [-0.5, -0.3, 0.25, 1.0])
 def test_the_threshold_is_the_highest_that_brute_force_finds(
     false_positives: float, ceiling: float
-) -> None:
+):
     rng, found = np.random.default_rng(7), set()
     for count in (0, 1, 3, 30, 100, 300) * 3:
         games = random_games(rng, count)
@@ -84,7 +83,7 @@ def test_the_threshold_is_the_highest_that_brute_force_finds(
     assert len(found) > 1
 
 
-def test_the_threshold_by_hand() -> None:
+def test_the_threshold_by_hand():
     lost = [game_of([0.5, -0.9, 0.9], 1)] * 19  # player 1 despairs and loses
     saved = game_of([0.5, -0.75, 0.9], -1)  # player 1 despairs and wins
     assert resign_threshold(lost, 0.05, -0.5) == NEVER_RESIGN  # 19 games cannot tell 5 %
@@ -95,7 +94,7 @@ def test_the_threshold_by_hand() -> None:
     assert resign_threshold([], 1.0, 1.0) == NEVER_RESIGN
 
 
-def test_a_draw_that_is_given_up_is_wrong_and_the_first_move_below_counts() -> None:
+def test_a_draw_that_is_given_up_is_wrong_and_the_first_move_below_counts():
     games = [game_of([-0.6, 0.6], 0), game_of([0.1, -0.6, -0.9], 1), game_of([-0.5], -1)]
     assert check_threshold(games, -0.5) == (2, 1)
     assert check_threshold(games, -0.6) == (1, 1)  # only -0.9, and who despaired there won
@@ -103,7 +102,7 @@ def test_a_draw_that_is_given_up_is_wrong_and_the_first_move_below_counts() -> N
     assert check_threshold(games, -0.9) == (0, 0)
 
 
-def test_only_games_that_were_played_out_are_asked() -> None:
+def test_only_games_that_were_played_out_are_asked():
     free, bound = taught([4], np.eye(9)[[4]], ONGOING), taught([0], np.eye(9)[[0]], ONGOING)
     free = GameRecord(**{**vars(free), "pairing": Pairing(may_resign=True)})
     shards = [GameBatch.of(TIC_TAC_TOE, each) for each in ([free, bound], [free], [bound])]
@@ -125,7 +124,7 @@ class Pessimist(ScriptedPlayer):
 @pytest.mark.parametrize(("threshold", "moves", "outcome"), [(-0.25, 3, 1), (-0.35, 4, -1)])
 def test_a_player_resigns_in_place_of_its_move_where_the_game_allows_it(
     threshold: float, moves: int, outcome: int
-) -> None:
+):
     pairings = [Pairing(pair_id=each, may_resign=each % 3 > 0) for each in range(12)]
     player = Pessimist(TIC_TAC_TOE, 5, first_legal)
     match = Match(TIC_TAC_TOE, [player], 5, iter(pairings), threshold)
@@ -140,13 +139,13 @@ def test_a_player_resigns_in_place_of_its_move_where_the_game_allows_it(
     assert match.moves_made == 8 * moves + 4 * 7
 
 
-def test_nobody_resigns_without_a_threshold() -> None:
+def test_nobody_resigns_without_a_threshold():
     player = Pessimist(TIC_TAC_TOE, 1, first_legal)
     records = play_all(Match(TIC_TAC_TOE, [player], 1, iter([Pairing(may_resign=True)])))
     assert [(len(record.actions), record.resigned) for record in records] == [(7, False)]
 
 
-def test_best_values_are_the_better_of_the_root_s_value_and_that_of_its_best_action() -> None:
+def test_best_values_are_the_better_of_the_root_s_value_and_that_of_its_best_action():
     nan, visits = np.nan, np.array([[3, 5, 1], [3, 5, 1], [0, 0, 0]])
     action_values = np.array([[0.9, -0.2, 1.0], [0.9, 0.4, -1.0], [nan, nan, nan]])
     values, shares = np.array([0.1, 0.3, -0.7]), visits / 9
@@ -165,9 +164,7 @@ def test_best_values_are_the_better_of_the_root_s_value_and_that_of_its_best_act
 # Self-play
 
 
-def test_the_share_of_games_that_may_be_resigned_is_the_one_asked_for_and_is_carried_over(
-    tmp_path: Path,
-) -> None:
+def test_the_share_of_games_that_may_be_resigned_is_the_one_asked_for_and_is_carried_over(tmp_path):
     games = "selfplay.games_per_iteration=400"
     config = tiny_config(
         tmp_path, games, "selfplay.resign_enabled_fraction=0.7", "selfplay.parallel_games=40"
@@ -199,9 +196,7 @@ def test_the_share_of_games_that_may_be_resigned_is_the_one_asked_for_and_is_car
 
 
 @pytest.mark.integration
-def test_a_run_learns_its_threshold_from_the_games_played_out_and_reports_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_learns_its_threshold_from_the_games_played_out_and_reports_it(tmp_path, monkeypatch):
     monkeypatch.setattr(resignation, "RESIGN_FALSE_POSITIVES", 1.0)
     monkeypatch.setattr(resignation, "RESIGN_THRESHOLD_MAX", 0.2)
     run = RunDirectory.create(tiny_config(tmp_path, "selfplay.resign_enabled_fraction=0.5"))

@@ -157,9 +157,7 @@ class Twin:
         return move, (1 - float(roots.values[0])) / 2
 
 
-def test_a_game_is_played_as_by_the_program_undone_and_begun_anew(
-    stand_in_page: Path, visit: Visit
-) -> None:
+def test_a_game_is_played_as_by_the_program_undone_and_begun_anew(stand_in_page: Path, visit):
     page, twin = visit(stand_in_page), Twin()
     expect(page.locator("#game-title")).to_have_text("Tic Tac Toe 3 x 3")
     expect(page.locator("#status-text")).to_have_text("Your move")
@@ -193,8 +191,8 @@ def test_a_game_is_played_as_by_the_program_undone_and_begun_anew(
 
 
 def test_as_second_player_one_is_moved_against_first_and_loses_to_a_line(
-    stand_in_page: Path, visit: Visit
-) -> None:
+    stand_in_page: Path, visit
+):
     page = visit(stand_in_page)
     page.select_option("#level", "0")
     page.select_option("#side", "1")
@@ -212,8 +210,8 @@ def test_as_second_player_one_is_moved_against_first_and_loses_to_a_line(
 
 
 def test_a_hint_shows_shares_on_the_board_and_the_page_works_by_keyboard_on_a_phone(
-    stand_in_page: Path, visit: Visit
-) -> None:
+    stand_in_page: Path, visit
+):
     page = visit(stand_in_page, PHONE)
     expect(page.locator("#hint")).to_have_attribute("aria-disabled", "false")
     page.locator("#hint").click()
@@ -233,9 +231,7 @@ def test_a_hint_shows_shares_on_the_board_and_the_page_works_by_keyboard_on_a_ph
     assert root.evaluate("e => e.scrollWidth") == DESKTOP["width"]
 
 
-def test_a_runtime_that_was_changed_is_not_run(
-    stand_in_page: Path, tmp_path: Path, browser: Any
-) -> None:
+def test_a_runtime_that_was_changed_is_not_run(stand_in_page: Path, tmp_path, browser: Any):
     folder = tmp_path / "page"
     shutil.copytree(stand_in_page, folder)
     (script,) = folder.glob("page-*/ort.mjs")
@@ -297,8 +293,8 @@ OBVIOUS = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "moves", "best"), OBVIOUS)
 def test_it_agrees_with_the_program_in_the_browser(
-    name: str, moves: str, best: str, onnxruntime_web: Path, visit: Visit, tmp_path: Path
-) -> None:
+    name: str, moves: str, best: str, onnxruntime_web: Path, visit, tmp_path
+):
     words = ["--runtime", str(onnxruntime_web)]
     assert main(["export", name, "--page", str(tmp_path), *words]) == 0
     spec = parse_player(f"{name}:selection=puct,simulations=200")

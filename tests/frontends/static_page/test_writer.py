@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.commands import OnlyLine
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS, ROOT, TESTS
 from helpers.searches import statistics
@@ -79,7 +78,7 @@ def random_game(game: Game, rng: np.random.Generator) -> tuple[list[int], str]:
 
 
 @needs_node
-def test_hundreds_of_random_games_have_the_same_moves_results_and_planes(tmp_path: Path) -> None:
+def test_hundreds_of_random_games_have_the_same_moves_results_and_planes(tmp_path):
     rng = np.random.default_rng(5)
     requests, expected = [], []
     for name in BOARDS:
@@ -116,7 +115,7 @@ SEARCHES = [
 
 @needs_node
 @pytest.mark.arithmetic
-def test_a_search_has_the_visits_of_the_program_s(tmp_path: Path) -> None:
+def test_a_search_has_the_visits_of_the_program_s(tmp_path):
     """Trees are kept from one position to the next, and games end below the roots."""
     requests, expected = [], []
     for name, moves, changes, simulations, leaves in SEARCHES:
@@ -150,9 +149,7 @@ def test_a_search_has_the_visits_of_the_program_s(tmp_path: Path) -> None:
 
 
 @needs_onnx
-def test_the_folder_is_complete_and_every_file_that_a_source_names_is_there(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_folder_is_complete_and_every_file_that_a_source_names_is_there(tmp_path, capsys):
     page = tmp_path / "a" / "page"
     assert main(["export", str(TIC_TAC_TOE), "--page", str(page)]) == 0
     assert main(["export", str(TIC_TAC_TOE), "--page", str(page)]) == 0
@@ -180,7 +177,7 @@ def test_the_folder_is_complete_and_every_file_that_a_source_names_is_there(
     assert "python -m http.server --directory" in output
 
 
-def test_only_shared_files_that_exist_are_named() -> None:
+def test_only_shared_files_that_exist_are_named():
     for name in writer.SHARED:
         assert (ROOT / "alphazero" / "frontends" / "web" / "static" / name).is_file()
 
@@ -200,8 +197,8 @@ class FullDisk:
 
 @pytest.mark.parametrize("written", [0, 1, 2])
 def test_a_page_that_a_full_disk_stops_leaves_the_former_one_and_is_written_again(
-    written: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    written: int, tmp_path, monkeypatch
+):
     page, index = tmp_path / "page", b'<link href="a.css"><script src="b/c.js"></script>'
     new = {"index.html": index, "a.css": b"new", "b/c.js": b"new"}
     for former in ({}, {"index.html": index, "a.css": b"old", "b/c.js": b"old"}):
@@ -225,7 +222,7 @@ def test_a_page_that_a_full_disk_stops_leaves_the_former_one_and_is_written_agai
 
 
 @needs_onnx
-def test_mistakes_are_one_line_and_write_nothing(tmp_path: Path, only_line: OnlyLine) -> None:
+def test_mistakes_are_one_line_and_write_nothing(tmp_path, only_line):
     page, hex_player = tmp_path / "page", CHECKPOINTS / "hex_7x7.safetensors"
     message = only_line("export", hex_player, "--page", page)
     assert (

@@ -36,7 +36,7 @@ def by_runtime(model: bytes, observations: np.ndarray) -> Outputs:
 
 
 @pytest.mark.parametrize("options", [{}, *OPTIONS])
-def test_each_option_is_computed_as_by_the_network(options: dict[str, str | int]) -> None:
+def test_each_option_is_computed_as_by_the_network(options: dict[str, str | int]):
     network = scrambled(**options)
     strengthen_pooling(network)
     model = onnx_bytes(fold_batch_norm(network))
@@ -44,7 +44,7 @@ def test_each_option_is_computed_as_by_the_network(options: dict[str, str | int]
         check_close(run(model, boards(3)), exact(network, boards(3)))
 
 
-def test_one_file_serves_every_batch_size() -> None:
+def test_one_file_serves_every_batch_size():
     model = onnx_bytes(fold_batch_norm(scrambled()))
     whole = by_runtime(model, boards(9))
     for count in (1, 4):

@@ -41,7 +41,7 @@ class Oracle:
         return None, np.array(values, np.float32)
 
 
-def test_the_holdout_loss_exposes_a_network_that_knows_its_games_by_heart() -> None:
+def test_the_holdout_loss_exposes_a_network_that_knows_its_games_by_heart():
     """The oracle of what it has seen is right there; decided games it has not seen cost 1 each."""
     window = ReplayBuffer(TIC_TAC_TOE, replay_config())
     old, new = random_games(1, 0), random_games(60, 1)
@@ -58,7 +58,7 @@ def test_the_holdout_loss_exposes_a_network_that_knows_its_games_by_heart() -> N
     assert figures["learner/unseen_value_loss"] == pytest.approx(decided, abs=0.25)
 
 
-def test_a_run_without_games_has_no_holdout_metrics() -> None:
+def test_a_run_without_games_has_no_holdout_metrics():
     player = UniformEvaluator(9)
     empty, games = ReplayBuffer(TIC_TAC_TOE, replay_config()), random_games(3, 0)
     assert holdout_value_loss(player, empty, games, SETTINGS, [0]) == {}
@@ -73,8 +73,8 @@ def test_a_run_without_games_has_no_holdout_metrics() -> None:
 
 
 def test_it_is_that_of_the_best_player_also_while_a_gate_refuses_what_is_learned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     players: list[object] = []
     monkeypatch.setattr(
         iteration, "holdout_value_loss", lambda player, *_: (players.append(player), {})[1]
@@ -87,7 +87,7 @@ def test_it_is_that_of_the_best_player_also_while_a_gate_refuses_what_is_learned
     assert players == [first, first]
 
 
-def test_measuring_does_not_change_the_samples_drawn_from_the_window() -> None:
+def test_measuring_does_not_change_the_samples_drawn_from_the_window():
     window = ReplayBuffer(TIC_TAC_TOE, replay_config())
     window.add(1, random_games(9, 0))
     holdout_value_loss(UniformEvaluator(9), window, random_games(3, 1), SETTINGS, [0])
@@ -103,7 +103,7 @@ def test_measuring_does_not_change_the_samples_drawn_from_the_window() -> None:
 @pytest.mark.parametrize(("explore", "keep"), [(True, True), (True, False), (False, True)])
 def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
     explore: bool, keep: bool
-) -> None:
+):
     """The child that is played was visited n times, the first of them to expand it."""
     settings = search_config(simulations=50, reuse_tree=keep, evaluation_cache_mib=0)
     search = NetworkSearch(
@@ -128,7 +128,7 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
     assert work.kept_share == (expected / (expected + 100) if explore else 0)
 
 
-def test_simulations_whose_node_has_no_room_are_counted() -> None:
+def test_simulations_whose_node_has_no_room_are_counted():
     settings = search_config(simulations=50, evaluation_cache_mib=0)
     search = NetworkSearch(CONNECT_FOUR, UniformEvaluator(7), settings, nodes=10)
     search_from(search, CONNECT_FOUR.initial_state())
@@ -139,7 +139,7 @@ def test_simulations_whose_node_has_no_room_are_counted() -> None:
 
 
 @pytest.mark.integration
-def test_a_run_draws_both_from_its_second_iteration_on(finished_run: Path) -> None:
+def test_a_run_draws_both_from_its_second_iteration_on(finished_run: Path):
     reader = read(finished_run)
     for name in ("learner/seen_value_loss", "learner/unseen_value_loss"):
         points = reader.Scalars(name)

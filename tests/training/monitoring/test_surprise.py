@@ -1,7 +1,6 @@
 """Search statistics of an iteration, against numbers computed by hand."""
 
 import math
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -53,7 +52,7 @@ def record_of(game: Game, actions: list[int], policies: dict[int, dict[int, floa
     return GameRecord(Pairing(), moves, Policies.of(rows), values, none, game.outcome(state))
 
 
-def test_entropies_are_those_computed_by_hand() -> None:
+def test_entropies_are_those_computed_by_hand():
     policies = np.array([[0.5, 0.5, 0, 0], [0, 0, 1, 0], [0.25] * 4, [0.5, 0.25, 0.25, 0]])
     expected = [math.log(2), 0, math.log(4), 1.5 * math.log(2)]
     assert Policies.of(policies).entropies() == pytest.approx(expected, abs=1e-12)
@@ -65,7 +64,7 @@ def searches_of(records: list[GameRecord]) -> tuple[np.ndarray, np.ndarray]:
     return IterationReport.searches.func(report)
 
 
-def test_only_full_searches_are_findings() -> None:
+def test_only_full_searches_are_findings():
     game = Mnk()
     record = record_of(game, [0, 3, 1, 4, 2], {1: {1: 0.5, 3: 0.5}, 4: {2: 1.0}})
     empty = record_of(game, [0, 3, 1, 4, 2], {})
@@ -75,7 +74,7 @@ def test_only_full_searches_are_findings() -> None:
     assert [each.shape for each in searches_of([empty])] == [(0,), (0,)]
 
 
-def test_the_bare_network_is_asked_for_legal_moves_only() -> None:
+def test_the_bare_network_is_asked_for_legal_moves_only():
     game = Mnk()
     states = np.stack([game.initial_state(), game.play(game.initial_state(), 8, 0)])
     priors, values = ask_network(game, Stub(), states)
@@ -85,7 +84,7 @@ def test_the_bare_network_is_asked_for_legal_moves_only() -> None:
     assert values == pytest.approx([0, 0.2])
 
 
-def test_the_surprise_is_the_position_with_the_largest_divergence() -> None:
+def test_the_surprise_is_the_position_with_the_largest_divergence():
     game = Mnk()
     # The prior of cell a is a + 1 parts: a search that is sure of cell 1 differs by log(45 / 2) at
     # the start; at move 3, of cell 4 with parts 1, 4 and 2 taken, by log(38 / 5).
@@ -103,7 +102,7 @@ def test_the_surprise_is_the_position_with_the_largest_divergence() -> None:
     assert again.network_value == pytest.approx(0.3)
 
 
-def test_the_newest_positions_are_looked_at_and_no_other() -> None:
+def test_the_newest_positions_are_looked_at_and_no_other():
     """Of a game that fits in part, the last moves: here four of five."""
     game = Mnk()
     dull = {move: {8: 1.0} for move in range(5)}
@@ -122,12 +121,12 @@ def test_the_newest_positions_are_looked_at_and_no_other() -> None:
         assert surprise.record is not record
 
 
-def test_without_full_searches_there_is_no_surprise() -> None:
+def test_without_full_searches_there_is_no_surprise():
     game = Mnk()
     assert most_surprising_position(game, [record_of(game, [0, 3, 1, 4, 2], {})], Stub()) is None
 
 
-def test_a_surprise_is_drawn_before_its_move_with_values_for_the_player_to_move() -> None:
+def test_a_surprise_is_drawn_before_its_move_with_values_for_the_player_to_move():
     game = Mnk()
     record = record_of(game, [0, 3, 1, 4, 2], {3: {5: 1.0}})
     surprise = most_surprising_position(game, [record], Stub())
@@ -158,9 +157,7 @@ def test_a_surprise_is_drawn_before_its_move_with_values_for_the_player_to_move(
     assert picture.tobytes() == surprise.draw(game, "a title").tobytes()
 
 
-def test_a_run_shows_every_metric_and_asks_the_network_that_played(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_shows_every_metric_and_asks_the_network_that_played(tmp_path, monkeypatch):
     def remember(module: Any, name: str) -> list[object]:
         function, evaluators = getattr(module, name), []
 
@@ -196,9 +193,7 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
         assert 0 <= histogram.min <= histogram.max <= math.log(9)
 
 
-def test_network_share_is_the_share_of_the_time_in_the_evaluator(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_network_share_is_the_share_of_the_time_in_the_evaluator(tmp_path, monkeypatch):
     """On a clock that goes on by 3 at each evaluation, by 5 at each end of a game, else not."""
     spent = {"evaluating": 0, "else": 0}
 
@@ -221,7 +216,7 @@ def test_network_share_is_the_share_of_the_time_in_the_evaluator(
     assert SelfPlayStats().network_share == 0
 
 
-def test_divergences_are_those_computed_by_hand() -> None:
+def test_divergences_are_those_computed_by_hand():
     policies = np.array([[0.5, 0.5, 0], [0, 1, 0], [0.25, 0.25, 0.5], [0, 0, 1]])
     priors = np.array([[0.25, 0.75, 0], [0.5, 0.125, 0.375], [0.25, 0.25, 0.5], [1, 0, 0]])
     expected = [0.5 * np.log(2) + 0.5 * np.log(2 / 3), np.log(8), 0, 126 * np.log(2)]
