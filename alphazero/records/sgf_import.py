@@ -25,19 +25,20 @@ from alphazero.records.sgf_export import FORFEIT, OPENING, one_line, result_of
 BOARDS: Final = {GO: "Go", OTHELLO: "Othello", LINES: "gomoku", HEX: "Hex"}
 """Names of games by the property GM."""
 
+_TERRITORY: Final = "jap|jp|kor|kr|nih|terr|[日韩韓]"
+"""Rules that count territory, which this program cannot, by the beginning of the property RU."""
+
 _RULES: Final = {
-    r"chin|cn|area|jap|jp|kor|kr|terr|[中日韩韓]": (1, 0),
+    rf"chin|cn|area|中|{_TERRITORY}": (1, 0),
     r"tromp|tt": (1, 1),
     r"new ?z|nz": (2, 1),
     r"aga|us|bga|french|ffg": (2, 0),
     r"goe|ing": (1, 1),
 }
-"""`superko` and `suicide` by the beginning of the property RU.
-
-Japanese and Korean rules, which count territory and have no superko, are read as Chinese ones.
-"""
+"""`superko` and `suicide` by the beginning of the property RU."""
 
 _KATAGO_RULES = re.compile(r"ko\W*(simple|positional|situational).*?sui(?:cide)?\W*(1|true)?")
+_COUNTS_TERRITORY = re.compile(rf"^(?:{_TERRITORY})|scor(?:e|ing) ?territory")
 _KOMI = re.compile(r"([+-]?\d{1,6}(?:[.,]\d{1,6})?)\s*[目子]?(半?)")
 _LONGEST_RESULT: Final = 40
 
@@ -105,7 +106,7 @@ def _komi(record: SgfGame) -> float:
 
 def _rules(record: SgfGame) -> tuple[int, int]:
     """Return `superko` and `suicide` of Go by the property RU; Chinese rules without it."""
-    text = " ".join(re.split(r"[\W_]+", record.text("RU")[:200].lower())).strip()
+    text = _rules_text(record)
     if match := _KATAGO_RULES.search(text):
         return ("simple", "positional", "situational").index(match[1]), int(bool(match[2]))
     for names, rules in _RULES.items():
@@ -114,6 +115,10 @@ def _rules(record: SgfGame) -> tuple[int, int]:
     if text:
         record.warnings.append(f"the rules {record.text('RU')[:20]!r} are read as Chinese ones")
     return 1, 0
+
+
+def _rules_text(record: SgfGame) -> str:
+    return " ".join(re.split(r"[\W_]+", record.text("RU")[:200].lower())).strip()
 
 
 # --- moves ---------------------------------------------------------------------------------------
@@ -145,6 +150,9 @@ def replay(
     if number_of(game) != record.number:
         other = BOARDS.get(record.number, "another game")
         raise GameError(f"SGF: this is {other} (GM[{record.number}]), not {write_game(game)}")
+    if record.number == GO and _COUNTS_TERRITORY.search(_rules_text(record)):
+        text = f"the rules {record.text('RU')[:20]!r} count territory; area is counted here"
+        record.warnings.append(text)
     result = _replay(game, record, last)
     if result.stop and name_of(game) == "go":
         from alphazero.games.go.game import MOST_MOVES, Go

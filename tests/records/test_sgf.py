@@ -364,12 +364,11 @@ def test_komi_is_understood_as_servers_write_it(number: str, komi: float, is_cle
 @pytest.mark.parametrize(
     ("names", "superko", "suicide"),
     [
-        ("chinese Chinese-OGS CN Area japanese;rules JP Korean 中国规则", 1, 0),
+        ("chinese Chinese-OGS CN Area 中国规则", 1, 0),
         ("Tromp-Taylor tromp;taylor TT Goe ING", 1, 1),
         ("NZ nz New;Zealand new-zealand NewZealand", 2, 1),
         ("AGA aga;rules BGA French", 2, 0),
         ('koSITUATIONALscoreAREAtaxNONEsui1 {"ko":"SITUATIONAL","suicide":true}', 2, 1),
-        ("koSIMPLEscoreTERRITORYtaxSEKIsui0", 0, 0),
     ],
 )
 def test_rules_are_known_by_any_spelling(names: str, superko: int, suicide: int) -> None:
@@ -379,6 +378,26 @@ def test_rules_are_known_by_any_spelling(names: str, superko: int, suicide: int)
         assert (options["superko"], options["suicide"]) == (superko, suicide)
         assert not warnings
     assert "are read as Chinese ones" in loaded("(;SZ[9]RU[my own];B[aa])")[1][0]
+
+
+@pytest.mark.parametrize(
+    ("rules", "superko"),
+    [
+        *[(name, 1) for name in ("Japanese rules", "JP", "Korean", "日本ルール", "territory")],
+        ("koSIMPLEscoreTERRITORYtaxSEKIsui0", 0),
+        ('{"ko":"SIMPLE","scoring":"TERRITORY","suicide":false}', 0),
+    ],
+)
+def test_rules_that_count_territory_are_replaced_with_a_warning(rules: str, superko: int) -> None:
+    text = f"(;SZ[5]RU[{rules}];B[aa])"
+    played, warnings = loaded(text)
+    assert played.game.options["superko"] == superko
+    expected = [f"the rules {rules[:20]!r} count territory; area is counted here"]
+    assert warnings == expected
+    record = read_sgf(text)  # in a game of other rules, as by GTP's loadsgf
+    replay(played.game, record)
+    assert record.warnings == expected
+    assert not loaded(f"(;GM[2]RU[{rules}];B[d3])")[1]
 
 
 def test_a_move_that_the_rules_forbid_is_replayed_under_lenient_ones() -> None:
