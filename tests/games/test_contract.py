@@ -96,7 +96,7 @@ def positions(game: Game) -> Iterator[tuple[State, int]]:
 
 
 @pytest.mark.parametrize(
-    "effort", [FULL // 4, pytest.param(FULL, marks=pytest.mark.slow)], ids=["short", "full"]
+    "effort", [FULL // 8, pytest.param(FULL, marks=pytest.mark.slow)], ids=["short", "full"]
 )
 @every_game
 def test_every_game_meets_every_requirement(game: Game, effort: int):

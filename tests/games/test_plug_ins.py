@@ -200,9 +200,8 @@ def test_a_slip_in_a_rule_is_reported_by_check_with_file_and_line(slip: str, tmp
             "GameError: register",
         ),
         ("check mine", RULE.replace("state[0] = 1", "np.ply(1)").encode(), ":15: ", "'ply'"),
-        ("check mine", RULE.replace("state[5]", "state[CHIPS]").encode(), ":9: ", "'CHIPS'"),
     ],
-    ids=["encoding", "register", "name in numpy", "name in a helper"],
+    ids=["encoding", "register", "name in numpy"],
 )
 def test_a_broken_file_among_our_games_is_reported_in_one_line(
     command: str, source: bytes, line: str, reason: str, tmp_path

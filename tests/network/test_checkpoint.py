@@ -20,7 +20,7 @@ from helpers.networks import boards, exact
 from helpers.settings import network_config
 
 import alphazero
-from alphazero.errors import CheckpointError, RunError
+from alphazero.errors import CheckpointError
 from alphazero.network import checkpoint
 from alphazero.network.checkpoint import (
     Checkpoint,
@@ -175,7 +175,7 @@ def test_every_flipped_bit_of_the_header_is_noticed(path: Path):
     data = path.read_bytes()
     header_end = 8 + int.from_bytes(data[:8], "little")
     choice = random.Random(1)
-    for place in range(header_end):
+    for place in [*range(40), *choice.sample(range(40, header_end), 400)]:
         flipped = data[place] ^ (1 << choice.randrange(8))
         path.write_bytes(data[:place] + bytes([flipped]) + data[place + 1 :])
         refusal(path)
@@ -373,11 +373,6 @@ def test_a_header_too_large_to_be_read_is_not_written(tmp_path):
     with pytest.raises(CheckpointError, match=r"cannot write .*header would exceed"):
         save_checkpoint(tmp_path / "file", player(details={"log": "x" * (1 << 20)}))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_missing_folder_is_reported_when_writing(tmp_path):
-    with pytest.raises(RunError, match="none/file: no such file or directory; check the path"):
-        save_checkpoint(tmp_path / "none" / "file", player())
 
 
 UNSAFE = re.compile(

@@ -23,5 +23,7 @@ def test_a_question_to_the_random_player_is_void_when_its_slot_begins_anew():
 
 def test_the_random_player_plays_every_legal_move_and_no_other():
     state = TIC_TAC_TOE.parse(LAST_CELLS)
-    player = RandomPlayer(TIC_TAC_TOE, 1, np.random.default_rng(0))
-    assert {player.choose(state) for _ in range(50)} == {6, 8}
+    players = [RandomPlayer(TIC_TAC_TOE, 1, np.random.default_rng(seed)) for seed in (0, 0, 1)]
+    first, same, other = ([player.choose(state) for _ in range(50)] for player in players)
+    assert {*first} == {6, 8}
+    assert first == same != other

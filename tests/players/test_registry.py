@@ -206,16 +206,6 @@ def test_one_game_evaluates_all_symmetries_of_its_leaves_in_one_batch(tmp_path):
     assert 0 <= player.choose(TIC_TAC_TOE.initial_state()) < 9
 
 
-def test_the_random_player_is_settled_by_its_random_numbers():
-    spec, game = parse_player("random"), make_game("gomoku")
-
-    def moves(seed: int) -> list[int]:
-        player = spec.create(game, 1, np.random.default_rng(seed))
-        return [player.choose(game.initial_state()) for _ in range(5)]
-
-    assert moves(1) == moves(1) != moves(2)
-
-
 def test_players_agree_on_the_one_game_that_any_of_them_plays(tmp_path):
     four = parse_player(str(saved_player(tmp_path / "four.safetensors", "connect_four")))
     three = parse_player(str(saved_player(tmp_path / "three.safetensors")))

@@ -87,19 +87,14 @@ def test_every_unfinished_position_is_there_once_for_each_last_move(solution: So
     assert len(seen) == 4520  # 5478 boards, of which 958 are finished
 
 
-def test_a_game_with_more_positions_than_the_limit_is_refused_in_one_line():
-    with pytest.raises(GameError) as caught:
-        solve_all_positions(CONNECT_FOUR, limit=1_000)
-    assert "1,000 positions" in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 def test_the_limit_may_be_reached_but_not_passed():
     game = make_game("mnk", rows=2, columns=2, length=2)
     count = len(solve_all_positions(game).states)
     assert len(solve_all_positions(game, limit=count).states) == count
-    with pytest.raises(GameError):
-        solve_all_positions(game, limit=count - 1)
+    for other, limit in ((game, count - 1), (CONNECT_FOUR, 1_000)):
+        with pytest.raises(GameError, match=f"{limit:,} positions") as caught:
+            solve_all_positions(other, limit=limit)
+        assert "\n" not in str(caught.value)
 
 
 # Grades
@@ -159,7 +154,7 @@ class TablePlayer(Player):
         )
 
 
-@pytest.mark.parametrize(("num_games", "workers"), [(1, 1), (128, 1), (50, 2), (20_000, 3)])
+@pytest.mark.parametrize(("num_games", "workers"), [(1, 1), (50, 2), (20_000, 3)])
 @pytest.mark.parametrize("worst", [False, True])
 def test_moves_are_graded_as_plain_minimax_has_them(
     solution: SolvedPositions, num_games: int, workers: int, worst: bool

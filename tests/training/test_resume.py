@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -221,30 +220,6 @@ def test_a_run_killed_at_any_instant_resumes_to_the_very_same_files(
         f"{len(happened)} kills in {len(chains)} runs; {len(chains)} of {len(chains)} ended with "
         "the same weights, optimizer, games, index and curves as the run that was not killed"
     )
-
-
-@pytest.mark.arithmetic
-@pytest.mark.slow
-def test_a_process_killed_by_the_clock_resumes_to_the_very_same_files(reference: Path, tmp_path):
-    kills, rng = 20, random.Random(4)
-    (tmp_path / "tiny.yaml").write_text(OPEN_GATE)
-    run = tmp_path / "runs/tiny"
-    for _ in range(kills):
-        started = (run / "state/manifest.json").exists()
-        arguments = ["--resume", "runs/tiny"] if started else ["tiny.yaml"]
-        process = subprocess.Popen(
-            [*COMMAND, "train", *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL
-        )
-        time.sleep(rng.uniform(0, 6))
-        process.kill()
-        process.wait()
-    if (run / "state/manifest.json").exists():
-        assert main(["train", "--resume", str(run)]) == 0
-    else:
-        train_in(tmp_path)
-    assert fingerprint(run) == fingerprint(reference)
-    assert scalar_log(run) == scalar_log(reference)
-    print(f"{kills} processes killed by the clock; the run ended as the one that was not killed")
 
 
 # --- Ctrl-C, and a run that is in use ------------------------------------------------------------

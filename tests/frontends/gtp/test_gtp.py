@@ -535,7 +535,7 @@ def test_every_line_is_answered_once_whatever_it_is():
     sound = "play b a1,play w b2,genmove w,genmove b,undo,clear_board,showboard,time_left b 0 1"
     sound += ",boardsize 3,boardsize 4,lz-analyze 5,kata-genmove_analyze"
     answered = 0
-    for _ in range(20_000):
+    for _ in range(8_000):
         if rng.random() < 0.3:
             line = rng.choice(sound.split(","))
         else:
@@ -559,7 +559,7 @@ def test_every_line_is_answered_once_whatever_it_is():
             assert re.match(rf"[=?]{command.number}(\s|$)", reply), (line, reply)
             assert reply.endswith("\n\n"), (line, reply)
             assert reply.count("\n\n") == 1, (line, reply)
-    assert answered > 15_000
+    assert answered > 6_000
 
 
 def test_a_line_too_long_or_the_end_of_all_lines_ends_nothing_badly():

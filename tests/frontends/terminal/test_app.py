@@ -57,17 +57,6 @@ def test_a_whole_game_is_played_to_its_result(game_name: str, sides: tuple[bool,
     }
 
 
-def test_the_search_takes_the_win_that_a_person_leaves_open():
-    # O threatens a row: X plays elsewhere.
-    talk = TerminalTalk("tic_tac_toe", FIRST, [], 400, opening=MISSED).run()
-    assert talk.moves == [*MISSED, "c3"]
-    assert talk.output[-1] == "O wins."
-
-
-MISSED = ("a1", "a3", "b1", "b3", "c2")
-"""X to a1 and b1, O to a3 and b3; X misses both c1 and c3."""
-
-
 def test_a_wrong_move_is_explained_and_asked_for_again():
     talk = TerminalTalk("tic_tac_toe", BOTH, ["z9", "b2", "b2", "5", " B3 ", "quit"]).run()
     assert talk.moves == ["b2", "b3"]

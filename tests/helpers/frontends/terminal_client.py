@@ -12,14 +12,12 @@ from alphazero.frontends.terminal.app import Terminal
 from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games import Game
-from alphazero.games.game import ONGOING
 from alphazero.games.registry import read_game
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Player
 from alphazero.players.budget import Budget
 from alphazero.players.search_player import SearchPlayer
 from alphazero.players.specs import PlayerSpec
-from alphazero.records.played_game import PlayedGame
 from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
@@ -85,21 +83,13 @@ class TerminalTalk:
         simulations: int = 200,
         *,
         player: PlayerSpec | None = None,
-        opening: Sequence[str] = (),
         stream: Stream | None = None,
     ) -> None:
         self.game: Game = read_game(game_name)
         stream = stream or Stream()
         self.stream, self.output = stream, stream.output
         self.prompts: list[str] = []
-        begun = None
-        if opening:
-            state, actions = self.game.initial_state(), []
-            for name in opening:
-                actions.append(self.game.parse_action(state, name))
-                state = self.game.play(state, actions[-1])
-            begun = PlayedGame(self.game, ("", ""), tuple(actions), ONGOING)
-        self.session = TerminalSession(player or uniform(simulations), self.game, sides, begun)
+        self.session = TerminalSession(player or uniform(simulations), self.game, sides)
         self.terminal = Terminal(self.session, PlainConsole(stream), self._read)
         self._words = words(self) if callable(words) else iter(words)
 

@@ -64,7 +64,7 @@ def new_network(seed: int = 0, **options: Any) -> ResNet:
     return ResNet(GAME.observation_shape, GAME.num_actions, settings, seed)
 
 
-@pytest.mark.parametrize("players", [3, pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("players", [2, pytest.param(None, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("backend", "precision"),
     [*product(("torch", "openvino"), TOLERANCES), ("onnxruntime", "float32")],

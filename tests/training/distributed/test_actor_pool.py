@@ -286,15 +286,6 @@ def test_the_learner_goes_on_until_it_may_not_and_then_waits(tmp_path):
     pool.close()
 
 
-def test_a_network_is_shared_once_however_many_actors(tmp_path):
-    launcher = Launcher(lambda *_: Puppet())
-    pool = pool_of(config_for(tmp_path, workers="{ray: {actors: 5}}"), launcher)
-    for name in ("first", "first", "second", "second", "third"):
-        play(pool, snapshot(name))
-    pool.close()
-    assert launcher.shared == [b"first", b"second", b"third"]
-
-
 # --- deaths --------------------------------------------------------------------------------------
 
 
@@ -568,9 +559,9 @@ def test_an_actor_without_openvino_plays_on_in_its_own_precision(tmp_path):
     assert games[0] == games[1]
 
 
-def test_calibration_positions_are_shared_once_for_all_actors(tmp_path):
+def test_networks_and_calibration_positions_are_shared_once_for_all_actors(tmp_path):
     launcher = Launcher(lambda *_: Puppet())
-    pool = pool_of(config_for(tmp_path), launcher)
+    pool = pool_of(config_for(tmp_path, workers="{ray: {actors: 5}}"), launcher)
     calibrations = np.arange(4, dtype=np.float32)[:, None].repeat(18, 1).reshape(4, 2, 3, 3)
     network_and_calibration = [("a", None), ("a", 1), ("a", 2), ("a", None), ("a", 2), ("b", 3)]
     for name, index in network_and_calibration:
