@@ -58,7 +58,7 @@ def one_torch_thread_per_worker() -> None:
 
 
 @pytest.fixture(scope="session")
-def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished_run(tmp_path_factory) -> Path:
     """The folder of a finished tiny run, which tests only read."""
     from helpers.runs.tiny_run import tiny_config
 
@@ -68,7 +68,7 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def temporary_games(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def temporary_games(monkeypatch) -> Iterator[None]:
     """Unregister at the end the games that a test registers, but for those of the package."""
     from alphazero.games import registry
 
@@ -81,7 +81,7 @@ def temporary_games(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def only_line(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def only_line(capsys) -> Callable[..., str]:
     """Run a command that is a mistake; return the one line of error that it prints."""
     from helpers.commands import error_line, exit_code
 

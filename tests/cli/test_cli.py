@@ -39,12 +39,12 @@ COMMANDS = [
 
 
 @pytest.fixture
-def player(tmp_path: Path) -> Path:
+def player(tmp_path) -> Path:
     return saved_player(tmp_path / "player.safetensors")
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(tmp_path_factory) -> Path:
     """The folder of a finished run."""
     return train(tiny_config(tmp_path_factory.mktemp("runs"), "budget.iterations=1"))
 
@@ -82,7 +82,7 @@ def test_list_has_every_game_with_its_options(capsys):
     ]
 
 
-def test_info_describes_a_checkpoint_or_the_best_player_of_a_run(run: Path, tmp_path, capsys):
+def test_info_describes_a_checkpoint_or_the_best_player_of_a_run(run, tmp_path, capsys):
     settings = dataclasses.replace(TINY, blocks=2, heads="convolutional", global_pooling=2)
     path = saved_player(tmp_path / "player.safetensors", network=settings)
     assert exit_code("info", path) == 0
@@ -111,9 +111,7 @@ def test_train_makes_a_run_under_the_name_of_its_file_and_overrides_win(
 
 
 @pytest.mark.parametrize("budget", [["--simulations", "0"], ["--seconds", "0.01"], []])
-def test_play_searches_as_long_as_its_options_say(
-    player: Path, monkeypatch, capsys, budget: list[str]
-):
+def test_play_searches_as_long_as_its_options_say(player, monkeypatch, capsys, budget: list[str]):
     assert exit_code("play", player, "--side", "none", *budget) == 0
     plays = [line for line in capsys.readouterr().out.splitlines() if " plays " in line]
     assert len(plays) >= 5
@@ -223,9 +221,7 @@ def test_play_takes_any_player_of_a_game_that_is_named(monkeypatch, capsys):
     assert "this player gives no hints" in out
 
 
-def test_match_lets_any_two_players_play_and_saves_what_replay_shows(
-    player: Path, tmp_path, capsys
-):
+def test_match_lets_any_two_players_play_and_saves_what_replay_shows(player, tmp_path, capsys):
     games = tmp_path / "games.jsonl"
     names = f"{player}:simulations=30", "random"
     assert exit_code("match", *names, "--games", 6, "--save", games) == 0
@@ -255,7 +251,7 @@ def test_match_lets_a_checkpoint_play_another_size_of_its_game_and_says_so(tmp_p
     assert capsys.readouterr().out.endswith(f", on {game}\n")
 
 
-def test_match_notes_its_result_in_a_copy_of_the_first_player(player: Path, tmp_path, capsys):
+def test_match_notes_its_result_in_a_copy_of_the_first_player(player, tmp_path, capsys):
     before = player.read_bytes()
     first, second = (tmp_path / f"{name}.safetensors" for name in "12")
     names = f"{player}:simulations=3", "random"
@@ -273,12 +269,12 @@ def test_match_notes_its_result_in_a_copy_of_the_first_player(player: Path, tmp_
     assert player.read_bytes() == before
 
 
-def test_a_result_is_noted_in_checkpoints_alone(player: Path, tmp_path, only_line):
+def test_a_result_is_noted_in_checkpoints_alone(player, tmp_path, only_line):
     line = only_line("match", "random", player, "--games", 2, "--annotate", player)
     assert "--annotate copies a checkpoint, and random is none" in line
 
 
-def test_existing_files_of_another_kind_are_kept(player: Path, tmp_path, only_line):
+def test_existing_files_of_another_kind_are_kept(player, tmp_path, only_line):
     text, games = tmp_path / "text.md", ["--games", 2]
     text.write_text("# Not a game\n")
     for file in (text, player):
@@ -341,7 +337,7 @@ def test_games_are_never_replaced_by_one_that_continues_them(
     assert other.read_text().count("\n") == 1
 
 
-def test_rate_rates_the_checkpoints_of_a_run_and_anchors(run: Path, tmp_path, capsys):
+def test_rate_rates_the_checkpoints_of_a_run_and_anchors(run, tmp_path, capsys):
     folder, table = tmp_path / "kept", tmp_path / "table.csv"
     command = ["rate", run, "random", f"{run}:simulations=0", "--games", 4, "--simulations", 2]
     command += ["--folder", folder, "--csv", table]
@@ -429,7 +425,7 @@ def test_a_run_that_cannot_be_made_is_one_line(tmp_path, monkeypatch, only_line)
 
 
 @pytest.mark.parametrize("method", ["open", "stat"])
-def test_what_may_not_be_read_is_one_line(player: Path, monkeypatch, only_line, method: str):
+def test_what_may_not_be_read_is_one_line(player, monkeypatch, only_line, method: str):
     def refuse(path: Path, *_: Any, **__: Any) -> None:
         raise PermissionError(13, os.strerror(13), str(path))
 
@@ -451,7 +447,7 @@ def test_what_may_not_be_read_is_one_line(player: Path, monkeypatch, only_line, 
     ],
 )
 def test_a_checkpoint_without_its_search_settings_is_no_player(
-    player: Path, search: dict[str, Any] | None, fault: str, only_line
+    player, search: dict[str, Any] | None, fault: str, only_line
 ):
     checkpoint = load_checkpoint(player)
     details = {} if search is None else {"search": search}
@@ -523,7 +519,7 @@ def test_grading_a_game_too_large_to_solve_is_one_line(tmp_path, monkeypatch, on
     assert "more than 1,000 positions" in only_line("grade", player)
 
 
-def test_ctrl_c_at_the_prompt_leaves_with_130(player: Path, monkeypatch, capsys):
+def test_ctrl_c_at_the_prompt_leaves_with_130(player, monkeypatch, capsys):
     def interrupt(_: str) -> str:
         raise KeyboardInterrupt
 
@@ -543,7 +539,7 @@ class Broken(io.RawIOBase):
 
 
 @pytest.mark.parametrize("kind", ["closed", "empty", "broken"])
-def test_play_without_a_terminal_is_one_line(player: Path, monkeypatch, only_line, kind: str):
+def test_play_without_a_terminal_is_one_line(player, monkeypatch, only_line, kind: str):
     broken = io.TextIOWrapper(io.BufferedReader(Broken()))
     monkeypatch.setattr(
         "sys.stdin", {"closed": None, "empty": io.StringIO(), "broken": broken}[kind]
@@ -554,7 +550,7 @@ def test_play_without_a_terminal_is_one_line(player: Path, monkeypatch, only_lin
     )
 
 
-def test_bytes_that_are_no_text_are_answered_like_any_rubbish(player: Path, monkeypatch, capsys):
+def test_bytes_that_are_no_text_are_answered_like_any_rubbish(player, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe\n"), "utf-8"))
     assert exit_code("play", player) == 2
     captured = capsys.readouterr()

@@ -131,7 +131,7 @@ MISTAKES_WITH_GAMES = {
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(tmp_path) -> Path:
     """A folder with files that are wrong, each in its way."""
     (tmp_path / "typo.yaml").write_text(
         "game: {name: nim}\nbudget: {iterations: 1}\nsearch: {num_simulation: 3}\n"
@@ -174,7 +174,7 @@ def check_line(words: str, err: str, message: str) -> None:
     assert all(line.isprintable() and len(line) < 600 for line in lines), (words, err)
 
 
-def test_a_mistake_is_reported_before_anything_is_loaded_or_compiled(home: Path):
+def test_a_mistake_is_reported_before_anything_is_loaded_or_compiled(home):
     for (words, message), answer in zip(MISTAKES.items(), answers(MISTAKES, home), strict=True):
         code, out, err, loaded = answer
         assert (code, out, loaded) == (2, "", []), (words, answer)
@@ -182,7 +182,7 @@ def test_a_mistake_is_reported_before_anything_is_loaded_or_compiled(home: Path)
     assert not (home / "cache").exists()
 
 
-def test_a_wrong_game_or_game_option_is_reported_before_any_other_rules_are_compiled(home: Path):
+def test_a_wrong_game_or_game_option_is_reported_before_any_other_rules_are_compiled(home):
     lines = answers(MISTAKES_WITH_GAMES, home)
     for (words, message), answer in zip(MISTAKES_WITH_GAMES.items(), lines, strict=True):
         code, out, err, loaded = answer

@@ -35,7 +35,7 @@ def command(*words: object) -> Callable[[], int]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory) -> Path:
     """A folder whose name is not ASCII."""
     folder = tmp_path_factory.mktemp("x") / "Zoë ♟ köln"
     folder.mkdir()
@@ -43,12 +43,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def player(folder: Path) -> Path:
+def player(folder) -> Path:
     return Path(shutil.copy(CHECKPOINT, folder / "player.safetensors"))
 
 
 @pytest.fixture(scope="module")
-def game(folder: Path) -> Path:
+def game(folder) -> Path:
     """A file with a game whose players and comments are not ASCII."""
     rules = make_game("tic_tac_toe")
     moves = tuple(rules.parse_action(rules.initial_state(), name) for name in ("b2", "a1"))
@@ -75,7 +75,7 @@ def test_an_output_without_an_encoding_or_none_at_all_is_left_alone():
         assert run_and_report(lambda: print("²")) == 0
 
 
-def test_show_replays_a_game_of_players_with_any_names(game: Path):
+def test_show_replays_a_game_of_players_with_any_names(game):
     assert "Zo? against M?ller" in written_by(command("replay", game))
 
 
@@ -90,7 +90,7 @@ def test_show_replays_a_game_of_players_with_any_names(game: Path):
     ],
     ids=lambda words: words[0],
 )
-def test_a_command_writes_the_name_of_its_player(words: list[str], player: Path):
+def test_a_command_writes_the_name_of_its_player(words: list[str], player):
     assert "Zo? ? k?ln" in written_by(command(*(word.format(player=player) for word in words)))
 
 
@@ -126,7 +126,7 @@ def test_control_characters_of_a_path_never_reach_the_terminal(tmp_path, monkeyp
 
 
 @pytest.mark.integration
-def test_a_run_is_trained_and_examined_in_a_folder_of_any_name(folder: Path):
+def test_a_run_is_trained_and_examined_in_a_folder_of_any_name(folder):
     (folder / "tiny.yaml").write_text(YAML)
     run = folder / "tiny"
     written = written_by(

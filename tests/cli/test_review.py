@@ -22,12 +22,12 @@ GAME = PlayedGame(TIC_TAC_TOE, ("Ann", "Bob"), WON, 1)
 
 
 @pytest.fixture
-def games(tmp_path: Path) -> Path:
+def games(tmp_path) -> Path:
     save_played(tmp_path / "mine.sgf", [GAME, PlayedGame(TIC_TAC_TOE, ("C", "D"), MOVES, 2)])
     return tmp_path / "mine.sgf"
 
 
-def test_it_prints_chances_mistakes_and_accuracies(games: Path, capsys):
+def test_it_prints_chances_mistakes_and_accuracies(games, capsys):
     saved = games.with_name("reviewed.sgf")
     assert exit_code("review", games, "uct:20", "--game", 1, "--save", saved) == 0
     output = capsys.readouterr().out
@@ -46,7 +46,7 @@ def test_it_prints_chances_mistakes_and_accuracies(games: Path, capsys):
     assert read.comments[1].startswith("win rate 50% (value +0.00), then 0%: blunder, better was")
 
 
-def test_without_a_player_the_shipped_one_of_the_game_reviews(games: Path, tmp_path, capsys):
+def test_without_a_player_the_shipped_one_of_the_game_reviews(games, tmp_path, capsys):
     assert exit_code("review", games, "--game", 1) == 0
     assert "6 of 6 positions exact" in capsys.readouterr().out
     game = read_game("nim")
@@ -55,7 +55,7 @@ def test_without_a_player_the_shipped_one_of_the_game_reviews(games: Path, tmp_p
     assert "no shipped player plays nim; name one" in error_line(capsys)
 
 
-def test_every_game_is_reviewed_unless_one_is_named(games: Path, capsys):
+def test_every_game_is_reviewed_unless_one_is_named(games, capsys):
     assert exit_code("review", games, "uct:20") == 0
     output = capsys.readouterr().out
     assert "game 1, Ann" in output
@@ -63,7 +63,7 @@ def test_every_game_is_reviewed_unless_one_is_named(games: Path, capsys):
     assert list(games.parent.iterdir()) == [games], "two reviews at once would disturb each other"
 
 
-def test_ctrl_c_ends_the_searches_and_judges_the_moves_up_to_then(games: Path, capsys, monkeypatch):
+def test_ctrl_c_ends_the_searches_and_judges_the_moves_up_to_then(games, capsys, monkeypatch):
     original, evaluated = Reviewer.evaluate, list[int]()
 
     def evaluate(self: Reviewer, moves: tuple[int, ...]) -> Evaluation:
@@ -93,7 +93,7 @@ def test_ctrl_c_ends_the_searches_and_judges_the_moves_up_to_then(games: Path, c
     ],
 )
 def test_a_mistake_is_reported_in_one_line(
-    games: Path, monkeypatch, only_line, more: list[str], message: str
+    games, monkeypatch, only_line, more: list[str], message: str
 ):
     monkeypatch.chdir(games.parent)
     before = games.read_bytes()

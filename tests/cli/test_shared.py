@@ -14,11 +14,11 @@ FAST = ("--seconds", "0.2")
 
 
 @pytest.fixture
-def player(tmp_path: Path) -> Path:
+def player(tmp_path) -> Path:
     return saved_player(tmp_path / "player.safetensors")
 
 
-def test_a_match_as_an_object(player: Path, capsys):
+def test_a_match_as_an_object(player, capsys):
     (result,) = objects(capsys, "match", player, "random", "--games", 4, "--seed", 3)
     assert result.keys() == documented_keys("match")
     assert result["game"] == "tic_tac_toe"
@@ -41,7 +41,7 @@ def test_the_verdict_of_a_sequential_test_and_forfeits_are_in_the_object(capsys)
     assert all(f"`{key}`" in documented("match") for key in result["forfeits"][0])
 
 
-def test_ratings_as_an_object(player: Path, capsys):
+def test_ratings_as_an_object(player, capsys):
     (result,) = objects(capsys, "rate", player, "random", "--games", 2)
     assert result.keys() == documented_keys("rate")
     assert result["anchor"] == "random"
@@ -62,7 +62,7 @@ def test_grades_get_a_line_each(tmp_path, capsys):
         assert grade["optimal"] / grade["positions"] == grade["share"] < 1
 
 
-def test_a_checkpoint_as_an_object(player: Path, capsys):
+def test_a_checkpoint_as_an_object(player, capsys):
     (result,) = objects(capsys, "info", player)
     assert result.keys() == documented_keys("info")
     assert (result["file"], result["steps"], result["rating"]) == (str(player), 12, 25.0)

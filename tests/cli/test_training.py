@@ -15,7 +15,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
-def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def tiny(tmp_path, monkeypatch) -> None:
     """Go to a folder with the configuration of a tiny run."""
     (tmp_path / "tiny.yaml").write_text(YAML)
     monkeypatch.chdir(tmp_path)

@@ -31,14 +31,14 @@ SHIPPED = sorted(CHECKPOINTS.glob("*.safetensors"))
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sound(tmp_path_factory) -> Path:
     """A finished run with a player that its manifest no longer names; not to be changed."""
     more = ["run.keep_checkpoints=0", "budget.iterations=3"]
     return train(tiny_config(tmp_path_factory.mktemp("sound"), *more))
 
 
 @pytest.fixture
-def run(sound: Path, tmp_path: Path) -> Path:
+def run(sound, tmp_path) -> Path:
     return Path(shutil.copytree(sound, tmp_path / "copy"))
 
 
@@ -63,7 +63,7 @@ def faults_of(path: Path, capsys: Capture) -> list[str]:
     return lines
 
 
-def test_a_sound_run_passes_with_a_count_of_what_was_read(run: Path, capsys):
+def test_a_sound_run_passes_with_a_count_of_what_was_read(run, capsys):
     before = {name: sha256_of(run / name) for name in files_of(run)}
     assert main(["check", str(run)]) == 0
     output = capsys.readouterr().out
@@ -81,7 +81,7 @@ def test_a_sound_run_passes_with_a_count_of_what_was_read(run: Path, capsys):
 
 
 @pytest.mark.parametrize("damage", [flip_bit, cut_in_half, Path.unlink])
-def test_every_damaged_file_is_named(sound: Path, tmp_path, capsys, damage: Callable[[Path], None]):
+def test_every_damaged_file_is_named(sound, tmp_path, capsys, damage: Callable[[Path], None]):
     noticed = tried = 0
     for index, name in enumerate(sorted(verified_files(sound))):
         run = Path(shutil.copytree(sound, tmp_path / str(index)))
@@ -100,7 +100,7 @@ def test_every_damaged_file_is_named(sound: Path, tmp_path, capsys, damage: Call
     assert noticed == tried >= 6
 
 
-def test_all_damaged_files_are_named_at_once(run: Path, capsys):
+def test_all_damaged_files_are_named_at_once(run, capsys):
     # Without a sound configuration nothing else is judged.
     names = sorted(manifest_of(run)["hashes"].keys() - {"config.yaml"})
     for name in names:
@@ -120,7 +120,7 @@ def rehash(run: Path, change: Callable[[dict[str, Any]], object]) -> None:
     path.write_text(json.dumps(content))
 
 
-def test_games_that_are_well_hashed_and_against_the_rules_are_named(run: Path, capsys):
+def test_games_that_are_well_hashed_and_against_the_rules_are_named(run, capsys):
     shard = f"replay/games-{manifest_of(run)['shards'][-1]:06d}.npz"
     shutil.copy(run / manifest_of(run)["unfinished"], run / shard)
     (run / manifest_of(run)["unfinished"]).write_bytes(b"PK, but no archive")
@@ -158,13 +158,13 @@ def replace_best(run: Path) -> None:
     ],
 )
 def test_files_that_do_not_fit_together_are_named(
-    run: Path, capsys, change: Callable[[Path], None], message: str
+    run, capsys, change: Callable[[Path], None], message: str
 ):
     change(run)
     assert message in faults_of(run, capsys)[0]
 
 
-def test_sample_games_as_json_lines_are_replayed(run: Path, capsys):
+def test_sample_games_as_json_lines_are_replayed(run, capsys):
     path = run / "games/gate-000002.jsonl"
     game = make_game("tic_tac_toe")
     records = random_records(game, 3)
@@ -188,7 +188,7 @@ def test_sample_games_as_json_lines_are_replayed(run: Path, capsys):
 
 
 @pytest.mark.parametrize("name", ["nim", "tic_tac_toe:length=2"])
-def test_sample_games_of_another_game_are_named(name: str, run: Path, capsys):
+def test_sample_games_of_another_game_are_named(name: str, run, capsys):
     path = run / "games/gate-000002.jsonl"
     games = [make_game("tic_tac_toe"), read_game(name)]
     records = [random_records(game, 1)[0] for game in games]
@@ -197,13 +197,13 @@ def test_sample_games_of_another_game_are_named(name: str, run: Path, capsys):
     assert line == f"{path}: game 2 is of {name}, but the run's game is tic_tac_toe"
 
 
-def test_left_overs_of_a_kill_are_no_fault(run: Path, capsys):
+def test_left_overs_of_a_kill_are_no_fault(run, capsys):
     (run / "state/.learner.0a1b2c.temporary").write_bytes(b"half a file")
     (run / "replay/games-000099.npz").write_bytes(b"of an iteration that was not published")
     assert main(["check", str(run)]) == 0
 
 
-def test_verifying_writes_nothing_and_needs_no_lock_file(run: Path, capsys, monkeypatch):
+def test_verifying_writes_nothing_and_needs_no_lock_file(run, capsys, monkeypatch):
     (run / "run.lock").unlink()
     before = {name: (run / name).stat().st_mtime_ns for name in files_of(run)}
     opened = os.open
@@ -220,7 +220,7 @@ def test_verifying_writes_nothing_and_needs_no_lock_file(run: Path, capsys, monk
     assert {name: (run / name).stat().st_mtime_ns for name in files_of(run)} == before
 
 
-def test_a_lock_that_may_only_be_read_is_honoured(run: Path, capsys):
+def test_a_lock_that_may_only_be_read_is_honoured(run, capsys):
     (run / "run.lock").chmod(0o444)
     assert main(["check", str(run)]) == 0
     with FileLock(run / "run.lock"):

@@ -512,7 +512,7 @@ BROKEN_NAMES = {
 
 
 @pytest.fixture
-def broken_names(temporary_games: None) -> None:
+def broken_names(temporary_games) -> None:
     """Register broken games while a test runs."""
     for name, game in BROKEN_NAMES.items():
         register(name)(type(game))

@@ -126,7 +126,7 @@ class Take(Nim):
 
 
 def test_a_game_registered_at_run_time_is_found_and_keeps_the_contract(
-    temporary_games: None, monkeypatch
+    temporary_games, monkeypatch
 ):
     names = game_names()
     register("take")(Take)
@@ -139,7 +139,7 @@ def test_a_game_registered_at_run_time_is_found_and_keeps_the_contract(
     assert game_names() == names
 
 
-def test_a_game_that_lacks_a_method_is_refused_with_its_name(temporary_games: None):
+def test_a_game_that_lacks_a_method_is_refused_with_its_name(temporary_games):
     class Mute(LineGame):
         render = Mnk.render
 

@@ -114,12 +114,7 @@ Ask = Callable[..., Answer]
 
 
 @pytest.fixture
-def ask(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    temporary_games: None,
-) -> Iterator[Ask]:
+def ask(tmp_path, monkeypatch, capsys, temporary_games) -> Iterator[Ask]:
     """Run commands where the packages of `tmp_path` are installed."""
 
     def run(*words: str) -> Answer:
@@ -156,7 +151,7 @@ def ask(
     ids=["import", "syntax", "exception", "exit", "object", "register", "taken"],
 )
 def test_a_broken_plug_in_costs_its_own_games_alone(
-    source: str, attribute: str, line: str, reason: str, tmp_path, ask: Ask
+    source: str, attribute: str, line: str, reason: str, tmp_path, ask
 ):
     install(tmp_path, "broken_games", "broken", source, attribute)
     install(tmp_path, "sound_games", "sound", SOUND)
@@ -178,7 +173,7 @@ def test_a_broken_plug_in_costs_its_own_games_alone(
 
 
 @pytest.mark.parametrize("slip", SLIPS)
-def test_a_slip_in_a_rule_is_reported_by_check_with_file_and_line(slip: str, tmp_path, ask: Ask):
+def test_a_slip_in_a_rule_is_reported_by_check_with_file_and_line(slip: str, tmp_path, ask):
     right, wrong, line, reason = SLIPS[slip]
     install(tmp_path, "broken_games", "mine", RULE.replace(right, wrong, 1))
     done = ask("check", "mine")
@@ -236,7 +231,7 @@ def start(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_the_readmes_entry_point_and_yaml_file_are_all_that_a_game_needs(tmp_path, ask: Ask):
+def test_the_readmes_entry_point_and_yaml_file_are_all_that_a_game_needs(tmp_path, ask):
     text = Path(registry.__file__).with_name("README.md").read_text("utf-8")
     (entry,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     (config,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
@@ -252,7 +247,7 @@ def test_the_readmes_entry_point_and_yaml_file_are_all_that_a_game_needs(tmp_pat
 
 @pytest.mark.parametrize("decorator", ["kernel(Signature.play)", "numba.njit"])
 def test_rules_that_do_not_compile_at_first_use_are_reported_in_one_line(
-    decorator: str, tmp_path, ask: Ask
+    decorator: str, tmp_path, ask
 ):
     source = AT_FIRST_USE.replace("DECORATOR", decorator)
     install(tmp_path, "broken_games", "broken", source)

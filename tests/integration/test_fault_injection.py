@@ -117,7 +117,7 @@ CODES = [errno.ENOSPC, errno.EACCES, errno.EROFS]
 
 
 @pytest.fixture(scope="module")
-def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def short(tmp_path_factory) -> Path:
     """A run of two iterations that nothing disturbed."""
     place = tmp_path_factory.mktemp("short")
     assert train_in(place, SHORT) == 0
@@ -152,7 +152,7 @@ def refuse_from(place: Path, call: int, code: int, capsys: Capture) -> str:
     [(41, CODES), *(pytest.param(1, [code], marks=pytest.mark.slow) for code in CODES)],
 )
 def test_a_disk_that_refuses_at_any_call_is_one_line_and_nothing_committed_is_lost(
-    short: Path, tmp_path, capsys, every: int, codes: list[int]
+    short, tmp_path, capsys, every: int, codes: list[int]
 ):
     with pytest.MonkeyPatch.context() as monkeypatch:
         disk = Disk(monkeypatch, code=codes[-1])
@@ -264,7 +264,7 @@ DOORS: dict[str, tuple[Callable[[Patch], None], str]] = {
 
 @pytest.mark.parametrize("what", DOORS)
 def test_what_is_not_finite_is_refused_and_the_last_good_state_goes_on(
-    short: Path, tmp_path, capsys, what: str
+    short, tmp_path, capsys, what: str
 ):
     poison, message = DOORS[what]
     with pytest.MonkeyPatch.context() as monkeypatch:

@@ -118,7 +118,7 @@ class Bench:
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+def bench(tmp_path_factory) -> Bench:
     return Bench(tmp_path_factory.mktemp("mutations"))
 
 
@@ -131,14 +131,14 @@ def report(capsys: pytest.CaptureFixture[str], name: str, run: Run, begin: float
 
 
 @pytest.mark.slow
-def test_all_tests_of_bugs_pass_without_one(bench: Bench):
+def test_all_tests_of_bugs_pass_without_one(bench):
     run = bench.run(tuple(sorted({mutation.test for mutation in MUTATIONS})))
     assert run.verdict == "passed", run.output[-3000:]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
-def test_a_bug_is_noticed(bench: Bench, mutation: Mutation, capsys):
+def test_a_bug_is_noticed(bench, mutation: Mutation, capsys):
     begin = time.monotonic()
     source = (ROOT / "alphazero" / mutation.file).read_text(encoding="utf-8")
     run = bench.attempt(mutation.file, mutation.applied(source), (mutation.test,))
@@ -147,7 +147,7 @@ def test_a_bug_is_noticed(bench: Bench, mutation: Mutation, capsys):
 
 
 @pytest.mark.slow
-def test_most_bugs_made_by_rule_are_noticed(bench: Bench, capsys):
+def test_most_bugs_made_by_rule_are_noticed(bench, capsys):
     """`ALPHAZERO_MUTANTS=seed` draws others; 40 take 37 minutes."""
     seed = int(os.environ.get("ALPHAZERO_MUTANTS", "1"))
     noticed = 0

@@ -266,7 +266,7 @@ def announced(site: Any, host: str, opened: Callable[[], object], token: str) ->
 
 
 @pytest.fixture
-def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def clone(tmp_path, monkeypatch) -> Path:
     """Work where configurations and shipped players lie as in a fresh clone."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "configs").symlink_to(CONFIGS)
@@ -292,7 +292,7 @@ def run_briefly(command: list[str], again: Sequence[str] = ()) -> None:
 
 
 @pytest.mark.parametrize("is_main", [True, False], ids=["main", "others"])
-def test_the_commands_run_in_a_fresh_clone(is_main: bool, clone: Path, monkeypatch, capsys):
+def test_the_commands_run_in_a_fresh_clone(is_main: bool, clone, monkeypatch, capsys):
     """In their order, but that runs are resumed at the end.
 
     Commands of other READMEs that the main one has word for word are not run again.
@@ -333,7 +333,7 @@ def test_matches_with_other_programs_are_played_to_their_end(program: str, monke
 
 
 @each_readme
-def test_the_python_examples_run(path: str, clone: Path, temporary_games: None, monkeypatch):
+def test_the_python_examples_run(path: str, clone, temporary_games, monkeypatch):
     """Those that register a game are what a file in alphazero/games/ holds: the game is sound."""
     monkeypatch.syspath_prepend(clone)
     tiny = ", ".join(f'"{each}"' for each in TINY)

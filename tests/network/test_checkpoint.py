@@ -53,7 +53,7 @@ def player(**changes: Any) -> Checkpoint:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path) -> Path:
     """Where a valid player has been written."""
     save_checkpoint(tmp_path / "step-1.safetensors", player())
     return tmp_path / "step-1.safetensors"
@@ -81,7 +81,7 @@ def forge(path: Path, change: Any) -> None:
     path.write_bytes(tensors_to_bytes(str(path), tensors, texts))
 
 
-def test_a_player_comes_back_exactly(path: Path):
+def test_a_player_comes_back_exactly(path):
     loaded, saved = load_checkpoint(path), player()
     for field in dataclasses.fields(Checkpoint):
         if field.name not in ("weights", "source"):
@@ -101,9 +101,7 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("names", [[], *([name] for name in OPTIONS), list(OPTIONS)])
-def test_a_loaded_network_has_its_options_and_answers_as_the_saved_one(
-    path: Path, names: list[str]
-):
+def test_a_loaded_network_has_its_options_and_answers_as_the_saved_one(path, names: list[str]):
     options = {name: OPTIONS[name] for name in names}
     settings = dataclasses.replace(SETTINGS, blocks=2, **options)
     original = ResNet((3, 6, 7), 7, settings, seed=3).eval()
@@ -117,7 +115,7 @@ def test_a_loaded_network_has_its_options_and_answers_as_the_saved_one(
     assert all(parameter.requires_grad for parameter in network.parameters())
 
 
-def test_a_header_of_other_settings_is_refused_as_of_another_version(path: Path):
+def test_a_header_of_other_settings_is_refused_as_of_another_version(path):
     forge(path, lambda player, _: player["network"].update(squeeze_excitation=0))
     unknown = "its network has the unknown setting 'squeeze_excitation'; it is of another version"
     assert refusal(path) == f"cannot read {path}: {unknown}"
@@ -126,7 +124,7 @@ def test_a_header_of_other_settings_is_refused_as_of_another_version(path: Path)
     assert refusal(path) == f"cannot read {path}: {missing}"
 
 
-def test_training_a_loaded_network_leaves_the_checkpoint_as_it_was(path: Path):
+def test_training_a_loaded_network_leaves_the_checkpoint_as_it_was(path):
     loaded = load_checkpoint(path)
     with torch.no_grad():
         for parameter in loaded.network().parameters():
@@ -136,7 +134,7 @@ def test_training_a_loaded_network_leaves_the_checkpoint_as_it_was(path: Path):
     )
 
 
-def test_a_rating_may_be_unknown_or_whole(path: Path):
+def test_a_rating_may_be_unknown_or_whole(path):
     for rating in (None, 1200, -3.5):
         save_checkpoint(path, player(rating=rating))
         assert load_checkpoint(path).rating == rating
@@ -148,7 +146,7 @@ def test_equal_players_give_equal_files_and_the_hash_returned_is_the_files(tmp_p
     assert len(hashes) == 1
 
 
-def test_the_file_is_plain_safetensors_that_the_library_reads(path: Path):
+def test_the_file_is_plain_safetensors_that_the_library_reads(path):
     tensors = safetensors.torch.load_file(path)
     assert torch.equal(tensors["value_output.weight"], player().weights["value_output.weight"])
     with safetensors.safe_open(path, "pt") as file:
@@ -158,20 +156,20 @@ def test_the_file_is_plain_safetensors_that_the_library_reads(path: Path):
     assert json.loads(metadata["player"])["game"]["name"] == "connect_four"
 
 
-def test_the_hash_is_that_of_the_file_with_zeros_in_its_place(path: Path):
+def test_the_hash_is_that_of_the_file_with_zeros_in_its_place(path):
     data = path.read_bytes()
     digest = parts(data)[0]["__metadata__"]["sha256"].encode()
     assert data.count(digest) == 1
     assert hashlib.sha256(data.replace(digest, b"0" * 64)).hexdigest().encode() == digest
 
 
-def test_a_text_that_looks_like_a_hash_does_not_hide_it(path: Path):
+def test_a_text_that_looks_like_a_hash_does_not_hide_it(path):
     details = {"note": f'"sha256":"{"0" * 64}"'}
     save_checkpoint(path, player(details=details))
     assert load_checkpoint(path).details == details
 
 
-def test_every_flipped_bit_of_the_header_is_noticed(path: Path):
+def test_every_flipped_bit_of_the_header_is_noticed(path):
     data = path.read_bytes()
     header_end = 8 + int.from_bytes(data[:8], "little")
     choice = random.Random(1)
@@ -181,7 +179,7 @@ def test_every_flipped_bit_of_the_header_is_noticed(path: Path):
         refusal(path)
 
 
-def test_a_file_that_is_no_checkpoint_is_refused_with_the_reason(path: Path, tmp_path):
+def test_a_file_that_is_no_checkpoint_is_refused_with_the_reason(path, tmp_path):
     data = path.read_bytes()
     assert "no such file" in refusal(tmp_path / "missing.safetensors")
     assert "is a directory; give the path of a file" in refusal(tmp_path)
@@ -199,7 +197,7 @@ def test_a_file_that_is_no_checkpoint_is_refused_with_the_reason(path: Path, tmp
         assert words in refusal(path)
 
 
-def test_a_file_larger_than_the_limit_is_not_read(path: Path, monkeypatch):
+def test_a_file_larger_than_the_limit_is_not_read(path, monkeypatch):
     monkeypatch.setattr(checkpoint, "FILE_LIMIT", 1000)
     assert "the limit is 1,000" in refusal(path)
 
@@ -215,7 +213,7 @@ def test_a_header_whose_length_begins_like_a_pickle_is_read(tmp_path):
     raise AssertionError("no length of the note gives such a header")
 
 
-def test_a_pickled_file_is_never_opened_by_an_unpickler(path: Path, tmp_path):
+def test_a_pickled_file_is_never_opened_by_an_unpickler(path, tmp_path):
     torch.save(player().weights, tmp_path / "new.pt")
     (tmp_path / "plain.pkl").write_bytes(pickle.dumps({"weights": [1, 2, 3]}))
     torch.save(player().weights, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
@@ -226,7 +224,7 @@ def test_a_pickled_file_is_never_opened_by_an_unpickler(path: Path, tmp_path):
         )
 
 
-def test_a_foreign_safetensors_file_is_refused(path: Path):
+def test_a_foreign_safetensors_file_is_refused(path):
     for metadata, words in (
         (None, "of another program; expected 'alphazero-player'"),
         ({"format": "pt"}, "of format 'pt'; expected 'alphazero-player'"),
@@ -235,7 +233,7 @@ def test_a_foreign_safetensors_file_is_refused(path: Path):
         assert words in refusal(path)
 
 
-def test_another_format_is_refused(path: Path):
+def test_another_format_is_refused(path):
     header, body = parts(path.read_bytes())
     for version in ("1", "3", "9" * 5000, "²", 2):
         header["__metadata__"]["format_version"] = version
@@ -244,7 +242,7 @@ def test_another_format_is_refused(path: Path):
         assert message in refusal(path)
 
 
-def test_weights_that_cannot_be_are_neither_written_nor_read(path: Path):
+def test_weights_that_cannot_be_are_neither_written_nor_read(path):
     variances = [name for name in player().weights if name.endswith("running_var")]
     assert len(variances) == 5, "stem, two in the block, two heads"
     cases = [("value_output.bias", number, "NaN or infinity") for number in (math.nan, math.inf)]
@@ -264,7 +262,7 @@ def test_weights_that_cannot_be_are_neither_written_nor_read(path: Path):
         save_checkpoint(path, player())
 
 
-def test_weights_that_do_not_fit_the_game_are_refused(path: Path):
+def test_weights_that_do_not_fit_the_game_are_refused(path):
     save_checkpoint(path, player(game_options={"rows": 5}))
     assert (
         "it does not fit the game 'connect_four': expected weight 'policy_output.weight' "
@@ -311,9 +309,7 @@ def test_weights_that_do_not_fit_the_game_are_refused(path: Path):
         ("details.losses", 10**400, "0000... is out of range"),
     ],
 )
-def test_a_well_hashed_but_senseless_player_is_refused(
-    path: Path, key: str, value: Any, words: str
-):
+def test_a_well_hashed_but_senseless_player_is_refused(path, key: str, value: Any, words: str):
     section, _, name = key.rpartition(".")
 
     def change(player: dict[str, Any], _: Any) -> None:
@@ -341,7 +337,7 @@ def test_a_well_hashed_but_senseless_player_is_refused(
         ),
     ],
 )
-def test_a_well_hashed_but_malformed_file_is_refused(path: Path, change: Any, words: str):
+def test_a_well_hashed_but_malformed_file_is_refused(path, change: Any, words: str):
     forge(path, change)
     assert words in refusal(path)
 

@@ -48,7 +48,7 @@ def save_player(path: Path, settings: NetworkConfig) -> dict[str, torch.Tensor]:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path) -> Path:
     """A player of Go on 5 x 5."""
     path = tmp_path / "go_5x5.safetensors"
     save_player(path, SETTINGS)
@@ -80,7 +80,7 @@ def check_same_outputs(one: ResNet, other: ResNet, tolerance: float = 1e-4) -> N
         torch.testing.assert_close(twin, output, rtol=tolerance, atol=tolerance)
 
 
-def test_convolutional_heads_take_everything_from_another_size_of_the_board(path: Path):
+def test_convolutional_heads_take_everything_from_another_size_of_the_board(path):
     network = network_of("go", SETTINGS, 2, rows=9, columns=9)
     assert str(start_from(str(path), network, RNG)) == EVERYTHING
     weights = load_checkpoint(path).weights
@@ -88,7 +88,7 @@ def test_convolutional_heads_take_everything_from_another_size_of_the_board(path
         assert torch.equal(tensor, weights[name])
 
 
-def test_dense_heads_are_not_taken_from_another_size_of_the_board(path: Path):
+def test_dense_heads_are_not_taken_from_another_size_of_the_board(path):
     dense = dataclasses.replace(SETTINGS, heads="dense")
     save_player(path, dense)
     network = network_of("go", dense, 2, rows=7, columns=7)
@@ -103,7 +103,7 @@ def test_dense_heads_are_not_taken_from_another_size_of_the_board(path: Path):
             assert torch.equal(tensor, before[name])
 
 
-def test_each_auxiliary_head_is_taken_alone(path: Path):
+def test_each_auxiliary_head_is_taken_alone(path):
     settings = dataclasses.replace(SETTINGS, auxiliary=("ownership", "margin"))
     weights = save_player(path, settings)
     fewer = dataclasses.replace(SETTINGS, auxiliary=("ownership", "short_term_value"))
@@ -116,7 +116,7 @@ def test_each_auxiliary_head_is_taken_alone(path: Path):
         assert torch.equal(tensor, weights[f"auxiliary.ownership.{name}"])
 
 
-def test_of_another_games_network_the_parts_that_fit_are_taken(path: Path):
+def test_of_another_games_network_the_parts_that_fit_are_taken(path):
     """Hex has other planes and no pass, and its network here a wider value head."""
     settings = dataclasses.replace(SETTINGS, value_hidden=7)
     network = network_of("hex", settings, 2)
@@ -129,7 +129,7 @@ def test_of_another_games_network_the_parts_that_fit_are_taken(path: Path):
 
 
 @pytest.mark.parametrize("heads", ["dense", "convolutional"])
-def test_a_larger_network_begins_with_the_answers_of_the_smaller_one(path: Path, heads: str):
+def test_a_larger_network_begins_with_the_answers_of_the_smaller_one(path, heads: str):
     small = dataclasses.replace(SETTINGS, heads=heads, auxiliary=("ownership", "margin"))
     save_player(path, small)
     for filters, words in ((8, "taken: stem"), (13, "8 filters widened to 13; taken: stem")):
@@ -142,7 +142,7 @@ def test_a_larger_network_begins_with_the_answers_of_the_smaller_one(path: Path,
         check_same_outputs(load_checkpoint(path).network(), network, tolerance)
 
 
-def test_a_block_of_another_kind_is_not_taken(path: Path):
+def test_a_block_of_another_kind_is_not_taken(path):
     settings = dataclasses.replace(SETTINGS, global_pooling=0, blocks=1)
     transfer = start_from(str(path), ResNet.of(make_game("go"), settings, None), RNG)
     assert (
@@ -154,7 +154,7 @@ def test_a_block_of_another_kind_is_not_taken(path: Path):
     assert transfer.refused == {"block 2": "of another kind there"}
 
 
-def test_where_nothing_fits_one_line_says_why(path: Path):
+def test_where_nothing_fits_one_line_says_why(path):
     network = ResNet.of(make_game("connect_four"), network_config(filters=6), None)
     with pytest.raises(ConfigError, match=r"nothing of .* fits: taken: nothing; not taken: stem "):
         start_from(str(path), network, RNG)
@@ -196,7 +196,7 @@ def test_a_run_goes_on_from_a_smaller_board_and_resumes_as_any_other(tmp_path, c
     assert received == expected
 
 
-def test_a_run_reads_and_widens_its_initial_checkpoint_once(path: Path, tmp_path, monkeypatch):
+def test_a_run_reads_and_widens_its_initial_checkpoint_once(path, tmp_path, monkeypatch):
     reads = []
 
     def counted(file: Path) -> Checkpoint:

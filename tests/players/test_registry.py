@@ -47,7 +47,7 @@ class CommandSpec(RandomSpec):
 
 
 @pytest.fixture(autouse=True)
-def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+def kinds(monkeypatch) -> None:
     """Two more kinds, as other packages would register them."""
     monkeypatch.setitem(registry.PLAYER_KINDS, "searcher", SearcherSpec)
     monkeypatch.setitem(registry.PLAYER_KINDS, "command", CommandSpec)

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ def restore(_: Game, state: State) -> int:
 
 
 @pytest.fixture(autouse=True)
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def package(tmp_path, monkeypatch) -> Iterator[None]:
     """Install a package that brings agents."""
     (tmp_path / "my_agents.py").write_text(AGENTS)
     metadata = tmp_path / "my_agents-1.5.dist-info"

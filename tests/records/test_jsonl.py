@@ -36,7 +36,7 @@ def played(moves: str, game: Game = TIC_TAC_TOE, **more: Any) -> PlayedGame:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path) -> Path:
     """A file of three games."""
     path = tmp_path / "games.jsonl"
     save_games(
@@ -93,14 +93,14 @@ def test_a_mistyped_game_is_one_line(text: str, message: str):
         read_game(text)
 
 
-def test_a_last_line_that_is_cut_off_costs_only_itself(path: Path, capsys):
+def test_a_last_line_that_is_cut_off_costs_only_itself(path, capsys):
     games = load_games(path)
     path.write_bytes(path.read_bytes()[:-9] + played("a1").to_line().encode()[:40] * 30)
     assert load_games(path) == games[:2]
     assert capsys.readouterr().err.startswith(f"left out: {path}:3: not a game")
 
 
-def test_a_file_of_games_is_recognised_by_its_beginning(path: Path, tmp_path):
+def test_a_file_of_games_is_recognised_by_its_beginning(path, tmp_path):
     assert holds_games(path)
     (tmp_path / "other").write_text('{"format": "another"}\n')
     for other in ("other", "missing", "nul\0", "a" * 300, "."):
@@ -145,7 +145,7 @@ def changed(**changes: Any) -> Callable[[dict[str, Any]], object]:
     ],
 )
 def test_a_line_that_is_no_game_is_named_and_costs_only_itself(
-    path: Path, change: Callable[[dict[str, Any]], object] | bytes, message: str
+    path, change: Callable[[dict[str, Any]], object] | bytes, message: str
 ):
     line = change if isinstance(change, bytes) else b""
     if not isinstance(change, bytes):
@@ -205,7 +205,7 @@ def replayed(path: Path, chosen: int | None = None, typed: str | None = None) ->
     return printed
 
 
-def test_all_games_are_replayed_at_once(path: Path):
+def test_all_games_are_replayed_at_once(path):
     printed = replayed(path)
     heads = [line for line in printed if line.startswith("game ")]
     assert heads == [
@@ -219,7 +219,7 @@ def test_all_games_are_replayed_at_once(path: Path):
     assert printed[-1] == "\n" + TIC_TAC_TOE.render(TIC_TAC_TOE.from_moves(["a1"])) + "\n"
 
 
-def test_a_replay_goes_on_at_each_line_that_is_typed(path: Path):
+def test_a_replay_goes_on_at_each_line_that_is_typed(path):
     def heads(*arguments: Any) -> list[str]:
         return [line[:6] for line in replayed(path, *arguments) if line.startswith("game ")]
 
@@ -230,7 +230,7 @@ def test_a_replay_goes_on_at_each_line_that_is_typed(path: Path):
     assert len([line for line in replayed(path, 1, ",,q") if "." in line[:2]]) == 2
 
 
-def test_the_command_replays_one_game_of_a_file(path: Path, capsys, only_line, monkeypatch):
+def test_the_command_replays_one_game_of_a_file(path, capsys, only_line, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert main(["replay", str(path), "--game", "2"]) == 0
     out = capsys.readouterr().out

@@ -5,7 +5,6 @@ import random
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,7 +60,7 @@ def write_sgf(
 # --- there and back ------------------------------------------------------------------------------
 
 
-def test_our_own_property_may_be_missing() -> None:
+def test_our_own_property_may_be_missing():
     for spelling, other in (("hex:size=6,swap=1", 6), ("othello", 1), ("gomoku:rows=15", 4)):
         game = read_game(spelling)
         actions = random_game(game, other)
@@ -71,7 +70,7 @@ def test_our_own_property_may_be_missing() -> None:
         assert actions_of(read_sgf(bare)) == actions
 
 
-def test_go_rules_are_written_by_the_names_that_other_programs_know() -> None:
+def test_go_rules_are_written_by_the_names_that_other_programs_know():
     for rules, superko, suicide in (("Chinese", 1, 0), ("Tromp-Taylor", 1, 1), ("NZ", 2, 1)):
         game = make_game("go", superko=superko, suicide=suicide, komi_half_points=13)
         text = write_sgf(game, [])
@@ -81,7 +80,7 @@ def test_go_rules_are_written_by_the_names_that_other_programs_know() -> None:
     assert game_of(read_sgf("(;SZ[9])")) == make_game("go", komi_half_points=0)
 
 
-def test_suicide_is_written_as_the_point_where_it_happens() -> None:
+def test_suicide_is_written_as_the_point_where_it_happens():
     game = read_game("go:rows=2,columns=3,suicide=1")
     state = game.initial_state()
     actions = []
@@ -91,17 +90,17 @@ def test_suicide_is_written_as_the_point_where_it_happens() -> None:
     assert write_sgf(game, actions).endswith("\n;B[ab];W[bb];B[];W[ba];B[aa])\n")
 
 
-def test_handicap_stones_are_set_up() -> None:
+def test_handicap_stones_are_set_up():
     record = read_sgf("(;SZ[5]AB[aa:ba][cc];W[dd])")
     assert actions_of(record, read_game("go:rows=5,columns=5")) == [0, 25, 1, 25, 12, 18]
 
 
-def test_stones_of_both_colours_are_set_up_in_turn() -> None:
+def test_stones_of_both_colours_are_set_up_in_turn():
     record = read_sgf("(;GM[11]SZ[5]AB[a1][c3]AW[b2];W[d4])")
     assert actions_of(record) == [0, 6, 12, 18]
 
 
-def test_a_move_out_of_turn_follows_a_pass_where_there_is_one() -> None:
+def test_a_move_out_of_turn_follows_a_pass_where_there_is_one():
     assert actions_of(read_sgf("(;SZ[5];W[aa];W[bb])")) == [25, 0, 25, 6]
     assert actions_of(read_sgf("(;GM[11]SZ[5];B[a1];B[b2])")) == [0]
     # Othello's forced wait may be left out.
@@ -115,13 +114,13 @@ def test_a_move_out_of_turn_follows_a_pass_where_there_is_one() -> None:
 # --- Hex and Othello as others write them ---------------------------------------------------------
 
 
-def test_othello_is_read_with_letters_or_numbers_and_its_first_four_discs() -> None:
+def test_othello_is_read_with_letters_or_numbers_and_its_first_four_discs():
     record = read_sgf("(;GM[2]SZ[8]AB[ed][de]AW[dd][ee];B[dc];W[C3];B[c4])")
     assert actions_of(record) == [19, 18, 26]
     assert game_of(record) == make_game("othello")
 
 
-def test_hex_is_read_as_hexgui_and_little_golem_write_it() -> None:
+def test_hex_is_read_as_hexgui_and_little_golem_write_it():
     for moves in (";B[a3];W[swap-pieces];B[D11]", ";B[ac];W[swap];B[dk]"):
         record = read_sgf(f"(;FF[4]GM[11]SZ[11]{moves})")
         assert record.moves == [(0, 22), (1, SWAP), (0, 113)]
@@ -131,9 +130,7 @@ def test_hex_is_read_as_hexgui_and_little_golem_write_it() -> None:
 
 
 @pytest.mark.parametrize("word", ["swap-sides", "swap-pieces"])
-def test_swapped_sides_are_the_same_game_with_the_winner_of_the_stones_on_the_board(
-    word: str,
-) -> None:
+def test_swapped_sides_are_the_same_game_with_the_winner_of_the_stones_on_the_board(word: str):
     """The stones are those of a game without a swap, where the players have changed colours."""
     plain, swapped = make_game("hex", size=4), make_game("hex", size=4, swap=1)
     root = "AP[HexGui:0.9.GIT]" if word == "swap-pieces" else "AP[HexGui:0.10]"
@@ -157,7 +154,7 @@ def test_swapped_sides_are_the_same_game_with_the_winner_of_the_stones_on_the_bo
 
 
 @pytest.mark.parametrize("spelling", ["gomoku:rows=7,columns=7", "go:rows=9,suicide=1", "othello"])
-def test_sgfmill_reads_the_same_game(spelling: str) -> None:
+def test_sgfmill_reads_the_same_game(spelling: str):
     sgf: Any = pytest.importorskip("sgfmill.sgf")
     game = read_game(spelling)
     size = game.observation_shape[1]
@@ -182,7 +179,7 @@ def test_sgfmill_reads_the_same_game(spelling: str) -> None:
         assert read == [("bw"[ply % 2], action) for ply, action in enumerate(actions)]
 
 
-def test_sgfmill_writes_what_we_read() -> None:
+def test_sgfmill_writes_what_we_read():
     sgf: Any = pytest.importorskip("sgfmill.sgf")
     rng = random.Random(6)
     for size in (2, 9, 13, 19):
@@ -211,7 +208,7 @@ GNU_GO = shutil.which("gnugo", path=f"/usr/games:{os.environ.get('PATH', '')}")
 
 
 @pytest.mark.skipif(not GNU_GO, reason="no GNU Go")
-def test_gnu_go_sees_the_same_board_in_what_we_write(tmp_path: Path) -> None:
+def test_gnu_go_sees_the_same_board_in_what_we_write(tmp_path):
     game = read_game("go:rows=7,columns=7")
     for seed in range(3):
         actions = random_game(game, seed)[:60]
@@ -236,13 +233,13 @@ def test_gnu_go_sees_the_same_board_in_what_we_write(tmp_path: Path) -> None:
 # --- the form ------------------------------------------------------------------------------------
 
 
-def test_the_main_line_takes_the_first_branch_at_every_fork() -> None:
+def test_the_main_line_takes_the_first_branch_at_every_fork():
     record = read_sgf("junk ( ;SZ[3:2]C[a \\] (;B\\] ](;B[aa](;W[bb];B[])(;W[cb]))(;B[ca])) more")
     assert (record.rows, record.columns, record.number) == (2, 3, "1")
     assert record.moves == [(0, 0), (1, 4), (0, PASS)]
 
 
-def test_small_letters_of_old_names_and_escaped_ends_of_lines_do_not_count() -> None:
+def test_small_letters_of_old_names_and_escaped_ends_of_lines_do_not_count():
     record = read_sgf("(;GaMe[1]SiZe[5];Black[aa]Comment[one \\\ntwo\\\\])")
     assert (record.moves, record.comments) == ([(0, 0)], ["one two\\"])
 
@@ -262,7 +259,7 @@ def test_small_letters_of_old_names_and_escaped_ends_of_lines_do_not_count() -> 
         ("(;SZ[2]AB[aa][ab][ba][bb])", "the stones cannot be set up (AB, AW): "),
     ],
 )
-def test_a_file_without_a_game_of_ours_is_refused_in_one_line(text: str, message: str) -> None:
+def test_a_file_without_a_game_of_ours_is_refused_in_one_line(text: str, message: str):
     with pytest.raises(GameError) as error:
         actions_of(read_sgf(text))
     reason = str(error.value)
@@ -328,7 +325,7 @@ def loaded(text: str | bytes) -> tuple[PlayedGame, list[str]]:
         ("(;SZ[5];B[aa];W[];W[])", "A5 pass pass", ""),
     ],
 )
-def test_a_file_is_read_as_far_as_it_goes(text: str, moves: str, warning: str) -> None:
+def test_a_file_is_read_as_far_as_it_goes(text: str, moves: str, warning: str):
     played, warnings = loaded(text)
     assert " ".join(played.moves()) == moves
     assert warning in "\n".join(warnings)
@@ -354,7 +351,7 @@ def test_a_file_is_read_as_far_as_it_goes(text: str, moves: str, warning: str) -
         ("65000", 0, False),
     ],
 )
-def test_komi_is_understood_as_servers_write_it(number: str, komi: float, is_clear: bool) -> None:
+def test_komi_is_understood_as_servers_write_it(number: str, komi: float, is_clear: bool):
     for name in ("KM", "KO"):
         played, warnings = loaded(f"(;SZ[9]{name}[{number}];B[aa])")
         assert played.game.options["komi_half_points"] == 2 * komi
@@ -371,7 +368,7 @@ def test_komi_is_understood_as_servers_write_it(number: str, komi: float, is_cle
         ('koSITUATIONALscoreAREAtaxNONEsui1 {"ko":"SITUATIONAL","suicide":true}', 2, 1),
     ],
 )
-def test_rules_are_known_by_any_spelling(names: str, superko: int, suicide: int) -> None:
+def test_rules_are_known_by_any_spelling(names: str, superko: int, suicide: int):
     for name in names.split():
         played, warnings = loaded(f"(;SZ[9]RU[{name.replace(';', ' ')}];B[aa])")
         options = played.game.options
@@ -388,7 +385,7 @@ def test_rules_are_known_by_any_spelling(names: str, superko: int, suicide: int)
         ('{"ko":"SIMPLE","scoring":"TERRITORY","suicide":false}', 0),
     ],
 )
-def test_rules_that_count_territory_are_replaced_with_a_warning(rules: str, superko: int) -> None:
+def test_rules_that_count_territory_are_replaced_with_a_warning(rules: str, superko: int):
     text = f"(;SZ[5]RU[{rules}];B[aa])"
     played, warnings = loaded(text)
     assert played.game.options["superko"] == superko
@@ -400,7 +397,7 @@ def test_rules_that_count_territory_are_replaced_with_a_warning(rules: str, supe
     assert not loaded(f"(;GM[2]RU[{rules}];B[d3])")[1]
 
 
-def test_a_move_that_the_rules_forbid_is_replayed_under_lenient_ones() -> None:
+def test_a_move_that_the_rules_forbid_is_replayed_under_lenient_ones():
     suicide = ";B[ba];W[ee];B[bb];W[ed];B[ac];W[aa];B[de];W[ab];B[dd]"
     played, warnings = loaded(f"(;SZ[5]RU[New Zealand]{suicide})")
     assert (len(played.actions), warnings) == (9, [])
@@ -433,7 +430,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("encoding", NAMES)
-def test_names_are_read_in_any_encoding_and_kept_on_saving(encoding: str, tmp_path: Path) -> None:
+def test_names_are_read_in_any_encoding_and_kept_on_saving(encoding: str, tmp_path):
     sgf: Any = pytest.importorskip("sgfmill.sgf")
     path, name = tmp_path / "a.sgf", NAMES[encoding]
     for declared in (f"CA[{encoding}]", "", "CA[zip]", "CA[no such]"):
@@ -448,7 +445,7 @@ def test_names_are_read_in_any_encoding_and_kept_on_saving(encoding: str, tmp_pa
             assert sgf.Sgf_game.from_bytes(path.read_bytes()).get_player_name("b") == name
 
 
-def test_a_name_that_ends_within_a_character_costs_no_move() -> None:
+def test_a_name_that_ends_within_a_character_costs_no_move():
     for text in (
         b"(;CA[GBK]SZ[9]PB[\xcd\xf5\xcd];B[ee];W[cc])",
         b"(;SZ[9]PB[\xe6\xb3\xa8\xe5\x86\x8c\xe7];B[ee];W[cc])",
@@ -457,7 +454,7 @@ def test_a_name_that_ends_within_a_character_costs_no_move() -> None:
     assert loaded(text)[0].players[0] == "注册\ufffd"
 
 
-def test_every_comment_is_kept() -> None:
+def test_every_comment_is_kept():
     text = "(;SZ[5]C[a]C[b];C[c];B[aa]C[d]C[e];C[f];W[];B[]C[g];W[]C[h])"
     record = read_sgf(text)
     assert record.remark == "a\nb\nc"
@@ -465,7 +462,7 @@ def test_every_comment_is_kept() -> None:
     assert from_sgf(record).comments == ("d e f", "", "g h")
 
 
-def test_little_golem_lets_white_begin_and_leaves_the_game_out() -> None:
+def test_little_golem_lets_white_begin_and_leaves_the_game_out():
     game = make_game("hex", size=5)
     for seed in range(8):
         actions = random_game(game, seed)[:-1]
@@ -482,7 +479,7 @@ def test_little_golem_lets_white_begin_and_leaves_the_game_out() -> None:
     assert swapped.moves() == ["a2", "swap"]
 
 
-def test_whatever_is_read_is_a_game_or_a_reported_mistake() -> None:
+def test_whatever_is_read_is_a_game_or_a_reported_mistake():
     rng = random.Random(3)
     sound = [
         "(;GM[1]SZ[5]KM[6.5]AB[aa][bb];W[cc](;B[dd]C[x\\]];W[])(;B[ee]))",
@@ -511,7 +508,7 @@ def test_whatever_is_read_is_a_game_or_a_reported_mistake() -> None:
     assert min(counts.values()) > 100
 
 
-def test_deep_and_long_files_are_read_without_recursion() -> None:
+def test_deep_and_long_files_are_read_without_recursion():
     many = 3 * sys.getrecursionlimit()
     assert read_sgf("(;B[]" * many + ")" * many).moves == [(0, PASS)] * many
     text = "(;SZ[5]" + "(;B[])" * many + "C[" + "\\]" * many + "])"

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.commands import OnlyLine
 from helpers.frontends.terminal_client import Stream
 from helpers.runs.tiny_run import tiny_config
 
@@ -82,15 +81,13 @@ def random_games(game: Game, count: int) -> list[PlayedGame]:
         ("tic_tac_toe", "a1 b1 c1 b2 a2 c2 b3 a3 c3", "0"),
     ],
 )
-def test_results_are_written_in_points_where_there_are_any(
-    game: str, moves: str, result: str
-) -> None:
+def test_results_are_written_in_points_where_there_are_any(game: str, moves: str, result: str):
     played = played_in(read_game(game), *moves.split())
     assert played.outcome != ONGOING
     assert read_sgf(to_sgf(played)).result == result
 
 
-def test_othello_is_won_by_the_discs_that_lie_there() -> None:
+def test_othello_is_won_by_the_discs_that_lie_there():
     game = read_game("othello:size=4")
     results = set()
     for played in random_games(game, 20):
@@ -101,7 +98,7 @@ def test_othello_is_won_by_the_discs_that_lie_there() -> None:
     assert len(results) > 3
 
 
-def test_what_is_written_is_what_is_read_and_what_is_written_again(tmp_path: Path) -> None:
+def test_what_is_written_is_what_is_read_and_what_is_written_again(tmp_path):
     rng = np.random.default_rng(7)
     for spelling in GAMES:
         game = read_game(spelling)
@@ -156,7 +153,7 @@ def test_what_is_written_is_what_is_read_and_what_is_written_again(tmp_path: Pat
 )
 def test_names_and_result_of_another_program_are_written_as_they_were_read(
     result: str, outcome: int
-) -> None:
+):
     header = f"PB[Kim]PW[Lee 9p]RE[{result}]"
     for moves, end in ((";B[bb];W[];B[]", outcome), (";B[bb]", outcome)):
         played = from_sgf(read_sgf(f"(;SZ[3]KM[0]{header}{moves})"))
@@ -171,16 +168,14 @@ def test_names_and_result_of_another_program_are_written_as_they_were_read(
     ("text", "message"),
     [("", "SGF: no game in it"), ("(;GM[3])", "game 1: SGF: unknown game 3 (GM)")],
 )
-def test_a_file_that_is_no_sgf_is_refused_in_one_line(
-    tmp_path: Path, only_line: OnlyLine, text: str, message: str
-) -> None:
+def test_a_file_that_is_no_sgf_is_refused_in_one_line(tmp_path, only_line, text: str, message: str):
     path = tmp_path / "game.sgf"
     path.write_text(text)
     for command in (["replay", path], ["play", "random", "--from", path]):
         assert only_line(*command).startswith(f"error: {path}: {message}")
 
 
-def test_what_cannot_be_read_costs_only_itself_and_a_line(tmp_path: Path, capsys: Capture) -> None:
+def test_what_cannot_be_read_costs_only_itself_and_a_line(tmp_path, capsys):
     path = tmp_path / "games.sgf"
     games = ["(;SZ[3];B[aa]", "(;GM[3]SZ[3];B[aa])", "(;SZ[3];B[bb];W[bb])", "(;AZ[\x1b]SZ[3])"]
     path.write_text("\ufeff" + "\n".join(games) + "(;SZ[3];B[cc")
@@ -202,7 +197,7 @@ def test_what_cannot_be_read_costs_only_itself_and_a_line(tmp_path: Path, capsys
 # --- comments ------------------------------------------------------------------------------------
 
 
-def test_a_comment_has_the_win_rate_the_value_and_the_policy() -> None:
+def test_a_comment_has_the_win_rate_the_value_and_the_policy():
     state, policy = HEX.initial_state(), np.array([0, 0.25, 0, 0, 0.61, 0, 0, 0.138, 0.002])
     assert search_comment(HEX, state, 4, 0.42, policy) == (
         "win rate 71% (value +0.42), policy 61%; else b1 25%, b3 14%"
@@ -216,7 +211,7 @@ def test_a_comment_has_the_win_rate_the_value_and_the_policy() -> None:
         assert value_in(comment) is None
 
 
-def test_only_moves_of_players_who_search_have_comments() -> None:
+def test_only_moves_of_players_who_search_have_comments():
     actions = np.array([0, 4, 8], np.int32)
     values, policies = np.array([0.0, 0.5, -0.5], np.float32), Policies.of(np.eye(9)[actions])
     for players, opening in (((0, 1), 1), ((1, 0), 0)):
@@ -234,7 +229,7 @@ def test_only_moves_of_players_who_search_have_comments() -> None:
 
 
 @pytest.mark.parametrize("count", ["four", "-1", "9" * 5000, "²", ""])
-def test_a_comment_of_another_program_does_not_count_as_an_opening(count: str) -> None:
+def test_a_comment_of_another_program_does_not_count_as_an_opening(count: str):
     text = f"(;GM[11]SZ[3]C[Moves drawn at random to open it: {count}.];B[a1])"
     assert from_sgf(read_sgf(text)).opening == 0
 
@@ -254,7 +249,7 @@ def talk(words: str, save: Path | None = None) -> tuple[str, TerminalSession]:
     return "\n".join(stream.output), session
 
 
-def test_games_are_saved_with_the_visits_of_the_players_search(tmp_path: Path) -> None:
+def test_games_are_saved_with_the_visits_of_the_players_search(tmp_path):
     path = tmp_path / "my game.sgf"
     output, session = talk(
         f"save {path},b2,save,save {path},new,b2,undo,c2", save=tmp_path / "all.sgf"
@@ -280,15 +275,13 @@ def test_games_are_saved_with_the_visits_of_the_players_search(tmp_path: Path) -
     assert second.moves()[0] == "c2"
 
 
-def test_a_file_that_cannot_be_written_is_reported_and_the_game_goes_on(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported_and_the_game_goes_on(tmp_path):
     output, session = talk(f"b2,save {tmp_path},save {tmp_path / 'no' / 'a.sgf'},save \0")
     assert output.count("cannot write ") == 3
     assert len(session.played()[0].actions) == 2
 
 
-def test_a_record_is_gone_on_with(
-    tmp_path: Path, monkeypatch: Patch, capsys: Capture, only_line: OnlyLine
-) -> None:
+def test_a_record_is_gone_on_with(tmp_path, monkeypatch, capsys, only_line):
     path, saved = tmp_path / "a.sgf", tmp_path / "b.sgf"
     save_played(path, [played_in(HEX, "a1", "b2", "c1", comments=("one", "", "three"))])
     monkeypatch.setattr("sys.stdin", io.StringIO("b1\nquit\n"))
@@ -308,7 +301,7 @@ def test_a_record_is_gone_on_with(
         assert message in only_line("play", "random", *options)
 
 
-def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path: Path) -> None:
+def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path):
     path = tmp_path / "a.sgf"
     path.write_text("(;GM[1]SZ[5]KM[6.5];B[aa];W[];B[bb])")
     go = read_game("go:rows=5,columns=5")
@@ -332,9 +325,7 @@ def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path: Path
 # --- matches, self-play, show --------------------------------------------------------------------
 
 
-def test_a_match_is_saved_as_sgf_and_shown_step_by_step(
-    tmp_path: Path, capsys: Capture, monkeypatch: Patch
-) -> None:
+def test_a_match_is_saved_as_sgf_and_shown_step_by_step(tmp_path, capsys, monkeypatch):
     path = tmp_path / "games.sgf"
     game = ["--game", "hex:size=3", "--games", "2", "--opening-moves", "1"]
     assert main(["match", "uct:simulations=30", "random", *game, "--save", str(path)]) == 0
@@ -356,9 +347,7 @@ def test_a_match_is_saved_as_sgf_and_shown_step_by_step(
 
 
 @pytest.mark.integration
-def test_self_play_and_the_gate_leave_their_games_as_sgf_with_search_comments(
-    tmp_path: Path,
-) -> None:
+def test_self_play_and_the_gate_leave_their_games_as_sgf_with_search_comments(tmp_path):
     folder = train(tiny_config(tmp_path, "budget.iterations=2", "gate.opening_moves=1"))
     for name, players in (("selfplay", {"best"}), ("gate", {"best", "challenger"})):
         path = folder / "games" / f"{name}-000002.sgf"
@@ -372,7 +361,7 @@ def test_self_play_and_the_gate_leave_their_games_as_sgf_with_search_comments(
     assert not game.comments[0], "the opening's moves are random"
 
 
-def test_a_comment_cannot_command_the_terminal(tmp_path: Path, capsys: Capture) -> None:
+def test_a_comment_cannot_command_the_terminal(tmp_path, capsys):
     path = tmp_path / "a.sgf"
     path.write_text("(;GM[11]SZ[3]PB[\x1b[2J\\]];B[a1]C[a\n\x1b[31mb\tc])")
     assert main(["replay", str(path)]) == 0

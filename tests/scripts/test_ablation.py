@@ -25,7 +25,7 @@ def tiny_ablation(folder: Path, *variant: str) -> Ablation:
 
 
 @pytest.fixture
-def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_this_process(monkeypatch) -> None:
     """Train in this process: the start of another takes seconds."""
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:

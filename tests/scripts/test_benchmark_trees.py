@@ -24,13 +24,13 @@ class Clock:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock(monkeypatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(benchmark_trees, "time", made)
     return made
 
 
-def test_a_device_answers_after_its_latency_and_one_batch_after_the_other(clock: Clock):
+def test_a_device_answers_after_its_latency_and_one_batch_after_the_other(clock):
     device = PacedDevice(1000, 0.3)
     device.wait_for(100)
     assert clock.now == pytest.approx(0.3, abs=1e-4)  # the latency outlasts 100 / 1000

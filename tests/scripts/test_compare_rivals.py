@@ -2,7 +2,6 @@
 
 import itertools
 import sys
-from pathlib import Path
 
 import compare_rivals
 import numpy as np
@@ -29,7 +28,7 @@ budget: {iterations: 1}
 
 
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
+def config(tmp_path, monkeypatch) -> Config:
     """A small configuration in place of the shipped one."""
     path = tmp_path / "small.yaml"
     path.write_text(SMALL)
@@ -75,14 +74,14 @@ def test_openspiel_is_measured_in_a_process_of_its_own(monkeypatch, capsys):
     assert all(float(rows[name][2].split(" ")[0]) > 0 for name in compare_rivals.OURS)
 
 
-def test_mctx_plays_and_counts_the_root_too(config: Config):
+def test_mctx_plays_and_counts_the_root_too(config):
     for package in compare_rivals.PACKAGES["mctx + pgx"]:
         pytest.importorskip(package)
     steps = mctx_selfplay(config, 4, 0)
     assert list(itertools.islice(steps, 45)) == [(4 * 8, 4 * 9)] * 45  # longer than a game
 
 
-def test_the_network_in_jax_answers_as_in_torch(config: Config):
+def test_the_network_in_jax_answers_as_in_torch(config):
     jax = pytest.importorskip("jax")
     network = ResNet((2, 6, 7), 7, config.network, 1)
     for block in network.tower:

@@ -31,7 +31,7 @@ class Known:
 
 
 @pytest.fixture(autouse=True)
-def strengths(monkeypatch: pytest.MonkeyPatch) -> None:
+def strengths(monkeypatch) -> None:
     """Let the settings hold their strength as their temperature."""
     monkeypatch.setattr(
         measure_levels, "settings_at", lambda strength, _: LevelSettings(0, strength)

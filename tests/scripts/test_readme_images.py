@@ -25,7 +25,7 @@ SHIPPED = ROOT / "checkpoints" / "tic_tac_toe.safetensors"
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(tmp_path_factory) -> Path:
     """Return a folder with an untrained-looking network, one half as sure, and the shipped one."""
     folder = tmp_path_factory.mktemp("runs") / "tic_tac_toe"
     folder.mkdir()
@@ -41,7 +41,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_series_shows_the_policy_and_the_value_of_each_network(run: Path):
+def test_a_series_shows_the_policy_and_the_value_of_each_network(run):
     svg = draw_series(run, "a1 b2 c3").svg("series", DARK)
     written = [
         each.text for each in ElementTree.fromstring(svg).iter() if each.tag.endswith("text")
@@ -101,7 +101,7 @@ def test_the_figure_of_a_run_shows_its_finite_curves_and_intervals(tmp_path):
     assert min(map(float, re.findall(r"font(?:-size)?: ([\d.]+)px", svg))) >= 8
 
 
-def test_the_script_writes_both_kinds_of_picture(run: Path, tmp_path, monkeypatch):
+def test_the_script_writes_both_kinds_of_picture(run, tmp_path, monkeypatch):
     for name in ("a.svg", "a.png"):
         options = ["series", str(run), "--moves=a1", f"--save={tmp_path / name}"]
         monkeypatch.setattr(sys, "argv", ["readme_images.py", *options])

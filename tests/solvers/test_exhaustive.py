@@ -47,13 +47,13 @@ def solution() -> SolvedPositions:
 # Exact answers
 
 
-def test_tic_tac_toe_is_a_draw_and_its_first_position_comes_first(solution: SolvedPositions):
+def test_tic_tac_toe_is_a_draw_and_its_first_position_comes_first(solution):
     assert solution.states[0].tolist() == TIC_TAC_TOE.initial_state().tolist()
     assert solution.values[0] == 0
     assert solution.optimal[0].all()  # every first move draws
 
 
-def test_every_answer_is_that_of_a_plain_minimax(solution: SolvedPositions):
+def test_every_answer_is_that_of_a_plain_minimax(solution):
     for state, value, optimal in zip(
         solution.states, solution.values, solution.optimal, strict=True
     ):
@@ -67,7 +67,7 @@ def test_every_answer_is_that_of_a_plain_minimax(solution: SolvedPositions):
         assert optimal.tolist() == expected
 
 
-def test_every_unfinished_position_is_there_once_for_each_last_move(solution: SolvedPositions):
+def test_every_unfinished_position_is_there_once_for_each_last_move(solution):
     # Walked here by plain rules: the boards that plain_value met, and who moved last.
     reached, boards = {("." * 9, -1)}, ["." * 9]
     seen = set(boards)
@@ -157,7 +157,7 @@ class TablePlayer(Player):
 @pytest.mark.parametrize(("num_games", "workers"), [(1, 1), (50, 2), (20_000, 3)])
 @pytest.mark.parametrize("worst", [False, True])
 def test_moves_are_graded_as_plain_minimax_has_them(
-    solution: SolvedPositions, num_games: int, workers: int, worst: bool
+    solution, num_games: int, workers: int, worst: bool
 ):
     """Of a player that knows all answers, and of one that plays its first wrong move if any."""
     shown: list[int] = []
@@ -183,7 +183,7 @@ def test_moves_are_graded_as_plain_minimax_has_them(
     assert sum(shown) == count
 
 
-def test_a_mistake_is_drawn_with_what_was_played_and_what_was_right(solution: SolvedPositions):
+def test_a_mistake_is_drawn_with_what_was_played_and_what_was_right(solution):
     state = TIC_TAC_TOE.parse("X X .\nO O .\n. . .")
     one = SolvedPositions(state[None], np.array([1]), worth_of(2))
     answers = SolvedPositions(state[None], np.array([1]), worth_of(8))
@@ -192,7 +192,7 @@ def test_a_mistake_is_drawn_with_what_was_played_and_what_was_right(solution: So
     assert result.first_mistake == f"{TIC_TAC_TOE.render(state)}\nplayed c1; optimal: c3"
 
 
-def test_a_random_player_gets_the_share_that_chance_gives(solution: SolvedPositions):
+def test_a_random_player_gets_the_share_that_chance_gives(solution):
     generators = iter(np.random.default_rng(4).spawn(20))
     chances = solution.optimal.sum(axis=1) / (solution.states[:, CELLS:] == 0).sum(axis=1)
     expected = chances.mean()

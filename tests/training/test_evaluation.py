@@ -3,8 +3,6 @@
 Letters: n positions, A actions.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from helpers.games import TIC_TAC_TOE
@@ -179,7 +177,7 @@ def test_a_game_without_known_answers_is_refused(tmp_path):
 
 
 def test_measuring_draws_its_curves_and_changes_nothing_that_is_learned(
-    tmp_path, monkeypatch, finished_run: Path
+    tmp_path, monkeypatch, finished_run
 ):
     monkeypatch.setattr(evaluation, "GAMES", 2)
     openings: list[list[Pairing]] = []

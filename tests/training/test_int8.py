@@ -164,7 +164,7 @@ def results_of(run: Path) -> dict[str, object]:
 
 
 @pytest.fixture(scope="module")
-def run_in_int8(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run_in_int8(tmp_path_factory) -> Path:
     """The folder of a run that takes int8 whatever the check says."""
     with pytest.MonkeyPatch.context() as patch:
         set_limits(patch, 0, 2)
@@ -172,7 +172,7 @@ def run_in_int8(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @needs_openvino
-def test_a_run_in_int8_resumes_to_the_very_same_files(run_in_int8: Path, tmp_path, monkeypatch):
+def test_a_run_in_int8_resumes_to_the_very_same_files(run_in_int8, tmp_path, monkeypatch):
     options = [*NEWEST, INT8]
     set_limits(monkeypatch, 0, 2)
     broken = loop.train(tiny_config(tmp_path, *options, "budget.iterations=2"))
@@ -186,7 +186,7 @@ def test_a_run_in_int8_resumes_to_the_very_same_files(run_in_int8: Path, tmp_pat
 
 @needs_openvino
 def test_a_run_whose_limits_nothing_keeps_plays_as_without_int8_and_says_so(
-    run_in_int8: Path, tmp_path, capsys, monkeypatch
+    run_in_int8, tmp_path, capsys, monkeypatch
 ):
     set_limits(monkeypatch, 1, 0)
     refused = loop.train(tiny_config(tmp_path / "refused", *NEWEST, INT8))

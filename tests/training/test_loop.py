@@ -166,7 +166,7 @@ CASES: dict[str, Case] = {
 
 
 @pytest.fixture(scope="module")
-def defaults(tmp_path_factory: pytest.TempPathFactory) -> Callable[[tuple[str, ...]], Played]:
+def defaults(tmp_path_factory) -> Callable[[tuple[str, ...]], Played]:
     """What plays with the defaults beside some other settings."""
 
     @functools.cache
@@ -177,9 +177,7 @@ def defaults(tmp_path_factory: pytest.TempPathFactory) -> Callable[[tuple[str, .
 
 
 @pytest.mark.parametrize("key", CASES)
-def test_each_key_of_search_and_selfplay_reaches_what_plays(
-    key: str, defaults: Callable[[tuple[str, ...]], Played], tmp_path
-):
+def test_each_key_of_search_and_selfplay_reaches_what_plays(key: str, defaults, tmp_path):
     value, read, expected, others = CASES[key]
     without = defaults(others)
     played = play_an_iteration(tmp_path, *others, f"{key}={value}")

@@ -57,13 +57,13 @@ OPEN_GATE = YAML_AS_SHIPPED.replace("threshold: 0.5", "threshold: 0.0")
 
 
 @pytest.fixture(scope="module")
-def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def reference(tmp_path_factory) -> Path:
     """The folder of a run that nothing disturbed; tests only read it."""
     return train_in(tmp_path_factory.mktemp("reference"))
 
 
 @pytest.fixture
-def run(reference: Path, tmp_path: Path) -> Path:
+def run(reference, tmp_path) -> Path:
     """A copy of the finished run, to be changed."""
     return copy_of(reference, tmp_path / "copy")
 
@@ -258,7 +258,7 @@ def test_ctrl_c_leaves_with_130_and_the_command_that_goes_on(tmp_path, monkeypat
     assert manifest_of(run)["iteration"] == 1
 
 
-def test_a_run_in_use_refuses_a_second_process_in_one_line(run: Path, only_line):
+def test_a_run_in_use_refuses_a_second_process_in_one_line(run, only_line):
     before = fingerprint(run)
     with FileLock(run / "run.lock"):
         assert f"{run} is in use by another process" in only_line(*RESUME, run, MORE)
@@ -285,7 +285,7 @@ def test_ctrl_c_before_anything_is_saved_says_so(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.arithmetic
-def test_a_continued_run_equals_one_that_had_the_larger_budget_from_the_start(run: Path, tmp_path):
+def test_a_continued_run_equals_one_that_had_the_larger_budget_from_the_start(run, tmp_path):
     assert go_on(run, ITERATIONS + 2) == 0
     (tmp_path / "whole").mkdir()
     whole = train_in(tmp_path / "whole", f"budget.iterations={ITERATIONS + 2}")
@@ -293,7 +293,7 @@ def test_a_continued_run_equals_one_that_had_the_larger_budget_from_the_start(ru
     assert fingerprint(run) == fingerprint(whole)
 
 
-def test_resuming_a_finished_run_says_so_and_changes_nothing(run: Path, capsys):
+def test_resuming_a_finished_run_says_so_and_changes_nothing(run, capsys):
     names, before = files_of(run), (fingerprint(run), manifest_of(run))
     assert main(["train", "--resume", str(run)]) == 0
     out = capsys.readouterr().out
@@ -315,7 +315,7 @@ def test_resuming_a_finished_run_says_so_and_changes_nothing(run: Path, capsys):
     ],
 )
 def test_settings_that_define_a_run_cannot_change(
-    reference: Path, only_line, override: str, message: str
+    reference, only_line, override: str, message: str
 ):
     before = fingerprint(reference)
     line = only_line(*RESUME, reference, override)
@@ -323,7 +323,7 @@ def test_settings_that_define_a_run_cannot_change(
     assert fingerprint(reference) == before
 
 
-def test_a_configuration_edited_by_hand_is_refused_with_the_way_to_change_it(run: Path, only_line):
+def test_a_configuration_edited_by_hand_is_refused_with_the_way_to_change_it(run, only_line):
     config = run / "config.yaml"
     text = config.read_text()
     assert "  seed: 5\n" in text
@@ -335,7 +335,7 @@ def test_a_configuration_edited_by_hand_is_refused_with_the_way_to_change_it(run
     assert go_on(run, ITERATIONS) == 0
 
 
-def test_no_flipped_bit_of_a_configuration_is_gone_on_with(run: Path, capsys):
+def test_no_flipped_bit_of_a_configuration_is_gone_on_with(run, capsys):
     config = run / "config.yaml"
     whole = config.read_bytes()
     for number, bit in enumerate(random.Random(0).sample(range(8 * len(whole)), 100)):
@@ -347,9 +347,7 @@ def test_no_flipped_bit_of_a_configuration_is_gone_on_with(run: Path, capsys):
 
 
 @pytest.mark.parametrize("writes", [1, 2, 3])
-def test_a_kill_while_overrides_are_saved_leaves_a_run_that_resumes(
-    run: Path, monkeypatch, writes: int
-):
+def test_a_kill_while_overrides_are_saved_leaves_a_run_that_resumes(run, monkeypatch, writes: int):
     done = []
 
     def deadly(path: Path, data: bytes) -> None:
@@ -369,7 +367,7 @@ def test_a_kill_while_overrides_are_saved_leaves_a_run_that_resumes(
 
 
 def test_a_new_run_over_an_old_one_is_refused_with_the_command_that_resumes(
-    reference: Path, tmp_path, only_line
+    reference, tmp_path, only_line
 ):
     before = fingerprint(reference)
     (tmp_path / "tiny.yaml").write_text(YAML)
@@ -410,7 +408,7 @@ def expected_files(run: Path) -> set[str]:
     }
 
 
-def test_a_finished_run_holds_the_files_of_the_design_and_no_other(reference: Path):
+def test_a_finished_run_holds_the_files_of_the_design_and_no_other(reference):
     names, manifest = files_of(reference), manifest_of(reference)
     curves = {name for name in names if name.startswith("events.out.tfevents.")}
     assert len(curves) == 1
@@ -429,7 +427,7 @@ def test_every_step_file_stays_when_all_are_kept(tmp_path):
     assert [load_checkpoint(path).iteration for path in steps] == [0, 1, 2, 3]
 
 
-def test_left_overs_are_swept(run: Path):
+def test_left_overs_are_swept(run):
     left = [
         *(".best.safetensors.0a1b2c.temporary", "state/.manifest.json.0a1b2c.temporary"),
         *("replay/.games-000001.npz.0a1b2c.temporary", "games/.x.txt.0a1b2c.temporary"),
@@ -442,7 +440,7 @@ def test_left_overs_are_swept(run: Path):
     assert files_of(run).isdisjoint(left)
 
 
-def test_resuming_repairs_the_copy_of_the_best_player(run: Path):
+def test_resuming_repairs_the_copy_of_the_best_player(run):
     best = run / "best.safetensors"
     whole = best.read_bytes()
     for data in (None, b"an older player", whole[:100]):
@@ -482,9 +480,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_file_is_named_in_one_line(
-    run: Path, capsys, only_line, alarm: None, damage: str
-):
+def test_a_damaged_file_is_named_in_one_line(run, capsys, only_line, alarm, damage: str):
     names = [*manifest_of(run)["hashes"], "state/manifest.json"]
     assert len(names) >= 6
     for name in names:
@@ -540,7 +536,7 @@ BY_HAND: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize("command", ["resume", "check"])
-def test_a_manifest_written_by_hand_is_refused_in_one_line(run: Path, capsys, command: str):
+def test_a_manifest_written_by_hand_is_refused_in_one_line(run, capsys, command: str):
     manifest = run / "state/manifest.json"
     whole = manifest.read_bytes()
     arguments = ["check", str(run)] if command == "check" else ["train", "--resume", str(run)]
@@ -569,7 +565,7 @@ STRANGE: list[Callable[[Path], object]] = [
 ]
 
 
-def test_a_strange_manifest_is_refused_in_one_line(run: Path, only_line):
+def test_a_strange_manifest_is_refused_in_one_line(run, only_line):
     manifest = run / "state/manifest.json"
     whole = manifest.read_bytes()
     for number, damage in enumerate(STRANGE):
@@ -580,7 +576,7 @@ def test_a_strange_manifest_is_refused_in_one_line(run: Path, only_line):
         manifest.write_bytes(whole)
 
 
-def test_a_damaged_configuration_is_named(run: Path, capsys):
+def test_a_damaged_configuration_is_named(run, capsys):
     config = run / "config.yaml"
     text = config.read_text()
     for damaged in (text[:300], "\0", text.replace("seed:", "sead:"), "run: [", None):

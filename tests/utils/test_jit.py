@@ -83,7 +83,7 @@ class PackageCopy:
 
 
 @pytest.fixture(scope="module")
-def warm_package(tmp_path_factory: pytest.TempPathFactory) -> PackageCopy:
+def warm_package(tmp_path_factory) -> PackageCopy:
     """A package whose kernels are compiled and kept; not to be changed by tests."""
     folder = tmp_path_factory.mktemp("package")
     copied = folder / "alphazero"
@@ -103,7 +103,7 @@ def warm_package(tmp_path_factory: pytest.TempPathFactory) -> PackageCopy:
 
 
 @pytest.fixture
-def package(warm_package: PackageCopy, tmp_path: Path) -> PackageCopy:
+def package(warm_package, tmp_path) -> PackageCopy:
     """The warm package with a copy of its cache, for a test to spoil."""
     cache = tmp_path / "cache"
     shutil.copytree(warm_package.cache, cache)
@@ -131,7 +131,7 @@ def edited(package: PackageCopy, file: str, old: str, new: str) -> Iterator[None
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def test_an_edited_callee_in_another_file_is_never_served_stale(package: PackageCopy) -> None:
+def test_an_edited_callee_in_another_file_is_never_served_stale(package):
     before = package.cached()
     with edited(package, "games/line_games.py", "if run >= length:", "if run >  length:"):
         assert package.start() == (GOING_ON, [])
@@ -142,7 +142,7 @@ def test_an_edited_callee_in_another_file_is_never_served_stale(package: Package
     assert package.cached() == after
 
 
-def test_an_edited_constant_in_another_file_is_never_served_stale(package: PackageCopy) -> None:
+def test_an_edited_constant_in_another_file_is_never_served_stale(package):
     with edited(package, "games/game.py", "\nONGOING = 2\n", "\nONGOING = 5\n"):
         assert package.start(code=PLAY.replace(', "1"])', "])")) == ("outcome 5\n", [])
     assert package.start(code=PLAY.replace(', "1"])', "])")) == ("outcome 2\n", [])
@@ -157,16 +157,14 @@ def test_an_edited_constant_in_another_file_is_never_served_stale(package: Packa
     ],
     ids=["comment", "docstring", "what no kernel uses"],
 )
-def test_an_edit_that_no_kernel_reaches_compiles_nothing(
-    package: PackageCopy, old: str, new: str
-) -> None:
+def test_an_edit_that_no_kernel_reaches_compiles_nothing(package, old: str, new: str):
     before = package.cached()
     with edited(package, "games/line_games.py", old, new):
         assert package.start() == (WIN, [])
     assert package.cached() == before
 
 
-def test_an_import_compiles_nothing(package: PackageCopy) -> None:
+def test_an_import_compiles_nothing(package):
     shutil.rmtree(package.cache)
     assert package.start(code="import alphazero.games.connect_four") == ("", [])
     assert package.files() == []
@@ -196,8 +194,8 @@ ASK_PLUG_IN = "import numpy, my_rules; print(my_rules.heuristic(numpy.ones(1, nu
     ids=["helper", "constant", "constant of a module"],
 )
 def test_an_edit_in_another_file_of_a_plug_in_is_never_served_stale(
-    package: PackageCopy, file: str, old: str, new: str, answer: int
-) -> None:
+    package, file: str, old: str, new: str, answer: int
+):
     decorator = "from alphazero.utils.jit import inline_kernel\n\n@inline_kernel\n"
     helper = f"{decorator}def change(number):\n    return number + 1\n\nADDED = 10\n"
     sources = {"my_rules.py": PLUG_IN, "my_helpers.py": helper, "my_numbers.py": "FACTOR = 100\n"}
@@ -233,7 +231,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_a_signal_while_llvm_emits_code_is_not_lost(package: PackageCopy) -> None:
+def test_a_signal_while_llvm_emits_code_is_not_lost(package):
     shutil.rmtree(package.cache)
     assert package.start(SIGNAL_WHILE_LLVM_EMITS_CODE, UNTIL_STOPPED) == ("stopped\n", [])
     assert package.files("*.legal-*.nbi")
@@ -264,7 +262,7 @@ def make_caller(callee: object, constant: object) -> Callable[..., object]:
     return call
 
 
-def test_the_hash_of_a_kernel_sees_all_that_it_compiles() -> None:
+def test_the_hash_of_a_kernel_sees_all_that_it_compiles():
     signature = types.int64(types.int64)
     adding, subtracting = map(jit.inline_kernel, (add_one, subtract_one))
 
@@ -309,8 +307,8 @@ def one_bit(data: bytes) -> bytes:
     ("victims", "damage"), [("*play*.nbi", emptied), ("*play*.nbc", one_bit), ("*.nb?", one_bit)]
 )
 def test_damaged_kernels_cost_one_warning_and_the_next_start_is_quiet(
-    package: PackageCopy, victims: str, damage: Callable[[bytes], bytes]
-) -> None:
+    package, victims: str, damage: Callable[[bytes], bytes]
+):
     before = package.cached()
     damaged = {str(path) for path in package.files(victims)}
     for victim in map(Path, damaged):
@@ -327,7 +325,7 @@ def test_damaged_kernels_cost_one_warning_and_the_next_start_is_quiet(
     assert package.cached() == after
 
 
-def test_a_cache_folder_open_to_others_is_not_used(package: PackageCopy) -> None:
+def test_a_cache_folder_open_to_others_is_not_used(package):
     kernels_folder(package).chmod(0o777)
     for victim in package.files("*.nb?"):
         victim.write_bytes(b"not to be read")
@@ -339,7 +337,7 @@ def test_a_cache_folder_open_to_others_is_not_used(package: PackageCopy) -> None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="gives up root's rights as Linux does it")
-def test_a_folder_that_cannot_be_written_leaves_no_kernels_elsewhere(package: PackageCopy) -> None:
+def test_a_folder_that_cannot_be_written_leaves_no_kernels_elsewhere(package):
     shutil.rmtree(kernels_folder(package))
     package.start(code="import alphazero.utils.jit; alphazero.utils.jit.cache_folder()")
     folder = kernels_folder(package)
@@ -354,7 +352,7 @@ def test_a_folder_that_cannot_be_written_leaves_no_kernels_elsewhere(package: Pa
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits a file's size as Unix does it")
-def test_a_full_disk_does_not_stop_the_start(package: PackageCopy) -> None:
+def test_a_full_disk_does_not_stop_the_start(package):
     shutil.rmtree(kernels_folder(package))
     full = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
     assert package.start(full)[0] == WIN
@@ -362,9 +360,7 @@ def test_a_full_disk_does_not_stop_the_start(package: PackageCopy) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such terminals")
 @pytest.mark.parametrize("on_a_terminal", [True, False])
-def test_compiling_is_reported_and_a_warm_start_is_silent(
-    package: PackageCopy, on_a_terminal: bool
-) -> None:
+def test_compiling_is_reported_and_a_warm_start_is_silent(package, on_a_terminal: bool):
     import pty
     import termios
 
@@ -420,7 +416,7 @@ def refuse_folder(monkeypatch: pytest.MonkeyPatch, base: Path) -> None:
     folder.rmdir()
 
 
-def test_a_new_cache_folder_is_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_new_cache_folder_is_private(monkeypatch, tmp_path):
     before = os.umask(0)
     try:
         folder = choose_folder(monkeypatch, tmp_path / "new" / "cache")
@@ -447,9 +443,7 @@ SPOILS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("name", SPOILS)
-def test_a_kernels_folder_that_others_could_fill_is_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
-) -> None:
+def test_a_kernels_folder_that_others_could_fill_is_refused(monkeypatch, tmp_path, name: str):
     SPOILS[name](choose_folder(monkeypatch, tmp_path))
     if name == "another user's":
         stranger = os.getuid() + 1
@@ -460,7 +454,7 @@ def test_a_kernels_folder_that_others_could_fill_is_refused(
         assert choose_folder(monkeypatch, tmp_path).parent == tmp_path
 
 
-def test_a_user_without_a_home_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_a_home_is_served(monkeypatch):
     def no_home(path: Path) -> Path:
         raise RuntimeError("Could not determine home directory.")
 
@@ -468,9 +462,7 @@ def test_a_user_without_a_home_is_served(monkeypatch: pytest.MonkeyPatch) -> Non
     refuse_folder(monkeypatch, Path("~/.cache/alphazero"))
 
 
-def test_only_what_was_unused_for_a_month_is_forgotten(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_only_what_was_unused_for_a_month_is_forgotten(monkeypatch, tmp_path):
     current = choose_folder(monkeypatch, tmp_path)
     unused, used = current / "unused.nbi", current / "used.nbc"
     for file in (unused, used):

@@ -26,7 +26,7 @@ FAKE = TESTS / "helpers" / "frontends" / "fake_gtp_engine.py"
 
 
 @pytest.fixture
-def xterm(monkeypatch: pytest.MonkeyPatch) -> None:
+def xterm(monkeypatch) -> None:
     """Let terminals support colours, whatever the environment of the tests."""
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)

@@ -94,7 +94,7 @@ UCT = "uct:simulations=200", "--game", "tic_tac_toe"
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Iterator[Session]:
+def session(tmp_path) -> Iterator[Session]:
     session = Session(tmp_path, *UCT)
     session.expect("X to move: ")
     yield session
@@ -106,7 +106,7 @@ def shown_lines(text: str) -> list[str]:
     return ESCAPES.sub("", text).replace("\r", "").split("\n")
 
 
-def test_an_evening_at_the_terminal(session: Session, tmp_path):
+def test_an_evening_at_the_terminal(session, tmp_path):
     answer = session.ask("b2", "O plays [abc][123]")
     assert "\x1b[1;31m" in answer
     assert "\x1b[1;36m[O]" in answer

@@ -8,7 +8,7 @@ from helpers.frontends.page import PageVisitor
 
 
 @pytest.fixture
-def visit(browser: Any, served: Any) -> Iterator[PageVisitor]:
+def visit(browser, served: Any) -> Iterator[PageVisitor]:
     """Open the page on a game; complain afterwards of whatever the browser complained of.
 
     The test's module has the fixture `served`, the server.

@@ -27,7 +27,7 @@ def served() -> Iterator[Served]:
         yield running
 
 
-def test_random_bytes_are_answered_or_hung_up_on(served: Served):
+def test_random_bytes_are_answered_or_hung_up_on(served):
     chance = random.Random(6)
     for _ in range(30):
         with socket.create_connection(("127.0.0.1", served.port), SECONDS) as line:

@@ -18,7 +18,7 @@ LOST = "a1 a2 b1 b3 c1"
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(tmp_path_factory) -> Iterator[Served]:
     path = saved_player(tmp_path_factory.mktemp("players") / "some.safetensors")
     with serving([parse_player(str(path))]) as running:
         yield running
@@ -32,7 +32,7 @@ def review(visitor: Visitor) -> dict[str, Any]:
     )
 
 
-def test_a_review_judges_the_moves_and_is_saved_in_sgf(served: Served):
+def test_a_review_judges_the_moves_and_is_saved_in_sgf(served):
     with served.begin("tic_tac_toe", PERSON, PERSON) as visitor:
         visitor.do("paste", moves=LOST)
         view = review(visitor)
@@ -51,7 +51,7 @@ def test_a_review_judges_the_moves_and_is_saved_in_sgf(served: Served):
     assert view["review"]["accuracies"][0] == pytest.approx(100, abs=0.001)
 
 
-def test_the_moves_of_a_drawn_opening_are_not_judged(served: Served):
+def test_the_moves_of_a_drawn_opening_are_not_judged(served):
     game = make_game("tic_tac_toe")
     actions = tuple("abc".index(move[0]) + 3 * (3 - int(move[1])) for move in LOST.split())
     played = PlayedGame(game, ("one", "two"), actions, 1, opening=2)
@@ -63,7 +63,7 @@ def test_the_moves_of_a_drawn_opening_are_not_judged(served: Served):
         assert are_judged == [False, False, True, True, True]
 
 
-def test_a_review_can_be_left_and_goes_on_where_it_was(served: Served):
+def test_a_review_can_be_left_and_goes_on_where_it_was(served):
     with served.begin("gomoku:rows=8,columns=8", PERSON, PERSON) as visitor:
         visitor.do("paste", moves="d4 e5 d5 e4 d6 e6 a1 b2")
         visitor.do("review", on=True)

@@ -411,7 +411,7 @@ def test_several_moves_on_one_cell_are_a_small_choice(visit):
     assert page.evaluate("() => window.chosen") == 5
 
 
-def test_a_lost_session_is_restored_where_it_was(visit, served: Served):
+def test_a_lost_session_is_restored_where_it_was(visit, served):
     page = visit("tic_tac_toe", excused="status of 404")
     paste(page, "b2 a1")
     ply(page, 2)

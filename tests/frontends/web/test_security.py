@@ -31,7 +31,7 @@ OTHERS = {
 @pytest.mark.parametrize(
     "headers", [{name: value} for name, values in OTHERS.items() for value in values]
 )
-def test_requests_of_other_sites_are_refused(served: Served, headers: dict[str, str]):
+def test_requests_of_other_sites_are_refused(served, headers: dict[str, str]):
     for method, path, body in (
         ("GET", "/api/setup", None),
         ("POST", "/api/sessions", {"game": "tic_tac_toe"}),
@@ -42,18 +42,18 @@ def test_requests_of_other_sites_are_refused(served: Served, headers: dict[str, 
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "192.168.1.7", "LOCALHOST"])
-def test_requests_of_our_own_page_are_answered(served: Served, host: str):
+def test_requests_of_our_own_page_are_answered(served, host: str):
     own = {"Host": f"{host}:{served.port}", "Origin": f"http://{host}:{served.port}"}
     assert served.ask("GET", "/api/setup", headers=own)[0] == 200
 
 
-def test_posts_must_be_json_so_that_no_form_can_send_one(served: Served):
+def test_posts_must_be_json_so_that_no_form_can_send_one(served):
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
         answer = served.ask("POST", "/api/sessions", b'{"game": "nim"}', {"Content-Type": kind})
         assert answer[0] == 400
 
 
-def test_every_answer_forbids_what_the_page_does_not_need(served: Served):
+def test_every_answer_forbids_what_the_page_does_not_need(served):
     for path in ("/", "/api/setup", "/static/none.js", "/api/sessions/x", "/%00"):
         with socket.create_connection(("127.0.0.1", served.port), SECONDS) as line:
             line.sendall(

@@ -93,7 +93,7 @@ def check_view(view: dict[str, Any], game: Game, state: State) -> None:
 @pytest.mark.parametrize(
     "name", ["tic_tac_toe", "connect_four", "othello:size=4", "go:rows=5,columns=5"]
 )
-def test_two_people_play_whole_games_and_every_view_follows_the_rules(served: Served, name: str):
+def test_two_people_play_whole_games_and_every_view_follows_the_rules(served, name: str):
     game, rng = served.manager.catalog.game(name), np.random.default_rng(1)
     with served.begin(name) as page:
         state = game.initial_state()
@@ -107,7 +107,7 @@ def test_two_people_play_whole_games_and_every_view_follows_the_rules(served: Se
             assert page.try_to("move", action=0)[0] == 400
 
 
-def test_a_person_plays_a_player_whose_answers_are_legal(served: Served):
+def test_a_person_plays_a_player_whose_answers_are_legal(served):
     game = make_game("connect_four")
     with served.begin("connect_four", PERSON, {"player": "uct", "simulations": 30}) as page:
         state, rng = game.initial_state(), np.random.default_rng(2)
@@ -122,7 +122,7 @@ def test_a_person_plays_a_player_whose_answers_are_legal(served: Served):
             check_view(view, game, state)
 
 
-def test_a_move_is_refused_while_the_other_side_thinks(served: Served):
+def test_a_move_is_refused_while_the_other_side_thinks(served):
     with served.begin("tic_tac_toe", {"player": "uct", "seconds": 60}, PERSON) as page:
         page.wait(lambda view: view["thinking"])
         status, reply = page.try_to("move", action=0)
@@ -134,7 +134,7 @@ def test_a_move_is_refused_while_the_other_side_thinks(served: Served):
         assert page.do("move", action=0)["ply"] == 1
 
 
-def test_moves_are_taken_back_made_again_and_branched(served: Served):
+def test_moves_are_taken_back_made_again_and_branched(served):
     with served.begin("tic_tac_toe") as page:
         page.do("paste", moves="b2 a1; c3")
         assert page.do("undo")["ply"] == 2
@@ -153,7 +153,7 @@ def test_moves_are_taken_back_made_again_and_branched(served: Served):
         assert page.try_to("goto", ply=4)[0] == 400
 
 
-def test_undo_takes_back_the_answer_too_and_the_player_waits(served: Served):
+def test_undo_takes_back_the_answer_too_and_the_player_waits(served):
     with served.begin("tic_tac_toe", PERSON, RANDOM) as page:
         page.do("move", action=4)
         page.wait(lambda view: view["ply"] == 2)
@@ -166,7 +166,7 @@ def test_undo_takes_back_the_answer_too_and_the_player_waits(served: Served):
         assert page.wait(lambda view: view["ply"] == 2)["moves"][0]["name"] == "b2"
 
 
-def test_moves_that_are_pasted_are_all_made_or_none(served: Served):
+def test_moves_that_are_pasted_are_all_made_or_none(served):
     with served.begin("connect_four") as page:
         assert page.do("paste", moves="4444 2")["ply"] == 5
         status, reply = page.try_to("paste", moves="1 9 1")
@@ -175,7 +175,7 @@ def test_moves_that_are_pasted_are_all_made_or_none(served: Served):
         assert page.do("goto", ply=5)["moves"][-1]["name"] == "2"
 
 
-def test_a_hint_finds_the_winning_move(served: Served):
+def test_a_hint_finds_the_winning_move(served):
     with served.begin("tic_tac_toe") as page:
         page.do("paste", moves="a3 a2 b3 b2")
         page.do("hint")
@@ -187,7 +187,7 @@ def test_a_hint_finds_the_winning_move(served: Served):
         assert not page.do("undo")["hint"]
 
 
-def test_an_analysis_is_streamed_and_follows_the_position(served: Served):
+def test_an_analysis_is_streamed_and_follows_the_position(served):
     with served.begin("connect_four") as page:
         view = page.do("analyze", on=True, player="uct")
         assert view["analyzing"]
@@ -232,7 +232,7 @@ def test_a_search_without_a_planned_end_gives_most_visits_to_the_best_move():
         assert view["search"]["candidates"][0]["share"] > 0.5
 
 
-def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(served: Served):
+def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(served):
     page = served.begin("connect_four")
     page.do("analyze", on=True, player="uct")
     session = served.manager.sessions[page.id]
@@ -264,7 +264,7 @@ def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_o
         assert evaluator.batches <= {1, LEAVES_PER_BATCH}
 
 
-def test_a_player_that_fails_says_why_and_may_be_asked_again(served: Served):
+def test_a_player_that_fails_says_why_and_may_be_asked_again(served):
     random_player = served.manager.catalog.players["random"]
     broken = dataclasses.replace(random_player, name="broken", spec=_Broken("broken"))
     served.manager.catalog.players["broken"] = broken
@@ -303,7 +303,7 @@ def test_another_program_plays_a_side(fault: str, message: str):
         assert bool(view["message"]) == bool(message)
 
 
-def test_sides_change_and_only_players_of_the_game_are_allowed(served: Served):
+def test_sides_change_and_only_players_of_the_game_are_allowed(served):
     with served.begin("connect_four") as page:
         status, reply = page.try_to("sides", sides=[{"player": "tic_tac_toe"}, PERSON])
         assert status == 400
@@ -354,7 +354,7 @@ def test_a_side_plays_at_a_level_for_people():
             assert page.try_to("sides", sides=[side, PERSON])[0] == 400, side
 
 
-def test_a_person_resigns_and_takes_it_back(served: Served):
+def test_a_person_resigns_and_takes_it_back(served):
     with served.begin("tic_tac_toe", RANDOM, PERSON) as page:
         page.wait(lambda view: view["ply"] == 1)
         view = page.do("resign")
@@ -367,7 +367,7 @@ def test_a_person_resigns_and_takes_it_back(served: Served):
         assert page.do("load", text=text)["status"] == "O resigned: X wins"
 
 
-def test_a_resignation_after_undo_ends_the_line_and_keeps_the_moves_as_a_variation(served: Served):
+def test_a_resignation_after_undo_ends_the_line_and_keeps_the_moves_as_a_variation(served):
     with served.begin("tic_tac_toe") as page:
         page.do("paste", moves="b2 a1 c3")
         page.do("undo")
@@ -387,7 +387,7 @@ def test_a_resignation_after_undo_ends_the_line_and_keeps_the_moves_as_a_variati
         ("hex:size=3,swap=1", ("json", "sgf")),
     ],
 )
-def test_what_is_saved_is_loaded_again(served: Served, name: str, kinds: tuple[str, ...]):
+def test_what_is_saved_is_loaded_again(served, name: str, kinds: tuple[str, ...]):
     game, rng = served.manager.catalog.game(name), np.random.default_rng(3)
     with served.begin(name) as page:
         for _ in range(4):
@@ -409,7 +409,7 @@ def test_what_is_saved_is_loaded_again(served: Served, name: str, kinds: tuple[s
         assert page.view["ply"] == 2
 
 
-def test_a_file_is_loaded_by_its_bytes_and_as_far_as_it_goes(served: Served):
+def test_a_file_is_loaded_by_its_bytes_and_as_far_as_it_goes(served):
     with served.begin("nim") as page:
         data = "(;GM[3])(;SZ[9]PB[\u8868];B[ee];W[cc];B[ee])".encode("shift_jis")
         view = page.do("load", data=data.decode("latin-1"))
@@ -421,7 +421,7 @@ def test_a_file_is_loaded_by_its_bytes_and_as_far_as_it_goes(served: Served):
         assert page.try_to("load", data="\u8868")[0] == 400
 
 
-def test_a_loaded_game_keeps_names_result_and_values(served: Served):
+def test_a_loaded_game_keeps_names_result_and_values(served):
     text = (
         "(;GM[4]FF[4]CA[UTF-8]SZ[3]AZ[tic_tac_toe]PB[Ann]PW[Bob]RE[W+R]\n"
         ";B[aa];W[bb]C[win rate 25% (value -0.50)]\n"
@@ -452,11 +452,11 @@ def test_a_loaded_game_keeps_names_result_and_values(served: Served):
         *("/static//etc/passwd", "/x", "/static/"),
     ],
 )
-def test_nothing_but_the_files_of_the_page_is_served(served: Served, path: str):
+def test_nothing_but_the_files_of_the_page_is_served(served, path: str):
     assert served.ask("GET", path)[0] == 404
 
 
-def test_the_page_is_served(served: Served):
+def test_the_page_is_served(served):
     status, text, kind = served.raw("GET", "/")
     assert (status, kind) == (200, "text/html")
     assert b"<html" in text
@@ -469,13 +469,13 @@ def test_the_page_is_served(served: Served):
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b"3", b"nul", b"\xff\xfe", b"[" * 100_000, b'{"game": 3}', b"{}"]
 )
-def test_a_malformed_request_is_refused_in_one_line(served: Served, body: bytes):
+def test_a_malformed_request_is_refused_in_one_line(served, body: bytes):
     status, reply = served.ask("POST", "/api/sessions", body)
     assert status == 400
     assert re.fullmatch(r"[^\n]+", reply["error"])
 
 
-def test_a_body_that_is_too_long_is_refused_unread(served: Served):
+def test_a_body_that_is_too_long_is_refused_unread(served):
     head = "POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     for rest in (
         f"Content-Length: {1 << 40}\r\n\r\n".encode(),
@@ -486,7 +486,7 @@ def test_a_body_that_is_too_long_is_refused_unread(served: Served):
             assert line.recv(1000).startswith(b"HTTP/1.1 413")
 
 
-def test_unknown_sessions_and_requests_are_not_found(served: Served):
+def test_unknown_sessions_and_requests_are_not_found(served):
     with served.begin("tic_tac_toe") as page:
         for method, path in (
             ("GET", "/api/sessions/nobody/save"),
@@ -499,7 +499,7 @@ def test_unknown_sessions_and_requests_are_not_found(served: Served):
         assert served.ask("POST", "/api/setup", {})[0] == 405
 
 
-def test_no_field_of_any_request_is_trusted(served: Served):
+def test_no_field_of_any_request_is_trusted(served):
     words = " ".join(sorted(COMMANDS))
     values = [None, True, -1, 10**30, 1.5, "", "x" * 400, "../../etc/passwd", [], [[]], {}, "\0"]
     names = "action ply index moves text on player sides game"
@@ -531,7 +531,7 @@ def test_idle_sessions_make_way_for_new_ones_at_the_limit():
         pages[1].leave()
 
 
-def test_a_game_tree_has_a_maximum_size(served: Served, monkeypatch):
+def test_a_game_tree_has_a_maximum_size(served, monkeypatch):
     monkeypatch.setattr(session, "MAX_POSITIONS", 0)
     with served.begin("tic_tac_toe") as page:
         page.do("paste", moves="b2 a1 c3")
@@ -545,7 +545,7 @@ def test_a_game_tree_has_a_maximum_size(served: Served, monkeypatch):
         assert page.do("move", action=4)["ply"] == 1  # an old position
 
 
-def test_boards_that_are_too_large_are_refused(served: Served):
+def test_boards_that_are_too_large_are_refused(served):
     for game in ("mnk:rows=90,columns=90", "nim:heap=9999999999", "chess", "go:rows=99", "x" * 200):
         status, reply = served.ask("POST", "/api/sessions", {"game": game})
         assert status == 400, reply

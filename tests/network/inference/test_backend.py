@@ -17,7 +17,7 @@ ON_CPU = InferenceConfig(device="cpu", selfplay_precision="same")
 
 
 @pytest.fixture(autouse=True)
-def no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_variable(monkeypatch) -> None:
     monkeypatch.delenv("ALPHAZERO_BACKEND", raising=False)
 
 

@@ -33,7 +33,7 @@ each_backend = pytest.mark.parametrize(
 
 
 @pytest.fixture(autouse=True)
-def no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_variable(monkeypatch) -> None:
     monkeypatch.delenv("ALPHAZERO_BACKEND", raising=False)
 
 

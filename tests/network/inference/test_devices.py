@@ -33,7 +33,7 @@ def forget_checks() -> Iterator[None]:
 
 
 @pytest.fixture
-def torch_says_mps(monkeypatch: pytest.MonkeyPatch) -> None:
+def torch_says_mps(monkeypatch) -> None:
     """Make torch say that it has Apple's GPU, and no other."""
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)

@@ -121,7 +121,7 @@ LOOPBACK = {
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+def story(tmp_path_factory) -> SimpleNamespace:
     """A run whose actor is killed, and then its driver; and what was seen meanwhile."""
     place = tmp_path_factory.mktemp("story")
     driver = Driver(place, *LONG)
@@ -149,25 +149,25 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
 
 
 @on_ray
-def test_an_actor_that_is_killed_is_replaced_and_the_run_goes_on(story: SimpleNamespace):
+def test_an_actor_that_is_killed_is_replaced_and_the_run_goes_on(story):
     assert len(story.actors) == 2
     assert "died and is replaced: " in story.out
     print(f"its death was noticed after {story.noticed:.2f} s")
 
 
 @on_ray
-def test_a_ray_of_this_machine_listens_on_the_loopback_interface_alone(story: SimpleNamespace):
+def test_a_ray_of_this_machine_listens_on_the_loopback_interface_alone(story):
     assert len(story.ports) >= 3  # of the store of keys, of the node, of each actor
     assert set(story.ports.values()) <= LOOPBACK
 
 
 @on_ray
-def test_a_killed_driver_leaves_no_process_after_five_seconds(story: SimpleNamespace):
+def test_a_killed_driver_leaves_no_process_after_five_seconds(story):
     assert not story.survivors
 
 
 @on_ray
-def test_what_a_killed_driver_published_is_whole_and_goes_on(story: SimpleNamespace):
+def test_what_a_killed_driver_published_is_whole_and_goes_on(story):
     assert not torn_files(story.run)
     manifest = manifest_of(story.run)
     go_on = ["selfplay.distributed=null", f"budget.iterations={manifest['iteration'] + 1}"]

@@ -16,7 +16,7 @@ WEIGHTS = {"ownership": 2.0, "margin": 3.0, "short_term_value": 5.0}
 
 
 @pytest.fixture(autouse=True)
-def _weights_of_heads(monkeypatch: pytest.MonkeyPatch) -> None:
+def _weights_of_heads(monkeypatch) -> None:
     monkeypatch.setattr(losses, "AUXILIARY_WEIGHTS", WEIGHTS)
 
 

@@ -32,7 +32,7 @@ MEASURED = ["evaluation.interval=1", "evaluation.anchors=[random, 'uct:4']"]
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(tmp_path_factory) -> Path:
     """The folder of a run with anchors, interrupted once."""
     folder = tmp_path_factory.mktemp("runs")
     examined = [*MEASURED, "evaluation.solved_positions_per_stage=9"]
@@ -70,7 +70,7 @@ def shown(folder: Path) -> dict[str, dict[str, list[str]]]:
     }
 
 
-def test_tensorboard_shows_the_panels_with_their_curves(run: Path):
+def test_tensorboard_shows_the_panels_with_their_curves(run):
     assert len(list(run.glob("events.*"))) == 2, "the run was interrupted"
     story = shown(run)
     assert list(story) == list(CHARTS)
