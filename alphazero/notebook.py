@@ -81,9 +81,12 @@ class Position:
         total, action, margin = result.simulations, result.action, result.end.margin
         assert action is not None, "a search that has ended chose a move"
         policies = {"prior, %": result.prior}
-        values = {"before the search": result.network_value}
+        values = {}
+        if result.network_value is not None:
+            values["before the search"] = result.network_value
         if total:
             policies[f"{total:,} visits, %"] = result.visits / total
+        if total or not values:
             values["after the search"] = result.value
         notes = [] if margin is None else [f"expected margin: {describe_margin(self.game, margin)}"]
         picture = draw_position(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from alphazero.errors import GameError, PlayerError
 from alphazero.games.game import ONGOING, OUTCOME, Game, State
 from alphazero.games.registry import write_game
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.tree_reading import Proof, principal_variation, proof_of, root_network_value
 from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction, predict_end
 from alphazero.players.search_player import SearchPlayer
@@ -45,8 +46,8 @@ class SearchResult:
     state: State
     value: float
     """in [-1, 1], after the search"""
-    network_value: float
-    """in [-1, 1], of the network alone or of one rollout; exact once solved"""
+    network_value: float | None
+    """in [-1, 1], of the network alone; None without a network, and once the end is proven"""
     simulations: int
     """the visits of all moves"""
     candidates: list[Candidate]
@@ -136,15 +137,18 @@ def read_result(
         candidates.append(
             Candidate(move, int(visits[place]), float(values[place]), float(priors[place]), line)
         )
+    proof = proof_of(search, slot)
+    # The value of a root is that of one rollout without a network, and exact once it is proven.
+    has_network_value = isinstance(search, NetworkSearch) and proof is None
     return SearchResult(
         game,
         state.copy(),
         float(roots.values[0]),
-        root_network_value(search, slot),
+        root_network_value(search, slot) if has_network_value else None,
         sum(candidate.visits for candidate in candidates),
         candidates,
         end,
-        proof_of(search, slot),
+        proof,
         action,
     )
 

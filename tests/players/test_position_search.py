@@ -10,6 +10,8 @@ import alphazero
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.games import make_game
 from alphazero.mcts.tree_reading import root_network_value
+from alphazero.players.registry import parse_player
+from alphazero.players.search_player import SearchPlayer
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +39,16 @@ def test_a_search_reports_what_the_players_search_has_found(player: Path):
     assert sum(candidate.prior for candidate in result.candidates) == pytest.approx(1)
     again = alphazero.load_player(player, simulations=120)[1]
     assert again.choose(state) == result.action
+
+
+def test_without_a_network_or_an_open_end_there_is_no_value_of_the_network(player: Path):
+    game = make_game("connect_four")
+    rollouts = parse_player("uct:20").create(game)
+    assert isinstance(rollouts, SearchPlayer)
+    assert alphazero.search(rollouts, game.from_text("4 4 3")).network_value is None
+    proven = alphazero.search(alphazero.load_player(player)[1], game.from_text("4 1 4 1 4 1"))
+    assert proven.proof is not None
+    assert proven.network_value is None
 
 
 def test_moves_that_were_not_searched_come_last_in_the_order_of_their_priors(player: Path):

@@ -74,11 +74,10 @@ def candidates(console: PlainConsole, session: TerminalSession, result: SearchRe
     The columns are visits, visit share, win rate of the player to move, network prior, line.
     """
     game, state = session.game, session.game_tree.state
-    network = f" (network alone {win_rate(result.network_value):.0%})"
-    margin = result.end.margin
+    alone, margin = result.network_value, result.end.margin
     headline = (
         f"  {side_of(game, session.game_tree.to_play)}: win rate {win_rate(result.value):.0%}"
-        + (network if session.spec.saved is not None else "")
+        + ("" if alone is None else f" (network alone {win_rate(alone):.0%})")
         + ("" if margin is None else f", {describe_margin(game, margin)}")
         + f", {result.size}"
     )

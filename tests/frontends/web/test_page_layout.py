@@ -113,7 +113,8 @@ def test_a_win_in_one_is_proven_by_one_simulation(visit):
     page = visit("tic_tac_toe")
     paste(page, "a3 a2 b3 b2")
     page.get_by_role("button", name="Hint").click()
-    page.locator("#caption", has_text="Proven: X wins in 1 move. 1 simulation.").wait_for()
+    expected = "X wins 100 %. Proven: X wins in 1 move. 1 simulation."
+    page.get_by_text(expected, exact=True).wait_for()
 
 
 def test_a_finger_hits_every_control(visit):

@@ -101,10 +101,10 @@ function captionFor(view) {
   }
   const speed = search.per_second ? `, ${count(search.per_second)} a second` : "";
   const margin = endOf(view)?.margin;
-  const alone = search.simulations === 0;
+  const [alone, before] = [search.simulations === 0, search.network_value];
   return [
     `${names[player]} wins ${chance(search.value)}`,
-    alone ? " by the network alone. " : `; ${chance(search.network_value)} without search. `,
+    alone ? " by the network alone. " : before === null ? ". " : `; ${chance(before)} without search. `,
     search.proof ? `Proven: ${search.proof}. ` : "",
     margin ? `Expected: ${margin}. ` : "",
     alone ? "" : `${countSimulations(search.simulations)}${speed}.`,
