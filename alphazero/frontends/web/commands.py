@@ -106,20 +106,24 @@ Prepare = Callable[[WebSession, RequestFields], Apply]
 
 
 def _paste(session: WebSession, fields: RequestFields) -> Apply:
+    """Play moves as far as they go; raise GameError if the first one cannot be played."""
     game, node = session.game, session.game_tree.current
-    state, actions = node.state, []
+    state, actions, left_out = node.state, [], ""
     text = fields.string("moves", MAX_TEXT).replace(";", " ").replace(",", " ")
     for number, name in enumerate(game.split_moves(text), 1):
         try:
             actions.append(game.parse_action(state, name))
             state = game.play(state, actions[-1])
         except GameError as error:
-            raise GameError(f"move {number}: {error}") from None
+            if not actions:
+                raise
+            left_out = f"the moves from here on are left out: move {number}: {error}"
+            break
 
     def apply() -> None:
         if session.game_tree.current is not node:
             raise GameError("the position has changed meanwhile; paste again")
-        session.paste(actions)
+        session.paste(actions, left_out)
 
     return apply
 

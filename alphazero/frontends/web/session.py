@@ -144,13 +144,14 @@ class WebSession:
         self._navigated_to = None
         self._refresh()
 
-    def paste(self, actions: list[int]) -> None:
-        """Play moves from the current position."""
+    def paste(self, actions: list[int], left_out: str) -> None:
+        """Play moves from the current position, and show what was left out of them."""
         try:
             for action in actions:
                 self._play(action)
         finally:
             self._stay()
+        self.message = left_out
 
     def undo(self) -> None:
         """Undo a resignation or a move; with one user side, back to the user's previous turn."""

@@ -166,13 +166,17 @@ def test_undo_takes_back_the_answer_too_and_the_player_waits(served):
         assert page.wait(lambda view: view["ply"] == 2)["moves"][0]["name"] == "b2"
 
 
-def test_moves_that_are_pasted_are_all_made_or_none(served):
+def test_moves_that_are_pasted_are_made_as_far_as_they_go(served):
     with served.begin("connect_four") as page:
-        assert page.do("paste", moves="4444 2")["ply"] == 5
-        status, reply = page.try_to("paste", moves="1 9 1")
+        view = page.do("paste", moves="4444 2")
+        assert (view["ply"], view["message"]) == (5, "")
+        view = page.do("paste", moves="1 9 1")
+        assert [move["name"] for move in view["moves"]] == list("444421")
+        assert view["message"].startswith("the moves from here on are left out: move 2: '9' is no")
+        assert page.do("undo")["message"] == ""
+        status, reply = page.try_to("paste", moves="9 1")
         assert status == 400
-        assert reply["error"].startswith("move 2: ")
-        assert page.do("goto", ply=5)["moves"][-1]["name"] == "2"
+        assert reply["error"].startswith("'9' is no")
 
 
 def test_a_hint_finds_the_winning_move(served):
