@@ -1,6 +1,5 @@
 """Networks with weights that are not the initial ones."""
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -10,7 +9,6 @@ import torch
 from torch import nn
 
 from alphazero.network.inference.backend import onnx_is_installed, openvino_is_installed
-from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.resnet import ResNet, fold_batch_norm
 from helpers.settings import network_config
 
@@ -130,34 +128,3 @@ def check_int8(quantize: Quantize, options: dict[str, str | int]) -> None:
     assert differences.mean() < 2
     untrained = ResNet((3, 6, 7), 7, SETTINGS, 1).eval()  # the weights of its blocks are all zeros
     check_close(quantize(untrained, boards(8))(boards(8)), exact(untrained, boards(8)))
-
-
-def check_later_training_is_not_seen(
-    network: ResNet, evaluator: BatchedEvaluator, observations: np.ndarray
-) -> None:
-    """Change a network's weights; the answers of its evaluator stay as they were."""
-    before = evaluator.evaluate(observations)
-    with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.add_(1)
-    for old, new in zip(before, evaluator.evaluate(observations), strict=True):
-        np.testing.assert_array_equal(old, new)
-
-
-def check_threads_get_their_own_answers(evaluator: BatchedEvaluator) -> None:
-    """Evaluate different batches in four threads at once; each gets what it gets alone."""
-    batches = [boards(8) * scale for scale in (0.5, 1, 2, 3)]
-    alone = [evaluator.evaluate(batch)[0] for batch in batches]
-    together: dict[int, np.ndarray] = {}
-
-    def work(index: int) -> None:
-        for _ in range(30):
-            together[index] = evaluator.evaluate(batches[index])[0]
-
-    threads = [threading.Thread(target=work, args=(index,)) for index in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for index, answer in enumerate(alone):
-        np.testing.assert_array_equal(together[index], answer)

@@ -12,14 +12,16 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from helpers.paths import ROOT
-from helpers.runs.made_run import made_run
+from helpers.runs.tiny_run import tiny_config
 from PIL import Image
 from readme_images import draw_run, draw_series, figure_style
 
+from alphazero.config.loader import dump_config
 from alphazero.drawing.position import DARK
 from alphazero.errors import RunError
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
 from alphazero.players.checkpoint_player import load_checkpoint_player
+from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 
 SHIPPED = ROOT / "checkpoints" / "tic_tac_toe.safetensors"
 
@@ -38,6 +40,17 @@ def run(tmp_path_factory) -> Path:
         changed = replace(trained, weights=weights, step=step)
         save_checkpoint(folder / f"step-{step:06}.safetensors", changed)
     shutil.copy(SHIPPED, folder / f"step-{trained.step:06}.safetensors")
+    return folder
+
+
+def made_run(folder: Path, curves: dict[str, dict[int, float]], *overrides: str) -> Path:
+    """Write a run's configuration and curves into `folder`, and nothing else."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.yaml").write_text(dump_config(tiny_config(folder, *overrides)))
+    writer = TensorBoardWriter(folder, 0)
+    for iteration in sorted({each for curve in curves.values() for each in curve}):
+        here = {name: curve[iteration] for name, curve in curves.items() if iteration in curve}
+        writer.write(iteration, Metrics(here))
     return folder
 
 

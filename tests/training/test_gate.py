@@ -154,28 +154,16 @@ def test_a_gate_ends_early_if_its_first_games_decide(values: tuple[int, int], ga
     assert np.sign(result.gain) == max(sum(values) / 2, 0)
 
 
-class Counting(UniformEvaluator):
-    """Notes the sizes of its batches."""
-
-    def __init__(self, num_actions: int) -> None:
-        super().__init__(num_actions)
-        self.sizes: list[int] = []
-
-    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        self.sizes.append(len(observations))
-        return super().evaluate(observations)
-
-
 def test_both_players_of_a_gate_fill_their_batches_until_the_last_games():
     game = make_game("connect_four")
     config = dataclasses.replace(
         make_config(parallel_games=64), search=search_config(simulations=30, evaluation_cache_mib=0)
     )
-    players = Counting(game.num_actions), Counting(game.num_actions)
+    players = UniformEvaluator(game.num_actions), UniformEvaluator(game.num_actions)
     play_gate(game, config, *players, paired_openings(game, 64, 3, np.random.default_rng(0)))
     for player in players:
-        assert max(player.sizes) == 24, "three eighths of 64 games"
-        assert min(player.sizes[: len(player.sizes) // 2]) >= 20
+        assert max(player.rows) == 24, "three eighths of 64 games"
+        assert min(player.rows[: len(player.rows) // 2]) >= 20
 
 
 def test_a_gate_on_a_gpu_has_the_threads_that_its_own_games_need(monkeypatch):

@@ -50,18 +50,6 @@ from alphazero.records.sgf_export import to_sgf
 from alphazero.records.sgf_import import from_sgf
 
 
-class CountingEvaluator(UniformEvaluator):
-    """Notes the size of each batch."""
-
-    def __init__(self, num_actions: int) -> None:
-        super().__init__(num_actions)
-        self.batches: set[int] = set()
-
-    def evaluate(self, observations: Any) -> Any:
-        self.batches.add(len(observations))
-        return super().evaluate(observations)
-
-
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
     with serving([player_with(UniformEvaluator(9))]) as running:
@@ -252,7 +240,7 @@ def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(serv
 
 def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_other():
     game = make_game("connect_four")
-    evaluator = CountingEvaluator(7)
+    evaluator = UniformEvaluator(7)
     with (
         serving([player_with(evaluator, game)]) as running,
         running.begin("connect_four") as one,
@@ -265,7 +253,7 @@ def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_o
         page_events(one, 1, "search")
         assert len(running.manager._pools) == 1
         # A batch of another size may round otherwise.
-        assert evaluator.batches <= {1, LEAVES_PER_BATCH}
+        assert {*evaluator.rows} <= {1, LEAVES_PER_BATCH}
 
 
 def test_a_player_that_fails_says_why_and_may_be_asked_again(served):

@@ -1,5 +1,7 @@
 """Every evaluator computes what the network computes."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -7,8 +9,6 @@ from helpers.networks import (
     OPTIONS,
     boards,
     check_close,
-    check_later_training_is_not_seen,
-    check_threads_get_their_own_answers,
     exact,
     needs_onnx,
     needs_openvino,
@@ -56,13 +56,27 @@ def test_answers_agree_with_the_network(backend: str, options: dict[str, str | i
 
 @each_backend
 def test_later_training_is_not_seen(backend: str):
-    network = scrambled()
-    check_later_training_is_not_seen(network, evaluator_of(network, backend), boards(4))
+    network, observations = scrambled(), boards(4)
+    evaluator = evaluator_of(network, backend)
+    before = evaluator.evaluate(observations)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(1)
+    for old, new in zip(before, evaluator.evaluate(observations), strict=True):
+        np.testing.assert_array_equal(old, new)
 
 
 @each_backend
 def test_threads_at_once_get_their_own_answers(backend: str):
-    check_threads_get_their_own_answers(evaluator_of(scrambled(), backend))
+    evaluator = evaluator_of(scrambled(), backend)
+    batches = [boards(8) * scale for scale in (0.5, 1, 2, 3)]
+    alone = [evaluator.evaluate(batch)[0] for batch in batches]
+
+    def work(batch: np.ndarray) -> np.ndarray:
+        return [evaluator.evaluate(batch)[0] for _ in range(30)][-1]
+
+    with ThreadPoolExecutor(4) as pool:
+        np.testing.assert_array_equal(list(pool.map(work, batches)), alone)
 
 
 @each_backend
