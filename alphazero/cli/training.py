@@ -69,10 +69,6 @@ def train(options: argparse.Namespace) -> int:
         return EXIT_INTERRUPTED
     if options.json:
         return 0
-    from alphazero.diagnostics.run_history import describe_stages, stage_seconds
-
-    if not options.quiet and (seconds := stage_seconds(folder)):
-        print(f"time of the run: {describe_stages(seconds)}")
     print(f"done; play it with: alphazero play {shlex.quote(printable(folder))}")
     return 0
 

@@ -69,10 +69,6 @@ class Calibration:
     """moves of the longest possible game"""
     move_memory: float
     """bytes of a move in the replay window"""
-    move_disk: float
-    """bytes of a move on disk, compressed"""
-    player_bytes: int
-    learner_bytes: int
     peak_megabytes: float
     """peak memory of this process in MiB: all of a run except a full window"""
     seconds: float
@@ -114,8 +110,6 @@ def calibrate(
     with threads_per_evaluation(min(cores, learner.useful_threads)):
         timed, seconds_timed = _time_step(config, learner, replay, allowed(LEARNING), rng)
     show(1)
-    unfinished = [match.record(index) for match in bench.matches for index in match.playing]
-    searched = GameBatch.of(game, unfinished)
     return Calibration(
         self_play=self_play,
         gate_simulations=gate_simulations,
@@ -128,9 +122,6 @@ def calibrate(
         random_length=moves / len(records),
         longest=game.max_moves,
         move_memory=replay.nbytes / moves,
-        move_disk=len(searched.to_bytes()) / max(len(searched.actions), 1),
-        player_bytes=sum(tensor.nbytes for tensor in learner.ema_network.state_dict().values()),
-        learner_bytes=sum(tensor.nbytes for tensor in learner.state().values()),
         peak_megabytes=peak_megabytes(),
         seconds=time.perf_counter() - begin,
     )

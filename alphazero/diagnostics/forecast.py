@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from alphazero.config.schema import Config
 from alphazero.diagnostics.calibration import Calibration
-from alphazero.diagnostics.run_history import describe_stages
+from alphazero.diagnostics.run_history import STAGES
 from alphazero.training.evaluation import OPENING_MOVES
 from alphazero.training.gate import expected_games
 from alphazero.utils.tables import align
@@ -21,9 +21,6 @@ SHORT_GAME_FACTOR: Final = 2 / 3
 """Length of the shorter case, as a share of random games; the longest case is the rules' maximum.
 Attackers win sooner than random players, and defenders resist longer: in gomoku the mean fell to
 0.7 of random play's and rose to 1.6 in the same run."""
-
-CURVES_BYTES: Final = 25_000
-"""Bytes of an iteration's curves, texts and pictures on disk, measured in Connect Four."""
 
 MEBI: Final = 1 << 20
 
@@ -41,8 +38,6 @@ class Forecast:
     seconds: Mapping[str, float]
     """by stage, as the metrics `seconds/` name it"""
     memory: float
-    """MiB at the end"""
-    disk: float
     """MiB at the end"""
 
     @property
@@ -107,14 +102,7 @@ def forecast(config: Config, rates: Calibration, length: float) -> Forecast:
     )
     # The window keeps whole iterations, with all moves, not only the fully searched ones.
     kept = min(window + positions, total) / play.full_search_probability
-    players = 2 + min(config.run.keep_checkpoints or iterations, iterations)
     seconds = {stage: once[stage] * (iterations // intervals[stage]) for stage in once}
-    disk = (
-        kept * rates.move_disk
-        + players * rates.player_bytes
-        + rates.learner_bytes
-        + iterations * CURVES_BYTES
-    )
     return Forecast(
         length=length,
         iterations=iterations,
@@ -123,7 +111,6 @@ def forecast(config: Config, rates: Calibration, length: float) -> Forecast:
         evaluations=int(iterations * evaluations),
         seconds=seconds,
         memory=rates.peak_megabytes + kept * rates.move_memory / MEBI,
-        disk=disk / MEBI,
     )
 
 
@@ -152,6 +139,7 @@ def expected(config: Config, rates: Calibration) -> dict[str, Any]:
 def describe(config: Config, rates: Calibration) -> str:
     """Return a forecast as text: a table by the length of games, and the shares of time."""
     forecasts, gate = cases(config, rates), config.gate
+    spent = forecasts["as random"].seconds
     columns, speed = list(forecasts.values()), rates.self_play
     lines = [
         f"measured in {rates.seconds:.0f} s, untrained; backend {speed.backend}",
@@ -179,7 +167,11 @@ def describe(config: Config, rates: Calibration) -> str:
             ]
         ),
         "",
-        f"time                {describe_stages(forecasts['as random'].seconds)}",
+        "time                "
+        + ", ".join(
+            f"{STAGES[stage]} {seconds / sum(spent.values()):.0%}"
+            for stage, seconds in spent.items()
+        ),
     ]
     return "\n".join(lines)
 
@@ -191,6 +183,5 @@ ROWS: Final[Mapping[str, tuple[int, Callable[[Forecast], float]]]] = {
     "iterations": (0, lambda plan: plan.iterations),
     "minutes": (1, lambda plan: 60 * plan.hours),
     "memory, MiB": (0, lambda plan: plan.memory),
-    "disk, MiB": (0, lambda plan: plan.disk),
 }
 """The rows of the table: decimal places, and the figure."""

@@ -53,19 +53,6 @@ STAGES = {
 """The stages of an iteration, by the last part of the names of their curves, `seconds/play`."""
 
 
-def stage_seconds(run: Path) -> dict[str, float]:
-    """Return a run's seconds by stage, as in `STAGES`; empty without curves."""
-    curves = read_curves(run)
-    totals = {stage: sum(curves.get(f"seconds/{stage}", {}).values()) for stage in STAGES}
-    return totals if any(totals.values()) else {}
-
-
-def describe_stages(seconds: Mapping[str, float]) -> str:
-    """Return the share of each stage in `seconds`, as text."""
-    total = sum(seconds.values())
-    return ", ".join(f"{STAGES[stage]} {part / total:.0%}" for stage, part in seconds.items())
-
-
 def step_checkpoints(run: Path, number: int) -> list[Path]:
     """Return up to `number` of a run's checkpoints, evenly spaced from the last to the first."""
     paths = sorted(run.glob("step-*.safetensors")) if is_folder(run) else []

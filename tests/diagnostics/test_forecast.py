@@ -15,7 +15,7 @@ from alphazero.config.schema import Config
 from alphazero.diagnostics import calibration
 from alphazero.diagnostics.benchmark import Benchmark
 from alphazero.diagnostics.calibration import PARTS, Calibration, calibrate
-from alphazero.diagnostics.forecast import CURVES_BYTES, MEBI, describe, forecast
+from alphazero.diagnostics.forecast import MEBI, describe, forecast
 from alphazero.diagnostics.run_history import read_curves
 from alphazero.games import make_game
 from alphazero.network.resnet import ResNet
@@ -47,9 +47,6 @@ MEASURED = Calibration(
     random_length=8.0,
     longest=9,
     move_memory=MEBI / 100,
-    move_disk=MEBI / 1000,
-    player_bytes=MEBI,
-    learner_bytes=3 * MEBI,
     peak_megabytes=500.0,
     seconds=12.0,
 )
@@ -77,8 +74,6 @@ def test_a_forecast_has_the_figures_computed_by_hand():
     assert plan.seconds["measure"] == pytest.approx(2 * (20 / 20 + 6 * (8 - 4) / 20))
     assert plan.hours == pytest.approx(sum(plan.seconds.values()) / 3600)
     assert plan.memory == pytest.approx(500 + 192 / 100)
-    # Two checkpoints are kept beside the best player twice.
-    assert plan.disk == pytest.approx(192 / 1000 + 4 + 3 + 4 * CURVES_BYTES / MEBI)
 
 
 def test_a_gate_that_may_end_early_counts_as_its_games_between_equals():
@@ -142,7 +137,7 @@ def test_a_plan_ends_at_the_first_limit_of_the_budget(budget: str, iterations: i
     assert forecast(config, MEASURED, 8.0).iterations == iterations
 
 
-def test_the_window_bounds_memory_and_disk():
+def test_the_window_bounds_memory():
     """A window of 100 positions, and the iteration of 48 that overlaps its end."""
     small, large = (
         forecast(config_of("replay.window_maximum=100", f"budget.iterations={n}"), MEASURED, 8.0)
@@ -165,8 +160,6 @@ def test_a_calibration_measures_every_part(tmp_path):
     assert (measured.anchor_games, measured.solved_positions) == (80, 12)
     assert measured.step_positions == 16, "a whole batch"
     assert 36 < measured.move_memory < 1000, "nine search policies of four bytes, at least"
-    assert 0 < measured.move_disk < 200
-    assert measured.learner_bytes > measured.player_bytes > 1000
 
 
 @pytest.mark.parametrize(

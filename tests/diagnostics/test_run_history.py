@@ -9,10 +9,8 @@ from helpers.runs.tiny_run import tiny_config
 from alphazero.diagnostics.run_history import (
     STAGES,
     anchor_index,
-    describe_stages,
     expand_players,
     read_curves,
-    stage_seconds,
     step_checkpoints,
     training_minutes,
 )
@@ -64,13 +62,6 @@ def test_points_that_a_resumed_run_purged_are_left_out_without_a_word(
     curves = read_curves(run)
     assert curves == {"seconds/play": {1: 60, 2: 120, 3: 7}, "seconds/save": {1: 30, 2: 30}}
     assert caplog.messages == []
-
-
-def test_the_share_of_each_stage_is_reported(run: Path) -> None:
-    spent = stage_seconds(run)
-    assert spent == {"play": 360, "learn": 0, "gate": 0, "measure": 0, "save": 90}
-    assert describe_stages(spent).startswith("self-play 80%, learning 0%,")
-    assert stage_seconds(run / "none") == {}
 
 
 def test_a_runs_folder_stands_for_its_checkpoints_and_their_times(run: Path) -> None:
