@@ -1,9 +1,6 @@
 """Writes the page of a player: its sources, its model, and what the page knows of the player."""
 
-import hashlib
 import json
-import re
-import shutil
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -34,12 +31,8 @@ SHARED: Final = (
 SEARCH_KEYS: Final = ("c_puct", "c_puct_base", "fpu_reduction")
 """Settings of the player's search that the page's search has."""
 
-
-INDEX: Final = "index.html"
-"""The only file outside the page's inner folder, which it names."""
-
-INNER: Final = re.compile("page-[0-9a-f]{12}")
-"""Name of an inner folder: a hash of its files."""
+FACTS: Final = "player.json"
+"""What the page knows of the player. It is written first: a folder without it holds no page."""
 
 
 def check_rules(checkpoint: Checkpoint) -> Game:
@@ -54,10 +47,10 @@ def check_rules(checkpoint: Checkpoint) -> Game:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise RunError unless `folder` is new, empty or holds such a page, whole or not."""
+    """Raise RunError unless `folder` is new, empty or holds such a page."""
     with path_errors("write", folder):
-        names = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    if names and not any(map(INNER.fullmatch, names)):
+        others = folder.exists() and any(folder.iterdir()) and not (folder / FACTS).exists()
+    if others:
         raise RunError(
             f"cannot write {printable(folder)}: the folder holds no such page, but other files; "
             "name a new folder"
@@ -83,7 +76,7 @@ def page_files(
         files |= {f"runtime/{name}": data for name, data in copied.items()}
     facts = _page_facts(checkpoint, game, model)
     facts["runtime"] = addresses(HOST if runtime is None else "runtime/")
-    files["player.json"] = json.dumps(facts, indent=1).encode()
+    files[FACTS] = json.dumps(facts, indent=1).encode()
     files["model.onnx"] = model.data
     return dict(sorted(files.items()))
 
@@ -115,28 +108,11 @@ def _page_facts(checkpoint: Checkpoint, game: Game, model: OnnxModel) -> dict[st
 def write_page(folder: Path, files: dict[str, bytes]) -> int:
     """Write the files of a page; return their bytes. Other files in the folder stay.
 
-    All but `INDEX` are written into an inner folder. At any instant `INDEX` names a whole page: the
-    former one until all of the new one is written. Raise RunError when a file or folder cannot be
-    written; then the former page is as before.
+    Raise RunError when a file or folder cannot be written.
     """
-    digest = hashlib.sha256()
-    for name, data in files.items():
-        digest.update(name.encode() + hashlib.sha256(data).digest())
-    inner = folder / f"page-{digest.hexdigest()[:12]}"
-    is_new = not inner.exists()
-    try:
-        for name in files.keys() - {INDEX}:
-            path = inner / name
-            with path_errors("write", path.parent):
-                path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomic(path, files[name])
-        address = rb'\1="' + inner.name.encode() + b"/"
-        write_atomic(folder / INDEX, re.sub(rb'(href|src)="(?!#)', address, files[INDEX]))
-    except BaseException:
-        if is_new:
-            shutil.rmtree(inner, ignore_errors=True)
-        raise
-    for path in folder.iterdir():
-        if INNER.fullmatch(path.name) and path != inner:
-            shutil.rmtree(path, ignore_errors=True)
+    for name in sorted(files, key=lambda name: name != FACTS):
+        path = folder / name
+        with path_errors("write", path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, files[name])
     return sum(map(len, files.values()))
