@@ -13,10 +13,9 @@ import numpy as np
 
 from alphazero.errors import PlayerError
 from alphazero.games.game import PLY, Game, State
-from alphazero.games.registry import name_of
 from alphazero.players.base import Decisions, Forfeit, Player
 from alphazero.players.gtp_process import MOVE_TIMEOUT, GtpProcess, GtpReply, ProgramError
-from alphazero.records.gtp_notation import COLOURS, PASS, RESIGN, GtpNotation, normalize_name
+from alphazero.records.gtp_notation import COLOURS, PASS, RESIGN, GtpNotation
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.files import printable
 
@@ -157,16 +156,8 @@ class GtpPlayer(Player):
         return program
 
     def _set_up(self, program: GtpProcess) -> None:
-        """Set the game, the board size and the komi."""
+        """Set the board size and the komi."""
         commands = self._ask(program, "list_commands").text.split()
-        if "list_games" in commands and "set_game" in commands:
-            games = self._ask(program, "list_games").text.splitlines()
-            own = normalize_name(name_of(self.game))
-            names = [name for name in games if normalize_name(name) == own]
-            if not names:
-                others = ", ".join(games) or "nothing"
-                raise PlayerError(f"gtp:{self.command} plays {printable(others)}, not {own}")
-            self._ask(program, f"set_game {names[0]}")
         rows, columns = self.vertices.rows, self.vertices.columns
         if rows == columns and "boardsize" in commands:
             self._ask(program, f"boardsize {columns}")

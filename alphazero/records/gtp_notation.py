@@ -111,8 +111,3 @@ def pass_before(game: Game, state: State, player: int) -> tuple[int, ...]:
     if game.outcome(game.play(state, passing)) != ONGOING:
         raise GameError(f"{COLOURS[1 - player]} would have to pass, which ends the game")
     return (passing,)
-
-
-def normalize_name(name: str) -> str:
-    """Return a game's name in lower case, with letters and digits only."""
-    return "".join(letter for letter in name.lower() if letter.isalnum())
