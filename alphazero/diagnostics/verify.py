@@ -28,7 +28,6 @@ from alphazero.training.manifest import (
     read_manifest,
 )
 from alphazero.training.run_directory import RunDirectory, matches_run
-from alphazero.training.run_lock import locked_for_reading
 from alphazero.utils.files import is_folder, printable, sha256_of
 from alphazero.utils.progress import progress_bar
 from alphazero.utils.shared_files import refuse
@@ -98,29 +97,28 @@ def verify(path: Path) -> VerifyReport:
     """Verify the run in a folder, or a single checkpoint.
 
     Raises:
-        RunError: when the folder holds no run, or another process is using it.
+        RunError: when the folder holds no run, or it changed while it was read.
     """
     report = VerifyReport(printable(path))
     if not is_folder(path):
         report.run([Check("player", path, partial(_read_player, path, None))])
         return report
     check_resumable(path)
-    with locked_for_reading(path):
-        report.run(
-            [
-                Check("manifest", path / CONFIG, partial(_read_config, path)),
-                Check("manifest", path / MANIFEST, partial(read_manifest, path / MANIFEST)),
-            ]
-        )
-        if report.faults:
-            report.faults.append(
-                f"{printable(path)}: nothing else is checked without these two files"
-            )
-            return report
-        run = RunDirectory.open(path)
-        report.title = f"{printable(path)}, iteration {run.state.iteration:,}"
-        report.run(_checks(run))
+    report.run(
+        [
+            Check("manifest", path / CONFIG, partial(_read_config, path)),
+            Check("manifest", path / MANIFEST, partial(read_manifest, path / MANIFEST)),
+        ]
+    )
+    if report.faults:
+        report.faults.append(f"{printable(path)}: nothing else is checked without these two files")
         return report
+    run = RunDirectory.open(path)
+    report.title = f"{printable(path)}, iteration {run.state.iteration:,}"
+    report.run(_checks(run))
+    if report.faults and read_manifest(path / MANIFEST) != run.state:
+        raise RunError(f"{printable(path)} was changed meanwhile; wait for its run to end")
+    return report
 
 
 def _checks(run: RunDirectory) -> list[Check]:

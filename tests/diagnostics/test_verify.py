@@ -10,20 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 from helpers.bugs.damage import cut_in_half, flip_bit
 from helpers.paths import CHECKPOINTS
 from helpers.runs.records import random_records
 from helpers.runs.tiny_run import files_of, manifest_of, tiny_config
 
 from alphazero.cli.main import main
+from alphazero.diagnostics import verify
 from alphazero.games import make_game
 from alphazero.games.registry import read_game
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
 from alphazero.records.jsonl import save_games
 from alphazero.records.played_game import PlayedGame
-from alphazero.training.loop import train
+from alphazero.training.loop import resume, train
 from alphazero.training.manifest import digest_of
+from alphazero.training.run_directory import RunDirectory
 from alphazero.utils.files import sha256_of
 
 Capture = pytest.CaptureFixture[str]
@@ -220,11 +221,17 @@ def test_verifying_writes_nothing_and_needs_no_lock_file(run, capsys, monkeypatc
     assert {name: (run / name).stat().st_mtime_ns for name in files_of(run)} == before
 
 
-def test_a_lock_that_may_only_be_read_is_honoured(run, capsys):
-    (run / "run.lock").chmod(0o444)
-    assert main(["check", str(run)]) == 0
-    with FileLock(run / "run.lock"):
-        assert "is in use by another process" in faults_of(run, capsys)[0]
+def test_faults_of_files_that_a_run_replaced_meanwhile_are_none(run, capsys, monkeypatch):
+    """A run that goes on deletes files of the manifest that was read first."""
+    checks = verify._checks
+
+    def going_on(opened: RunDirectory) -> list[verify.Check]:
+        resume(run, ["budget.iterations=9"])
+        return checks(opened)
+
+    monkeypatch.setattr(verify, "_checks", going_on)
+    (line,) = faults_of(run, capsys)
+    assert line == f"{run} was changed meanwhile; wait for its run to end"
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
