@@ -199,12 +199,6 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         self.on_start()
 
-    async def on_tick(self, counter: int) -> bool:
-        """Close idle sessions once a minute."""
-        if counter % 600 == 0:
-            self.manager.close_idle()
-        return await super().on_tick(counter)
-
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.manager.close()
         await super().shutdown(sockets)

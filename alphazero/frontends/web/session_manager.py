@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Callable
 from typing import Final
 
@@ -15,9 +14,6 @@ from alphazero.games.game import Game
 
 MAX_SESSIONS: Final = 64
 """Maximum number of sessions."""
-
-IDLE_SECONDS: Final = 1800.0
-"""Seconds until a session without a page is closed."""
 
 MAX_POOLS: Final = 8
 """Maximum number of search pools."""
@@ -84,14 +80,6 @@ class SessionManager:
             if not pool.clients:
                 pool.close()
                 del self._pools[key]
-
-    def close_idle(self) -> None:
-        """Close sessions without a page for `IDLE_SECONDS`."""
-        for session in list(self.sessions.values()):
-            if session.watchers:
-                session.last_used = time.monotonic()
-            elif time.monotonic() - session.last_used > IDLE_SECONDS:
-                self.close_session(session.id)
 
     def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
         """Return the search pool of a player and a game; `is_sequential` as in `SearchPool`.
