@@ -113,8 +113,9 @@ def share_of_answers(test: Sprt, shares: np.ndarray, runs: int, seed: int) -> fl
     return accepted / runs
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(("alpha", "beta"), [(0.05, 0.05), (0.1, 0.02)])
+@pytest.mark.parametrize(
+    ("shape", "alpha", "beta"), [*((each, 0.05, 0.05) for each in SHAPES), ("drawish", 0.1, 0.02)]
+)
 def test_either_error_is_made_no_more_often_than_permitted(shape: str, alpha: float, beta: float):
     test = Sprt(0, 60, alpha, beta)
     wrong1 = share_of_answers(test, tilted(SHAPES[shape], expected_score(0)), 300, 1)

@@ -23,13 +23,11 @@ from alphazero.arena import solved_positions
 from alphazero.arena.match import Match
 from alphazero.cli.main import parser
 from alphazero.games import game_names
+from alphazero.games.registry import read_game
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
 from alphazero.records.game_files import load_played
 from alphazero.solvers import exhaustive
 from alphazero.training.loop import train
-
-Capture = pytest.CaptureFixture[str]
-Patch = pytest.MonkeyPatch
 
 COMMANDS = [
     name
@@ -193,23 +191,21 @@ def test_grade_saves_a_copy_that_carries_its_figures(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "lines"),
+    ("game", "moves", "value", "best"),
     [
-        (["nim"], ["value  +1, the player to move wins with move 7 at the latest", "best   3"]),
-        (["nim:heap=7", "1 2"], [", the player to move loses with move 4 at", "best   1 2 3"]),
-        (["tic_tac_toe", "b2 a1"], ["value  0, a draw", "best   a3 b3 c3 a2 c2 b1 c1"]),
-        (
-            ["connect_four", "112233"],
-            ["value  +1, the player to move wins with move 7", "best   4"],
-        ),
+        ("nim", "", "+1, the player to move wins with move 7 at the latest", "3"),
+        ("nim:heap=7", "1 2", "-1, the player to move loses with move 4 at the earliest", "1 2 3"),
+        ("tic_tac_toe", "b2 a1", "0, a draw", "a3 b3 c3 a2 c2 b1 c1"),
+        ("connect_four", "112233", "+1, the player to move wins with move 7 at the latest", "4"),
     ],
 )
-def test_solve_prints_the_value_and_the_best_moves(words: list[str], lines: list[str], capsys):
-    assert exit_code("solve", *words) == 0
-    printed = capsys.readouterr().out.splitlines()
-    assert len(printed) > 2, "the position is drawn above"
-    for line, expected in zip(printed[-2:], lines, strict=True):
-        assert expected in line
+def test_solve_prints_the_value_and_the_best_moves_below_the_drawing(
+    capsys, game: str, moves: str, value: str, best: str
+):
+    assert exit_code("solve", game, moves) == 0
+    rules = read_game(game)
+    drawing = rules.render(rules.from_text(moves))
+    assert capsys.readouterr().out == f"{drawing}\nvalue  {value}\nbest   {best}\n"
 
 
 def test_play_takes_any_player_of_a_game_that_is_named(monkeypatch, capsys):
@@ -389,29 +385,7 @@ def test_a_file_that_cannot_be_written_is_reported_before_anything_is_played(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a folder.png", "a.safetensors"]
 
 
-# --- mistakes in a configuration -----------------------------------------------------------------
-
-
-def test_a_mistake_in_the_yaml_or_an_override_is_named_with_its_place(
-    tmp_path, only_line, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    Path("tiny.yaml").write_text(YAML)
-    Path("wrong.yaml").write_text(YAML.replace("simulations: 4", "simulatons: 4"))
-    assert "wrong.yaml:5: unknown key 'simulatons' in 'search'; did" in only_line(
-        "train", "wrong.yaml"
-    )
-    for override, message in (
-        ("search.simulatons=3", "did you mean 'simulations'?"),
-        ("blocks=3", "expected section.key=value; did you mean network.blocks?"),
-        ("run.name=../up", "not a valid folder name"),
-        ("game.columns=900", "columns"),
-        ("search.simulations=[", "syntax error"),
-    ):
-        printed = only_line("train", "tiny.yaml", override)
-        assert override in printed
-        assert message in printed
-    assert not Path("runs").exists()
+# --- mistakes in files ---------------------------------------------------------------------------
 
 
 def test_a_run_that_cannot_be_made_is_one_line(tmp_path, monkeypatch, only_line):
@@ -419,9 +393,6 @@ def test_a_run_that_cannot_be_made_is_one_line(tmp_path, monkeypatch, only_line)
     (tmp_path / "runs").write_text("a file, where the folder should be")
     monkeypatch.chdir(tmp_path)
     assert "cannot create runs/tiny: " in only_line("train", "tiny.yaml")
-
-
-# --- mistakes with checkpoints -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["open", "stat"])

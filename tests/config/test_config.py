@@ -382,6 +382,9 @@ def test_overrides_replace_what_the_file_says():
         ("search", "expected section.key=value"),
         ("search.simulations", "expected section.key=value"),
         ("=3", "expected section.key=value"),
+        ("blocks=3", "expected section.key=value; did you mean network.blocks?"),
+        ("run.name=../up", "run.name: '../up' is not a valid folder name"),
+        ("game.columns=900", "columns must be 1 to 26, got 900"),
         ("serach.simulations=3", "unknown section 'serach'; did you mean 'search'?"),
         (
             "search.simulation=3",

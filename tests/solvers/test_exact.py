@@ -18,7 +18,7 @@ from alphazero.games.game import OUTCOME, PLY
 from alphazero.games.line_games import CELLS, LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.solvers.connect_four import BitboardSolver, fits, winning_cells
-from alphazero.solvers.exact import ExactResult, bits_of, describe, solve_position, solver_for
+from alphazero.solvers.exact import ExactResult, bits_of, solve_position, solver_for
 
 ENOUGH = 10**9
 
@@ -253,24 +253,3 @@ def test_the_end_of_a_game_needs_no_answer():
     game = ConnectFour()
     with pytest.raises(GameError, match="the game is over"):
         solve_position(solver_for(game), game.from_text("1212121"), ENOUGH)
-
-
-@pytest.mark.parametrize(
-    ("moves", "lines"),
-    [
-        (
-            "a1 b1 a2 b2",
-            ["value  +1, the player to move wins with move 5 at the latest", "best   a3"],
-        ),
-        ("b2 a1", ["value  0, a draw", "best   a3 b3 c3 a2 c2 b1 c1"]),
-        (
-            "a1 b1 a3",
-            ["value  -1, the player to move loses with move 7 at the earliest", "best   a2"],
-        ),
-    ],
-)
-def test_an_answer_is_printed_below_the_drawing(moves: str, lines: list[str]):
-    game = Mnk()
-    state = game.from_text(moves)
-    text = describe(game, state, solve_position(solver_for(game), state, ENOUGH))
-    assert text == "\n".join([game.render(state), *lines])

@@ -167,18 +167,6 @@ def test_moves_that_are_pasted_are_made_as_far_as_they_go(served):
         assert reply["error"].startswith("'9' is no")
 
 
-def test_a_hint_finds_the_winning_move(served):
-    with served.begin("tic_tac_toe") as page:
-        page.do("paste", moves="a3 a2 b3 b2")
-        page.do("hint")
-        view = page.wait(lambda view: view["hint"])
-        best = view["search"]["candidates"][0]
-        assert (best["name"], best["value"], best["cell"]) == ("c3", 1.0, 2)
-        assert view["ply"] == 4
-        assert {move["action"] for move in view["search"]["candidates"]} == {2, 5, 6, 7, 8}
-        assert not page.do("undo")["hint"]
-
-
 def test_an_analysis_is_streamed_and_follows_the_position(served):
     with served.begin("connect_four") as page:
         view = page.do("analyze", on=True, player="uct")
