@@ -337,6 +337,10 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
         super().__init__(function, {}, _OPTIONS)
         self.signature = signature
 
+    @functools.cached_property
+    def files(self) -> _KernelCache:
+        return _KernelCache(self.py_func, self.signature)
+
     def compile(self, _signature: Any = None) -> Any:
         if self.helper:
             for other in self.meanwhile:
@@ -344,7 +348,7 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
             self.helper.wait()  # if it failed, the kernel is compiled here
         with global_compiler_lock, _signals_later():
             if not self.overloads:
-                cache = self._cache = _KernelCache(self.py_func, self.signature)
+                cache = self._cache = self.files
                 # Compiling the caller, numba would take over its flags.
                 flags = ConfigStack().enter(DEFAULT_FLAGS)
                 with flags, closing(cache):
@@ -378,16 +382,26 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
 def compile_aside(compiled: Any, *meanwhile: Any) -> None:
     """Compile a kernel in another process, if it is not cached; its first call waits for that.
 
-    Before it waits, this process compiles the kernels `meanwhile`.
+    Before it waits, this process compiles the kernels `meanwhile`. The other one ends with it.
     """
-    missing = not _KernelCache(compiled.py_func, compiled.signature).exists()
-    if missing and compiled.helper is None and usable_cores() > 1:
+    if compiled.helper is None and usable_cores() > 1 and not compiled.files.exists():
         compiled.meanwhile = meanwhile
-        code = f"from {compiled.__module__} import {compiled.__name__} as k; k.compile()"
-        nowhere = subprocess.DEVNULL
+        code = _HELPER.format(compiled.__module__, compiled.__name__)
+        pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
         compiled.helper = subprocess.Popen(
-            [sys.executable, "-c", code], stdin=nowhere, stdout=nowhere, stderr=nowhere
+            [sys.executable, "-c", code], stdin=pipe, stdout=nowhere, stderr=nowhere
         )
+        # Nobody else may wait for it: then it would remain as a zombie.
+        threading.Thread(target=compiled.helper.wait, daemon=True).start()
+
+
+_HELPER = """
+import os, threading
+# The standard input ends with the process at its other end, also if that is killed.
+threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start()
+from {} import {} as kernel
+kernel.compile()
+"""
 
 
 def inline_kernel(function: Function) -> Function:

@@ -237,6 +237,56 @@ def test_a_signal_while_llvm_emits_code_is_not_lost(package):
     assert package.files("*.legal-*.nbi")
 
 
+COMPILE_ASIDE = """
+import os, time
+from alphazero.utils import jit
+hashed, inner = [], jit.kernel_hash
+jit.kernel_hash = lambda function, signature: hashed.append(function) or inner(function, signature)
+from alphazero.games.connect_four import ConnectFour
+legal = ConnectFour.rule_functions.legal
+jit.usable_cores = lambda: 2
+"""
+
+USE_AFTER_THE_HELPER = """
+jit.compile_aside(legal)
+end = time.monotonic() + 60
+while legal.helper.returncode is None and time.monotonic() < end:
+    time.sleep(0.05)
+legal.compile()
+print(legal.helper.returncode, hashed.count(legal.py_func), jit._KernelCache.compiled)
+"""
+
+KILLED_WHILE_ITS_HELPER_WORKS = """
+reader, writer = os.pipe()
+if os.fork() == 0:
+    jit._HELPER = jit._HELPER.replace("kernel.compile()", "import time; time.sleep(600)")
+    jit.compile_aside(legal)
+    os.write(writer, str(legal.helper.pid).encode())
+    os.kill(os.getpid(), 9)
+helper = int(os.read(reader, 20))
+os.wait()
+end, state = time.monotonic() + 60, "S"
+while state not in ("Z", "") and time.monotonic() < end:  # nobody may reap it
+    try:
+        state = open(f"/proc/{helper}/stat").read().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        state = ""
+    time.sleep(0.05)
+print("ended" if state in ("Z", "") else "goes on")
+"""
+
+
+def test_a_helper_is_reaped_when_it_has_compiled_a_kernel_that_is_hashed_once(package):
+    package.files("*connect_four.legal-*.nbi")[0].unlink()
+    assert package.start(COMPILE_ASIDE, USE_AFTER_THE_HELPER) == ("0 1 0\n", [])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the state of a process from /proc")
+def test_a_helper_ends_with_a_process_that_is_killed(package):
+    package.files("*connect_four.legal-*.nbi")[0].unlink()
+    assert package.start(COMPILE_ASIDE, KILLED_WHILE_ITS_HELPER_WORKS)[0] == "ended\n"
+
+
 def add_one(number: int) -> int:
     return number + 1
 
