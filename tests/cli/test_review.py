@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.commands import error_line, exit_code
-from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
+from helpers.games import CONNECT_FOUR, TIC_TAC_TOE, actions_in
 
 from alphazero.frontends.review.judgement import Evaluation
 from alphazero.frontends.review.reviewer import Reviewer
@@ -13,17 +13,13 @@ from alphazero.records.game_files import load_played, save_played
 from alphazero.records.played_game import PlayedGame
 
 # O does not defend against the first row, X wins.
-MOVES = tuple(TIC_TAC_TOE.parse_action(TIC_TAC_TOE.initial_state(), name) for name in ("a1", "c3"))
-WON = tuple(
-    TIC_TAC_TOE.parse_action(TIC_TAC_TOE.initial_state(), name)
-    for name in ("a1", "a2", "b1", "b3", "c1")
-)
+WON = tuple(actions_in(TIC_TAC_TOE, "a1 a2 b1 b3 c1"))
 GAME = PlayedGame(TIC_TAC_TOE, ("Ann", "Bob"), WON, 1)
 
 
 @pytest.fixture
 def games(tmp_path) -> Path:
-    save_played(tmp_path / "mine.sgf", [GAME, PlayedGame(TIC_TAC_TOE, ("C", "D"), MOVES, 2)])
+    save_played(tmp_path / "mine.sgf", [GAME, PlayedGame(TIC_TAC_TOE, ("C", "D"), (6, 2), 2)])
     return tmp_path / "mine.sgf"
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.games import TIC_TAC_TOE
+from helpers.games import TIC_TAC_TOE, actions_in, random_actions
 
 from alphazero.cli.main import main
 from alphazero.errors import AlphaZeroError, GameError, PlayerError, RunError
 from alphazero.frontends.terminal.replay_viewer import PROMPT, replay
-from alphazero.games import ONGOING, Game, game_names, make_game
+from alphazero.games import Game, game_names, make_game
 from alphazero.games.registry import read_game, write_game
 from alphazero.records.game_files import load_played, save_played
 from alphazero.records.jsonl import BEGINNING, holds_games, load_games, save_games
@@ -27,11 +27,9 @@ DRAWN = "a1 b1 c1 b2 a2 c2 b3 a3 c3"
 
 
 def played(moves: str, game: Game = TIC_TAC_TOE, **more: Any) -> PlayedGame:
-    state, actions = game.initial_state(), []
-    for move in moves.split():
-        actions.append(game.parse_action(state, move))
-        state = game.play(state, actions[-1])
-    values = {"outcome": game.outcome(state), "opening": 2, "pair": 5} | more
+    actions = actions_in(game, moves)
+    outcome = game.outcome(game.play(game.initial_state(), *actions))
+    values = {"outcome": outcome, "opening": 2, "pair": 5} | more
     return PlayedGame(game, ("uct:5", "C:\\a b\n"), tuple(actions), **values)
 
 
@@ -50,11 +48,9 @@ def test_games_are_read_as_they_were_written(tmp_path):
     games = []
     for name in game_names():
         game = make_game(name)
-        state, actions = game.initial_state(), []
-        while game.outcome(state) == ONGOING:
-            actions.append(int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
-            state = game.play(state, actions[-1])
-        plain = PlayedGame(game, ("A", "B"), tuple(actions), game.outcome(state))
+        actions = tuple(random_actions(game, rng))
+        outcome = game.outcome(game.play(game.initial_state(), *actions))
+        plain = PlayedGame(game, ("A", "B"), actions, outcome)
         games += [plain, dataclasses.replace(plain, player_hashes=("1a", ""), opening=3)]
     save_games(tmp_path / "games", games)
     assert load_games(tmp_path / "games") == games

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.games import actions_in
 
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, Game, make_game
@@ -82,11 +83,7 @@ def test_go_rules_are_written_by_the_names_that_other_programs_know():
 
 def test_suicide_is_written_as_the_point_where_it_happens():
     game = read_game("go:rows=2,columns=3,suicide=1")
-    state = game.initial_state()
-    actions = []
-    for move in ("A1", "B1", "pass", "B2", "A2"):
-        actions.append(game.parse_action(state, move))
-        state = game.play(state, actions[-1])
+    actions = actions_in(game, "A1 B1 pass B2 A2")
     assert write_sgf(game, actions).endswith("\n;B[ab];W[bb];B[];W[ba];B[aa])\n")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.frontends.terminal_client import Stream
+from helpers.games import actions_in, random_actions
 from helpers.runs.tiny_run import tiny_config
 
 from alphazero.cli.main import main
@@ -29,9 +30,6 @@ from alphazero.records.sgf_export import REMARK, commented, search_comment, to_s
 from alphazero.records.sgf_import import from_sgf
 from alphazero.training.loop import train
 
-Capture = pytest.CaptureFixture[str]
-Patch = pytest.MonkeyPatch
-
 HEX = read_game("hex:size=3")
 
 GAMES = [
@@ -47,25 +45,15 @@ GAMES = [
 ]
 
 
-def played_in(game: Game, *moves: str, outcome: int = ONGOING, **more: Any) -> PlayedGame:
-    state, actions = game.initial_state(), []
-    for move in moves:
-        actions.append(game.parse_action(state, move))
-        state = game.play(state, actions[-1])
-    ends = game.outcome(state) if outcome == ONGOING else outcome
-    return dataclasses.replace(PlayedGame(game, ("A", "B"), tuple(actions), ends), **more)
+def played(game: Game, actions: list[int], **more: Any) -> PlayedGame:
+    outcome = game.outcome(game.play(game.initial_state(), *actions))
+    return PlayedGame(game, ("A", "B"), tuple(actions), outcome, **more)
 
 
 def random_games(game: Game, count: int) -> list[PlayedGame]:
     """Return games that were played to their end."""
-    rng, games = np.random.default_rng(4), []
-    for _ in range(count):
-        state, actions = game.initial_state(), list[int]()
-        while game.outcome(state) == ONGOING:
-            actions.append(int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
-            state = game.play(state, actions[-1])
-        games.append(PlayedGame(game, ("A", "B"), tuple(actions), game.outcome(state)))
-    return games
+    rng = np.random.default_rng(4)
+    return [played(game, random_actions(game, rng)) for _ in range(count)]
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -82,9 +70,10 @@ def random_games(game: Game, count: int) -> list[PlayedGame]:
     ],
 )
 def test_results_are_written_in_points_where_there_are_any(game: str, moves: str, result: str):
-    played = played_in(read_game(game), *moves.split())
-    assert played.outcome != ONGOING
-    assert read_sgf(to_sgf(played)).result == result
+    rules = read_game(game)
+    finished = played(rules, actions_in(rules, moves))
+    assert finished.outcome != ONGOING
+    assert read_sgf(to_sgf(finished)).result == result
 
 
 def test_othello_is_won_by_the_discs_that_lie_there():
@@ -283,7 +272,7 @@ def test_a_file_that_cannot_be_written_is_reported_and_the_game_goes_on(tmp_path
 
 def test_a_record_is_gone_on_with(tmp_path, monkeypatch, capsys, only_line):
     path, saved = tmp_path / "a.sgf", tmp_path / "b.sgf"
-    save_played(path, [played_in(HEX, "a1", "b2", "c1", comments=("one", "", "three"))])
+    save_played(path, [played(HEX, actions_in(HEX, "a1 b2 c1"), comments=("one", "", "three"))])
     monkeypatch.setattr("sys.stdin", io.StringIO("b1\nquit\n"))
     command = ["play", "random", "--from", str(path), "--after", "2", "--save", str(saved)]
     assert main(command) == 0

@@ -3,30 +3,16 @@
 import numpy as np
 import pytest
 from helpers.frontends.terminal_client import uniform
-from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
+from helpers.games import CONNECT_FOUR, TIC_TAC_TOE, actions_in, random_actions
 from helpers.players import saved_player
 
 from alphazero.frontends.review.judgement import Evaluation, Judgement, review_moves
 from alphazero.frontends.review.reviewer import PositionSolver, Reviewer
-from alphazero.games import Game
 from alphazero.games.game import ONGOING, to_play, value_of
 from alphazero.games.registry import read_game
 from alphazero.players.registry import parse_player
 from alphazero.solvers.exact import action_values, solver_for
 from alphazero.solvers.exhaustive import solve_all_positions
-
-
-def random_game(game: Game, seed: int) -> list[int]:
-    rng, state, actions = np.random.default_rng(seed), game.initial_state(), list[int]()
-    while game.outcome(state) == ONGOING:
-        actions.append(int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
-        state = game.play(state, actions[-1])
-    return actions
-
-
-def moves_of(names: str) -> list[int]:
-    first = TIC_TAC_TOE.initial_state()
-    return [TIC_TAC_TOE.parse_action(first, name) for name in names.split()]
 
 
 def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them():
@@ -37,7 +23,10 @@ def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them():
     }
     blunders = 0
     for seed in range(20):
-        actions, reviewer = random_game(TIC_TAC_TOE, seed), Reviewer(uniform(), TIC_TAC_TOE)
+        actions, reviewer = (
+            random_actions(TIC_TAC_TOE, np.random.default_rng(seed)),
+            Reviewer(uniform(), TIC_TAC_TOE),
+        )
         plies = range(len(actions), -1, -1)
         evaluations = [reviewer.evaluate(actions[:ply]) for ply in plies][::-1]
         states = [TIC_TAC_TOE.initial_state()]
@@ -60,7 +49,7 @@ def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them():
 
 
 def test_late_positions_of_connect_four_are_exact_and_early_ones_are_searched():
-    actions = random_game(CONNECT_FOUR, 2)
+    actions = random_actions(CONNECT_FOUR, np.random.default_rng(2))
     assert len(actions) > 20
     solver = PositionSolver(CONNECT_FOUR)
     oracle = solver_for(CONNECT_FOUR)
@@ -104,6 +93,6 @@ def test_a_search_evaluates_what_no_solver_knows_and_its_proofs_are_exact(solves
     assert early.line[0] == early.best[0]
     assert early.choices == 9
     # X has two ways to win: O loses, which a small search sees to the end.
-    late = reviewer.evaluate(moves_of("a1 c3 c1 b1 a3"))
+    late = reviewer.evaluate(actions_in(TIC_TAC_TOE, "a1 c3 c1 b1 a3"))
     assert late.is_exact == solves
     assert late.value == pytest.approx(-1.0, abs=0 if solves else 0.2)

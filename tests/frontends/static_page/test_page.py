@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.games import actions_in
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS
 
@@ -265,10 +266,8 @@ def test_it_agrees_with_the_program_in_the_browser(
     spec = parse_player(f"{name}:selection=puct,simulations=200")
     game = spec.game
     assert game is not None
-    actions, state = [], game.initial_state()
-    for move in moves.split():
-        actions.append(game.parse_action(state, move))
-        state = game.play(state, actions[-1])
+    actions = actions_in(game, moves)
+    state = game.play(game.initial_state(), *actions)
     result = search_in(visit(tmp_path), actions, 200)
     assert sum(candidate["visits"] for candidate in result["candidates"]) == 200
     assert game.action_name(state, result["candidates"][0]["action"]) == best
