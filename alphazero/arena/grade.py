@@ -55,7 +55,6 @@ class Answers(NamedTuple):
     """[P] for the player to move"""
 
     def take(self, positions: Int64Array) -> "Answers":
-        """Return the answers for some positions."""
         return Answers(self.actions[positions], self.values[positions])
 
 

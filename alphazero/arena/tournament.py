@@ -119,7 +119,6 @@ class Tournament:
     def _play_pairs(
         self, pairing: tuple[int, int], pairs: Sequence[int], workers: int, show: Progress
     ) -> Iterator[PlayedGame]:
-        """Play the pairs of games with these numbers."""
         players = [self.specs[index] for index in pairing]
         names = players[0].name, players[1].name
         schedule = []

@@ -41,7 +41,6 @@ class FieldInfo:
     read: "Callable[[Reader, KeyPath, Any], Any] | None" = None
 
     def _limits(self) -> dict[str, float]:
-        """Return the limits by the names of their fields."""
         return {name: value for name in COMPARISONS if (value := getattr(self, name)) is not None}
 
     def bounds(self) -> list[str]:

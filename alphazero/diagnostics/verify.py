@@ -74,7 +74,6 @@ class VerifyReport:
         return "\n".join(lines)
 
     def run(self, checks: list[Check]) -> None:
-        """Do the checks, with a progress bar."""
         with progress_bar(len(checks), "file", desc="verifying") as bar:
             for check in checks:
                 self.take(check)

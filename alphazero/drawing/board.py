@@ -64,7 +64,6 @@ class Labels:
     """whether the columns' names are above the board"""
 
     def name(self, row: int, column: int) -> str:
-        """Return the name of a cell."""
         return self.columns[column] + (self.rows[row] if self.rows else "")
 
 
@@ -332,8 +331,6 @@ def _labellings(rows: int, columns: int) -> Iterator[Labels]:
 
 
 def _stars(rows: int, columns: int) -> Iterator[int]:
-    """Yield the star points, as on Go boards."""
-
     def lines_of(side: int) -> set[int]:
         inset = 3 if side >= 13 else 2
         return {inset, side - 1 - inset} | ({side // 2} if side % 2 else set())

@@ -22,7 +22,6 @@ MEANINGS: Final = {
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Report a mistake in one line."""
         self.exit(2, f"error: {message}; see: {self.prog} --help\n")
 
 

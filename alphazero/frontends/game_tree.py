@@ -59,7 +59,6 @@ class GameNode:
 
     @property
     def moves(self) -> list[int]:
-        """The moves from the root to this position."""
         return [node.action for node in self.path if node.action is not None]
 
 

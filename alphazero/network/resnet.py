@@ -169,7 +169,6 @@ class ResNet(nn.Module):
 
     @classmethod
     def of(cls, game: Game, settings: NetworkConfig, seed: int | None = 0) -> "ResNet":
-        """Return the network of a game."""
         shape = game.observation_shape
         return cls(shape, game.num_actions, settings, seed, game.policy_planes)
 

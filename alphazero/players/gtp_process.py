@@ -206,7 +206,6 @@ def _read_stderr(pipe: IO[bytes], last: "deque[str]") -> None:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a process and its children."""
     assert process.stdin
     with contextlib.suppress(OSError, ValueError):
         process.stdin.close()

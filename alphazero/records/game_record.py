@@ -127,11 +127,9 @@ class GameRecord:
         return cls(pairing, actions, Policies.none(length), nothing, nothing, ONGOING)
 
     def variant(self, game: Game) -> Game:
-        """Return `game` with the options of this record."""
         return game.variant(self.pairing.options)
 
     def moves(self, game: Game) -> list[str]:
-        """Return the moves in the game's notation."""
         return game.action_names(self.variant(game).initial_state(), self.actions)
 
     def describe(self, game: Game) -> str:

@@ -66,7 +66,6 @@ class PlayedGame:
         return states
 
     def moves(self) -> list[str]:
-        """Return the moves in the game's notation."""
         return self.game.action_names(self.game.initial_state(), self.actions)
 
     def to_line(self) -> str:

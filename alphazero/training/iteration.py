@@ -196,7 +196,6 @@ class Training:
         return threads_per_evaluation(min(self.cores, self.learner.useful_threads))
 
     def batch(self, step: int) -> Batch:
-        """Draw the batch of a step."""
         settings = self.config.learner
         rng = np.random.default_rng([*self.run.seed(LEARN), step])
         return self.replay.sample(settings.batch_size, rng, True, settings.search_value_weight)

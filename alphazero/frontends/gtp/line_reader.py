@@ -54,7 +54,6 @@ class Lines:
             self._changed.notify_all()
 
     def next(self) -> str | None:
-        """Wait for the next line."""
         with self._changed:
             self._changed.wait_for(lambda: self._queue)
             line, _ = self._queue.popleft()

@@ -61,7 +61,6 @@ def _percent(chance: float | None) -> str:
 
 
 def _accuracies(played: PlayedGame, review: Review) -> list[str]:
-    """Return a table of the players' accuracies and counts."""
     names = [f"{SIGNS[player + 1]} {printable(played.players[player])}" for player in (0, 1)]
     width = max(map(len, names))
     lines = [f"  {'':{width}}  accuracy  {'  '.join(PLURALS.values())}"]

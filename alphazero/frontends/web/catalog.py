@@ -150,7 +150,6 @@ class Catalog:
         return player
 
     def names_for(self, game: Game) -> list[str]:
-        """Return the names of the players that play a game."""
         return [player.name for player in self.players.values() if player.spec.plays(game)]
 
     def game(self, name: str) -> Game:
@@ -195,7 +194,6 @@ class Catalog:
         return next((player for player in players if player.spec.game is not None), players[-1])
 
     def usual_sides(self, game: Game) -> list[Side]:
-        """Return a person and the analysis player."""
         return [Side(), Side.usual(self.analysis_player(game))]
 
     def json(self) -> dict[str, Any]:
@@ -230,7 +228,6 @@ def check_board_size(game: Game) -> Game:
 
 
 def _stamp(spec: PlayerSpec) -> Hashable:
-    """Return `PlayerOption.stamp`."""
     if spec.saved is None:
         return None
     try:

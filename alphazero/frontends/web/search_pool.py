@@ -165,7 +165,6 @@ class SearchPool:
                 raise
 
     def _create_player(self) -> Player:
-        """Create the player, and an analyzer per slot."""
         saved = self._spec.saved
         if saved is None:
             player = self._spec.create(self._game, SLOTS, budget=NO_LIMIT)

@@ -165,7 +165,6 @@ class WebSession:
         self._stay()
 
     def go_to(self, ply: int) -> None:
-        """Go to position `ply` of the line."""
         if not self.game_tree.go_to(ply):
             raise GameError(f"the line has {len(self.game_tree.line) - 1} moves, not {ply}")
         self._stay()
@@ -295,7 +294,6 @@ class WebSession:
         self._refresh()
 
     def _refresh(self) -> None:
-        """Remove the message and update."""
         self.message = ""
         self._update()
 
@@ -454,7 +452,6 @@ class WebSession:
         self.review = self.hinted = self._hint = self._navigated_to = self._analyzed = None
 
     def notify(self, event: str) -> None:
-        """Send an event to the open streams."""
         self.serial += 1
         for watcher in list(self.watchers):
             watcher(event)

@@ -43,7 +43,6 @@ class OnnxGraph(GraphBuilder):
         return names if outputs > 1 else names[0]
 
     def constant(self, numbers: npt.NDArray[Any] | np.generic) -> str:
-        """Add a constant; return its name."""
         from onnx import numpy_helper
 
         name = f"constant_{len(self.constants)}"

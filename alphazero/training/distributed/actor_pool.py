@@ -351,7 +351,6 @@ class ActorPool:
     def _handle_result(
         self, slot: _ActorSlot, incarnation: int, job: _ActorCall, result: ActorResult
     ) -> None:
-        """Handle the result of a job, or the death of its actor."""
         if incarnation != slot.incarnation:
             return  # from an actor that has been replaced
         slot.last_result_at = self._clock()

@@ -123,7 +123,6 @@ class Group:
         distributed.barrier()  # gloo aborts a process that is left behind in its last call
 
     def _announce(self, order: int) -> None:
-        """Send an order to the followers."""
         if not self._following:
             distributed.barrier()  # the run is published
             distributed.barrier()  # the followers have loaded it

@@ -107,12 +107,10 @@ class IterationReport:
         return values
 
     def histograms(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the numbers for each histogram by metric name."""
         names = ("selfplay/search_entropies", "selfplay/search_values")
         return dict(zip(names, self.searches, strict=True))
 
     def pictures(self) -> "dict[str, Image.Image]":
-        """Return the pictures by metric name."""
         from alphazero.training.monitoring.surprise import most_surprising_position
 
         surprise = most_surprising_position(self.game, self.games.finished, self.games.evaluator)
