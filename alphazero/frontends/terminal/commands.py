@@ -15,7 +15,7 @@ from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.players.budget import Budget
 from alphazero.players.levels import describe_levels
-from alphazero.records.game_files import check_savable, load_start_position, save_played
+from alphazero.records.game_files import check_savable, save_played
 from alphazero.utils.files import printable
 from alphazero.utils.tables import count_of
 
@@ -104,24 +104,6 @@ def _number(text: str) -> int:
 
 def _new(context: CommandContext, _: str) -> CommandResult:
     context.session.begin()
-    return CommandResult.PLAY
-
-
-def _load(context: CommandContext, text: str) -> CommandResult:
-    """Continue the first game of a file, after a number of moves if one is typed."""
-    if not text:
-        raise PlayerError("expected a file, as in: load game.sgf")
-    parts = re.fullmatch(r"(.*\S)\s+([0-9]{1,9})", text)
-    name, count = (parts[1], int(parts[2])) if parts else (text, None)
-    session = context.session
-    opening = load_start_position(Path(name), count, session.game)
-    if session.save:
-        check_savable(session.save, session.game, [Path(name)])
-    session.sources.append(Path(name))
-    session.begin(opening)
-    ply = session.game_tree.current.ply
-    moves = count_of(ply, "move")
-    context.console.print(f"loaded {printable(name)}: {moves}; undo steps back")
     return CommandResult.PLAY
 
 
@@ -227,7 +209,6 @@ COMMANDS: Final = {
     "budget": TerminalCommand("[N | Ns]", "simulations or seconds, at full strength", _budget),
     "sides": TerminalCommand("[WHICH]", "your sides: first, second, both or none", _sides),
     "new": TerminalCommand("", "start a new game", _new),
-    "load": TerminalCommand("FILE [N]", "continue a saved game, after N of its moves", _load),
     "save": TerminalCommand("FILE", "save the games; as SGF if FILE ends in .sgf", _save),
     "help": TerminalCommand("", "this list", _show_help),
     "quit": TerminalCommand("", "leave", lambda *_: CommandResult.LEAVE),

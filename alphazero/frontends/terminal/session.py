@@ -35,7 +35,7 @@ class TerminalSession:
         """Whether the user plays the first and the second side."""
         self.games: list[PlayedGame] = []
         """Games before the current one."""
-        self.sources = [*sources]
+        self.sources = sources
         """Files that games were read from; they are not replaced."""
         self.save: Path | None = None
         """The file for the games at the end of the session."""
@@ -45,10 +45,10 @@ class TerminalSession:
 
     # --- the current game ---
 
-    def begin(self, opening: PlayedGame | None = None) -> None:
-        """Move the current game to `games`; start another, or continue `opening`."""
+    def begin(self) -> None:
+        """Move the current game to `games`; start another."""
         self.games = self.played()
-        self.game_tree = GameTree.of(opening) if opening else GameTree(self.game)
+        self.game_tree = GameTree(self.game)
 
     @property
     def is_users_turn(self) -> bool:

@@ -106,10 +106,6 @@ def test_a_hint_of_a_player_with_seconds_takes_its_time(monkeypatch):
             "expected first, second, both, none; got 'boht'; did you mean 'both'?",
         ),
         ("uct", "board x", "board takes no argument; got 'x'"),
-        ("uct", "load", "expected a file, as in: load game.sgf"),
-        ("uct", "load no.sgf", "cannot read no.sgf: no such file or directory"),
-        ("uct", "load \0", "cannot read '\\x00'"),
-        ("uct", "load go.sgf", "go.sgf: a game of go:rows=5,columns=5; expected tic_tac_toe"),
         (
             "uct",
             "save go.txt",
@@ -203,14 +199,11 @@ def test_a_program_that_resigns_or_fails_loses_and_can_be_met_again(
 # --- files ---------------------------------------------------------------------------------------
 
 
-def test_a_saved_game_is_loaded_and_gone_on_with(tmp_path):
-    path = tmp_path / "my game.sgf"
-    words = f"a1,b2,c3,save {path},new,load {path} 2,c1,load {path},quit".split(",")
-    talk = TerminalTalk("tic_tac_toe", BOTH, words).run()
-    assert f"loaded {path}: 2 moves; undo steps back" in talk.output
-    assert f"loaded {path}: 3 moves; undo steps back" in talk.output
-    played = [game.moves() for game in talk.session.played()]
-    assert played == [["a1", "b2", "c3"], ["a1", "b2", "c1"], ["a1", "b2", "c3"]]
+def test_games_of_a_session_are_saved_one_after_the_other(tmp_path):
+    path = tmp_path / "my game.jsonl"
+    words = f"a1,b2,c3,new,c1,save {path},quit".split(",")
+    TerminalTalk("tic_tac_toe", BOTH, words).run()
+    assert [game.moves() for game in load_played(path)] == [["a1", "b2", "c3"], ["c1"]]
 
 
 # --- what is drawn -------------------------------------------------------------------------------

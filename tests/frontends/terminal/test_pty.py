@@ -131,7 +131,6 @@ def test_an_evening_at_the_terminal(session, tmp_path):
     session.ask("undo 2", "a b c")
     assert "[O]" in session.ask("redo", "a b c")
     assert "saved 1 game" in session.ask("save evening.sgf", "saved")
-    assert "2 moves" in session.ask("load evening.sgf 2", "loaded")
     assert max(len(line) for line in shown_lines(session.text)) <= 80
     session.type("quit\n")
     assert session.leave() == 0
