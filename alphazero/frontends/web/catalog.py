@@ -6,7 +6,6 @@ The page names entries; a name is never used as a path.
 import contextlib
 import dataclasses
 import itertools
-import threading
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,9 +26,6 @@ BUILTIN_PLAYERS: Final = ("random", "uct", "minimax:depth=2", "minimax:depth=4")
 
 USUAL_LEVEL: Final = 4
 """The level of a player whose spec sets neither a level nor a budget."""
-
-READ_SECONDS: Final = 5.0
-"""Maximum seconds that a new game waits for the files of its players."""
 
 MAX_CELLS: Final = 26 * 26
 """Maximum cells of a board that the page shows."""
@@ -119,8 +115,6 @@ class Catalog:
     def __init__(self, specs: Sequence[PlayerSpec] = (), games: Sequence[Game] = ()) -> None:
         """`games` are added to the registered ones and those of the players."""
         self.players: dict[str, PlayerOption] = {}
-        self._readers: dict[str, threading.Thread] = {}
-        """The last reading of a player's file, by name."""
         for spec in (*specs, *map(parse_player, BUILTIN_PLAYERS)):
             if all(player.spec.name != spec.name for player in self.players.values()):
                 name = _unused_name(_short_name(spec), self.players)
@@ -163,26 +157,15 @@ class Catalog:
     def newest(self, player: PlayerOption) -> PlayerOption:
         """Return a player with its newest network; read its file again if it was replaced.
 
-        Blocks for `READ_SECONDS` at most: a file on a network that hangs keeps a thread of its own,
-        and the player its network. May run on any thread.
+        A damaged file leaves the player as it is. May run on any thread.
         """
-        reader = self._readers.get(player.name)
-        if reader is None or not reader.is_alive():
-            reader = threading.Thread(target=self._read, args=[player.name], daemon=True)
-            self._readers[player.name] = reader
-            reader.start()
-        reader.join(READ_SECONDS)
-        return self.players.get(player.name, player)
-
-    def _read(self, name: str) -> None:
-        """Read a player's file again if it was replaced; keep the player if it is damaged."""
-        player = self.players.get(name)
-        if player is None or not isinstance(before := player.spec, CheckpointSpec):
-            return
-        if _stamp(before) != player.stamp:
+        player = self.players.get(player.name, player)
+        before = player.spec
+        if isinstance(before, CheckpointSpec) and _stamp(before) != player.stamp:
             with contextlib.suppress(AlphaZeroError):
                 spec = dataclasses.replace(before, loaded=None).for_game(before.saved.game)
-                self.players[name] = PlayerOption.read(name, spec)
+                player = self.players[player.name] = PlayerOption.read(player.name, spec)
+        return player
 
     def analysis_player(self, game: Game) -> PlayerOption:
         """Return the default analysis player of a game: a network if possible, else rollouts."""

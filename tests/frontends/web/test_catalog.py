@@ -2,14 +2,12 @@
 
 import json
 import os
-import threading
 
 import pytest
 from helpers.frontends.web_client import CHECKPOINT, PERSON, serving
 from helpers.players import ANY_SIZE, saved_player
 
 from alphazero.errors import PlayerError
-from alphazero.frontends.web import catalog as module
 from alphazero.frontends.web.catalog import Catalog, Side
 from alphazero.games import make_game
 from alphazero.games.registry import read_game
@@ -101,23 +99,6 @@ def test_a_new_game_is_played_by_the_newest_network_and_a_damaged_one_is_left(tm
         os.mkfifo(path)  # which would block whoever opens it
         page.do("new")
         assert session.sides[1].player is newest
-
-
-def test_a_file_that_blocks_stops_neither_the_pages_nor_the_end_of_the_server(
-    tmp_path, monkeypatch
-):
-    player = parse_player(str(saved_player(tmp_path / "run.safetensors")))
-    answer, sides = threading.Event(), (PERSON, {"player": "run"})
-    with serving([player]) as running, running.begin("tic_tac_toe", *sides) as page:
-        monkeypatch.setattr(module, "READ_SECONDS", 0.01)
-        monkeypatch.setattr(module, "_stamp", lambda _: answer.wait())  # as a network that hangs
-        for _ in range(50):
-            assert page.do("new")["ply"] == 0
-        assert page.do("paste", moves="b2")["ply"] == 1
-        (reader,) = running.manager.catalog._readers.values()
-    assert reader.is_alive()
-    assert reader.daemon, "the program ends without it"
-    answer.set()
 
 
 def test_a_player_that_is_read_anew_keeps_the_size_that_was_asked_for(tmp_path):
