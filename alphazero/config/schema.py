@@ -38,14 +38,19 @@ WEIGHT_DECAYS = {"sgd": 0.0, "adamw": 0.01, "muon": 0.4}
 LEAF_SYMMETRIES = ("none", "random", "average")
 
 
-def check_names(names: Any, noun: str, choices: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a list of different `choices` as a tuple; raise WrongValueError for other values."""
+def check_names(names: Any, noun: str, choices: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return a list of different names, of `choices` if there are any, as a tuple.
+
+    Raise WrongValueError for other values.
+    """
     if not isinstance(names, list):
         raise WrongValueError(f"expected a list of {noun}, got {describe_value(names)}")
-    for index, name in enumerate(names):
+    seen: set[str] = set()
+    for name in names:
         check_value(str, FieldInfo(noun, choices=choices), name)
-        if name in names[:index]:
+        if name in seen:
             raise WrongValueError(f"{quote(name)} appears twice")
+        seen.add(name)
     return tuple(names)
 
 
@@ -491,22 +496,6 @@ class GateConfig:
     )
 
 
-def _read_names(reader: Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise WrongValueError(f"expected a list of player names, got {describe_value(value)}")
-    names: set[str] = set()
-    for index, name in enumerate(value):
-        if not isinstance(name, str):
-            place = (*path, index)
-            reader.report(place, f"{dotted(place)}: expected a name, got {describe_value(name)}")
-            reader.wrong.add(path)
-        elif name in names:
-            raise WrongValueError(f"{quote(name)} appears twice")
-        else:
-            names.add(name)
-    return tuple(value)
-
-
 @dataclass(frozen=True)
 class EvaluationConfig:
     """Measurements of strength during a run; training does not depend on them."""
@@ -516,7 +505,7 @@ class EvaluationConfig:
         (),
         "opponents of the best player, as for `alphazero match`; the first has a rating of 0",
         kind="list of names",
-        read=_read_names,
+        read=lambda _reader, _path, value: check_names(value, "player names"),
     )
     solved_positions_per_stage: int = config_field(
         0,

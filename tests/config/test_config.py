@@ -12,13 +12,12 @@ import yaml
 from helpers.paths import CONFIGS
 
 import alphazero.games
-from alphazero.config.fields import Reader, WrongValueError, check_value, config_fields
+from alphazero.config.fields import check_value, config_fields
 from alphazero.config.loader import config_from, dump_config, load_config, parse_config
 from alphazero.config.reference import describe_keys
 from alphazero.config.schema import (
     SECTIONS,
     Config,
-    EvaluationConfig,
     GameConfig,
     LearnerConfig,
     RatePoint,
@@ -26,7 +25,7 @@ from alphazero.config.schema import (
     SelfplayConfig,
     VariedOptions,
 )
-from alphazero.config.strict_yaml import MAXIMUM_BYTES, Document, yaml_scalar
+from alphazero.config.strict_yaml import MAXIMUM_BYTES, yaml_scalar
 from alphazero.errors import ConfigError, GameError
 from alphazero.network import checkpoint
 from alphazero.training import loop
@@ -509,27 +508,6 @@ def test_a_hostile_file_gets_one_line_and_does_nothing(text: str, complaint: str
     assert error.startswith("go.yaml:")
     assert len(error) < 300
     assert not mark.exists()
-
-
-class CountedText(str):
-    """A text that counts how often it is compared with another."""
-
-    compared = 0
-    __hash__ = str.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        CountedText.compared += 1
-        return str.__eq__(self, other)
-
-
-def test_no_two_of_many_anchors_are_compared_in_vain():
-    read = next(note.read for field, _, note in config_fields(EvaluationConfig) if note.read)
-    names = [CountedText(f"uct:{number}") for number in range(1, 3000)]
-    reader = Reader("x", Document({}, {}, []))
-    assert read(reader, ("evaluation", "anchors"), names) == tuple(names)
-    with pytest.raises(WrongValueError, match="'uct:7' appears twice"):
-        read(reader, ("evaluation", "anchors"), [*names, CountedText("uct:7")])
-    assert CountedText.compared < 10 * len(names)
 
 
 HOSTILE: list[Any] = [

@@ -112,7 +112,7 @@ def test_a_perfect_player_is_rated_above_one_with_inverted_values(tmp_path, monk
         ('["random", "random"]', "appears twice"),
         ('["uct:100", "uct:simulations=100"]', "two of its names mean the same player"),
         ("random", "expected a list of player names, got text 'random'"),
-        ("[random, 3]", "evaluation.anchors[1]: expected a name"),
+        ("[random, 3]", "evaluation.anchors: expected text, got 3"),
     ],
 )
 def test_invalid_anchors_are_refused_before_anything_is_played(
