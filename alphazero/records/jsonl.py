@@ -9,7 +9,6 @@ The player named first moved first. `result` is 1-0 if it won, 0-1 if it lost, 1
 
 import functools
 import json
-from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -69,7 +68,7 @@ def read_lines(data: bytes, place: str, warn: Callable[[str], object]) -> list[P
         except PlayerError as error:
             raise PlayerError(f"{place}{item[0]}: {error}") from error
 
-    lines = enumerate(data.removeprefix(BOM_UTF8).split(b"\n"), 1)
+    lines = enumerate(data.split(b"\n"), 1)
     return read_each((item for item in lines if item[1].strip()), read, warn)
 
 

@@ -442,6 +442,15 @@ def test_names_are_read_in_any_encoding_and_kept_on_saving(encoding: str, tmp_pa
             assert sgf.Sgf_game.from_bytes(path.read_bytes()).get_player_name("b") == name
 
 
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [("koi8-r", "Иван Щукин"), ("windows-1251", "Иван Щукин"), ("iso-8859-2", "Łukasz Żółć")],
+)
+def test_an_encoding_that_is_not_guessed_is_read_by_its_name(encoding: str, name: str):
+    played, _ = loaded(f"(;CA[{encoding}]SZ[9]PB[{name}];B[ee])".encode(encoding))
+    assert played.players[0] == name
+
+
 def test_a_name_that_ends_within_a_character_costs_no_move():
     for text in (
         b"(;CA[GBK]SZ[9]PB[\xcd\xf5\xcd];B[ee];W[cc])",

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import math
 import random
 import re
 import shlex
@@ -238,10 +239,15 @@ def test_analysis_reports_the_statistics_of_the_search():
     for line in ("play b a1", "play w b2", "play b a2", "play w c3", "reg_genmove b"):
         talk.ask(line)
     reply = talk.ask("kata-analyze b minmoves 9")
-    infos = re.findall(r"info move (\S+) visits (\d+) utility (\S+) winrate (\S+)", reply)
+    words = "move", "visits", "utility", "winrate", "prior", "lcb"
+    infos = re.findall(" ".join(rf"{word} (\S+)" for word in words), reply)
     assert {info[0] for info in infos} == {"A3", "B1", "B3", "C1", "C2"}
     assert infos[0][0] == "A3"  # three in a column
     assert float(infos[0][2]) == float(infos[0][3]) == 1
+    for _, visits, _, winrate, _, bound in infos:
+        deviation = math.sqrt(float(winrate) * (1 - float(winrate)) / max(int(visits), 1))
+        assert float(bound) == pytest.approx(max(float(winrate) - 1.96 * deviation, 0), abs=1e-3)
+    assert any(0 < float(info[5]) < float(info[3]) for info in infos)
     roots = talk.engine.analyzer.roots
     assert roots is not None
     assert sum(int(info[1]) for info in infos) == roots.visits.sum()
