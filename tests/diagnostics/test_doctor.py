@@ -287,7 +287,8 @@ def test_the_chance_of_at_least_that_number_of_successes_is_the_binomials_tail()
 def test_a_training_made_sick_shows_how(tmp_path):
     """No opening moves and no noise in the gate: all its games are one pair's, played again."""
     gate = "gate.opening_moves=0", "gate.games=20", "gate.interval=1"
-    folder = train(tiny_config(tmp_path, *gate, "replay.ratio=20", "learner.learning_rate=5.0"))
+    sick = "replay.ratio=20", "learner.learning_rate=5.0", "budget.iterations=3"
+    folder = train(tiny_config(tmp_path, *gate, *sick))
     found = {finding.split(":")[0] for finding in examine(folder).findings}
     assert found >= {"gate games repeat", "samples reused too often", "learning rate too high"}
 

@@ -75,7 +75,9 @@ def test_a_sound_run_passes_with_a_count_of_what_was_read(run, capsys):
     )
     players = {name for name in files if name.startswith(("step-", "best"))}
     assert f"\n{len(players):6} players: SHA-256" in output
-    assert len(players) > 1 + len({manifest["best"], f"step-{manifest['step']:08d}.safetensors"})
+    steps = sorted(run.glob("step-*.safetensors"))
+    assert [load_checkpoint(path).iteration for path in steps] == [0, 1, 2, 3], "all are kept"
+    assert len(players) == 1 + len(steps)
     assert f"\n{len(manifest['shards']) + 1:6} files of training games: SHA-256" in output
     assert "games)" in output
     assert {name: sha256_of(run / name) for name in files_of(run)} == before

@@ -12,15 +12,6 @@ LAST_CELLS = """
 """
 
 
-def test_a_question_to_the_random_player_is_void_when_its_slot_begins_anew():
-    player, slots = RandomPlayer(TIC_TAC_TOE, 3, np.random.default_rng(0)), np.arange(3)
-    states = np.tile(TIC_TAC_TOE.initial_state(), (3, 1))
-    player.reset(slots, states)
-    player.begin_moves(slots)
-    player.reset(slots[:2], states[:2])
-    assert player.take_decisions().slots.tolist() == [2]
-
-
 def test_the_random_player_plays_every_legal_move_and_no_other():
     state = TIC_TAC_TOE.parse(LAST_CELLS)
     players = [RandomPlayer(TIC_TAC_TOE, 1, np.random.default_rng(seed)) for seed in (0, 0, 1)]
