@@ -457,6 +457,18 @@ def test_the_version_is_printed_without_torch():
     assert done.stdout == f"alphazero {alphazero.__version__}\n[]\n"
 
 
+def test_a_replay_loads_no_search(tmp_path):
+    file = tmp_path / "game.sgf"
+    file.write_text("(;GM[4]SZ[5];B[aa];W[bb])")
+    code = (
+        f"import sys\nfrom alphazero.cli.main import main\nmain(['replay', {str(file)!r}])\n"
+        "unused = 'alphazero.mcts', 'alphazero.players', 'alphazero.config', 'rich', 'torch'\n"
+        "print(sorted({*unused} & {*sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\n[]\n"), done.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

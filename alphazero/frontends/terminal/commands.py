@@ -13,6 +13,7 @@ from alphazero.errors import PlayerError, did_you_mean
 from alphazero.frontends.terminal import views
 from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
+from alphazero.games.results import side_of
 from alphazero.players.budget import Budget
 from alphazero.players.levels import describe_levels
 from alphazero.records.game_files import check_savable, save_played
@@ -170,7 +171,7 @@ def _sides(context: CommandContext, text: str) -> CommandResult | None:
 def describe_sides(session: TerminalSession) -> str:
     """Return who plays which side."""
     first, second = ("you" if own else printable(session.spec.name) for own in session.sides)
-    one, other = (views.side_of(session.game, player) for player in (0, 1))
+    one, other = (side_of(session.game, player) for player in (0, 1))
     return f"  {one}, who moves first: {first}.  {other}: {second}."
 
 

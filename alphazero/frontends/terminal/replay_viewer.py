@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from alphazero.errors import PlayerError
-from alphazero.frontends.terminal.views import side_of
 from alphazero.games.game import ONGOING
-from alphazero.games.results import SCORES, describe_result
+from alphazero.games.results import SCORES, describe_result, side_of
 from alphazero.records.played_game import PlayedGame
 from alphazero.utils.files import printable
 

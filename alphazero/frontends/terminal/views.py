@@ -12,16 +12,10 @@ from alphazero.frontends.terminal.screen import PLAYERS, PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games.game import Game, State, to_play, win_rate
 from alphazero.games.grid import SIGNS
-from alphazero.games.results import describe_margin
+from alphazero.games.results import describe_margin, side_of
 from alphazero.players.position_search import SearchResult
 
 COLUMNS = ("move", "visits", "share", "wins", "prior", "line")
-
-
-def side_of(game: Game, player: int) -> str:
-    """Return a player's name with the sign of its stones: `Black (X)`, or `X` alone."""
-    name, sign = game.side_names[player], SIGNS[player + 1]
-    return name if name == sign else f"{name} ({sign})"
 
 
 # --- the board -----------------------------------------------------------------------------------

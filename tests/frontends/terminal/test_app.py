@@ -16,9 +16,9 @@ from helpers.frontends.terminal_client import (
 )
 
 from alphazero.errors import AlphaZeroError
-from alphazero.frontends.terminal import views
 from alphazero.frontends.terminal.commands import COMMANDS
 from alphazero.games.game import ONGOING
+from alphazero.games.results import side_of
 
 
 def any_moves(seed: int) -> Callable[[TerminalTalk], Iterator[str]]:
@@ -53,7 +53,7 @@ def test_a_whole_game_is_played_to_its_result(game_name: str, sides: tuple[bool,
     assert talk.prompts[-1:] == ["Another game? [y/N] "] * any(sides)
     asked = {prompt for prompt in talk.prompts if "to move" in prompt}
     assert asked == {
-        f"{views.side_of(talk.game, side)} to move: " for side, mine in enumerate(sides) if mine
+        f"{side_of(talk.game, side)} to move: " for side, mine in enumerate(sides) if mine
     }
 
 
