@@ -200,17 +200,8 @@ def test_the_csv_file_holds_the_same_figures(tmp_path):
     save_standings(tmp_path / "table.csv", ROWS, {"minutes": {"a:b=1,c": 12.5}})
     with (tmp_path / "table.csv").open(newline="") as file:
         first, second, third = csv.DictReader(file)
-    assert first == {
-        "player": "a:b=1,c",
-        "elo": "312.3",
-        "elo_low": "250.0",
-        "elo_high": "399.9",
-        "games": "120",
-        "won": "80",
-        "drawn": "20",
-        "lost": "20",
-        "score": "0.7500",
-        "minutes": "12.5",
-    }
+    names = "player elo elo_low elo_high games won drawn lost score minutes"
+    figures = "a:b=1,c 312.3 250.0 399.9 120 80 20 20 0.7500 12.5"
+    assert (" ".join(first), " ".join(first.values())) == (names, figures)
     assert second["minutes"] == ""
     assert (second["elo"], third["elo"], third["elo_low"]) == ("0.0", "0.0", "-0.2")

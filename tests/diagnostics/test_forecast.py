@@ -202,7 +202,7 @@ def test_a_step_estimated_from_a_smaller_batch_is_reported():
     assert "estimated" not in describe(config, dataclasses.replace(MEASURED, step_positions=64))
 
 
-def test_a_plan_counts_what_a_run_does(finished_run: Path):
+def test_a_plan_counts_what_a_run_does(finished_run):
     curves, state = read_curves(finished_run), manifest_of(finished_run)
     config = load_config(finished_run / "config.yaml")
     length = float(np.mean(list(curves["selfplay/game_length"].values())))

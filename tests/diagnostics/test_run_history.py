@@ -22,7 +22,7 @@ from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
+def run(tmp_path) -> Path:
     """A folder with eleven empty checkpoints and the curves of three iterations."""
     for step in range(11):
         (tmp_path / f"step-{step * 100:08d}.safetensors").touch()
@@ -36,15 +36,13 @@ def run(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("number", "steps"), [(1, [1000]), (3, [0, 500, 1000]), (99, list(range(0, 1001, 100)))]
 )
-def test_checkpoints_are_thinned_evenly_to_the_newest(
-    run: Path, number: int, steps: list[int]
-) -> None:
+def test_checkpoints_are_thinned_evenly_to_the_newest(run, number: int, steps: list[int]):
     names = [path.name for path in step_checkpoints(run, number)]
     assert names == [f"step-{step:08d}.safetensors" for step in steps]
     assert step_checkpoints(run / "none", number) == []
 
 
-def test_the_minutes_of_training_add_up_over_stages_and_iterations(run: Path) -> None:
+def test_the_minutes_of_training_add_up_over_stages_and_iterations(run):
     curves = read_curves(run)
     assert training_minutes(curves) == pytest.approx({0: 0, 1: 1.5, 2: 4.0, 3: 7.5})
     assert training_minutes(read_curves(run / "none")) == {}
@@ -55,16 +53,14 @@ def test_the_minutes_of_training_add_up_over_stages_and_iterations(run: Path) ->
     ]
 
 
-def test_points_that_a_resumed_run_purged_are_left_out_without_a_word(
-    run: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_points_that_a_resumed_run_purged_are_left_out_without_a_word(run, caplog):
     TensorBoardWriter(run, 2).write(3, Metrics({"seconds/play": 7.0}))
     curves = read_curves(run)
     assert curves == {"seconds/play": {1: 60, 2: 120, 3: 7}, "seconds/save": {1: 30, 2: 30}}
     assert caplog.messages == []
 
 
-def test_a_runs_folder_stands_for_its_checkpoints_and_their_times(run: Path) -> None:
+def test_a_runs_folder_stands_for_its_checkpoints_and_their_times(run):
     for path in run.glob("step-*"):
         saved_player(path)  # of iteration 3
     specs, minutes = expand_players([str(run), "random"], 2, simulations=5)
@@ -79,7 +75,7 @@ def test_a_runs_folder_stands_for_its_checkpoints_and_their_times(run: Path) -> 
     assert minutes == {}
 
 
-def test_the_anchor_is_the_one_named_or_random_or_the_first(tmp_path: Path) -> None:
+def test_the_anchor_is_the_one_named_or_random_or_the_first(tmp_path):
     path = saved_player(tmp_path / "a.safetensors")
     first, other, chance = (
         parse_player(text) for text in (f"{path}:simulations=0", f"{path}:simulations=3", "random")
@@ -92,9 +88,7 @@ def test_the_anchor_is_the_one_named_or_random_or_the_first(tmp_path: Path) -> N
         anchor_index([first, other], "random")
 
 
-def test_a_run_that_has_learned_nothing_yet_says_so_everywhere(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_has_learned_nothing_yet_says_so_everywhere(tmp_path, capsys):
     """A step of 500 positions, each drawn twice, takes 250; six games have at most 54."""
     large = "learner.batch_size=500", "replay.window_maximum=1000"
     folder = train(tiny_config(tmp_path, *large, "budget.iterations=3"))

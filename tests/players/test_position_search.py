@@ -15,11 +15,11 @@ from alphazero.players.search_player import SearchPlayer
 
 
 @pytest.fixture(scope="module")
-def player(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def player(tmp_path_factory) -> Path:
     return saved_player(tmp_path_factory.mktemp("player") / "a.safetensors", "connect_four")
 
 
-def test_a_search_reports_what_the_players_search_has_found(player: Path):
+def test_a_search_reports_what_the_players_search_has_found(player):
     game, searcher = alphazero.load_player(player, simulations=120)
     state = game.from_text("4 4 3")
     result = alphazero.search(searcher, state)
@@ -41,7 +41,7 @@ def test_a_search_reports_what_the_players_search_has_found(player: Path):
     assert again.choose(state) == result.action
 
 
-def test_without_a_network_or_an_open_end_there_is_no_value_of_the_network(player: Path):
+def test_without_a_network_or_an_open_end_there_is_no_value_of_the_network(player):
     game = make_game("connect_four")
     rollouts = parse_player("uct:20").create(game)
     assert isinstance(rollouts, SearchPlayer)
@@ -51,7 +51,7 @@ def test_without_a_network_or_an_open_end_there_is_no_value_of_the_network(playe
     assert proven.network_value is None
 
 
-def test_moves_that_were_not_searched_come_last_in_the_order_of_their_priors(player: Path):
+def test_moves_that_were_not_searched_come_last_in_the_order_of_their_priors(player):
     game, searcher = alphazero.load_player(player, simulations=2)
     candidates = alphazero.search(searcher, game.from_text("4 4 3")).candidates
     visits = [candidate.visits for candidate in candidates]
@@ -61,7 +61,7 @@ def test_moves_that_were_not_searched_come_last_in_the_order_of_their_priors(pla
     assert priors == sorted(priors, reverse=True)
 
 
-def test_its_moves_have_names_and_it_prints_as_a_table(player: Path):
+def test_its_moves_have_names_and_it_prints_as_a_table(player):
     game, searcher = alphazero.load_player(player)
     state = game.from_text("4 4 3")
     result = alphazero.search(searcher, state, simulations=40)
@@ -83,7 +83,7 @@ def test_long_tables_are_cut(tmp_path):
     assert str(alphazero.search(searcher, game.initial_state())).endswith("\nand 15 more")
 
 
-def test_finished_and_foreign_positions_are_refused(player: Path):
+def test_finished_and_foreign_positions_are_refused(player):
     game, searcher = alphazero.load_player(player)
     with pytest.raises(GameError, match="the game is over"):
         alphazero.search(searcher, game.from_text("1 2 1 2 1 2 1"))

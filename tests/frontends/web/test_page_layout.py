@@ -13,7 +13,7 @@ from helpers.frontends.page import DESKTOP, PHONE, TABLET, Page, cell, expect_pl
 from helpers.frontends.web_client import PERSON, Served, serving
 from helpers.paths import CHECKPOINTS
 
-from alphazero.games import make_game
+from alphazero.games.registry import read_game
 from alphazero.players.registry import parse_player
 
 pytest.importorskip("playwright", reason='needs Playwright: pip install "alphazero[browser]"')
@@ -88,15 +88,10 @@ def test_every_game_is_played_without_scrolling(visit, touch: bool):
                 assert not overlap(one, other), (game, viewport, name, other_name)
             width = page.evaluate("document.documentElement.scrollWidth")
             assert width == viewport["width"], game
-            if make_sizes(game)[0] > 1:
+            if read_game(game).observation_shape[1] > 1:
                 shorter, board = min(viewport.values()), boxes["#board"]
                 assert max(board["width"], board["height"]) >= 0.55 * shorter, (game, viewport)
         page.context.close()
-
-
-def make_sizes(game: str) -> tuple[int, int]:
-    name = game.partition(":")[0]
-    return (6, 6) if name == "breakthrough" else make_game(name).observation_shape[1:]
 
 
 def test_the_board_stays_in_view_while_a_card_is_used(visit):
@@ -179,7 +174,7 @@ def make_link(game: str, moves: str) -> str:
     return f"#game={game}&moves={moves.replace(' ', '+')}"
 
 
-def test_a_link_opens_its_position_and_is_read_as_untrusted(visit, served: Served):
+def test_a_link_opens_its_position_and_is_read_as_untrusted(visit, served):
     page = visit("connect_four")
     paste(page, "4 4 3")
     page.get_by_role("button", name="Share or save").click()
