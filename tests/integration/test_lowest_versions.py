@@ -15,7 +15,7 @@ import pytest
 from helpers.paths import ROOT
 
 PLACES = (
-    *("config", "network", "diagnostics/test_run_history.py"),
+    *("config", "network", "mcts", "utils/test_jit.py", "diagnostics/test_run_history.py"),
     *("training/monitoring/test_dashboard.py", "diagnostics/test_verify.py"),
     *("drawing/test_position.py", "training/data"),
     *("training/monitoring/test_metrics.py", "training/learning/test_learner.py"),
