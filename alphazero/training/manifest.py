@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import re
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,19 +18,6 @@ CONFIG: Final = "config.yaml"
 MANIFEST: Final = "state/manifest.json"
 NEXT_CONFIG: Final = "config.yaml, next"
 """Name among a manifest's hashes of the `CONFIG` that is about to replace the present one."""
-
-_MAX_NUMBER: Final = 10**15
-"""Limit of a manifest's counts, rating and seconds; no real run comes near it."""
-
-_SHA256: Final = re.compile("[0-9a-f]{64}")
-_NAMES: Final = {
-    "best": re.compile(r"step-[0-9]{8,16}\.safetensors"),
-    "learner": re.compile(r"state/learner-[0-9]{6,16}\.safetensors"),
-    "unfinished": re.compile(r"state/unfinished-[0-9]{6,16}\.npz"),
-    "shard": re.compile(r"replay/games-[0-9]{6,16}\.npz"),
-    "configuration": re.compile(f"{re.escape(CONFIG)}|{re.escape(NEXT_CONFIG)}"),
-}
-"""Names of the files in a manifest, by kind; none lies outside the run's folder."""
 
 
 @dataclass
@@ -120,67 +106,20 @@ def read_manifest(path: Path) -> RunState:
         content = parse_object(read_limited(path, 1 << 26))
         if content["format"] != FORMAT:
             raise ValueError(f"its format is not {FORMAT}")
-        format_version = content["format_version"]
-        if not _is_count(format_version):
-            raise ValueError("its format_version is not a whole number")
-        if format_version != FORMAT_VERSION:
+        if (version := content["format_version"]) != FORMAT_VERSION:
             raise RunError(
                 f"{printable(path)} was written by another version of alphazero (format "
-                f"{format_version}; this one reads {FORMAT_VERSION}): use that version"
+                f"{version!r:.20}; this one reads {FORMAT_VERSION}): use that version"
             )
         if content.pop("sha256") != digest_of(content):
             raise ValueError("its SHA-256 does not match")
         del content["format"], content["format_version"]
-        state = RunState(**content)
-        if fault := _state_fault(state):
-            raise ValueError(fault)
+        return RunState(**content)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RunError(
             f"{printable(path)} is not a run's manifest ({repr(error)[:300]}); restore it from "
             "a copy"
         ) from error
-    return state
-
-
-def _state_fault(state: RunState) -> str:
-    """Return why no run can have written this state; empty if one can."""
-    for name in ("iteration", "step", "positions", "evaluations", "games"):
-        if not _is_count(getattr(state, name)):
-            return f"its {name} is not a whole number from 0 to {_MAX_NUMBER:,}"
-    for name, minimum in (("seconds", 0), ("rating", -_MAX_NUMBER)):
-        number = getattr(state, name)
-        # Not converted to float first: a whole number may be too large for one.
-        if type(number) not in (int, float) or not minimum <= number <= _MAX_NUMBER:
-            return f"its {name} is not a number from {minimum:,} to {_MAX_NUMBER:,}"
-    shards = state.shards
-    if (
-        type(shards) is not list
-        or not all(map(_is_count, shards))
-        or sorted(set(shards)) != shards
-        or max([0, *shards]) > state.iteration
-    ):
-        return "its shards are not a list of past iterations, oldest first"
-    hashes = state.hashes
-    if type(hashes) is not dict or not all(
-        isinstance(digest, str) and _SHA256.fullmatch(digest) for digest in hashes.values()
-    ):
-        return "its hashes are not SHA-256 by file name"
-    for name in hashes:
-        if not any(pattern.fullmatch(name) for pattern in _NAMES.values()):
-            return f"its hashes name {printable(name)!r}, which is not a file of a run"
-    for kind in ("best", "learner", "unfinished"):
-        name = getattr(state, kind)
-        if not (isinstance(name, str) and _NAMES[kind].fullmatch(name)):
-            return f"its {kind} is not the name of such a file"
-    player = player_name(state.step)
-    for name in (state.best, state.learner, state.unfinished, player, *map(shard_name, shards)):
-        if name not in hashes:
-            return f"it has no hash of {name!r}"
-    return ""
-
-
-def _is_count(number: object) -> bool:
-    return type(number) is int and 0 <= number <= _MAX_NUMBER
 
 
 def check_run(folder: Path) -> None:

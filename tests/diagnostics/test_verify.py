@@ -137,10 +137,6 @@ def test_games_that_are_well_hashed_and_against_the_rules_are_named(run, capsys)
     assert manifest_of(run)["unfinished"] in line
 
 
-def forget_learner(run: Path) -> None:
-    rehash(run, lambda content: content["hashes"].pop(content["learner"]))
-
-
 def add_stranger(run: Path) -> None:
     save_checkpoint(run / "step-99999999.safetensors", load_checkpoint(SHIPPED[-1]))
 
@@ -155,7 +151,6 @@ def replace_best(run: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (forget_learner, "has no hash of 'state/learner"),
         (add_stranger, "step-99999999.safetensors has another game or network than config.yaml"),
         (replace_best, "best.safetensors is not the best player"),
     ],
