@@ -153,6 +153,12 @@ def stones_by_cell(game: Game, state: State) -> list[int]:
     return stones
 
 
+def side_of(game: Game, player: int) -> str:
+    """Return a player's name with the sign of its stones: `Black (X)`, or `X` alone."""
+    name, sign = game.side_names[player], SIGNS[player + 1]
+    return name if name == sign else f"{name} ({sign})"
+
+
 def turn_line(ply: int) -> str:
     """Return the line that names the player to move, for boards whose stones do not show it."""
     return f"{SIGNS[1 + ply % 2]} to move after {ply} moves"

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from alphazero.games.game import ONGOING, Game, State
-from alphazero.games.grid import SIGNS
 from alphazero.games.registry import game_options, name_of
 
 SCORES: Final = {1: "1-0", 0: "1/2-1/2", -1: "0-1", ONGOING: "*"}
@@ -22,12 +21,6 @@ WORDS: Final = {
     -1: "the second player won",
     ONGOING: "unfinished",
 }
-
-
-def side_of(game: Game, player: int) -> str:
-    """Return a player's name with the sign of its stones: `Black (X)`, or `X` alone."""
-    name, sign = game.side_names[player], SIGNS[player + 1]
-    return name if name == sign else f"{name} ({sign})"
 
 
 def describe_margin(game: Game, margin: float) -> str:

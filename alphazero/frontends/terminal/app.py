@@ -25,7 +25,8 @@ from alphazero.frontends.terminal.commands import (
 from alphazero.frontends.terminal.screen import PLAYERS, PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games.game import win_rate
-from alphazero.games.results import describe_end, describe_points, side_of, title_of
+from alphazero.games.grid import side_of
+from alphazero.games.results import describe_end, describe_points, title_of
 from alphazero.records.game_files import save_played
 
 ANOTHER = "Another game? [y/N] "

@@ -13,7 +13,7 @@ from alphazero.errors import PlayerError, did_you_mean
 from alphazero.frontends.terminal import views
 from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
-from alphazero.games.results import side_of
+from alphazero.games.grid import side_of
 from alphazero.players.budget import Budget
 from alphazero.players.levels import describe_levels
 from alphazero.records.game_files import check_savable, save_played

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 
 from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING
-from alphazero.games.results import SCORES, describe_result, side_of
+from alphazero.games.grid import side_of
+from alphazero.games.results import SCORES, describe_result
 from alphazero.records.played_game import PlayedGame
 from alphazero.utils.files import printable
 

@@ -11,8 +11,8 @@ from alphazero.frontends.game_tree import GameNode
 from alphazero.frontends.terminal.screen import PLAYERS, PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games.game import Game, State, to_play, win_rate
-from alphazero.games.grid import SIGNS
-from alphazero.games.results import describe_margin, side_of
+from alphazero.games.grid import SIGNS, side_of
+from alphazero.games.results import describe_margin
 from alphazero.players.position_search import SearchResult
 
 COLUMNS = ("move", "visits", "share", "wins", "prior", "line")

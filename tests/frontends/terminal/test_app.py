@@ -18,7 +18,7 @@ from helpers.frontends.terminal_client import (
 from alphazero.errors import AlphaZeroError
 from alphazero.frontends.terminal.commands import COMMANDS
 from alphazero.games.game import ONGOING
-from alphazero.games.results import side_of
+from alphazero.games.grid import side_of
 
 
 def any_moves(seed: int) -> Callable[[TerminalTalk], Iterator[str]]:
