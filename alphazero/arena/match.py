@@ -9,7 +9,7 @@ Letters: G games in parallel, n some of them, A actions, S state size. `slots` a
 import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +19,18 @@ from alphazero.errors import GameError
 from alphazero.games.compiled_rules import RulesType
 from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, State, value_of
 from alphazero.games.registry import write_game
+from alphazero.mcts.kernels.moves import (
+    MISCOUNTED,
+    RESIGNED,
+    Games,
+    GamesType,
+    new_games,
+    play_move,
+)
 from alphazero.players.base import Decisions, DecisionsType, Forfeit, Player
-from alphazero.records.game_record import NEVER_RESIGN, RESIGNED, GameRecord, Pairing, Policies
-from alphazero.utils.arrays import BoolArray, Float32Array, Int32Array, Int64Array
+from alphazero.players.search_player import BATCHES_PER_STEP, SearchPlayer
+from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing, Policies
+from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import JobProgress, run_jobs
 from alphazero.utils.progress import Progress, do_nothing, no_progress
@@ -29,83 +38,23 @@ from alphazero.utils.progress import Progress, do_nothing, no_progress
 DEFAULT_PARALLEL_GAMES = 256
 """Default number of parallel games: two players fill batches of 48 on each of two cores."""
 
-slots_type = types.int64[::1]
 
-
-class MoveData(NamedTuple):
-    """The moves of G games of at most T moves; their policies have room for M shares a game."""
-
-    actions: Int32Array
-    """[G, T]"""
-    values: Float32Array
-    """[G, T]"""
-    best_values: Float32Array
-    """[G, T]"""
-    counts: Int32Array
-    """[G, T] moves with a share in the policy, as in `Policies`"""
-    policy_actions: Int32Array
-    """[G, M]"""
-    policy_shares: Float32Array
-    """[G, M]"""
-    used: Int64Array
-    """[G] shares of the game so far"""
-
-
-_integers, _numbers = types.int32[:, ::1], types.float32[:, ::1]
-_MoveDataType = types.NamedTuple(
-    [_integers, _numbers, _numbers, _integers, _integers, _numbers, slots_type], MoveData
-)
-
-
-@kernel(
-    types.int64(
-        RulesType,
-        types.int64[:, ::1],
-        _MoveDataType,
-        DecisionsType,
-        types.boolean[::1],
-        types.float32,
-        slots_type,
-    )
-)
-def _play_all(
-    rules: Any,
-    states: State,
-    move_data: MoveData,
-    decisions: Decisions,
-    may_resign: BoolArray,
-    resign_below: float,
-    outcomes: Int64Array,
-) -> int:
-    """Record `decisions` [n], play them on `states` [G, S] and write `outcomes` [n].
-
-    A move of a player who resigns is recorded but not played. Returns how many games ended, or -1
-    if one is miscounted.
-    """
-    length, ended = move_data.actions.shape[1], 0
+@kernel(types.int64(RulesType, GamesType, DecisionsType, types.int64[::1]))
+def _play_all(rules: Any, games: Games, decisions: Decisions, outcomes: Int64Array) -> int:
+    """Record `decisions` [n], play them and write `outcomes` [n]; return how many games ended."""
+    ended = 0
     for index in range(len(decisions.slots)):
-        slot, action = decisions.slots[index], decisions.actions[index]
-        ply = states[slot, PLY]
-        if not 0 <= ply < length:
-            return -1
-        move_data.actions[slot, ply] = action
-        used = first = move_data.used[slot]
-        for place in range(decisions.policy_shares.shape[1]):
-            if decisions.policy_shares[index, place] != 0:
-                move_data.policy_actions[slot, used] = decisions.policy_actions[index, place]
-                move_data.policy_shares[slot, used] = decisions.policy_shares[index, place]
-                used += 1
-        move_data.used[slot] = used
-        move_data.counts[slot, ply] = used - first
-        move_data.values[slot, ply] = decisions.values[index]
-        best_value = decisions.best_values[index % len(decisions.best_values)]
-        move_data.best_values[slot, ply] = best_value
-        outcomes[index] = RESIGNED
-        if not (may_resign[slot] and best_value < resign_below):
-            rules.functions.play(states[slot], action)
-            outcomes[index] = states[slot, OUTCOME]
-            if states[slot, PLY] != ply + 1:
-                return -1
+        outcomes[index] = play_move(
+            rules.functions,
+            games,
+            decisions.slots[index],
+            decisions.actions[index],
+            decisions.values[index],
+            decisions.best_values[index % len(decisions.best_values)],
+            decisions.policy_actions[index],
+            decisions.policy_shares[index],
+            True,
+        )
         ended += outcomes[index] != ONGOING
     return ended
 
@@ -128,28 +77,28 @@ class Match:
     players: Sequence[Player]
     num_games: int
     schedule: Iterator[Pairing]
-    resign_below: float = NEVER_RESIGN
-    states: State = field(init=False)
-    """[G, S] current positions"""
+    resign_below: InitVar[float] = NEVER_RESIGN
 
-    def __post_init__(self) -> None:
-        game, length = self.game, self.game.max_moves
-        self.states = np.tile(game.initial_state(), (self.num_games, 1))
+    def __post_init__(self, resign_below: float) -> None:
+        states = np.tile(self.game.initial_state(), (self.num_games, 1))
+        self._games = new_games(states, self.game.max_moves, 4 * self.game.most_legal)
         self._pairings: list[Pairing | None] = [None] * self.num_games
-        self._player_indices = np.zeros((self.num_games, 2), np.int64)
-        moves, room = (self.num_games, length), (self.num_games, 4 * game.most_legal)
-        self._move_data = MoveData(
-            np.zeros(moves, np.int32),
-            np.zeros(moves, np.float32),
-            np.zeros(moves, np.float32),
-            np.zeros(moves, np.int32),
-            np.zeros(room, np.int32),
-            np.zeros(room, np.float32),
-            np.zeros(self.num_games, np.int64),
-        )
-        self._may_resign = np.zeros(self.num_games, np.bool_)
+        self.set_resignation(resign_below)
+        self._let_searches_move()
         self._finished: list[_FinishedGame] = []
-        self.moves_made = 0
+
+    @property
+    def states(self) -> State:
+        """[G, S] current positions."""
+        return self._games.states
+
+    @property
+    def moves_made(self) -> int:
+        return int(self._games.played[0])
+
+    def set_resignation(self, threshold: float) -> None:
+        """From now on players who may resign do so when their best value is below `threshold`."""
+        self._games.resign_below[0] = threshold
 
     @property
     def playing(self) -> list[int]:
@@ -171,12 +120,12 @@ class Match:
             if length > self.game.max_moves:
                 raise self._miscounted()
             self._pairings[slot] = game.pairing
-            self._player_indices[slot] = game.pairing.players
-            self._may_resign[slot] = game.pairing.may_resign
+            self._games.players[slot] = game.pairing.players
+            self._games.may_resign[slot] = game.pairing.may_resign
             policies, size = game.policies, len(game.policies.shares)
-            self._move_data.used[slot] = size
-            self._make_room()
-            data = self._move_data
+            self._games.moves.used[slot] = size
+            self._make_room(1)
+            data = self._games.moves
             data.actions[slot, :length], data.values[slot, :length] = game.actions, game.values
             data.best_values[slot, :length] = game.best_values
             data.counts[slot, :length] = policies.counts
@@ -202,12 +151,43 @@ class Match:
                 self.play(decisions)
             for forfeit in player.forfeits():
                 self._end_early(index, forfeit)
+        records = self._take_records()
+        self._make_room(BATCHES_PER_STEP + 1)
+        players = self.players
+        if self._searches:  # the one with most to do, so that its batches are full
+            active = [search.active for search in self._searches]
+            players = [players[active.index(max(active))]]
+        for player in players:
+            player.step()
+        return records + self._take_records()
+
+    def _take_records(self) -> list[GameRecord]:
+        """Return the games that have ended, each once, and start the next ones in their place."""
+        outcomes = self._games.outcomes
+        for slot in np.flatnonzero(outcomes != ONGOING).tolist():
+            outcome = int(outcomes[slot])
+            resigned = outcome == RESIGNED
+            if outcome == MISCOUNTED:
+                raise self._miscounted()
+            if resigned:  # `value_of` is its own inverse
+                outcome = value_of(-1, int(self.states[slot, PLY]) % 2)
+            self._finished.append(_FinishedGame(slot, outcome, resigned))
+        outcomes[:] = ONGOING
         finished, self._finished = self._finished, []
         records = [self.record(*ending) for ending in finished]
         self._begin_next([ending.slot for ending in finished])
-        for player in self.players:
-            player.step()
         return records
+
+    def _let_searches_move(self) -> None:
+        """Let the players' searches play their moves themselves, if they can."""
+        compiled = [p.compiled for p in self.players if isinstance(p, SearchPlayer)]
+        searches = [search for search in compiled if search is not None]
+        self._searches = searches if len(self.players) == len(searches) <= 2 else []
+        for number, search in enumerate(searches):
+            if self._searches:
+                search.move_on(self._games, [search.side for search in searches], number)
+            else:
+                search.play_in_python()
 
     def play(self, decisions: Decisions) -> None:
         """Apply moves or resignations, report them to every player, and request the next moves.
@@ -217,32 +197,12 @@ class Match:
         """
         slots, actions = decisions.slots, decisions.actions
         outcomes = np.empty(len(slots), np.int64)
-        self._make_room()
-        ended = _play_all(
-            self.game.rules,
-            self.states,
-            self._move_data,
-            decisions,
-            self._may_resign,
-            self.resign_below,
-            outcomes,
-        )
-        if ended < 0:
-            raise self._miscounted()
+        self._make_room(1)
         going_on = slots
-        if ended:
-            for index in np.flatnonzero(outcomes != ONGOING):
-                slot, outcome = int(slots[index]), int(outcomes[index])
-                resigned = outcome == RESIGNED
-                if resigned:
-                    outcome = value_of(
-                        -1, int(self.states[slot, PLY]) % 2
-                    )  # `value_of` is its own inverse
-                self._finished.append(_FinishedGame(slot, outcome, resigned))
-            played = outcomes != RESIGNED
-            going_on = slots[outcomes == ONGOING]
+        if _play_all(self.game.rules, self._games, decisions, outcomes):
+            self._games.outcomes[slots] = outcomes
+            played, going_on = outcomes != RESIGNED, slots[outcomes == ONGOING]
             slots, actions = slots[played], actions[played]
-        self.moves_made += len(slots)
         for player in self.players:
             player.advance(slots, actions)
         self._request_moves(going_on)
@@ -252,7 +212,7 @@ class Match:
     ) -> GameRecord:
         pairing = self._pairings[slot]
         assert pairing is not None, f"no game in slot {slot}"
-        length, data = int(self.states[slot, PLY]), self._move_data
+        length, data = int(self.states[slot, PLY]), self._games.moves
         counts = data.counts[slot, :length].copy()
         size = counts.sum()
         return GameRecord(
@@ -270,15 +230,18 @@ class Match:
             forfeit_reason,
         )
 
-    def _make_room(self) -> None:
-        """Let every game have room for the shares of one more move."""
-        room, needed = self._move_data.policy_shares.shape[1], self._move_data.used.max()
-        if needed + self.game.most_legal > room:
-            widths = (0, 0), (0, int(needed) + self.game.most_legal)
-            self._move_data = self._move_data._replace(
-                policy_actions=np.pad(self._move_data.policy_actions, widths),
-                policy_shares=np.pad(self._move_data.policy_shares, widths),
+    def _make_room(self, moves: int) -> None:
+        """Let every game have room for the shares of so many more moves."""
+        data, needed = self._games.moves, moves * self.game.most_legal
+        needed += int(self._games.moves.used.max(initial=0))
+        if needed > data.policy_shares.shape[1]:
+            widths = (0, 0), (0, needed)
+            data = data._replace(
+                policy_actions=np.pad(data.policy_actions, widths),
+                policy_shares=np.pad(data.policy_shares, widths),
             )
+            self._games = self._games._replace(moves=data)
+            self._let_searches_move()
 
     def _miscounted(self) -> GameError:
         name = write_game(self.game)
@@ -292,7 +255,7 @@ class Match:
         slot, reason = forfeit
         if self._pairings[slot] is None or slot in {ending.slot for ending in self._finished}:
             return
-        players = self._player_indices[slot].tolist()
+        players = self._games.players[slot].tolist()
         loser = players.index(index)
         if players[0] == players[1]:
             loser = int(self.states[slot, PLY]) % 2
@@ -307,7 +270,7 @@ class Match:
             if len(slots):
                 self.players[0].begin_moves(slots)
             return
-        to_move = self._player_indices[slots, self.states[slots, PLY] % 2]
+        to_move = self._games.players[slots, self.states[slots, PLY] % 2]
         for index, player in enumerate(self.players):
             own = slots[to_move == index]
             if len(own):

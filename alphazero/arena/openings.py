@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from alphazero.arena.match import slots_type
 from alphazero.games.compiled_rules import RulesType
 from alphazero.games.game import ONGOING, OUTCOME, Game, Mask, State
 from alphazero.records.game_record import Pairing
@@ -18,8 +17,8 @@ from alphazero.utils.jit import kernel
         RulesType,
         types.int64[:, ::1],
         types.boolean[::1],
-        slots_type,
-        slots_type,
+        types.int64[::1],
+        types.int64[::1],
         types.float64[:, ::1],
         types.int64[:, ::1],
     )

@@ -9,7 +9,9 @@ Letters: G slots, n selected slots, A actions, R rows of a batch, S state size.
 """
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -20,25 +22,23 @@ from alphazero.mcts.evaluator import Evaluator, SymmetricEvaluator
 from alphazero.mcts.kernels.edges import CREATED_AT_ONCE
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
-from alphazero.mcts.kernels.root import begin_searches, read_roots
-from alphazero.mcts.kernels.selection_rules import GUMBEL, PUCT, UNLIMITED
+from alphazero.mcts.kernels.moves import NO_GAMES, Games, make_match, move_on, stay
+from alphazero.mcts.kernels.root import (
+    KEPT,
+    REQUESTED,
+    Exploration,
+    Side,
+    begin_searches,
+    empty_statistics,
+    read_roots,
+)
+from alphazero.mcts.kernels.selection_rules import GUMBEL, PUCT
 from alphazero.mcts.kernels.simulation import make_context, next_batch
 from alphazero.mcts.kernels.subtree import advance_trees
 from alphazero.mcts.kernels.tree import allocate_trees
 from alphazero.mcts.search import NODES_PER_SIMULATION, TreeSearch
 from alphazero.utils.arrays import BoolArray, Float32Array, Int64Array
 from alphazero.utils.jit import compile_aside
-
-
-@dataclass(frozen=True)
-class Exploration:
-    """Parameters of root exploration in self-play: Dirichlet noise.
-
-    Root priors become (1 - `dirichlet_fraction`) p + `dirichlet_fraction` Dir(`dirichlet_alpha`).
-    """
-
-    dirichlet_fraction: float = 0.0
-    dirichlet_alpha: float = 0.3
 
 
 class NetworkSearch(TreeSearch):
@@ -75,9 +75,18 @@ class NetworkSearch(TreeSearch):
         graph = settings.transpositions != "never"
         trees = allocate_trees(game, slots, capacity, leaves, graph, rows, lazy)
         keep_trees = settings.reuse_tree and not selection.gumbel_below
-        super().__init__(game, selection, [trees], keep_trees, rng)
+        super().__init__(game, selection, [trees], keep_trees, rng, exploration)
         self.settings = settings
-        self.exploration = exploration
+        self.side = Side(
+            trees,
+            selection,
+            self.exploration,
+            exploration is not None,
+            settings.simulations,
+            keep_trees,
+            np.zeros(2, np.int64),
+        )
+        """what kernels of moves take of this search"""
         self.evaluator = evaluator
         if settings.leaf_symmetry != "none":
             rng = self.rng if settings.leaf_symmetry == "random" else None
@@ -85,10 +94,6 @@ class NetworkSearch(TreeSearch):
         self.batches = 0
         self.seconds_evaluating = 0.0
         """wall-clock time inside the evaluator; only reported"""
-        self.kept_visits = 0
-        """Earlier visits at the roots of exploring searches, kept with the subtree."""
-        self.new_visits = 0
-        """Simulations requested from exploring searches."""
         self._observations = np.zeros((self.rows, *game.observation_shape), np.float32)
         self._words = self._observations.reshape(self.rows, -1).view(np.uint32)
         self._cache = new_cache(
@@ -97,7 +102,7 @@ class NetworkSearch(TreeSearch):
             self.rows,
             self._words.shape[1] + len(trees.mask_words),
         )
-        self._context = make_context(trees, self._cache, selection)
+        self.play_in_python()
 
     def begin_search(
         self,
@@ -111,53 +116,49 @@ class NetworkSearch(TreeSearch):
         Gumbel search uses sequential halving at every root, also a kept one. With `UNLIMITED`
         simulations halving has no budget to divide, so the root is selected by PUCT.
         """
-        budgets, explores = np.empty(len(slots), np.int64), np.empty(len(slots), np.bool_)
+        budgets, full = np.empty(len(slots), np.int64), np.empty(len(slots), np.bool_)
         budgets[:] = self.settings.simulations if simulations is None else simulations
-        explores[:] = explore if self.exploration else False
-        exploration, gumbel = self.exploration or Exploration(), self._selection.rule == GUMBEL
-        shape = int(np.count_nonzero(explores)), self.game.most_legal
-        if gumbel:
-            noise = self.rng.gumbel(size=shape)
-        else:
-            noise = self.rng.standard_gamma(exploration.dirichlet_alpha, shape)
-        self.kept_visits += begin_searches(
-            self.trees,
-            slots,
-            budgets,
-            explores,
-            noise,
-            0.0 if gumbel else exploration.dirichlet_fraction,
-            UNLIMITED if gumbel else 0,
-        )
-        self._searching[slots] = True
-        self.new_visits += int(budgets @ explores)
+        full[:] = explore
+        begin_searches(self.side, slots, budgets, full)
+
+    def begin_moves(self, slots: Int64Array) -> None:
+        begin_searches(self.side, slots, np.full(len(slots), -1), np.ones(len(slots), np.bool_))
+
+    def move_on(self, games: Games, sides: Sequence[Side], own: int) -> None:
+        """From now on `step` plays the moves of finished searches, and begins the next ones.
+
+        `games` are those of the slots, between one or two `sides`, of which this search is `own`.
+        """
+        self._set_match(games, sides, own, move_on)
+
+    def play_in_python(self) -> None:
+        """From now on finished searches wait for `pop_finished`."""
+        self._set_match(NO_GAMES, [self.side], 0, stay)
+
+    def _set_match(self, games: Games, sides: Sequence[Side], own: int, move_on: Any) -> None:
+        roots, shares = empty_statistics(1, self.game.most_legal), np.empty(self.game.most_legal)
+        match = make_match(games, sides[0], sides[-1], len(sides), own, roots, shares)
+        self._context = make_context(self.trees, self._cache, self._selection, match, move_on)
 
     def step(self, batches: int = 1) -> int:
-        before, slots = self.evaluations, self._searching.nonzero()[0]
-        full = min(self.rows, len(slots))
+        before, full = self.evaluations, min(self.rows, self.active)
         evaluations = np.zeros((0, self.game.num_actions), np.float32), np.zeros(0, np.float32)
-        rows = self.next_batch(slots, 0, *evaluations, 0)
+        rows = self.next_batch(0, *evaluations, 0)
         for left in reversed(range(batches)):
             if rows:
                 evaluations = self._evaluate(self._observations[:rows])
-            rows = self.next_batch(slots, rows, *evaluations, full if left else len(slots) + 1)
+            rows = self.next_batch(rows, *evaluations, full if left else self.slots + 1)
             if rows < 0:
                 break
         return self.evaluations - before
 
     def next_batch(
-        self,
-        slots: Int64Array,
-        rows: int,
-        logits: Float32Array,
-        values: Float32Array,
-        min_active_slots: int,
+        self, rows: int, logits: Float32Array, values: Float32Array, min_active_slots: int
     ) -> int:
-        """Call the kernel `next_batch` for searches in `slots` [n]; its answers are `rows` rows."""
+        """Call the kernel `next_batch`; the answers to its last batch are `rows` rows."""
         return next_batch(
             self.game.rules,
             self._context,
-            slots,
             rows,
             logits,
             values,
@@ -172,6 +173,16 @@ class NetworkSearch(TreeSearch):
         observe_all(self.game.rules, states, planes)
         batches = range(0, len(planes), self.rows)
         return np.concatenate([self._evaluate(planes[at : at + self.rows])[1] for at in batches])
+
+    @property
+    def kept_visits(self) -> int:
+        """Earlier visits at the roots of exploring searches, kept with the subtree."""
+        return int(self.side.visits[KEPT])
+
+    @property
+    def new_visits(self) -> int:
+        """Simulations requested from exploring searches."""
+        return int(self.side.visits[REQUESTED])
 
     @property
     def cache_hits(self) -> tuple[int, int]:

@@ -55,8 +55,6 @@ class RolloutSearch(TreeSearch):
         # With a depth limit, the deepest edges have visits but no node: subtrees cannot be reused.
         keep_trees = depth == UNLIMITED
         super().__init__(game, selection, trees_per_thread, keep_trees, rng)
-        for trees in trees_per_thread:
-            trees.slots["random"] = self.rng.integers(2**64, size=slots, dtype=np.uint64)
         self._final_move = settings.final_move or method.final_move
         self._pool = ThreadPoolExecutor(settings.threads) if settings.threads > 1 else None
 
@@ -71,6 +69,7 @@ class RolloutSearch(TreeSearch):
         threads = len(self.trees_per_thread)
         for index, trees in enumerate(self.trees_per_thread):
             trees.slots["remaining"][slots] = (budget + threads - 1 - index) // threads
+            trees.slots["full"][slots] = True
         self._searching[slots] = True
 
     def step(self, batches: int = 1) -> int:

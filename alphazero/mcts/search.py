@@ -14,7 +14,7 @@ import numpy as np
 
 from alphazero.games.game import Game, State
 from alphazero.mcts.kernels.equations import SelectionParams
-from alphazero.mcts.kernels.root import RootStatistics, read_roots
+from alphazero.mcts.kernels.root import Exploration, RootStatistics, empty_statistics, read_roots
 from alphazero.mcts.kernels.subtree import advance_trees
 from alphazero.mcts.kernels.tree import Trees
 from alphazero.utils.arrays import BoolArray, Int64Array
@@ -40,8 +40,10 @@ class TreeSearch(ABC):
         trees_per_thread: Sequence[Trees],
         keep_trees: bool,
         rng: np.random.Generator | None,
+        exploration: Exploration | None = None,
     ) -> None:
         self.game = game
+        self.exploration = exploration or Exploration()
         self.rng = rng or np.random.default_rng(0)
         self.slots = len(trees_per_thread[0].slots)
         self.rows = len(trees_per_thread[0].rows)
@@ -51,7 +53,18 @@ class TreeSearch(ABC):
         self.trees_per_thread = trees_per_thread
         """All trees of every slot, one per thread."""
         self._keep_trees = keep_trees
-        self._searching = np.zeros(self.slots, np.bool_)
+        for trees in trees_per_thread:
+            trees.slots["random"] = self.rng.integers(2**64, size=self.slots, dtype=np.uint64)
+
+    @property
+    def _searching(self) -> BoolArray:
+        """[G] whether a search has begun and its result was not taken."""
+        return self.trees.slots["searching"]
+
+    @property
+    def active(self) -> int:
+        """Number of slots with a search."""
+        return int(np.count_nonzero(self._searching))
 
     @property
     def trees(self) -> Trees:
@@ -83,6 +96,10 @@ class TreeSearch(ABC):
 
         `explore` enables self-play exploration at the roots. Both may differ by slot, [n].
         """
+
+    def begin_moves(self, slots: Int64Array) -> None:
+        """Start the searches of moves in `slots` [n]; with a playout cap some are fast."""
+        self.begin_search(slots)
 
     def stop(self, slots: Int64Array) -> None:
         """End the searches in `slots`; an unevaluated root needs a `step` before `pop_finished`."""
@@ -128,12 +145,7 @@ class TreeSearch(ABC):
         return self._read_roots(self.trees, slots)
 
     def _read_roots(self, trees: Trees, slots: Int64Array) -> RootStatistics:
-        counts, shape = np.empty(len(slots), np.int64), (len(slots), self.game.most_legal)
-        actions, visits = np.empty((2, *shape), np.int64)
-        priors, action_values, policies, targets = np.empty((4, *shape))
-        roots = RootStatistics(
-            counts, actions, visits, priors, action_values, policies, targets, np.empty(len(slots))
-        )
+        roots = empty_statistics(len(slots), self.game.most_legal)
         read_roots(trees, self._selection, slots, roots)
         return roots
 

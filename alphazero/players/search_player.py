@@ -6,13 +6,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import types
 
-from alphazero.config.schema import SelfplayConfig
 from alphazero.games.game import PLY, State
-from alphazero.mcts.kernels.root import RootStatistics, RootStatisticsType
-from alphazero.mcts.move_selection import draw, temper
+from alphazero.mcts.kernels.moves import best_value, choose_place
+from alphazero.mcts.kernels.root import (
+    Exploration,
+    ExplorationType,
+    RootStatistics,
+    RootStatisticsType,
+)
+from alphazero.mcts.kernels.tree import Trees, TreesType
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import TreeSearch
 from alphazero.players.base import NOTHING, Decisions, DecisionsType, Player
-from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
+from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import kernel
 
 if TYPE_CHECKING:
@@ -23,88 +29,55 @@ BATCHES_PER_STEP = 16
 """Most batches searched in one `step()`; returning to the match loop has a fixed cost."""
 
 
-@kernel(
-    types.void(
-        RootStatisticsType,
-        types.float64[::1],
-        types.float64[::1],
-        types.boolean[::1],
-        DecisionsType,
-    )
-)
+@kernel(types.void(TreesType, ExplorationType, RootStatisticsType, DecisionsType))
 def _choose_moves(
-    roots: RootStatistics,
-    temperatures: Float64Array,
-    points: Float64Array,
-    learns: BoolArray,
-    decisions: Decisions,
+    trees: Trees, exploration: Exploration, roots: RootStatistics, decisions: Decisions
 ) -> None:
-    """Draw an action at each of `roots`, at `temperatures` [n] and `points` [n] in [0, 1).
+    """Draw a move at each of `roots`; write the fields of `decisions`.
 
-    Writes the fields of `decisions`. Targets are 0 where `learns` [n] is False.
+    Shares are 0 after a fast search, which is no training target.
     """
     shares = np.empty(decisions.policy_shares.shape[1])
-    for row in range(len(decisions.actions)):
-        policy, target = roots.move_policies[row], roots.policy_targets[row]
-        temper(policy, temperatures[row], shares)
-        place = draw(shares, points[row] if temperatures[row] > 0 else 0.0)
+    for row in range(len(decisions.slots)):
+        slot = decisions.slots[row]
+        place = choose_place(trees, exploration, slot, roots, row, shares)
         decisions.actions[row] = roots.actions[row, place]
         decisions.values[row] = roots.values[row]
-        most = 0
-        for edge in range(len(policy)):
-            most = edge if policy[edge] > policy[most] else most
-        best = roots.action_values[row, most]
-        decisions.best_values[row] = best if best > roots.values[row] else roots.values[row]
-        for edge in range(len(target)):
-            decisions.policy_shares[row, edge] = target[edge] if learns[row] else 0.0
+        decisions.best_values[row] = best_value(roots, row)
+        full = trees.slots[slot].full
+        for edge in range(len(shares)):
+            decisions.policy_shares[row, edge] = roots.policy_targets[row, edge] if full else 0.0
 
 
 class SearchPlayer(Player):
-    """Searches the position of every game with any `TreeSearch` and plays the most visited move.
+    """Searches the position of every game with any `TreeSearch` and plays the move it chooses.
 
-    Game i is slot i of `search`. A search ends after its simulations or after `seconds`. With
-    `selfplay`, moves are drawn at its temperatures, and searches have its playout cap.
-
-    Playout cap randomization: most searches are fast, to finish games; full ones yield targets. Wu,
-    *Accelerating Self-Play Learning in Go* (2019), section 3.1. Fast searches have no noise.
+    Game i is slot i of `search`. A search ends after its simulations or after `seconds`.
     """
 
-    def __init__(
-        self,
-        search: TreeSearch,
-        *,
-        seconds: float | None = None,
-        selfplay: SelfplayConfig | None = None,
-    ) -> None:
+    def __init__(self, search: TreeSearch, *, seconds: float | None = None) -> None:
         self.search = search
         self.seconds = seconds
-        self.selfplay = selfplay
         self.level: LevelSettings | None = None
         """Replaces the search's moves by those of a level for people; None: full strength."""
-        self.rng = search.rng
-        self._plies = np.zeros(search.slots, np.int64)
-        self._full = np.ones(search.slots, np.bool_)
         self._deadlines = np.full(search.slots, np.inf)
 
+    @property
+    def compiled(self) -> NetworkSearch | None:
+        """The search, if nothing about a move needs Python."""
+        is_plain = self.seconds is None and self.level is None
+        return self.search if is_plain and isinstance(self.search, NetworkSearch) else None
+
     def reset(self, slots: Int64Array, states: State) -> None:
-        self._plies[slots] = states[:, PLY]
         self.search.reset(slots, states)
 
     def advance(self, slots: Int64Array, actions: Int64Array) -> None:
         """Advance the trees, keeping the subtrees of the moves."""
-        self._plies[slots] += 1
         self.search.advance(slots, actions)
 
     def begin_moves(self, slots: Int64Array) -> None:
         """Start searches, fast or full if there is a playout cap."""
-        if self.selfplay is None or self.selfplay.full_search_probability == 1:
-            self.search.begin_search(slots)
-        else:
-            full = self.rng.random(len(slots)) < self.selfplay.full_search_probability
-            self._full[slots] = full
-            fast_simulations = self.selfplay.fast_simulations
-            simulations = np.where(full, self.search.settings.simulations, fast_simulations)
-            self.search.begin_search(slots, simulations, full)
+        self.search.begin_moves(slots)
         if self.seconds is not None:
             self._deadlines[slots] = time.monotonic() + self.seconds
 
@@ -126,18 +99,13 @@ class SearchPlayer(Player):
         if not len(slots):
             return NOTHING
         roots = self.search.root_statistics(slots)
-        temperatures = np.zeros(len(slots))
-        if self.selfplay is not None:
-            early = self._plies[slots] < self.selfplay.temperature_moves
-            temperatures[:] = self.selfplay.final_temperature
-            temperatures[early] = self.selfplay.temperature
-        actions = np.empty(len(slots), np.int64)
-        shares = np.empty(roots.actions.shape, np.float32)
+        actions, shares = np.empty(len(slots), np.int64), np.empty(roots.actions.shape, np.float32)
         numbers = np.empty((2, len(slots)), np.float32)
         decisions = Decisions(slots, actions, roots.actions, shares, *numbers)
-        points = self.rng.random(len(slots))
-        _choose_moves(roots, temperatures, points, self._full[slots], decisions)
+        _choose_moves(self.search.trees, self.search.exploration, roots, decisions)
         if self.level is not None:
-            for index, ply in enumerate(self._plies[slots].tolist()):
-                actions[index] = self.level.choose(ply, actions[index], roots, index, self.rng)
+            for index, ply in enumerate(self.search.trees.root_state[slots, PLY].tolist()):
+                actions[index] = self.level.choose(
+                    ply, int(actions[index]), roots, index, self.search.rng
+                )
         return decisions

@@ -13,9 +13,6 @@ from alphazero.utils.arrays import BoolArray, Float32Array, Float64Array, Int32A
 NEVER_RESIGN = -1.0
 """A threshold below every value."""
 
-RESIGNED = 3
-"""A special outcome: the player to move resigns."""
-
 
 @dataclass(frozen=True)
 class Pairing:

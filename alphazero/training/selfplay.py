@@ -19,7 +19,8 @@ from alphazero.arena.openings import play_random_openings
 from alphazero.config.schema import Config, SelfplayConfig
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.mcts.network_search import Exploration, NetworkSearch
+from alphazero.mcts.kernels.root import Exploration
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator, rows_in_selfplay
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
@@ -213,7 +214,7 @@ class SelfPlayWorker:
 
     def resign_below(self, threshold: float) -> None:
         """Let players with a best value below `threshold` resign, where a game allows it."""
-        self._match.resign_below = threshold
+        self._match.set_resignation(threshold)
 
     def leave(self) -> list[GameRecord]:
         """Stop searching; return the games under way, without their trees."""
@@ -227,6 +228,12 @@ class SelfPlayWorker:
         stats.add(self._search)
         stats.seconds_playing = self._seconds
         return stats
+
+
+def exploration_of(settings: SelfplayConfig) -> Exploration:
+    """Return how self-play explores with these settings, of the same names."""
+    kinds = Exploration.__annotations__.items()
+    return Exploration(**{name: kind(getattr(settings, name)) for name, kind in kinds})
 
 
 def make_selfplay_match(
@@ -245,10 +252,10 @@ def make_selfplay_match(
         config.search.in_selfplay(),
         slots=num_games,
         rows=rows_in_selfplay(num_games),
-        exploration=Exploration(settings.dirichlet_fraction, settings.dirichlet_alpha),
+        exploration=exploration_of(settings),
         rng=rng,
     )
-    player = SearchPlayer(search, selfplay=settings)
+    player = SearchPlayer(search)
     schedule = _pairings(game, settings, _random_openings(settings, search, rng), rng)
     return Match(game, [player], num_games, schedule, resign_below), search
 

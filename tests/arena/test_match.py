@@ -18,11 +18,12 @@ from helpers.settings import search_config
 from alphazero.arena.match import Match, play_schedule
 from alphazero.arena.openings import paired_openings, random_opening
 from alphazero.errors import GameError
-from alphazero.games import Game, State
+from alphazero.games import Game, State, make_game
 from alphazero.games.compiled_rules import Signature
 from alphazero.games.game import PLY
 from alphazero.games.line_games import place_stone
 from alphazero.games.mnk import Mnk
+from alphazero.mcts.kernels.root import Exploration
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players import search_player as player_module
 from alphazero.players.base import Player
@@ -30,6 +31,8 @@ from alphazero.players.random_player import RandomPlayer
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.jit import kernel
+
+GO_5X5 = make_game("go", rows=5, columns=5)
 
 
 def last_legal(state: State) -> int:
@@ -109,9 +112,7 @@ def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_ga
     schedule = [
         Pairing((0, 0), random_opening(CONNECT_FOUR_4X5X3, game % 5, rng)) for game in range(20)
     ]
-    # The first step of a match only lets players think. At its last step a game leaves its slot,
-    # and the next game's first rows come in that very step.
-    alone = [rows_of(1, [pairing])[:-1] for pairing in schedule]
+    alone = [rows_of(1, [pairing]) for pairing in schedule]
     rows_by_slot: list[list[int]] = [[] for _ in range(6)]
     for rows in alone:
         min(rows_by_slot, key=len).extend(rows)
@@ -119,6 +120,64 @@ def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_ga
     assert rows_of(6, schedule)[: len(expected)] == expected
     full = min(map(len, rows_by_slot))
     assert np.mean(expected[:full]) > 0.95 * 6
+
+
+class PlayedInPython(SearchPlayer):
+    """A player whose every move is taken and played by Python."""
+
+    compiled = None
+
+
+NOISY = Exploration(0.25, 0.5, 4, 1.0, 0.2, 0.4, 5)
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "exploration"),
+    [
+        (TIC_TAC_TOE, {"mcts_solver": True}, NOISY),
+        (CONNECT_FOUR_4X5X3, {}, NOISY),
+        (CONNECT_FOUR_4X5X3, {"selection": "gumbel"}, NOISY._replace(temperature=0.0)),
+        (CONNECT_FOUR_4X5X3, {"selection": "gumbel_root", "mcts_solver": True}, NOISY),
+        (CONNECT_FOUR_4X5X3, {"transpositions": "always", "reuse_tree": False}, NOISY),
+        (GO_5X5, {}, NOISY),
+        (CONNECT_FOUR_4X5X3, {"mcts_solver": True}, None),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("sides", [1, 2])
+def test_searches_that_move_games_on_play_them_as_python_does_move_by_move(
+    game: Game, options: dict[str, object], exploration: Exploration | None, sides: int
+) -> None:
+    rng = np.random.default_rng(5)
+    schedule = [
+        Pairing((0, sides - 1) if number % 2 else (sides - 1, 0), opening, number, number % 3 > 0)
+        for number, opening in enumerate(random_opening(game, n % 4, rng) for n in range(24))
+    ]
+
+    def play(kind: type[SearchPlayer]) -> dict[int, tuple[object, ...]]:
+        players = [
+            kind(
+                NetworkSearch(
+                    game,
+                    HashedEvaluator(game, side),
+                    search_config(simulations=16 + 4 * side, **options),
+                    slots=24,
+                    rows=20,
+                    exploration=exploration,
+                    rng=np.random.default_rng(side),
+                )
+            )
+            for side in range(sides)
+        ]
+        match = Match(game, players, 24, iter(schedule), resign_below=-0.4)
+        records = play_all(match)
+        moves = [len(record.actions) - len(record.pairing.opening) for record in records]
+        assert match.moves_made == sum(moves)
+        return {record.pairing.pair_id: as_text(record) for record in records}
+
+    games = play(SearchPlayer)
+    assert games == play(PlayedInPython)
+    assert len({str(record) for record in games.values()}) > 8
 
 
 @pytest.mark.parametrize("num_games", [2, 7, 300])

@@ -29,7 +29,8 @@ from helpers.uniform_evaluator import UniformEvaluator
 from alphazero.games import ONGOING, Game, make_game
 from alphazero.mcts import network_search
 from alphazero.mcts.kernels import simulation
-from alphazero.mcts.network_search import Exploration, NetworkSearch
+from alphazero.mcts.kernels.root import Exploration
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.tree_reading import principal_variation
 from alphazero.reference import Settings, Tree
 from alphazero.reference import search as search_plainly
@@ -462,18 +463,21 @@ FULL_COLUMN = "O . . . .\nX . . . .\nO . . . .\nX . . . ."
 
 
 def test_root_noise_is_drawn_once_a_move_and_mixed_into_legal_priors_only() -> None:
-    game, rng = GAMES["connect_four 4x5x3"], np.random.default_rng(0)
-    exploration = Exploration(0.25, 0.5)
+    game, exploration = GAMES["connect_four 4x5x3"], Exploration(0.25, 0.5)
     search = NetworkSearch(
-        game, HashedEvaluator(game), search_config(), exploration=exploration, nodes=400, rng=rng
+        game, HashedEvaluator(game), search_config(), exploration=exploration, nodes=400
     )
-    trees, state, expected = search.trees, game.parse(FULL_COLUMN), np.random.default_rng(0)
+    trees, state, before = search.trees, game.parse(FULL_COLUMN), np.zeros(5)
     search.reset(FIRST, state[None])
     for _ in range(4):
         legal = np.flatnonzero(game.legal_action_mask(state))
         search.begin_search(FIRST, 50)
-        roots = finish(search)
-        noise = expected.standard_gamma(0.5, (1, game.num_actions))[0, : len(legal)]
+        drawn = trees.root_noise[0].copy()
+        assert (drawn > 0).all()
+        assert (drawn != before).all()
+        roots, before = finish(search), drawn
+        assert (trees.root_noise[0] == drawn).all(), "drawn once"
+        noise = drawn[: len(legal)]
         mixed = 0.75 * roots.priors[0, legal] + 0.25 * noise / noise.sum()
         assert np.allclose(trees.root_prior[0, : len(legal)], mixed, rtol=1e-6)
         assert mixed.sum() == pytest.approx(1)

@@ -1,6 +1,5 @@
 """Players that search: limits of time, playout caps and what they record."""
 
-import copy
 import itertools
 
 import numpy as np
@@ -8,15 +7,14 @@ import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.matches import play_all
 from helpers.searches import HashedEvaluator, random_position, statistics
-from helpers.settings import search_config, selfplay_config
+from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.match import Match, play_schedule
-from alphazero.config.schema import SelfplayConfig
 from alphazero.games import ONGOING, make_game
+from alphazero.mcts.kernels.root import Exploration
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
-from alphazero.mcts.move_selection import sample_actions
-from alphazero.mcts.network_search import Exploration, NetworkSearch
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players import search_player as player_module
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
@@ -47,15 +45,6 @@ def test_players_limited_by_seconds_play_a_match_to_its_end():
 # Playout caps
 
 
-def playout_cap(share: float, fast_simulations: int, opening_moves: int = 0) -> SelfplayConfig:
-    """Return settings of self-play that draw moves in the opening alone."""
-    return selfplay_config(
-        temperature_moves=opening_moves,
-        full_search_probability=share,
-        fast_simulations=fast_simulations,
-    )
-
-
 def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
     game = make_game("connect_four", rows=4, columns=5, length=3)
     players: list[SearchPlayer] = []
@@ -67,10 +56,10 @@ def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
             UniformEvaluator(5),
             settings,
             slots=num_games,
-            exploration=Exploration(0.5, 1.0),
+            exploration=Exploration(0.5, 1.0, full_search_probability=share, fast_simulations=3),
             rng=np.random.default_rng(4),
         )
-        players.append(SearchPlayer(search, selfplay=playout_cap(share, 3)))
+        players.append(SearchPlayer(search))
         return players
 
     records = play_schedule(game, make_players, [Pairing()] * 60, 12)
@@ -97,9 +86,9 @@ def test_fast_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
         UniformEvaluator(9),
         search_config(simulations=20),
         slots=200,
-        exploration=Exploration(0.5, 1.0),
+        exploration=Exploration(0.5, 1.0, full_search_probability=0.5, fast_simulations=5),
     )
-    player = SearchPlayer(search, selfplay=playout_cap(0.5, 5))
+    player = SearchPlayer(search)
     slots = np.arange(200)
     player.reset(slots, np.tile(game.initial_state(), (200, 1)))
     player.begin_moves(slots)
@@ -113,25 +102,40 @@ def test_fast_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (noisy == full).all()
 
 
+def split_mix(state: int) -> int:
+    """Return the output of SplitMix64 after `state`."""
+    bits = (state + 0x9E3779B97F4A7C15) % 2**64
+    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    bits = (bits ^ bits >> 27) * 0x94D049BB133111EB % 2**64
+    return bits ^ bits >> 31
+
+
 @pytest.mark.parametrize("selection", ["puct", "gumbel_root"])
 def test_decisions_are_what_the_functions_of_move_selection_say(selection: str) -> None:
     settings = search_config(simulations=24, selection=selection, mcts_solver=True)
     rng = np.random.default_rng(2)
-    search = NetworkSearch(TIC_TAC_TOE, HashedEvaluator(TIC_TAC_TOE), settings, slots=40, rng=rng)
-    player = SearchPlayer(search, selfplay=playout_cap(0.5, 4, opening_moves=2))
+    search = NetworkSearch(
+        TIC_TAC_TOE,
+        HashedEvaluator(TIC_TAC_TOE),
+        settings,
+        slots=40,
+        exploration=Exploration(0.0, 1.0, 2, 0.8, 0.0, 0.5, 4),
+        rng=rng,
+    )
+    player = SearchPlayer(search)
     slots = np.arange(40)
     states = [random_position(TIC_TAC_TOE, slot % 5, rng) for slot in slots]
     player.reset(slots, np.stack(states))
     player.begin_moves(slots)
     while not np.array_equal(search._finished(), slots):
         search.step()
-    roots, draws = statistics(search, slots), copy.deepcopy(rng)
+    roots, full = statistics(search, slots), search.trees.slots["full"]
+    points = [split_mix(int(bits)) / 2**64 for bits in search.trees.slots["random"]]
     decided = player.take_decisions()
-    temperatures = np.array([1.0 if slot % 5 < 2 else 0.0 for slot in slots])
-    assert decided.actions.tolist() == (
-        sample_actions(roots.move_policies, temperatures, draws).tolist()
-    )
-    full = player._full
+    for slot, policy, point in zip(slots, roots.move_policies, points, strict=True):
+        passed = np.cumsum(policy ** (1 / 0.8))
+        drawn = int((passed <= point * passed[-1]).sum())
+        assert decided.actions[slot] == (drawn if slot % 5 < 2 else policy.argmax())
     assert 10 < full.sum() < 30
     targets = np.where(full[:, None], roots.policy_targets, 0).astype(np.float32)
     shares = search.root_statistics(slots).by_action(decided.policy_shares, 9)

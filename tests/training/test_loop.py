@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from helpers.runs.tiny_run import scalar_log, tiny_config
 
@@ -24,7 +23,6 @@ from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.selection_rules import GUMBEL
 from alphazero.mcts.kernels.transpositions import has_transpositions
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord
 from alphazero.training import iteration, selfplay
 from alphazero.training.iteration import Training
@@ -43,21 +41,13 @@ class Played:
     match: Match = None  # type: ignore[assignment]
     search: NetworkSearch = None  # type: ignore[assignment]
     contexts: list[tuple[Any, ...]] = field(default_factory=list)
-    """arguments of `make_context`: trees, evaluation cache, selection"""
-    searches: list[tuple[Any, ...]] = field(default_factory=list)
-    """arguments of `begin_searches`: trees, slots, simulations, exploring, noise, fraction, ..."""
+    """arguments of `make_context`: trees, evaluation cache, selection, ..."""
     evaluated: list[int] = field(default_factory=list)
     """numbers of positions that `evaluate_states` was called with"""
 
     @property
     def selection(self) -> SelectionParams:
         return self.contexts[-1][2]
-
-    @property
-    def player(self) -> SearchPlayer:
-        (player,) = self.match.players
-        assert isinstance(player, SearchPlayer)
-        return player
 
     @property
     def cache_mib(self) -> float:
@@ -87,7 +77,6 @@ def play_an_iteration(folder: Path, *settings: str) -> Played:
     make, evaluate = selfplay.make_selfplay_match, NetworkSearch.evaluate_states
     with pytest.MonkeyPatch.context() as patch:
         watch(network_search, "make_context", played.contexts)
-        watch(network_search, "begin_searches", played.searches)
         patch.setattr(selfplay, "make_selfplay_match", watch_match)
         patch.setattr(NetworkSearch, "evaluate_states", count)
         training = Training(RunDirectory.create(tiny_config(folder, *settings)), 1)
@@ -97,7 +86,9 @@ def play_an_iteration(folder: Path, *settings: str) -> Played:
 
 
 def simulations(played: Played) -> set[int]:
-    return {int(each) for arguments in played.searches for each in arguments[2]}
+    """What the last searches of all slots were given, as far as they were full or fast."""
+    side, full = played.search.side, played.search.trees.slots["full"]
+    return {side.simulations if each else side.exploration.fast_simulations for each in full}
 
 
 def gumbel_actions(played: Played) -> int:
@@ -105,11 +96,11 @@ def gumbel_actions(played: Played) -> int:
 
 
 def mean_noise(played: Played) -> float:
-    return float(np.concatenate([arguments[4] for arguments in played.searches]).mean())
+    return float(played.search.trees.root_noise.mean())
 
 
-def full_searches(played: Played) -> float:
-    return played.player.selfplay.full_search_probability
+def explores(name: str) -> Callable[[Played], float]:
+    return lambda played: getattr(played.search.exploration, name)
 
 
 def all_may_resign(played: Played) -> bool:
@@ -148,13 +139,13 @@ CASES: dict[str, Case] = {
     "search.evaluation_cache_mib": ("1", lambda p: 0.5 < p.cache_mib <= 1, True, ()),
     "selfplay.games_per_iteration": ("90", lambda p: len(p.games) // 90, 1, ()),
     "selfplay.parallel_games": ("5", lambda p: p.match.num_games, 5, ()),
-    "selfplay.temperature": ("0.7", lambda p: p.player.selfplay.temperature, 0.7, ()),
-    "selfplay.temperature_moves": ("3", lambda p: p.player.selfplay.temperature_moves, 3, ()),
-    "selfplay.final_temperature": ("0.2", lambda p: p.player.selfplay.final_temperature, 0.2, ()),
-    "selfplay.dirichlet_fraction": ("0.5", lambda p: {each[5] for each in p.searches}, {0.5}, ()),
+    "selfplay.temperature": ("0.7", explores("temperature"), 0.7, ()),
+    "selfplay.temperature_moves": ("3", explores("temperature_moves"), 3, ()),
+    "selfplay.final_temperature": ("0.2", explores("final_temperature"), 0.2, ()),
+    "selfplay.dirichlet_fraction": ("0.5", explores("dirichlet_fraction"), 0.5, ()),
     # The noise is drawn from Gamma(alpha), whose mean is alpha and variance too.
     "selfplay.dirichlet_alpha": ("40", mean_noise, pytest.approx(40, abs=2), ()),
-    "selfplay.full_search_probability": ("0.5", full_searches, 0.5, ()),
+    "selfplay.full_search_probability": ("0.5", explores("full_search_probability"), 0.5, ()),
     "selfplay.fast_simulations": ("3", simulations, {3, 4}, (FAST,)),
     "selfplay.progressive_samples": ("100", simulations, {1}, ()),
     "selfplay.resign_enabled_fraction": ("0.999999", all_may_resign, True, ()),
@@ -245,8 +236,6 @@ def test_self_play_keeps_its_word_in_every_pair_of_options(row: dict[str, str], 
     growing, capped = row["selfplay.progressive_samples"], row["selfplay.full_search_probability"]
     full, fast = (40, 20) if growing == "null" else (6, 3)
     assert simulations(played) == ({full} if capped == "1" else {full, fast})
-    asked = sum(int(arguments[2].sum()) for arguments in played.searches)
-    assert 0 < played.search.simulations <= asked
     game = played.search.game
     for record in played.games:
         opening = len(record.pairing.opening)

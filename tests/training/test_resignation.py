@@ -9,11 +9,13 @@ from helpers.matches import play_all
 from helpers.players import ScriptedPlayer, first_legal
 from helpers.runs.records import taught
 from helpers.runs.tiny_run import tiny_config
+from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.match import Match
 from alphazero.games.game import ONGOING, PLY
 from alphazero.mcts.kernels.root import RootStatistics
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Decisions
 from alphazero.players.search_player import _choose_moves
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing, Policies
@@ -157,7 +159,8 @@ def test_best_values_are_the_better_of_the_root_s_value_and_that_of_its_best_act
     decisions = Decisions(
         np.arange(3), np.zeros(3, np.int64), actions, policies, *values_of_two_kinds
     )
-    _choose_moves(roots, np.zeros(3), np.zeros(3), np.ones(3, np.bool_), decisions)
+    search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), search_config(), slots=3, nodes=1)
+    _choose_moves(search.trees, search.exploration, roots, decisions)
     assert decisions.best_values.tolist() == np.float32([0.1, 0.4, -0.7]).tolist()
 
 

@@ -667,7 +667,8 @@ def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path, monkey
     if kind == "auxiliary heads":
         curves, heads = scalar_log(whole), ("ownership", "margin", "short_term_value")
         for head in heads:
-            assert [iteration for iteration, _ in curves[f"auxiliary/{head}"]] == [1, 2, 3, 4]
+            steps = [iteration for iteration, _ in curves["loss/total"]]
+            assert [iteration for iteration, _ in curves[f"auxiliary/{head}"]] == steps != []
         assert load_checkpoint(whole / "best.safetensors").network_settings.auxiliary == heads
     elif kind == "varied komi":
         assert len(set(last.options[:, 0].tolist())) > 2

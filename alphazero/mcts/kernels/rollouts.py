@@ -11,6 +11,7 @@ from alphazero.games.compiled_rules import RuleFunctions, RulesType, call_rule
 from alphazero.games.game import ONGOING, OUTCOME, PLY, value_of
 from alphazero.mcts.kernels.edges import init_edge
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
+from alphazero.mcts.kernels.randomness import random_below
 from alphazero.mcts.kernels.simulation import (
     TERMINAL,
     add_finished_root,
@@ -22,7 +23,6 @@ from alphazero.mcts.kernels.simulation import (
     reset_state,
 )
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
-from alphazero.mcts.kernels.ucb import random_below
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import inline_kernel, kernel
 

@@ -9,11 +9,72 @@ from numba import types
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
 from alphazero.mcts.kernels.gumbel import best_with_visits, completed_q_logits
 from alphazero.mcts.kernels.proofs import is_solved
-from alphazero.mcts.kernels.selection_rules import GUMBEL
+from alphazero.mcts.kernels.randomness import random_gamma, random_gumbel, random_unit
+from alphazero.mcts.kernels.selection_rules import GUMBEL, UNLIMITED
 from alphazero.mcts.kernels.transpositions import node_value
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
 from alphazero.utils.jit import inline_kernel, kernel
+
+KEPT, REQUESTED = 0, 1
+"""Counters of a side's exploring searches: visits that their roots had from the move before, and
+simulations that they were given."""
+
+
+class Exploration(NamedTuple):
+    """How self-play differs from play: noise at the root, drawn moves, fast searches.
+
+    Playout cap randomization: most searches are fast, to finish games; full ones yield targets. Wu,
+    *Accelerating Self-Play Learning in Go* (2019), section 3.1. Fast searches have no noise.
+    """
+
+    dirichlet_fraction: float = 0.0
+    """epsilon: root priors become (1 - epsilon) p + epsilon Dir(alpha)"""
+    dirichlet_alpha: float = 0.3
+    temperature_moves: int = 0
+    temperature: float = 0.0
+    """of the first `temperature_moves` plies of a game"""
+    final_temperature: float = 0.0
+    """of the others"""
+    full_search_probability: float = 1.0
+    fast_simulations: int = 1
+
+
+class Side(NamedTuple):
+    """A search as the kernels of moves see it: its trees, and how it searches and chooses."""
+
+    trees: Trees
+    selection: SelectionParams
+    exploration: Exploration
+    explores: bool
+    """whether full searches have noise at the root"""
+    simulations: int
+    """of a full search"""
+    keeps_trees: bool
+    """whether the subtree of the move that was played is kept"""
+    visits: Int64Array
+    """[2] the counters KEPT and REQUESTED"""
+
+
+ExplorationType = types.NamedTuple(
+    [
+        types.float64 if kind is float else types.int64
+        for kind in Exploration.__annotations__.values()
+    ],
+    Exploration,
+)
+SideType = types.NamedTuple(
+    [
+        TreesType,
+        SelectionParamsType,
+        ExplorationType,
+        types.boolean,
+        types.int64,
+        types.boolean,
+        types.int64[::1],
+    ],
+    Side,
+)
 
 
 class RootStatistics(NamedTuple):
@@ -46,6 +107,16 @@ class RootStatistics(NamedTuple):
         return dense
 
 
+def empty_statistics(count: int, most_legal: int) -> RootStatistics:
+    """Return arrays for the statistics of `count` roots, to be written."""
+    counts, shape = np.empty(count, np.int64), (count, most_legal)
+    actions, visits = np.empty((2, *shape), np.int64)
+    priors, action_values, policies, targets = np.empty((4, *shape))
+    return RootStatistics(
+        counts, actions, visits, priors, action_values, policies, targets, np.empty(count)
+    )
+
+
 RootStatisticsType = types.NamedTuple(
     [
         types.int64[::1],
@@ -75,53 +146,57 @@ def set_root_priors(trees: Trees, slot: int) -> None:
         trees.root_prior[slot, index] = prior
 
 
-@kernel(
-    types.int64(
-        TreesType,
-        SlotsType,
-        types.Array(types.int64, 1, "C"),
-        types.Array(types.boolean, 1, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.float64,
-        types.int64,
-    )
-)
-def begin_searches(
-    trees: Trees,
-    slots: Int64Array,
-    simulations: Int64Array,
-    explores: BoolArray,
-    noise: Float64Array,
-    fraction: float,
-    halving_limit: int,
-) -> int:
-    """Start searches of `simulations` [n] in `slots` [n].
+@inline_kernel
+def begin_search(side: Side, slot: int, budget: int, full: bool) -> None:
+    """Start a search of `budget` simulations; a full one has root noise, if the side explores.
 
-    The slots that explore, `explores` [n], take the rows of `noise` in order. Below `halving_limit`
-    simulations, sequential halving divides them among the root's actions; visits from earlier
-    searches then inform the values but not the halving.
-
-    Returns the earlier visits of the roots that explore.
+    Below `UNLIMITED` simulations, Gumbel search divides them among the root's actions by sequential
+    halving; visits from earlier searches then inform the values but not the halving.
     """
-    kept, row = 0, 0
+    trees, gumbel = side.trees, side.selection.rule == GUMBEL
+    fraction, explores = side.exploration.dirichlet_fraction, full and side.explores
+    halves = gumbel and budget < UNLIMITED
+    trees.slots[slot].remaining, trees.slots[slot].full = budget, full
+    trees.slots[slot].searching = True
+    trees.slots[slot].dirichlet_fraction = fraction if explores and not gumbel else 0.0
+    for edge in range(trees.root_noise.shape[1]):
+        noise = 0.0
+        if explores and gumbel:
+            noise = random_gumbel(trees, slot)
+        elif explores and fraction > 0:
+            noise = random_gamma(trees, slot, side.exploration.dirichlet_alpha)
+        trees.root_noise[slot, edge] = noise
+        trees.root_kept[slot, edge] = 0
+    if trees.slots[slot].num_nodes > 0:
+        set_root_priors(trees, slot)
+        for edge in range(trees.nodes[slot, 0].edge_count):
+            if explores:
+                side.visits[KEPT] += trees.edges[slot, edge].visits
+            if halves:
+                trees.root_kept[slot, edge] = trees.edges[slot, edge].visits
+    if explores:
+        side.visits[REQUESTED] += budget
+    trees.slots[slot].halving_budget = budget if halves else 0
+
+
+@inline_kernel
+def begin_move(side: Side, slot: int) -> None:
+    """Start the search of a move: a full one, or with a playout cap a fast one by chance."""
+    full, share = True, side.exploration.full_search_probability
+    if share < 1:
+        full = random_unit(side.trees, slot) < share
+    fast = side.exploration.fast_simulations
+    begin_search(side, slot, side.simulations if full else fast, full)
+
+
+@kernel(types.void(SideType, SlotsType, SlotsType, types.Array(types.boolean, 1, "C")))
+def begin_searches(side: Side, slots: Int64Array, simulations: Int64Array, full: BoolArray) -> None:
+    """Start searches of `simulations` [n], `full` [n] or not, in `slots` [n]; -1: as for a move."""
     for index in range(len(slots)):
-        slot, budget, explores_here = slots[index], simulations[index], explores[index]
-        halves = budget < halving_limit
-        trees.slots[slot].remaining = budget
-        trees.slots[slot].dirichlet_fraction = fraction if explores_here else 0.0
-        for edge in range(trees.root_noise.shape[1]):
-            trees.root_noise[slot, edge] = noise[row, edge] if explores_here else 0.0
-            trees.root_kept[slot, edge] = 0
-        row += explores_here
-        if trees.slots[slot].num_nodes > 0:
-            set_root_priors(trees, slot)
-            for edge in range(trees.nodes[slot, 0].edge_count):
-                if explores_here:
-                    kept += trees.edges[slot, edge].visits
-                if halves:
-                    trees.root_kept[slot, edge] = trees.edges[slot, edge].visits
-        trees.slots[slot].halving_budget = budget if halves else 0
-    return kept
+        if simulations[index] < 0:
+            begin_move(side, slots[index])
+        else:
+            begin_search(side, slots[index], simulations[index], full[index])
 
 
 @inline_kernel
@@ -191,29 +266,36 @@ def _improved_value(
     return value / share if share > 0 else mean
 
 
+@inline_kernel
+def read_root(
+    trees: Trees, selection: SelectionParams, slot: int, roots: RootStatistics, index: int
+) -> None:
+    """Write the statistics of a slot into row `index` of the arrays of `roots`."""
+    visits, values = roots.visits[index], roots.action_values[index]
+    policy, target = roots.move_policies[index], roots.policy_targets[index]
+    roots.counts[index] = trees.nodes[slot, 0].edge_count
+    for edge in range(len(visits)):
+        roots.actions[index, edge], visits[edge], roots.priors[index, edge] = 0, 0, 0
+        policy[edge], target[edge], values[edge] = 0, 0, np.nan
+    for edge in range(trees.nodes[slot, 0].edge_count):
+        visits[edge] = trees.edges[slot, edge].visits
+        roots.actions[index, edge] = trees.edges[slot, edge].action
+        roots.priors[index, edge] = trees.edges[slot, edge].prior
+        if visits[edge] > 0:
+            values[edge] = trees.edges[slot, edge].value_sum / visits[edge]
+    _write_policies(trees, selection, slot, policy, target)
+    value = node_value(trees, selection, slot, 0)
+    if selection.rule == GUMBEL and not (selection.mcts_solver and is_solved(trees, slot, 0)):
+        value = _improved_value(value, target, visits, values)
+    if selection.mcts_solver:
+        value = min(max(value, trees.nodes[slot, 0].lower), trees.nodes[slot, 0].upper)
+    roots.values[index] = value
+
+
 @kernel(types.void(TreesType, SelectionParamsType, SlotsType, RootStatisticsType))
 def read_roots(
     trees: Trees, selection: SelectionParams, slots: Int64Array, roots: RootStatistics
 ) -> None:
     """Write the statistics of `slots` [n] into the arrays of `roots`."""
     for index in range(len(slots)):
-        slot = slots[index]
-        visits, values = roots.visits[index], roots.action_values[index]
-        policy, target = roots.move_policies[index], roots.policy_targets[index]
-        roots.counts[index] = trees.nodes[slot, 0].edge_count
-        for edge in range(len(visits)):
-            roots.actions[index, edge], visits[edge], roots.priors[index, edge] = 0, 0, 0
-            policy[edge], target[edge], values[edge] = 0, 0, np.nan
-        for edge in range(trees.nodes[slot, 0].edge_count):
-            visits[edge] = trees.edges[slot, edge].visits
-            roots.actions[index, edge] = trees.edges[slot, edge].action
-            roots.priors[index, edge] = trees.edges[slot, edge].prior
-            if visits[edge] > 0:
-                values[edge] = trees.edges[slot, edge].value_sum / visits[edge]
-        _write_policies(trees, selection, slot, policy, target)
-        value = node_value(trees, selection, slot, 0)
-        if selection.rule == GUMBEL and not (selection.mcts_solver and is_solved(trees, slot, 0)):
-            value = _improved_value(value, target, visits, values)
-        if selection.mcts_solver:
-            value = min(max(value, trees.nodes[slot, 0].lower), trees.nodes[slot, 0].upper)
-        roots.values[index] = value
+        read_root(trees, selection, slots[index], roots, index)

@@ -13,6 +13,7 @@ from alphazero.mcts.kernels.edges import add_edge, begins_lazy, make_lazy
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
 from alphazero.mcts.kernels.evaluation_cache import Cache, CacheType, get, hash_position, put
 from alphazero.mcts.kernels.gumbel import select_improved_policy, select_sequential_halving
+from alphazero.mcts.kernels.moves import MOVE_ON, MatchType
 from alphazero.mcts.kernels.proofs import backup_bounds, is_solved, node_on_path
 from alphazero.mcts.kernels.puct import select_puct
 from alphazero.mcts.kernels.root import set_root_priors
@@ -25,9 +26,9 @@ from alphazero.mcts.kernels.transpositions import (
     node_value,
     rebuild_index,
 )
-from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
+from alphazero.mcts.kernels.tree import Trees, TreesType
 from alphazero.mcts.kernels.ucb import select_ucb
-from alphazero.utils.arrays import Float32Array, Int64Array, UInt32Array
+from alphazero.utils.arrays import Float32Array, UInt32Array
 from alphazero.utils.jit import inline_kernel, kernel
 
 LEAF, TERMINAL, BLOCKED = 0, 1, 2
@@ -44,22 +45,36 @@ class _SearchContextTypeClass(types.StructRef):  # type: ignore[misc]
 
 
 class SearchContext(structref.StructRefProxy):  # type: ignore[misc]
-    """Trees, evaluation cache and selection parameters, unboxed by a kernel as one object."""
+    """All that `next_batch` works with, unboxed by a kernel as one object."""
 
 
 structref.define_boxing(_SearchContextTypeClass, SearchContext)
 SearchContextType = _SearchContextTypeClass(
-    [("trees", TreesType), ("cache", CacheType), ("selection", SelectionParamsType)]
+    [
+        ("trees", TreesType),
+        ("cache", CacheType),
+        ("selection", SelectionParamsType),
+        ("match", MatchType),
+        ("move_on", types.FunctionType(MOVE_ON)),
+    ]
 )
 
 
-@kernel(SearchContextType(TreesType, CacheType, SelectionParamsType))
-def make_context(trees: Trees, cache: Cache, selection: SelectionParams) -> Any:
-    """Return the context of `next_batch`."""
+@kernel(
+    SearchContextType(
+        TreesType, CacheType, SelectionParamsType, MatchType, types.FunctionType(MOVE_ON)
+    )
+)
+def make_context(
+    trees: Trees, cache: Cache, selection: SelectionParams, match: Any, move_on: Any
+) -> Any:
+    """Return the context of `next_batch`; `move_on` plays the moves of finished searches."""
     context = structref.new(SearchContextType)
     context.trees = trees
     context.cache = cache
     context.selection = selection
+    context.match = match
+    context.move_on = move_on
     return context
 
 
@@ -335,13 +350,11 @@ def _backup_round(trees: Trees, selection: SelectionParams, slot: int) -> None:
 
 
 @inline_kernel
-def _round_robin_start(trees: Trees, slots: Int64Array) -> int:
-    """Return the index in `slots` (ascending) of the first slot that the last batch left out."""
-    last = trees.rows[len(trees.rows) - 1].slot
-    for place in range(len(slots)):
-        if slots[place] > last:
-            return place
-    return 0
+def _answer_from_cache(trees: Trees, cache: Cache, slot: int, leaf: int, place: int) -> None:
+    """Copy entry `place` of the cache to a leaf."""
+    for index in range(trees.leaves[slot, leaf].count):
+        trees.leaf_logits[slot, leaf, index] = cache.logits[place, index]
+    trees.leaves[slot, leaf].value = float(cache.values[place])
 
 
 @inline_kernel
@@ -350,14 +363,16 @@ def _select(
     trees: Trees,
     cache: Cache,
     selection: SelectionParams,
-    slots: Int64Array,
     observations: Float32Array,
     words: UInt32Array,
 ) -> int:
     """The second half of `next_batch`, without reference counting."""
-    leaves, rows, first = trees.leaves.shape[1], 0, _round_robin_start(trees, slots)
-    for turn in range(len(slots)):
-        slot = slots[(first + turn) % len(slots)]
+    leaves, rows, slots = trees.leaves.shape[1], 0, len(trees.slots)
+    first = trees.rows[len(trees.rows) - 1].slot + 1  # of those that the last batch left out
+    for turn in range(slots):
+        slot = (first + turn) % slots
+        if not trees.slots[slot].searching:
+            continue
         if trees.slots[slot].num_nodes == 0:
             add_finished_root(trees, selection, slot)
         budget, before = MAX_FREE_SIMULATIONS, rows
@@ -374,10 +389,7 @@ def _select(
                         key = np.uint64(hash_position(words[rows], trees.mask_words, cache.factors))
                     place = get(cache, key)  # type: ignore[arg-type]
                     if place >= 0:
-                        for index in range(trees.leaves[slot, walks].count):
-                            logit = cache.logits[place, index]
-                            trees.leaf_logits[slot, walks, index] = logit
-                        trees.leaves[slot, walks].value = float(cache.values[place])
+                        _answer_from_cache(trees, cache, slot, walks, place)
                     else:
                         trees.rows[rows].slot = slot
                         trees.rows[rows].leaf = walks
@@ -417,11 +429,11 @@ def _back_up(
 
 
 @inline_kernel
-def _num_unfinished(trees: Trees, slots: Int64Array) -> int:
-    """Return in how many of `slots` the search goes on."""
+def _num_unfinished(trees: Trees) -> int:
+    """Return in how many slots a search goes on."""
     count = 0
-    for slot in slots:
-        count += trees.slots[slot].remaining > 0 or trees.slots[slot].num_nodes == 0
+    for slot in trees.slots:
+        count += slot.searching and (slot.remaining > 0 or slot.num_nodes == 0)
     return count
 
 
@@ -429,7 +441,6 @@ def _num_unfinished(trees: Trees, slots: Int64Array) -> int:
     types.int64(
         RulesType,
         SearchContextType,
-        SlotsType,
         types.int64,
         types.Array(types.float32, 2, "C"),
         types.Array(types.float32, 1, "C"),
@@ -441,7 +452,6 @@ def _num_unfinished(trees: Trees, slots: Int64Array) -> int:
 def next_batch(
     rules: Any,
     context: Any,
-    slots: Int64Array,
     rows: int,
     logits: Float32Array,
     values: Float32Array,
@@ -449,13 +459,13 @@ def next_batch(
     observations: Float32Array,
     words: UInt32Array,
 ) -> int:
-    """Back up the last batch, of `rows` leaves, then run simulations in `slots` for the next one.
+    """Back up the last batch, of `rows` leaves; move games on; then collect the next batch.
 
     `logits` [R, A] and `values` [R] are for the player to move at each leaf of the last batch.
 
-    Each of `slots` runs simulations until it waits for an evaluation. A tree runs rounds of up to
-    K simulations, kept apart because pending ones count as visits; a blocked descent ends the round
-    early. A round is backed up as a whole, in the order of selection, whether a leaf needs an
+    Each slot that searches runs simulations until it waits for an evaluation. A tree runs rounds of
+    up to K simulations, kept apart because pending ones count as visits; a blocked descent ends the
+    round early. A round is backed up as a whole, in the order of selection, whether a leaf needs an
     evaluation, has one in the cache, or is a finished game: the cache therefore never changes the
     result. A round without evaluations is backed up at once and the next one begins, up to
     `MAX_FREE_SIMULATIONS`. Idle roots are skipped.
@@ -466,8 +476,9 @@ def next_batch(
     selected and -1 is returned.
     """
     _back_up(context.trees, context.cache, context.selection, rows, logits, values)
-    if _num_unfinished(context.trees, slots) < min_active_slots:
+    context.move_on(rules, context.match)
+    if _num_unfinished(context.trees) < min_active_slots:
         return -1
     return _select(
-        rules.functions, context.trees, context.cache, context.selection, slots, observations, words
+        rules.functions, context.trees, context.cache, context.selection, observations, words
     )

@@ -87,24 +87,30 @@ def _compact_subtree(trees: Trees, slot: int, root: int) -> None:
     rebuild_index(trees, slot)
 
 
+@inline_kernel
+def advance_tree(trees: Trees, slot: int, action: int, keep: bool) -> None:
+    """Follow a move that `root_state` has made already; with `keep`, its child becomes the root.
+
+    The tree is emptied if the child has no node or no edges.
+    """
+    child = -1
+    if keep and trees.slots[slot].num_nodes > 0:
+        for edge in range(trees.nodes[slot, 0].edge_count):
+            if trees.edges[slot, edge].action == action:
+                child = trees.edges[slot, edge].child
+    if child >= 0 and trees.nodes[slot, child].edge_count > 0:
+        _compact_subtree(trees, slot, child)
+    else:
+        trees.slots[slot].num_nodes = 0
+        trees.slots[slot].num_edges = 0
+
+
 @kernel(types.void(RulesType, TreesType, SlotsType, SlotsType, types.boolean))
 def advance_trees(
     rules: Any, trees: Trees, slots: Int64Array, actions: Int64Array, keep: bool
 ) -> None:
-    """Play `actions` [n] at the roots of `slots` [n]; with `keep`, the child becomes the root.
-
-    The tree is emptied if the child has no node or no edges.
-    """
+    """Play `actions` [n] at the roots of `slots` [n]; `keep` the subtrees or not."""
     for index in range(len(slots)):
         slot, action = slots[index], actions[index]
         rules.functions.play(trees.root_state[slot], action)
-        child = -1
-        if keep and trees.slots[slot].num_nodes > 0:
-            for edge in range(trees.nodes[slot, 0].edge_count):
-                if trees.edges[slot, edge].action == action:
-                    child = trees.edges[slot, edge].child
-        if child >= 0 and trees.nodes[slot, child].edge_count > 0:
-            _compact_subtree(trees, slot, child)
-        else:
-            trees.slots[slot].num_nodes = 0
-            trees.slots[slot].num_edges = 0
+        advance_tree(trees, slot, action, keep)

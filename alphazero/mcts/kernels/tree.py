@@ -44,6 +44,8 @@ SLOT = np.dtype(
         ("refused", np.int64),  # those of them whose node had no room in the tree
         ("walks", np.int32),  # simulations of the current round, not backed up yet
         ("random", np.uint64),  # random state of the slot; seeded by the search
+        ("searching", np.bool_),  # whether a search has begun and its result was not taken
+        ("full", np.bool_),  # whether it is a full search, whose policy is a training target
         ("num_nodes", np.int32),  # in use; 0 until the root has been evaluated
         ("num_edges", np.int32),  # in use, the root's block counted as L
     ],

@@ -1,30 +1,12 @@
-"""Selection without a network, by UCB1 or equal visits, and the random numbers of a slot.
-
-The equations are in `equations.py`. Each slot has its own random state in the trees, so its result
-does not depend on other slots.
-"""
+"""Selection without a network, by UCB1 or equal visits; the equations are in `equations.py`."""
 
 import numpy as np
 
 from alphazero.mcts.kernels.equations import SelectionParams, ucb1, ucb1_width, uniform
+from alphazero.mcts.kernels.randomness import random_below
 from alphazero.mcts.kernels.selection_rules import UCB1
 from alphazero.mcts.kernels.tree import Trees
-from alphazero.utils.bits import GOLDEN_GAMMA, scramble
 from alphazero.utils.jit import inline_kernel
-
-
-@inline_kernel
-def random_below(trees: Trees, slot: int, limit: int) -> int:
-    """Return the slot's next random integer in [0, `limit`), for `limit` < 2^32.
-
-    SplitMix64 (Steele, Lea & Flood, OOPSLA 2014). Its high 32 bits are scaled, with a bias of at
-    most `limit` / 2^32 (Lemire, *Fast random integer generation in an interval*, 2019, without the
-    rejection step).
-    """
-    bits = trees.slots[slot].random + GOLDEN_GAMMA
-    trees.slots[slot].random = bits
-    bits = scramble(bits)
-    return np.int64(((bits >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))  # type: ignore[return-value]
 
 
 @inline_kernel

@@ -156,9 +156,9 @@ MUTATIONS = (
         "network/test_resnet.py::test_the_network_computes_what_the_papers_describe",
     ),
     Mutation(
-        "players/search_player.py",
-        "target[edge] if learns[row] else 0.0",
-        "target[edge]",
+        "mcts/kernels/moves.py",
+        "            state.full,\n",
+        "            True,\n",
         "fast searches are learned from",
         "players/test_search_player.py::test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked",
     ),

@@ -24,22 +24,13 @@ from alphazero.config.schema import SearchConfig
 from alphazero.games import make_game
 from alphazero.mcts import network_search
 from alphazero.mcts.kernels.equations import SelectionParams
+from alphazero.mcts.kernels.root import Exploration
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
-from alphazero.mcts.network_search import Exploration, NetworkSearch, selection_params
+from alphazero.mcts.network_search import NetworkSearch, selection_params
 from alphazero.players.search_player import SearchPlayer
 
 RECORDS = json.loads((DATA / "mctx.json").read_text())
 """What mctx found; `record_mctx.py` wrote it."""
-
-
-class RecordedDraws:
-    """A source of Gumbel draws that were recorded."""
-
-    def __init__(self, draws: list[float]) -> None:
-        self.draws = draws
-
-    def gumbel(self, size: tuple[int, int]) -> Any:
-        return np.array([self.draws])
 
 
 def set_value_scale(monkeypatch: pytest.MonkeyPatch, scale: float) -> None:
@@ -63,9 +54,11 @@ def test_mctx_finds_the_same(record: dict[str, Any], monkeypatch: pytest.MonkeyP
         gumbel_max_considered_actions=record["considered"],
     )
     evaluator = HashedEvaluator(game, record["seed"])
-    draws: Any = RecordedDraws(record["gumbel"])
-    search = NetworkSearch(game, evaluator, settings, exploration=Exploration(), rng=draws)
-    roots = search_from(search, game.initial_state())
+    search = NetworkSearch(game, evaluator, settings, exploration=Exploration())
+    search.reset(FIRST, game.initial_state()[None])
+    search.begin_search(FIRST)
+    search.trees.root_noise[0] = record["gumbel"]
+    roots = finish(search)
     assert roots.visits[0].tolist() == record["visits"]
     assert roots.move_policies[0].tolist() == np.eye(4)[record["action"]].tolist()
     assert np.allclose(roots.policy_targets[0], record["weights"], atol=1e-5)
@@ -98,17 +91,15 @@ def test_a_search_without_exploration_draws_nothing_and_forgets_earlier_draws() 
     game, settings = GAMES["connect_four"], search_config(simulations=16, selection="gumbel")
     answers = []
     for first_explores in (True, False):
-        rng = np.random.default_rng(6)
-        search = NetworkSearch(
-            game, HashedEvaluator(game), settings, exploration=Exploration(), rng=rng
-        )
+        search = NetworkSearch(game, HashedEvaluator(game), settings, exploration=Exploration())
+        state = int(search.trees.slots["random"][0])
         search_from(search, game.initial_state(), explore=first_explores)
-        state = rng.bit_generator.state
-        assert (state == np.random.default_rng(6).bit_generator.state) == (not first_explores)
+        assert (state == search.trees.slots["random"][0]) == (not first_explores)
+        state = int(search.trees.slots["random"][0])
         search.advance(FIRST, np.array([3]))
         search.begin_search(FIRST, explore=False)
         roots = finish(search)
-        assert rng.bit_generator.state == state
+        assert state == search.trees.slots["random"][0]
         assert not search.trees.root_noise.any()
         answers.append((roots.visits.tolist(), roots.move_policies.tolist()))
     assert answers[0] == answers[1]

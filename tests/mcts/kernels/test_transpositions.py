@@ -22,7 +22,8 @@ from helpers.settings import search_config
 from alphazero.games import ONGOING, State, to_play
 from alphazero.games.game import LAST
 from alphazero.mcts import network_search
-from alphazero.mcts.network_search import Exploration, NetworkSearch
+from alphazero.mcts.kernels.root import Exploration
+from alphazero.mcts.network_search import NetworkSearch
 
 MANY = GAMES | WITH_MARGIN
 

@@ -13,7 +13,8 @@ from helpers.searches import search_from, statistics
 from helpers.settings import learner_config, replay_config, search_config
 from helpers.uniform_evaluator import UniformEvaluator
 
-from alphazero.mcts.network_search import Exploration, NetworkSearch
+from alphazero.mcts.kernels.root import Exploration
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.records.game_record import Policies
 from alphazero.training import iteration
 from alphazero.training.data.game_shard import GameBatch
