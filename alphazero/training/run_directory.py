@@ -50,6 +50,7 @@ from alphazero.training.manifest import (
     shard_name,
     unfinished_name,
 )
+from alphazero.training.run_lock import identify_lock
 from alphazero.utils.files import (
     TEMPORARY_SUFFIX,
     path_errors,
@@ -108,6 +109,7 @@ class RunDirectory:
         self.config = config
         self.state = state
         self._first = first
+        self._lock = identify_lock(folder)
 
     @functools.cached_property
     def game(self) -> Game:
@@ -267,8 +269,8 @@ class RunDirectory:
         else:
             suffix, lines = "jsonl", "".join(f"{game.to_line()}\n" for game in played)
         path = self.folder / "games" / f"{kind}-{self.state.iteration:06d}"
-        write_atomic(path.with_suffix(".txt"), f"{text}\n".encode())
-        write_atomic(path.with_suffix(f".{suffix}"), lines.encode())
+        self._replace(path.with_suffix(".txt"), f"{text}\n".encode())
+        self._replace(path.with_suffix(f".{suffix}"), lines.encode())
         return text
 
     def publish(self) -> None:
@@ -287,10 +289,11 @@ class RunDirectory:
             **dataclasses.asdict(self.state),
         }
         content["sha256"] = digest_of(content)
-        write_atomic(self.folder / MANIFEST, json.dumps(content, indent=1).encode() + b"\n")
+        self._replace(self.folder / MANIFEST, json.dumps(content, indent=1).encode() + b"\n")
 
     def clean_up(self) -> None:
         """Renew `best.safetensors` and remove left-overs, also those of a kill after publishing."""
+        self._check_place()
         self._refresh_best()
         self._remove_leftovers()
 
@@ -302,7 +305,7 @@ class RunDirectory:
         except RunError:  # missing, or not a file
             fresh = False
         if not fresh:
-            write_atomic(best, data)
+            self._replace(best, data)
 
     def load_best(self) -> Checkpoint:
         name = self.state.best
@@ -323,8 +326,20 @@ class RunDirectory:
         return GameBatch.from_bytes(self.game, self.read(name), self._printable(name))
 
     def _write(self, name: str, data: bytes) -> None:
-        write_atomic(self.folder / name, data)
+        self._replace(self.folder / name, data)
         self.state.hashes[name] = sha256_hex(data)
+
+    def _replace(self, path: Path, data: bytes) -> None:
+        self._check_place()
+        write_atomic(path, data)
+
+    def _check_place(self) -> None:
+        """Raise RunError if the folder is not the locked one any more: it may have been moved."""
+        if self._lock and identify_lock(self.folder) != self._lock:
+            raise RunError(
+                f"{printable(self.folder)} was moved or replaced while it was in use; nothing more "
+                "is written there; resume the run where it is now"
+            )
 
     def read(self, name: str) -> bytes:
         """Return the bytes of a file; raise RunError unless their hash is the manifest's."""

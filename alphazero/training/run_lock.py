@@ -27,3 +27,12 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def identify_lock(folder: Path) -> tuple[int, int] | None:
+    """Return device and inode of the lock in a run's folder; None if there is none."""
+    try:
+        status = (folder / "run.lock").stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,11 +1,17 @@
 """The games that a run keeps for people to look at, and the place that it writes to."""
 
+import shutil
+from typing import Any
+
+import pytest
 from helpers.runs.tiny_run import ITERATIONS, fingerprint, tiny_config
 
 from alphazero.diagnostics.verify import verify
+from alphazero.errors import RunError
 from alphazero.records.game_files import load_played
 from alphazero.training import run_directory
 from alphazero.training.loop import resume, train
+from alphazero.training.manifest import run_folder
 
 
 def test_games_for_people_are_kept_of_the_newest_iterations_alone(tmp_path, monkeypatch):
@@ -29,6 +35,24 @@ def test_games_for_people_are_kept_of_the_newest_iterations_alone(tmp_path, monk
     )
     assert ours == others
     assert not verify(first).faults
+
+
+def test_a_run_whose_folder_was_moved_does_not_write_into_another(tmp_path):
+    """As by: mv RUN old; cp -r old RUN; alphazero train --resume RUN."""
+    config, digests = tiny_config(tmp_path), {}
+    run, old = run_folder(config), tmp_path / "old"
+
+    def move(event: dict[str, Any]) -> None:
+        if event["iteration"] == 1 and not old.exists():
+            run.rename(old)
+            shutil.copytree(old, run)
+            resume(run, ["budget.iterations=3"])
+            digests.update(fingerprint(run))
+
+    with pytest.raises(RunError, match="tiny was moved or replaced while it was in use"):
+        train(config, move)
+    assert fingerprint(run) == digests
+    assert not verify(run).faults
 
 
 def test_games_without_sgf_are_kept_a_line_each(tmp_path):
