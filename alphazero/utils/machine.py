@@ -2,7 +2,6 @@
 
 import math
 import os
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,21 +18,29 @@ def total_memory() -> int:
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not a POSIX system
         return 0
-    return min([total, *(int(limit[0]) for limit in _cgroup_limits("memory.max"))])
+    limits = [*_cgroup_limits("", "memory.max"), *_cgroup_limits("memory", "memory.limit_in_bytes")]
+    return min([total, *(int(limit[0]) for limit in limits)])
 
 
-def _cgroup_limits(file: str) -> Iterator[list[float]]:
-    """Yield the numbers in `file` of this process's control group and of those above it.
+def _cgroup_limits(controller: str, *files: str) -> Iterator[tuple[float, ...]]:
+    """Yield the numbers in `files` of this process's control group and of those above it.
 
-    Groups without a limit are left out, and all of version 1. Inside a container the group's path
-    may be the host's: then only the topmost has the file.
+    `controller` is one of version 1, or empty for version 2. Groups without a limit are left out.
+    Inside a container the group's path may be the host's: then only the topmost has the files.
     """
-    own = re.search("^0::/(.*)$", read_system_file(OWN_CGROUPS), re.MULTILINE)
-    group = CGROUPS / (own[1] if own else "")
-    for folder in (group, *group.parents):
-        words = read_system_file(folder / file).split()
-        if words and all(word.isdigit() for word in words):  # not max
-            yield [float(word) for word in words]
+    for line in read_system_file(OWN_CGROUPS).splitlines():
+        names, _, path = line.partition(":")[2].partition(":")
+        if controller not in names.split(","):
+            continue
+        mounts = [CGROUPS / names, CGROUPS / controller] if controller else [CGROUPS]
+        mount = next((folder for folder in mounts if folder.is_dir()), CGROUPS)
+        group = mount / path.strip("/")
+        for folder in dict.fromkeys([group, *group.parents]):
+            if not folder.is_relative_to(mount):
+                break
+            words = " ".join(read_system_file(folder / file) for file in files).split()
+            if words and all(word.isdigit() for word in words):  # not max, nor -1
+                yield tuple(map(float, words))
 
 
 def read_system_file(path: Path) -> str:
@@ -56,7 +63,11 @@ def usable_cores() -> int:
         cores = len(os.sched_getaffinity(0))
     else:
         cores = os.cpu_count()
-    quotas = [math.ceil(quota / period) for quota, period in _cgroup_limits("cpu.max")]
+    limits = [
+        *_cgroup_limits("", "cpu.max"),
+        *_cgroup_limits("cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us"),
+    ]
+    quotas = [math.ceil(limit[0] / limit[1]) for limit in limits if len(limit) == 2 and limit[1]]
     return max(1, min([cores or 1, *quotas]))
 
 

@@ -38,6 +38,7 @@ def test_without_a_mask_all_cores_count_and_python_knows_better(monkeypatch):
     assert usable_cores() == 2
 
 
+V1 = "4:memory:/host/abc\n3:cpu,cpuacct:/host/abc\n0::/\n"
 GIB = 1 << 30
 
 
@@ -48,13 +49,33 @@ GIB = 1 << 30
         ("0::/\n", {"cpu.max": "150000 100000", "memory.max": f"{GIB}"}, 2, GIB),
         ("0::/a/b\n", {"a/cpu.max": "300000 100000", "a/b/memory.max": f"{GIB}"}, 3, GIB),
         ("0::/../x\n", {"cpu.max": "20000 100000"}, 1, None),
+        (
+            V1,  # the path is the host's: in the container its group is the topmost
+            {
+                "cpu,cpuacct/cpu.cfs_quota_us": "250000",
+                "cpu,cpuacct/cpu.cfs_period_us": "100000",
+                "memory/memory.limit_in_bytes": f"{GIB}",
+            },
+            3,
+            GIB,
+        ),
+        (
+            V1,
+            {
+                "cpu/host/abc/cpu.cfs_quota_us": "-1",
+                "cpu/host/abc/cpu.cfs_period_us": "100000",
+                "memory/host/abc/memory.limit_in_bytes": f"{2**63 - 4096}",
+            },
+            8,
+            None,
+        ),
         ("", {}, 8, None),
     ],
 )
 def test_the_limits_of_a_container_count(
     tmp_path, monkeypatch, groups: str, files: dict[str, str], cores: int, memory: int | None
 ):
-    """The files are as Linux writes them, by Documentation/admin-guide/cgroup-v2."""
+    """The files are as Linux writes them, by Documentation/admin-guide/cgroup-v1 and cgroup-v2."""
     monkeypatch.setattr(machine, "CGROUPS", tmp_path / "mount")
     monkeypatch.setattr(machine, "OWN_CGROUPS", tmp_path / "own")
     whole = total_memory()
