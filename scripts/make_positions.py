@@ -16,10 +16,10 @@ import numpy as np
 from alphazero.arena.solved_positions import LABELS, STAGES
 from alphazero.cli.argument_types import positive_number, whole_number
 from alphazero.cli.main import run_and_report
-from alphazero.config.schema import SelfplayConfig
 from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, Game, State
 from alphazero.games.registry import read_game
+from alphazero.mcts.kernels.root import Exploration
 from alphazero.mcts.rollout_methods import RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
 from alphazero.players.search_player import SearchPlayer
@@ -44,11 +44,9 @@ def make_positions(
         GameError: when `MOST_TRIES` games in a row bring no new position of a stage.
     """
     solver, rng = solver_for(game), np.random.default_rng(seed)
-    search = RolloutSearch(game, RolloutConfig("uct", simulations=200), rng=rng)
-    player = SearchPlayer(
-        search,
-        selfplay=SelfplayConfig(temperature_moves=game.max_moves, full_search_probability=1.0),
-    )
+    settings = RolloutConfig("uct", simulations=200)
+    drawn = Exploration(temperature_moves=game.max_moves, temperature=1.0)
+    player = SearchPlayer(RolloutSearch(game, settings, exploration=drawn, rng=rng))
     bounds = [stage * game.max_moves // len(STAGES) for stage in range(len(STAGES) + 1)]
     lines: dict[str, bytes] = {}
     for low, high in itertools.pairwise(bounds):

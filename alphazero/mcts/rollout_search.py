@@ -11,7 +11,7 @@ import numpy as np
 
 from alphazero.games.game import Game
 from alphazero.mcts.kernels.equations import SelectionParams
-from alphazero.mcts.kernels.root import RootStatistics
+from alphazero.mcts.kernels.root import Exploration, RootStatistics
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.kernels.tree import EDGE, NODE, Trees, allocate_trees
 from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
@@ -40,6 +40,7 @@ class RolloutSearch(TreeSearch):
         settings: RolloutConfig,
         *,
         slots: int = 1,
+        exploration: Exploration | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
         self.settings = settings
@@ -54,7 +55,7 @@ class RolloutSearch(TreeSearch):
         trees_per_thread = [allocate_trees(game, slots, nodes) for _ in range(settings.threads)]
         # With a depth limit, the deepest edges have visits but no node: subtrees cannot be reused.
         keep_trees = depth == UNLIMITED
-        super().__init__(game, selection, trees_per_thread, keep_trees, rng)
+        super().__init__(game, selection, trees_per_thread, keep_trees, rng, exploration)
         self._final_move = settings.final_move or method.final_move
         self._pool = ThreadPoolExecutor(settings.threads) if settings.threads > 1 else None
 
