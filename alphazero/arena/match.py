@@ -81,7 +81,7 @@ class Match:
 
     def __post_init__(self, resign_below: float) -> None:
         states = np.tile(self.game.initial_state(), (self.num_games, 1))
-        self._games = new_games(states, self.game.max_moves, 4 * self.game.most_legal)
+        self._games = new_games(states, self.game.max_moves, 2 * self._room_per_step)
         self._pairings: list[Pairing | None] = [None] * self.num_games
         self.set_resignation(resign_below)
         self._let_searches_move()
@@ -124,7 +124,7 @@ class Match:
             self._games.may_resign[slot] = game.pairing.may_resign
             policies, size = game.policies, len(game.policies.shares)
             self._games.moves.used[slot] = size
-            self._make_room(1)
+            self._make_room(self.game.most_legal)
             data = self._games.moves
             data.actions[slot, :length], data.values[slot, :length] = game.actions, game.values
             data.best_values[slot, :length] = game.best_values
@@ -144,7 +144,11 @@ class Match:
         self._request_moves(slots[outcomes == ONGOING])
 
     def step(self) -> list[GameRecord]:
-        """Advance all games and searches once; return the games that ended."""
+        """Advance all games and searches once; return the games that ended.
+
+        Raises:
+            GameError: when a game does not count its moves, or exceeds `max_moves`.
+        """
         for index, player in enumerate(self.players):
             decisions = player.take_decisions()
             if len(decisions.slots):
@@ -152,7 +156,7 @@ class Match:
             for forfeit in player.forfeits():
                 self._end_early(index, forfeit)
         records = self._take_records()
-        self._make_room(BATCHES_PER_STEP + 1)
+        self._make_room(self._room_per_step)
         players = self.players
         if self._searches:  # the one with most to do, so that its batches are full
             active = [search.active for search in self._searches]
@@ -190,14 +194,10 @@ class Match:
                 search.play_in_python()
 
     def play(self, decisions: Decisions) -> None:
-        """Apply moves or resignations, report them to every player, and request the next moves.
-
-        Raises:
-            GameError: when a game does not count its moves, or exceeds `max_moves`.
-        """
+        """Apply moves or resignations, report them to every player, and request the next moves."""
         slots, actions = decisions.slots, decisions.actions
         outcomes = np.empty(len(slots), np.int64)
-        self._make_room(1)
+        self._make_room(self.game.most_legal)
         going_on = slots
         if _play_all(self.game.rules, self._games, decisions, outcomes):
             self._games.outcomes[slots] = outcomes
@@ -230,10 +230,15 @@ class Match:
             forfeit_reason,
         )
 
-    def _make_room(self, moves: int) -> None:
-        """Let every game have room for the shares of so many more moves."""
-        data, needed = self._games.moves, moves * self.game.most_legal
-        needed += int(self._games.moves.used.max(initial=0))
+    @property
+    def _room_per_step(self) -> int:
+        """The most shares that a game can add in one step: a move a batch, and one before them."""
+        return (BATCHES_PER_STEP + 1) * self.game.most_legal
+
+    def _make_room(self, shares: int) -> None:
+        """Let every game have room for so many more shares."""
+        data = self._games.moves
+        needed = shares + int(data.used.max(initial=0))
         if needed > data.policy_shares.shape[1]:
             widths = (0, 0), (0, needed)
             data = data._replace(

@@ -22,7 +22,7 @@ from alphazero.mcts.evaluator import Evaluator, SymmetricEvaluator
 from alphazero.mcts.kernels.edges import CREATED_AT_ONCE
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
-from alphazero.mcts.kernels.moves import NO_GAMES, Games, make_match, move_on, stay
+from alphazero.mcts.kernels.moves import NO_GAMES, Games, move_on, stay
 from alphazero.mcts.kernels.root import (
     KEPT,
     REQUESTED,
@@ -86,7 +86,7 @@ class NetworkSearch(TreeSearch):
             keep_trees,
             np.zeros(2, np.int64),
         )
-        """what kernels of moves take of this search"""
+        """this search, as the kernels of moves take it"""
         self.evaluator = evaluator
         if settings.leaf_symmetry != "none":
             rng = self.rng if settings.leaf_symmetry == "random" else None
@@ -137,8 +137,10 @@ class NetworkSearch(TreeSearch):
 
     def _set_match(self, games: Games, sides: Sequence[Side], own: int, move_on: Any) -> None:
         roots, shares = empty_statistics(1, self.game.most_legal), np.empty(self.game.most_legal)
-        match = make_match(games, sides[0], sides[-1], len(sides), own, roots, shares)
-        self._context = make_context(self.trees, self._cache, self._selection, match, move_on)
+        pair = sides[0], sides[-1]
+        self._context = make_context(
+            self._cache, games, pair, len(sides), own, roots, shares, move_on
+        )
 
     def step(self, batches: int = 1) -> int:
         before, full = self.evaluations, min(self.rows, self.active)

@@ -17,7 +17,6 @@ from alphazero.config.schema import Config, SearchConfig, SelfplayConfig
 from alphazero.errors import AlphaZeroError
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING, OUTCOME, Game, State
-from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import SymmetricEvaluator
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.selection_rules import GUMBEL
@@ -40,18 +39,16 @@ class Played:
     games: list[GameRecord] = field(default_factory=list)
     match: Match = None  # type: ignore[assignment]
     search: NetworkSearch = None  # type: ignore[assignment]
-    contexts: list[tuple[Any, ...]] = field(default_factory=list)
-    """arguments of `make_context`: trees, evaluation cache, selection, ..."""
     evaluated: list[int] = field(default_factory=list)
     """numbers of positions that `evaluate_states` was called with"""
 
     @property
     def selection(self) -> SelectionParams:
-        return self.contexts[-1][2]
+        return self.search.side.selection
 
     @property
     def cache_mib(self) -> float:
-        return sum(each.nbytes for each in self.contexts[-1][1][:3]) / (1 << 20)
+        return sum(each.nbytes for each in self.search._cache[:3]) / (1 << 20)
 
     @property
     def openings(self) -> set[int]:
@@ -61,10 +58,6 @@ class Played:
 def play_an_iteration(folder: Path, *settings: str) -> Played:
     """Let a training with these settings play its first iteration."""
     played = Played()
-
-    def watch(module: Any, name: str, calls: list[tuple[Any, ...]]) -> None:
-        function = getattr(module, name)
-        patch.setattr(module, name, lambda *given: (calls.append(given), function(*given))[1])
 
     def watch_match(*given: Any) -> tuple[Match, NetworkSearch]:
         played.match, played.search = make(*given)
@@ -76,7 +69,6 @@ def play_an_iteration(folder: Path, *settings: str) -> Played:
 
     make, evaluate = selfplay.make_selfplay_match, NetworkSearch.evaluate_states
     with pytest.MonkeyPatch.context() as patch:
-        watch(network_search, "make_context", played.contexts)
         patch.setattr(selfplay, "make_selfplay_match", watch_match)
         patch.setattr(NetworkSearch, "evaluate_states", count)
         training = Training(RunDirectory.create(tiny_config(folder, *settings)), 1)

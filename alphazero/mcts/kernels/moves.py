@@ -19,7 +19,6 @@ from alphazero.mcts.kernels.root import (
     Exploration,
     RootStatistics,
     RootStatisticsType,
-    Side,
     SideType,
     begin_move,
     read_root,
@@ -140,8 +139,8 @@ def play_move(
 ) -> int:
     """Record a move and play it, unless the player resigns; return the outcome of the game.
 
-    The policy's actions have their shares in another array of the same length; it is recorded if it
-    is `learns`, a training target.
+    `policy_shares` are the shares of `policy_actions` in the search policy. It is recorded as a
+    training target if `learns`.
     """
     states, moves = games.states, games.moves
     ply = states[slot, PLY]
@@ -169,60 +168,22 @@ def play_move(
 
 @structref.register
 class _MatchTypeClass(types.StructRef):  # type: ignore[misc]
-    """The numba type of `CompiledMatch`."""
+    """The numba type of games and the sides that play them, which only kernels see."""
 
 
-class CompiledMatch(structref.StructRefProxy):  # type: ignore[misc]
-    """Games, and the sides that play them, as `move_on` takes them."""
-
-
-structref.define_boxing(_MatchTypeClass, CompiledMatch)
+SidesType = types.UniTuple(SideType, 2)
 MatchType = _MatchTypeClass(
     [
         ("games", GamesType),
-        ("sides", types.UniTuple(SideType, 2)),
+        ("sides", SidesType),
         ("count", types.int64),
         ("own", types.int64),
         ("roots", RootStatisticsType),
         ("shares", types.float64[::1]),
     ]
 )
-MOVE_ON = types.int64(RulesType, MatchType)
+MOVE_ON = types.void(RulesType, MatchType)
 """The signature of `move_on`."""
-
-
-@kernel(
-    MatchType(
-        GamesType,
-        SideType,
-        SideType,
-        types.int64,
-        types.int64,
-        RootStatisticsType,
-        types.float64[::1],
-    )
-)
-def make_match(
-    games: Games,
-    first: Side,
-    second: Side,
-    count: int,
-    own: int,
-    roots: RootStatistics,
-    shares: Float64Array,
-) -> Any:
-    """Return games between `count` sides; the search of side `own` moves them on.
-
-    `roots` of one row and `shares` [L] are scratch.
-    """
-    match = structref.new(MatchType)
-    match.games = games
-    match.sides = (first, second)
-    match.count = count
-    match.own = own
-    match.roots = roots
-    match.shares = shares
-    return match
 
 
 @inline_kernel
@@ -234,9 +195,9 @@ def _move_on(
     own: int,
     roots: RootStatistics,
     shares: Float64Array,
-) -> int:
+) -> None:
     """The work of `move_on`, without reference counting."""
-    side, moved = sides[own], 0
+    side = sides[own]
     trees, room = side.trees, games.moves.policy_shares.shape[1] - len(shares)
     for slot in range(len(trees.slots)):
         state = trees.slots[slot]
@@ -259,7 +220,6 @@ def _move_on(
             state.full,
         )
         trees.slots[slot].searching = False
-        moved += 1
         if outcome == ONGOING:
             for number in range(count):
                 other = sides[number].trees
@@ -269,22 +229,20 @@ def _move_on(
             begin_move(sides[games.players[slot, games.states[slot, PLY] % 2]], slot)
         else:
             games.outcomes[slot] = outcome
-    return moved
 
 
 @kernel(MOVE_ON)
-def move_on(rules: Any, match: Any) -> int:
-    """Play the moves of the finished searches of a match's own side; return their number.
+def move_on(rules: Any, match: Any) -> None:
+    """Play the moves of the finished searches of a match's own side.
 
     A game that goes on has its next search begun, by the side to move. A slot without room for the
     record of a move waits for Python.
     """
-    return _move_on(
+    _move_on(
         rules.functions, match.games, match.sides, match.count, match.own, match.roots, match.shares
     )
 
 
 @kernel(MOVE_ON)
-def stay(rules: Any, match: Any) -> int:  # noqa: ARG001
+def stay(rules: Any, match: Any) -> None:
     """Move no game on: the searches are read by Python."""
-    return 0

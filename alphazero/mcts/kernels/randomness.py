@@ -57,7 +57,7 @@ def random_gamma(trees: Trees, slot: int, alpha: float) -> float:
         radius = math.sqrt(-2 * math.log(1 - random_unit(trees, slot)))
         x = radius * math.cos(2 * math.pi * random_unit(trees, slot))
         v = (1 + c * x) ** 3
-        if v > 0 and math.log(1 - random_unit(trees, slot)) < x * x / 2 + d - d * v + d * math.log(
-            v
-        ):
-            return d * v * boost
+        if v > 0:
+            bound = x * x / 2 + d - d * v + d * math.log(v)
+            if math.log(1 - random_unit(trees, slot)) < bound:
+                return d * v * boost
