@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from alphazero.config.loader import config_from
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
@@ -19,13 +17,12 @@ from alphazero.games.registry import make_game
 from alphazero.mcts.network_search import compile_search
 from alphazero.network.checkpoint import check_network_size
 from alphazero.network.inference.backend import explain_backend, explain_threads, resolve_backend
-from alphazero.network.resnet import ResNet
 from alphazero.training.iteration import Training, new_learner
 from alphazero.training.learning.learner import Learner
 from alphazero.training.manifest import check_resumable, run_folder
 from alphazero.training.monitoring.metrics import tensorboard_layout
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
-from alphazero.training.run_directory import INITIALISE, RunDirectory
+from alphazero.training.run_directory import RunDirectory, untrained_network
 from alphazero.training.run_lock import locked
 from alphazero.utils.files import printable
 from alphazero.utils.jobs import threads_per_evaluation
@@ -50,8 +47,7 @@ def train(config: Config | Mapping[str, Any] | Path | str, observe: Observer = n
     if config.network.initial:
         from alphazero.network.transfer import start_from
 
-        rng = np.random.default_rng([config.run.seed, 0, INITIALISE])
-        first = ResNet.of(game, config.network, int(rng.integers(2**31)))
+        first, rng = untrained_network(config, game)
         origin = f"starts from {printable(config.network.initial)}; "
         origin += str(start_from(config.network.initial, first, rng))
 

@@ -76,6 +76,14 @@ PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE, HOLDOUT = range(7)
 """The purposes of random numbers."""
 
 
+def untrained_network(
+    config: Config, game: Game, iteration: int = 0
+) -> tuple[ResNet, np.random.Generator]:
+    """Return the network that a run begins with, and the random numbers that follow its seed."""
+    rng = np.random.default_rng([config.run.seed, iteration, INITIALISE])
+    return ResNet.of(game, config.network, int(rng.integers(2**31))), rng
+
+
 def matches_run(player: Checkpoint, config: Config) -> bool:
     """Whether a player has a configuration's game and network."""
     name, options = config.game.name, config.game.options
@@ -121,8 +129,7 @@ class RunDirectory:
 
     def new_network(self) -> ResNet:
         """Return an untrained network, or the one that the run was created with."""
-        rng = np.random.default_rng(self.seed(INITIALISE))
-        return self._first or ResNet.of(self.game, self.config.network, int(rng.integers(2**31)))
+        return self._first or untrained_network(self.config, self.game, self.state.iteration)[0]
 
     @classmethod
     def create(cls, config: Config, first: ResNet | None = None) -> "RunDirectory":
