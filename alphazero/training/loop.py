@@ -22,7 +22,7 @@ from alphazero.training.learning.learner import Learner
 from alphazero.training.manifest import check_resumable, run_folder
 from alphazero.training.monitoring.metrics import tensorboard_layout
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
-from alphazero.training.run_directory import RunDirectory, untrained_network
+from alphazero.training.run_directory import INITIALISE, RunDirectory, untrained_network
 from alphazero.training.run_lock import locked
 from alphazero.utils.files import printable
 from alphazero.utils.jobs import threads_per_evaluation
@@ -47,7 +47,7 @@ def train(config: Config | Mapping[str, Any] | Path | str, observe: Observer = n
     if config.network.initial:
         from alphazero.network.transfer import start_from
 
-        first, rng = untrained_network(config, game)
+        first, rng = untrained_network(config, game, [config.run.seed, 0, INITIALISE])
         origin = f"starts from {printable(config.network.initial)}; "
         origin += str(start_from(config.network.initial, first, rng))
 

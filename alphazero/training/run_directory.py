@@ -77,10 +77,10 @@ PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE, HOLDOUT = range(7)
 
 
 def untrained_network(
-    config: Config, game: Game, iteration: int = 0
+    config: Config, game: Game, seed: list[int]
 ) -> tuple[ResNet, np.random.Generator]:
     """Return the network that a run begins with, and the random numbers that follow its seed."""
-    rng = np.random.default_rng([config.run.seed, iteration, INITIALISE])
+    rng = np.random.default_rng(seed)
     return ResNet.of(game, config.network, int(rng.integers(2**31))), rng
 
 
@@ -129,7 +129,7 @@ class RunDirectory:
 
     def new_network(self) -> ResNet:
         """Return an untrained network, or the one that the run was created with."""
-        return self._first or untrained_network(self.config, self.game, self.state.iteration)[0]
+        return self._first or untrained_network(self.config, self.game, self.seed(INITIALISE))[0]
 
     @classmethod
     def create(cls, config: Config, first: ResNet | None = None) -> "RunDirectory":
