@@ -230,7 +230,7 @@ class Page {
     this.scoreboard.show(view);
     this.layers.show(view);
     this.showSearch();
-    this.graph.show(view);
+    this.graph.show(view, this.targetPly ?? view.ply);
     this.moves.show(view);
     this.review.show(view);
     this.sides.show(this.setup.players, view);

@@ -22,7 +22,8 @@ export class Graph {
     new ResizeObserver(() => this.view && this.draw()).observe(root);
   }
 
-  show(view) {
+  /** The slider stays at `target`, where the user is going, and does not jump back with each view. */
+  show(view, target) {
     this.view = view;
     const { ply, moves, side_names: names } = view;
     const move = moves[ply - 1];
@@ -31,7 +32,7 @@ export class Graph {
     if (value !== null) parts.push(`${names[0]} wins ${chance(value)}`);
     setAttribute(this.slider, "aria-valuetext", parts.join(", "));
     this.slider.max = this.length;
-    this.slider.value = ply;
+    this.slider.value = target;
     this.draw();
   }
 
