@@ -136,7 +136,7 @@ class Page {
     const run = async () => {
       try {
         const view = await api.command(this.view.id, name, body);
-        this.say("");
+        this.say(view.message); // also if an event has brought a newer view, without the message
         this.receive(view);
         return "";
       } catch (error) {
