@@ -37,7 +37,6 @@ from alphazero.errors import RunError
 from alphazero.notebook import Position
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.training.monitoring.metrics import CHARTS, METRICS
-from alphazero.training.monitoring.surprise import ask_network
 from alphazero.utils.files import check_writable, printable
 
 if TYPE_CHECKING:
@@ -240,10 +239,12 @@ def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
     position = Position(players[0].game, line)
     policies, values = {}, {}
     for player in players:
-        priors, heads = ask_network(position.game, player.evaluator, position.state[None])
+        logits, outputs = player.evaluator.evaluate(position.game.observe(position.state)[None])
+        mask = position.game.legal_action_mask(position.state)
+        shares = np.where(mask, np.exp(logits[0] - logits[0].max()), 0)
         steps = player.checkpoint.step
         name = f"after {steps:,} steps" if steps else "untrained"
-        policies[f"{name}, %"], values[name] = priors[0], float(heads[0])
+        policies[f"{name}, %"], values[name] = shares / shares.sum(), float(outputs[0])
     return draw_position(
         position.game,
         position.state,

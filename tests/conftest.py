@@ -16,7 +16,7 @@ INTEGRATION = (
     *("integration", "cli", "scripts", "diagnostics", "frontends/web", "training/distributed"),
     "frontends/static_page",
     *("frontends/terminal/test_pty.py", "training/test_evaluation.py"),
-    *("training/test_resume.py", "training/test_int8.py", "training/monitoring/test_surprise.py"),
+    *("training/test_resume.py", "training/test_int8.py", "training/monitoring/test_metrics.py"),
     *("training/learning/test_data_parallel.py", "training/data/test_game_shard.py"),
     *("network/inference/test_device_check.py", "network/test_checkpoint.py", "utils/test_jit.py"),
     *("players/test_gtp_player.py", "games/test_contract.py", "games/test_plug_ins.py"),

@@ -270,7 +270,6 @@ class Training:
             texts["run/config"] = dump_config(self.config)
         report = IterationReport(
             config=self.config,
-            game=self.game,
             state=state,
             games=games,
             steps=steps,
@@ -282,7 +281,7 @@ class Training:
             seconds=self.seconds,
         )
         metrics = report.values()
-        write(state.iteration, Metrics(metrics, texts, report.histograms(), report.pictures()))
+        write(state.iteration, Metrics(metrics, texts, report.histograms()))
         left = tqdm.format_interval(self.run.seconds_left() or 0)
         say(f"{report.line()}; {left} left")
         return metrics

@@ -113,8 +113,6 @@ class SelfPlayResult(NamedTuple):
     finished: list[GameRecord]
     unfinished: list[GameRecord]
     stats: SelfPlayStats
-    evaluator: Evaluator
-    """the network that played; a gate may replace the best before the games are reported"""
     seconds: float | None = None
     """the time in which these games were played; None: the time of the stage"""
 
@@ -145,7 +143,7 @@ def play_games(
         rng, waiting = np.random.default_rng([*seed, worker]), unfinished[worker :: len(targets)]
         share = SelfPlayWorker(game, config, evaluator, rng, shares[worker], waiting, resign_below)
         finished = share.play(targets[worker], progress)
-        return SelfPlayResult(finished, share.leave(), share.stats, evaluator), share.waiting
+        return SelfPlayResult(finished, share.leave(), share.stats), share.waiting
 
     jobs = [functools.partial(play_share, worker) for worker in range(len(targets))]
     parts, waiting = zip(*run_jobs(jobs, progress), strict=True)
@@ -158,7 +156,6 @@ def play_games(
             *(record for part in parts for record in part.unfinished),
         ],
         sum((part.stats for part in parts), SelfPlayStats()),
-        evaluator,
     )
 
 

@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,12 +18,14 @@ from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import Config
 from alphazero.games import ONGOING, make_game
+from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.training import selfplay
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.selfplay import SelfPlayResult, play_games
+from alphazero.training.selfplay import SelfPlayResult, SelfPlayStats, play_games
 from alphazero.utils.arrays import Float32Array
 
 
@@ -326,3 +329,26 @@ def test_full_batches_wait_for_no_move() -> None:
     )
     played = play_games(CONNECT_FOUR, config, UniformEvaluator(7), [1])
     assert played.stats.batch_fill > 0.99
+
+
+def test_network_share_is_the_share_of_the_time_in_the_evaluator(tmp_path, monkeypatch):
+    """On a clock that goes on by 3 at each evaluation, by 5 at each end of a game, else not."""
+    spent = {"evaluating": 0, "else": 0}
+
+    class Slow(UniformEvaluator):
+        def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
+            spent["evaluating"] += 3
+            return super().evaluate(observations)
+
+    def show(ended: int) -> None:
+        spent["else"] += 5 * ended
+
+    clock = SimpleNamespace(perf_counter=lambda: float(sum(spent.values())))
+    for module in (network_search, selfplay):
+        monkeypatch.setattr(module, "time", clock)
+    stats = play_games(TIC_TAC_TOE, tiny_config(tmp_path), Slow(9), [0], show=show).stats
+    assert spent["evaluating"] >= 3
+    assert spent["else"] >= 30
+    assert stats.seconds_evaluating == spent["evaluating"]
+    assert stats.network_share == spent["evaluating"] / sum(spent.values())
+    assert SelfPlayStats().network_share == 0

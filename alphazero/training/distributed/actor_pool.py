@@ -25,7 +25,6 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from alphazero.config.schema import Config, RayConfig
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.games.game import Game
-from alphazero.mcts.evaluator import Evaluator
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.gate import GateResult, decide_gate
@@ -63,10 +62,9 @@ ActorResult: TypeAlias = Future[Any]
 
 
 class NetworkSnapshot(NamedTuple):
-    """A network at one step: its name, its evaluator here, and its checkpoint for actors."""
+    """A network at one step: its name, and its checkpoint for actors."""
 
     name: str
-    evaluator: Evaluator
     read: Callable[[], bytes]
     calibration: Float32Array | None = None
     """Observations [B, C, H, W] that set its int8 ranges; None: it does not play in int8."""
@@ -207,7 +205,7 @@ class ActorPool:
         seconds, self._last_play = now - self._last_play, now
         games_per_result = int(demand / (RESULTS_PER_SECOND * max(seconds, 0.001)))
         self._job_games = max(self._min_job_games, min(games_per_result, self._max_job_games))
-        return SelfPlayResult(games, [], stats, best.evaluator, seconds)
+        return SelfPlayResult(games, [], stats, seconds)
 
     def gate(
         self,

@@ -47,9 +47,7 @@ class DistributedTraining(Training):
         self.pool = open_actor_pool(self.game, self.config, self.run.state.iteration)
 
     def play_games(self, network: SelfPlayNetwork, show: Progress) -> SelfPlayResult:
-        best = self._best_snapshot()._replace(
-            evaluator=network.evaluator, calibration=network.calibration
-        )
+        best = self._best_snapshot()._replace(calibration=network.calibration)
         fraction = self.config.selfplay.simulations_fraction(self.run.state.positions)
         games = self.pool.play(best, show, self._learn_ahead, self.resign_below, fraction)
         return games._replace(unfinished=self.unfinished)
@@ -93,13 +91,13 @@ class DistributedTraining(Training):
         checkpoint = self.checkpoint()
         evaluator = make_evaluator(self.learner.ema_network, self.config.inference)
         name = player_name(checkpoint.step)
-        challenger = NetworkSnapshot(name, evaluator, lambda: checkpoint_bytes(checkpoint, name))
+        challenger = NetworkSnapshot(name, lambda: checkpoint_bytes(checkpoint, name))
         future = self.pool.gate(challenger, self._best_snapshot(), self.run.seed(GATE), show)
         return PendingGate(checkpoint, evaluator, future)
 
     def _best_snapshot(self) -> NetworkSnapshot:
         name = self.run.state.best
-        return NetworkSnapshot(name, self.best, lambda: self.run.read(name))
+        return NetworkSnapshot(name, lambda: self.run.read(name))
 
     def close(self) -> None:
         self.pool.close()

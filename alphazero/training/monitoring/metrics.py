@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from alphazero.arena.elo import MatchResult
 from alphazero.config.schema import Config
-from alphazero.games.game import Game
 from alphazero.records.game_record import Policies
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.gate import GateResult
@@ -24,8 +23,6 @@ from alphazero.utils.arrays import Float64Array
 from alphazero.utils.machine import peak_megabytes
 
 if TYPE_CHECKING:
-    from PIL import Image
-
     from alphazero.network.inference.quantization import QuantizationError
 
 Layout = Mapping[str, Mapping[str, Sequence[str | Sequence[str]]]]
@@ -37,7 +34,6 @@ class IterationReport:
     """The results of an iteration, complete but for saving."""
 
     config: Config
-    game: Game
     state: RunState
     games: SelfPlayResult
     steps: StepReport
@@ -110,23 +106,16 @@ class IterationReport:
         names = ("selfplay/search_entropies", "selfplay/search_values")
         return dict(zip(names, self.searches, strict=True))
 
-    def pictures(self) -> "dict[str, Image.Image]":
-        from alphazero.training.monitoring.surprise import most_surprising_position
-
-        surprise = most_surprising_position(self.game, self.games.finished, self.games.evaluator)
-        title = f"{self.config.game.name}, iteration {self.state.iteration}"
-        return {"selfplay/surprise": surprise.draw(self.game, title)} if surprise else {}
-
 
 class Metric(NamedTuple):
-    """A TensorBoard metric with one value, histogram or picture for each iteration."""
+    """A TensorBoard metric with one value or histogram for each iteration."""
 
     unit: str
     of: Callable[[IterationReport], float | None] | None = None
     """its value; None: there is none in this iteration, or it is measured elsewhere"""
     chart: str = ""
     """the chart of `CHARTS` that shows it, if any"""
-    kind: Literal["curve", "histogram", "picture"] = "curve"
+    kind: Literal["curve", "histogram"] = "curve"
 
 
 def _share_of_outcome(outcome: int) -> Callable[[IterationReport], float]:
@@ -191,7 +180,6 @@ METRICS: Final[Mapping[str, Metric]] = {
     "selfplay/full_trees": Metric("share", lambda report: report.games.stats.refused_share),
     "selfplay/search_entropies": Metric("nats", kind="histogram"),
     "selfplay/search_values": Metric("", kind="histogram"),
-    "selfplay/surprise": Metric("", kind="picture"),
     "selfplay/positions": Metric("positions", lambda report: report.state.positions),
     "selfplay/evaluations": Metric("positions", lambda report: report.state.evaluations),
     "speed/games_per_second": Metric(

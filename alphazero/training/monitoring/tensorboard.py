@@ -8,18 +8,14 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from alphazero.errors import RunError
 from alphazero.training.monitoring.metrics import Layout, kind_of
 from alphazero.utils.files import path_errors
 from alphazero.utils.jobs import defer_interrupts
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 BINS = 40
 """Bins of a histogram, of equal width from the minimum to the maximum."""
@@ -33,7 +29,6 @@ class Metrics(NamedTuple):
     texts: Mapping[str, str] = MappingProxyType({})
     histograms: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})
     """numbers [n]"""
-    pictures: "Mapping[str, Image.Image]" = MappingProxyType({})
 
 
 class TensorBoardWriter:
@@ -60,21 +55,18 @@ class TensorBoardWriter:
 
     @defer_interrupts()
     def write(self, iteration: int, metrics: Metrics) -> None:
-        """Add a point to each curve, and texts, histograms and pictures."""
+        """Add a point to each curve, and texts and histograms."""
         from torch.utils.tensorboard import summary
 
-        values, texts, histograms, pictures = metrics
-        for kind, content in (("curve", values), ("histogram", histograms), ("picture", pictures)):
+        values, texts, histograms = metrics
+        for kind, content in (("curve", values), ("histogram", histograms)):
             unknown = [name for name in content if kind_of(name) != kind]
             assert not unknown, f"no {kind} in the table of metrics: {unknown}"
         scalar: Any = summary.scalar
         histogram: Any = summary.histogram
-        image: Any = summary.image
         text: Any = summary.text
         parts = [scalar(name, value) for name, value in values.items()]
         parts += [histogram(name, part, BINS) for name, part in histograms.items() if part.size]
-        for name, picture in pictures.items():
-            parts.append(image(name, np.asarray(picture), dataformats="HWC"))
         for name, lines in texts.items():
             block = "\n".join(f"    {line}" for line in lines.splitlines())
             parts.append(text(name, block))

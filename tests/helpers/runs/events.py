@@ -9,7 +9,7 @@ with warnings.catch_warnings():
 
 
 def read(folder: Path) -> EventAccumulator:
-    everything = {"images": 0, "histograms": 0, "scalars": 0, "tensors": 0}
+    everything = {"histograms": 0, "scalars": 0, "tensors": 0}
     accumulator = EventAccumulator(str(folder), size_guidance=everything)
     accumulator.Reload()
     return accumulator

@@ -15,7 +15,6 @@ from helpers.networks import needs_openvino
 from helpers.processes import HANG, until
 from helpers.runs.records import random_records
 from helpers.runs.tiny_run import ITERATIONS, manifest_of, tiny_config, torn_files
-from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.elo import match_result
 from alphazero.config.loader import dump_config
@@ -129,7 +128,7 @@ def pool_of(config: Config, launcher: Launcher | Callable[..., Any]) -> ActorPoo
 
 
 def snapshot(name: str = "first") -> NetworkSnapshot:
-    return NetworkSnapshot(name, UniformEvaluator(9), name.encode)
+    return NetworkSnapshot(name, name.encode)
 
 
 def play(pool: ActorPool, network: NetworkSnapshot | None = None) -> list[GameRecord]:
@@ -515,7 +514,7 @@ def test_games_of_actors_tell_their_random_openings(tmp_path, monkeypatch):
     monkeypatch.setattr(selfplay, "_pairings", draw)
     config = config_for(tmp_path)
     pool = pool_of(config, lambda number, _: ThreadActor(Actor(dump_config(config), [number], 1)))
-    best = NetworkSnapshot("a", UniformEvaluator(9), lambda: network_bytes(1, config))
+    best = NetworkSnapshot("a", lambda: network_bytes(1, config))
     games = play(pool, best)
     pool.close()
     # A move of an opening is one that nobody searched; here all others are.
@@ -595,7 +594,7 @@ def test_a_gate_of_actors_plays_every_opening_with_both_colours(tmp_path):
     config = config_for(tmp_path, "gate.games=10")
     pool = pool_of(config, lambda number, _: ThreadActor(Actor(dump_config(config), [number], 1)))
     versions = [
-        NetworkSnapshot(name, UniformEvaluator(9), lambda seed=seed: network_bytes(seed, config))  # type: ignore[misc]
+        NetworkSnapshot(name, lambda seed=seed: network_bytes(seed, config))  # type: ignore[misc]
         for seed, name in enumerate(("best", "new"))
     ]
     play(pool, versions[0])

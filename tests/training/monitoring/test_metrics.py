@@ -1,20 +1,25 @@
 """The curves as TensorBoard's own reader sees them."""
 
 import errno
-import io
+import math
 import os
 import re
 import time
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.games import TIC_TAC_TOE
 from helpers.runs.events import points, read
-from PIL import Image
+from helpers.runs.records import random_records
+from helpers.runs.tiny_run import ITERATIONS, tiny_config
 
 from alphazero.errors import RunError
-from alphazero.training.monitoring.metrics import METRICS
+from alphazero.records.game_record import Policies
+from alphazero.training.loop import train
+from alphazero.training.monitoring.metrics import METRICS, IterationReport
 from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
 
 with warnings.catch_warnings():
@@ -50,14 +55,10 @@ def test_texts_keep_their_lines(tmp_path):
     assert event.tensor_proto.string_val == [b"    X . O\n    . X ."]
 
 
-def test_histograms_keep_their_numbers_and_pictures_their_pixels(tmp_path):
+def test_histograms_keep_their_numbers(tmp_path):
     numbers = np.array([0.0, 0.25, 0.25, 1.0])
-    picture = Image.new("RGB", (7, 5), (230, 159, 0))
-    picture.putpixel((3, 2), (0, 0, 255))
     curves = TensorBoardWriter(tmp_path, 0)
-    curves.write(
-        1, Metrics({}, {}, {"selfplay/search_values": numbers}, {"selfplay/surprise": picture})
-    )
+    curves.write(1, Metrics({}, {}, {"selfplay/search_values": numbers}))
     curves.write(2, Metrics({}, {}, {"selfplay/search_values": numbers[:0]}))
     reader = read(tmp_path)
     (event,) = reader.Histograms("selfplay/search_values")
@@ -70,10 +71,6 @@ def test_histograms_keep_their_numbers_and_pictures_their_pixels(tmp_path):
         if count
     }
     assert filled == {0.025: 1, 0.275: 2, 1: 1}, "forty bins from the least to the greatest"
-    (shown,) = reader.Images("selfplay/surprise")
-    decoded = Image.open(io.BytesIO(shown.encoded_image_string)).convert("RGB")
-    assert (shown.step, shown.width, shown.height) == (1, 7, 5)
-    assert decoded.tobytes() == picture.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -136,3 +133,35 @@ def test_curves_that_are_refused_are_one_line(tmp_path, monkeypatch, method: str
         curves.write(1, Metrics({"loss/total": 1.0}))
     with pytest.raises(RunError, match="cannot write"):
         TensorBoardWriter(tmp_path, 0)
+
+
+def test_entropies_are_those_computed_by_hand():
+    policies = np.array([[0.5, 0.5, 0, 0], [0, 0, 1, 0], [0.25] * 4, [0.5, 0.25, 0.25, 0]])
+    expected = [math.log(2), 0, math.log(4), 1.5 * math.log(2)]
+    assert Policies.of(policies).entropies() == pytest.approx(expected, abs=1e-12)
+
+
+def test_only_full_searches_are_counted():
+    opened, never = (random_records(TIC_TAC_TOE, 1, 0, opening)[0] for opening in (3, 9))
+    for records, values in (([opened, never], opened.values[3:]), ([never], [])):
+        report = SimpleNamespace(games=SimpleNamespace(finished=records))
+        entropies, counted = IterationReport.searches.func(report)
+        assert counted == pytest.approx(values)
+        assert entropies.shape == counted.shape
+
+
+def test_a_run_shows_every_iteration_s_searches(tmp_path):
+    reader = read(train(tiny_config(tmp_path)))
+    names = {"selfplay/search_entropies", "selfplay/search_values"}
+    assert set(reader.Tags()["histograms"]) == names
+    efficiency = reader.Scalars("speed/network_share")
+    assert [event.step for event in efficiency] == list(range(1, ITERATIONS + 1))
+    assert all(0 < event.value <= 1 for event in efficiency)
+    for event, mean in zip(
+        reader.Histograms("selfplay/search_entropies"),
+        reader.Scalars("selfplay/search_entropy"),
+        strict=True,
+    ):
+        histogram = event.histogram_value
+        assert histogram.sum / histogram.num == pytest.approx(mean.value, rel=1e-6)
+        assert 0 <= histogram.min <= histogram.max <= math.log(9)
