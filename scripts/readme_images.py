@@ -36,7 +36,7 @@ from alphazero.drawing.position import DARK, POLICY_COLOURS, draw_position
 from alphazero.errors import RunError
 from alphazero.notebook import Position
 from alphazero.players.checkpoint_player import load_checkpoint_player
-from alphazero.training.monitoring.metrics import CHARTS, METRICS
+from alphazero.training.monitoring.metrics import METRICS
 from alphazero.utils.files import check_writable, printable
 
 if TYPE_CHECKING:
@@ -63,6 +63,22 @@ LINES: Final = (
 curves, so grey print works too. The colours are of Okabe & Ito, *Color Universal Design*, 2008."""
 PALE: Final = "#9a9a9a"
 """Colour of intervals and of lines for comparison."""
+
+CHARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "the best player's Elo, by games against the anchors": ("anchors/elo",),
+    "the best player's score against the anchors": ("anchors/<anchor>",),
+    "optimal moves in solved positions": ("solved/<who>_optimal",),
+    "the best player's Elo, by the gates": ("gate/rating",),
+    "the challenger's Elo against the best, at the gate": ("gate/elo",),
+    "loss and its parts": ("loss/",),
+    "losses of the auxiliary heads": ("auxiliary/",),
+    "entropy of the policies": ("selfplay/search_entropy",),
+    "length of the games": ("selfplay/game_length",),
+    "how games end for the first player": ("selfplay/first_player", "selfplay/draws"),
+    "throughput of self-play, 1/s": ("speed/simulations", "speed/evaluations"),
+    "time of an iteration, s": ("seconds/",),
+}
+"""How the names of the metrics of each chart begin, the most important chart first."""
 
 STYLE: Final = {
     "font.size": SMALL,
@@ -267,7 +283,7 @@ class Drawing(NamedTuple):
 
 
 def find_drawings(curves: Mapping[str, Curve]) -> list[Drawing]:
-    """Return TensorBoard's charts with the finite values of their curves, in its order.
+    """Return `CHARTS` with the finite values of their curves, without those that have none.
 
     A legend is what the metric's `<words>` stand for, or the last part of its name.
     """
@@ -276,11 +292,11 @@ def find_drawings(curves: Mapping[str, Curve]) -> list[Drawing]:
         for name, curve in sorted(curves.items())
     }
     drawings = []
-    for title in (title for titles in CHARTS.values() for title in titles):
+    for title, beginnings in CHARTS.items():
         shown: dict[str, str] = {}
         units: dict[str, None] = {}
         for known, metric in METRICS.items():
-            if metric.chart == title and not known.endswith(("_low", "_high")):
+            if known.startswith(beginnings) and not known.endswith(("_low", "_high")):
                 words = re.compile(re.sub("<[a-z]+>", "([^/]+)", known))
                 for name in filter(finite.get, finite):
                     if match := words.fullmatch(name):

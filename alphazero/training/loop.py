@@ -20,7 +20,6 @@ from alphazero.network.inference.backend import explain_backend, explain_threads
 from alphazero.training.iteration import Training, new_learner
 from alphazero.training.learning.learner import Learner
 from alphazero.training.manifest import check_resumable, run_folder
-from alphazero.training.monitoring.metrics import tensorboard_layout
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 from alphazero.training.run_directory import INITIALISE, RunDirectory, untrained_network
 from alphazero.training.run_lock import locked
@@ -134,11 +133,8 @@ def _train_opened(
                 "as with budget.iterations=..."
             )
         else:
-            tensorboard = TensorBoardWriter(
-                run.folder,  # TensorBoard calls the run by the name of its folder
-                run.state.iteration,
-                tensorboard_layout(run.config),
-            )
+            # TensorBoard calls the run by the name of its folder.
+            tensorboard = TensorBoardWriter(run.folder, run.state.iteration)
             while not run.budget_is_spent():
                 metrics = training.iterate(tensorboard.write)
                 event = {"event": "iteration", **_progress_of(run), "metrics": metrics}

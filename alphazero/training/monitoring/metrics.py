@@ -1,9 +1,9 @@
-"""The metrics of an iteration: one table of names, units, values and charts."""
+"""The metrics of an iteration: one table of names, units and values."""
 
 import functools
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -24,9 +24,6 @@ from alphazero.utils.machine import peak_megabytes
 
 if TYPE_CHECKING:
     from alphazero.network.inference.quantization import QuantizationError
-
-Layout = Mapping[str, Mapping[str, Sequence[str | Sequence[str]]]]
-"""Sections, their charts, and each chart's kind and curves, as `add_custom_scalars` takes them."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +110,6 @@ class Metric(NamedTuple):
     unit: str
     of: Callable[[IterationReport], float | None] | None = None
     """its value; None: there is none in this iteration, or it is measured elsewhere"""
-    chart: str = ""
-    """the chart of `CHARTS` that shows it, if any"""
     kind: Literal["curve", "histogram"] = "curve"
 
 
@@ -138,44 +133,21 @@ def _mean_entropy(report: IterationReport) -> float:
     return float(entropies.sum()) / max(len(entropies), 1)
 
 
-CHARTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "strength": (
-        "the best player's Elo, by games against the anchors",
-        "the best player's score against the anchors",
-        "optimal moves in solved positions",
-        "the best player's Elo, by the gates",
-        "the challenger's Elo against the best, at the gate",
-    ),
-    "loss": ("loss and its parts", "losses of the auxiliary heads", "entropy of the policies"),
-    "self-play": ("length of the games", "how games end for the first player"),
-    "speed": ("throughput of self-play, 1/s", "time of an iteration, s"),
-}
-"""The charts of TensorBoard's *Custom Scalars* by section, the most important first."""
-
-_ANCHORS, _SCORES, _SOLVED, _RATING, _GATE = CHARTS["strength"]
-_LOSS, _AUXILIARY, _ENTROPY = CHARTS["loss"]
-_LENGTH, _ENDS = CHARTS["self-play"]
-_THROUGHPUT, _TIME = CHARTS["speed"]
-_CHARTS_OF_LOSSES = {"loss": _LOSS, "auxiliary": _AUXILIARY, "learner": ""}
-
 METRICS: Final[Mapping[str, Metric]] = {
-    **{
-        name: Metric(unit, chart=_CHARTS_OF_LOSSES[name.split("/")[0]])
-        for name, unit in LOSS_METRICS.items()
-    },
+    **{name: Metric(unit) for name, unit in LOSS_METRICS.items()},
     "learner/unseen_value_loss": Metric(""),
     "learner/seen_value_loss": Metric(""),
     "learner/learning_rate": Metric(""),
     "learner/gradient_norm": Metric(""),
     "learner/steps": Metric("steps", lambda report: report.state.step),
-    "selfplay/game_length": Metric("moves", _mean_length, _LENGTH),
-    "selfplay/first_player_wins": Metric("share", _share_of_outcome(1), _ENDS),
-    "selfplay/draws": Metric("share", _share_of_outcome(0), _ENDS),
-    "selfplay/first_player_losses": Metric("share", _share_of_outcome(-1), _ENDS),
+    "selfplay/game_length": Metric("moves", _mean_length),
+    "selfplay/first_player_wins": Metric("share", _share_of_outcome(1)),
+    "selfplay/draws": Metric("share", _share_of_outcome(0)),
+    "selfplay/first_player_losses": Metric("share", _share_of_outcome(-1)),
     "selfplay/resigned": Metric("share"),
     "selfplay/resign_threshold": Metric("value"),
     "selfplay/resign_false_positives": Metric("share"),
-    "selfplay/search_entropy": Metric("nats", _mean_entropy, _ENTROPY),
+    "selfplay/search_entropy": Metric("nats", _mean_entropy),
     "selfplay/kept_visits": Metric("share", lambda report: report.games.stats.kept_share),
     "selfplay/full_trees": Metric("share", lambda report: report.games.stats.refused_share),
     "selfplay/search_entropies": Metric("nats", kind="histogram"),
@@ -186,10 +158,10 @@ METRICS: Final[Mapping[str, Metric]] = {
         "1/s", lambda report: len(report.games.finished) / report.playing
     ),
     "speed/simulations_per_second": Metric(
-        "1/s", lambda report: report.games.stats.simulations / report.playing, _THROUGHPUT
+        "1/s", lambda report: report.games.stats.simulations / report.playing
     ),
     "speed/evaluations_per_second": Metric(
-        "1/s", lambda report: report.games.stats.evaluations / report.playing, _THROUGHPUT
+        "1/s", lambda report: report.games.stats.evaluations / report.playing
     ),
     "speed/cache_hits": Metric("share", lambda report: report.games.stats.cache_hits),
     "speed/network_share": Metric("share", lambda report: report.games.stats.network_share),
@@ -206,64 +178,28 @@ METRICS: Final[Mapping[str, Metric]] = {
         "iterations", lambda report: report.replay.mean_age(report.state.iteration)
     ),
     "gate/score": Metric("share", _gate(lambda gate: gate.score)),
-    "gate/elo": Metric("Elo", _gate(lambda gate: gate.elo), _GATE),
-    "gate/elo_low": Metric("Elo", _gate(lambda gate: gate.elo_low), _GATE),
-    "gate/elo_high": Metric("Elo", _gate(lambda gate: gate.elo_high), _GATE),
+    "gate/elo": Metric("Elo", _gate(lambda gate: gate.elo)),
+    "gate/elo_low": Metric("Elo", _gate(lambda gate: gate.elo_low)),
+    "gate/elo_high": Metric("Elo", _gate(lambda gate: gate.elo_high)),
     "gate/distinct_games": Metric("share", _gate(lambda gate: gate.distinct / gate.games)),
     "gate/rating": Metric(
-        "Elo", lambda report: None if report.gate is None else report.state.rating, _RATING
+        "Elo", lambda report: None if report.gate is None else report.state.rating
     ),
-    "anchors/<anchor>/score": Metric("share", chart=_SCORES),
-    "anchors/elo": Metric("Elo", chart=_ANCHORS),
-    "anchors/elo_low": Metric("Elo", chart=_ANCHORS),
-    "anchors/elo_high": Metric("Elo", chart=_ANCHORS),
-    "solved/<who>_optimal/<stage>": Metric("share", chart=_SOLVED),
+    "anchors/<anchor>/score": Metric("share"),
+    "anchors/elo": Metric("Elo"),
+    "anchors/elo_low": Metric("Elo"),
+    "anchors/elo_high": Metric("Elo"),
+    "solved/<who>_optimal/<stage>": Metric("share"),
     "solved/<who>_blunders/<stage>": Metric("share"),
     "solved/<who>_value_error/<stage>": Metric(""),
-    **{
-        f"seconds/{stage}": Metric("s", chart=_TIME)
-        for stage in ("play", "learn", "gate", "measure", "save")
-    },
+    **{f"seconds/{stage}": Metric("s") for stage in ("play", "learn", "gate", "measure", "save")},
 }
 """The metrics by name; the table in `training/README.md` says what each one means."""
-
-
-def pattern_of(name: str) -> str:
-    """Return a metric's name as a regular expression: `<word>` matches anything without "/"."""
-    return re.sub("<[a-z]+>", "[^/]+", name)
 
 
 def kind_of(name: str) -> str:
     """Return the kind of the metric `name`, or "unknown"."""
     for pattern, metric in METRICS.items():
-        if re.fullmatch(pattern_of(pattern), name):
+        if re.fullmatch(re.sub("<[a-z]+>", "[^/]+", pattern), name):
             return metric.kind
     return "unknown"
-
-
-def tensorboard_layout(config: Config) -> Layout:
-    """Return the charts for TensorBoard, without those for which this run never has curves."""
-    enabled = {
-        "anchors": config.evaluation.anchors,
-        "solved": config.evaluation.solved_positions_per_stage,
-        "gate": config.gate.games,
-        "auxiliary": config.network.auxiliary,
-    }
-    layout: dict[str, dict[str, Sequence[str | Sequence[str]]]] = {}
-    for section, charts in CHARTS.items():
-        for chart in charts:
-            names = [
-                name
-                for name, metric in METRICS.items()
-                if metric.chart == chart and enabled.get(name.split("/")[0], True)
-            ]
-            if names:
-                layout.setdefault(section, {})[chart] = _chart(names)
-    return layout
-
-
-def _chart(names: Sequence[str]) -> Sequence[str | Sequence[str]]:
-    """Return a chart's kind and curves; TensorBoard matches patterns at the start of names."""
-    if f"{names[0]}_low" in names:
-        return ["Margin", list(names)]
-    return ["Multiline", [f"{pattern_of(name)}$" for name in names]]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy.typing as npt
 
 from alphazero.errors import RunError
-from alphazero.training.monitoring.metrics import Layout, kind_of
+from alphazero.training.monitoring.metrics import kind_of
 from alphazero.utils.files import path_errors
 from alphazero.utils.jobs import defer_interrupts
 
@@ -34,15 +34,13 @@ class Metrics(NamedTuple):
 class TensorBoardWriter:
     """Writes a run's TensorBoard folder; on resume, points after `iteration` are purged.
 
-    *Custom Scalars* shows `layout`; of several layouts TensorBoard takes the last.
     Everything of an iteration is one record, written at once. Not by `SummaryWriter`: TensorBoard
     reads files in the order of their names, which begin with the time in seconds there, so a clock
     that is behind would hide the curves before and after.
     """
 
-    def __init__(self, folder: Path, iteration: int, layout: Layout | None = None) -> None:
+    def __init__(self, folder: Path, iteration: int) -> None:
         from tensorboard.compat.proto.event_pb2 import SessionLog  # type: ignore[import-untyped]
-        from torch.utils.tensorboard.summary import custom_scalars
 
         self._folder = folder
         with path_errors("write", folder, (OSError,)):
@@ -50,8 +48,6 @@ class TensorBoardWriter:
             self._path = folder / _next_name(folder)
         self._add([], file_version="brain.Event:2")
         self._add([], step=iteration + 1, session_log=SessionLog(status=SessionLog.START))
-        if layout:
-            self._add(custom_scalars(layout).value)  # type: ignore[no-untyped-call]
 
     @defer_interrupts()
     def write(self, iteration: int, metrics: Metrics) -> None:
