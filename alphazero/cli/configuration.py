@@ -1,7 +1,6 @@
 """The command that shows the configuration: its keys, a resolved file, or two files compared."""
 
 import argparse
-import json
 
 from alphazero.cli.shared import command
 from alphazero.errors import AlphaZeroError
@@ -17,8 +16,6 @@ def config_arguments(parser: argparse.ArgumentParser) -> None:
         "values, defaults included; two files: the values that differ; section.key=value: in place "
         "of what the files say (default: every key)",
     )
-    text = "print the JSON schema of the file, for editors"
-    parser.add_argument("--json-schema", action="store_true", help=text)
     text = "print the table of keys of configs/README.md"
     parser.add_argument("--markdown", action="store_true", help=text)
 
@@ -34,9 +31,7 @@ def config(options: argparse.Namespace) -> None:
     names = [name for name in options.names if "=" not in name]
     shipped = shipped_configs()
     files = [name for name in names if name.endswith((".yaml", ".yml")) or name in shipped]
-    if options.json_schema:
-        print(json.dumps(reference.json_schema(), indent=2))
-    elif options.markdown:
+    if options.markdown:
         print(reference.keys_table())
     elif not files:
         if overrides:

@@ -311,6 +311,7 @@ LOW_HIGH = "'komi_half_points' needs [low, high], two whole numbers, the lower o
         ("distributed: {ray: 3}", "expected keys in {ray: {...}}, got"),
         ("distributed: {slurm: {}}", "expected null or {ray: {...}}, got"),
         ("distributed: 3", "expected null or {ray: {...}}, got"),
+        ("distributed: {}", "expected null or {ray: {...}}, got"),
     ],
 )
 def test_wrong_options_and_workers_are_reported_with_their_place(setting: str, complaint: str):

@@ -27,7 +27,6 @@ OTHERS = {
     "games/test_plug_ins.py": "games that other packages register",
     "network/test_auxiliary_heads.py": "auxiliary heads through the network and its evaluators",
     "scripts/test_tutorial.py": "scripts/tutorial.ipynb",
-    "training/monitoring/test_dashboard.py": "the charts of metrics.py on TensorBoard's page",
     "training/monitoring/test_holdout.py": "what the loop measures before it learns",
     "training/test_resume.py": "runs that are interrupted and resumed, through loop and files",
 }
