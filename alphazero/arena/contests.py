@@ -1,18 +1,16 @@
 """Matches between two players, and matches and grades of players by their names."""
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from alphazero.arena.elo import MatchResult, match_result, record_scores
+from alphazero.arena.elo import MatchResult, match_result
 from alphazero.arena.grade import Grade
 from alphazero.arena.grade import grade as grade_player
 from alphazero.arena.match import DEFAULT_PARALLEL_GAMES, play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import solved_positions
-from alphazero.arena.sprt import Sprt
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game
 from alphazero.games.registry import read_game
@@ -24,12 +22,6 @@ from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, do_nothing, no_progress
 
-MAX_SPRT_CHECKS = 8
-"""Maximum number of times that a sequential test is evaluated."""
-
-MIN_GAMES_BETWEEN_CHECKS = 16
-"""Minimum number of games between two evaluations: fewer would leave batches half empty."""
-
 
 def play_match(
     game: Game,
@@ -38,36 +30,23 @@ def play_match(
     *,
     parallel_games: int = DEFAULT_PARALLEL_GAMES,
     workers: int = 1,
-    sprt: Sprt | None = None,
     show: Progress = no_progress,
     keep: Callable[[list[GameRecord]], object] = do_nothing,
 ) -> tuple[MatchResult, list[GameRecord]]:
     """Play the pairs of games of `schedule` between players 0 and 1; return result and records.
 
-    `make_players(n)` creates the players for n games, anew for each worker and each part of the
-    schedule. With `sprt` the schedule is played in fixed parts, and stops after the part that
-    decides the test: the verdict depends only on the games. Records are ordered as the schedule,
-    pair by pair. `show` receives the number of games that just ended, and `keep` the games.
+    `make_players(n)` creates the players for n games, anew for each worker. Records are ordered as
+    the schedule, pair by pair. `show` receives the number of games that just ended, and `keep` the
+    games.
     """
-    part = len(schedule)
-    if sprt is not None:
-        part = max(part // MAX_SPRT_CHECKS // 2 * 2, MIN_GAMES_BETWEEN_CHECKS)
-    records: list[GameRecord] = []
-    for begin in range(0, len(schedule), part):
-        pairings = schedule[begin : begin + part]
-        records += play_schedule(game, make_players, pairings, parallel_games, workers, show, keep)
-        if sprt and sprt.verdict(record_scores(game, records)) is not None:
-            break
-    return summarize(game, records, sprt)
+    records = play_schedule(game, make_players, schedule, parallel_games, workers, show, keep)
+    return summarize(game, records)
 
 
-def summarize(
-    game: Game, records: list[GameRecord], sprt: Sprt | None = None
-) -> tuple[MatchResult, list[GameRecord]]:
+def summarize(game: Game, records: list[GameRecord]) -> tuple[MatchResult, list[GameRecord]]:
     """Return the result of the games of a match, and the games, pair by pair."""
     records.sort(key=lambda record: (record.pairing.pair_id, record.pairing.players))
-    verdict = sprt.verdict(record_scores(game, records)) if sprt else None
-    return dataclasses.replace(match_result(game, records), verdict=verdict), records
+    return match_result(game, records), records
 
 
 def player_factory(
@@ -92,7 +71,6 @@ def play_contest(
     games: int,
     opening_moves: int,
     seed: int,
-    sprt: Sprt | None = None,
     show: Progress = no_progress,
     keep: Callable[[list[GameRecord]], object] = do_nothing,
 ) -> tuple[MatchResult, list[GameRecord]]:
@@ -105,7 +83,6 @@ def play_contest(
         schedule,
         parallel_games=parallel_games_for(players, workers),
         workers=workers,
-        sprt=sprt,
         show=show,
         keep=keep,
     )

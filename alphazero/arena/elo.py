@@ -104,8 +104,6 @@ class MatchResult:
     elo_low: float
     """lower end of the 95 % interval, see `bradley_terry`"""
     elo_high: float
-    verdict: bool | None = None
-    """Whether a sequential test accepts that player 0 is stronger; None if undecided."""
 
     @property
     def games(self) -> int:

@@ -5,13 +5,9 @@ import math
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-from alphazero.errors import AlphaZeroError
 from alphazero.utils.files import escape, is_folder, printable
-
-if TYPE_CHECKING:
-    from alphazero.arena.sprt import Sprt
 
 
 class Parser(argparse.ArgumentParser):
@@ -78,16 +74,3 @@ def whole_numbers(text: str) -> list[int]:
 def positive_numbers(text: str) -> list[int]:
     """Parse comma-separated integers from 1 up."""
     return [positive_number(part) for part in text.split(",")]
-
-
-def sprt(text: str) -> "Sprt":
-    """Parse the parameters of a sequential test."""
-    from alphazero.arena.sprt import Sprt
-
-    try:
-        return Sprt(*map(float, text.split(",")))
-    except (ValueError, TypeError):
-        expected = "ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA"
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {text[:40]!r}") from None
-    except AlphaZeroError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None

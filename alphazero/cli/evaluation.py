@@ -10,7 +10,6 @@ from alphazero.cli.argument_types import (
     positive_number,
     seconds,
     share,
-    sprt,
     whole_number,
     whole_numbers,
 )
@@ -119,13 +118,6 @@ def match_arguments(parser: argparse.ArgumentParser) -> None:
     add("first", metavar="A", help=PLAYER)
     add("second", metavar="B", help="the opponent of A")
     contest_arguments(parser, 100, "games, even (default: 100)")
-    add(
-        "--sprt",
-        type=sprt,
-        metavar="ELO0,ELO1",
-        help="stop once a sequential test decides whether A is stronger by ELO0 or by ELO1, as "
-        "0,30 or =-10,10; two more numbers are the permitted error rates (default: 0.05,0.05)",
-    )
     text = f"the games, for `alphazero replay`: SGF for .sgf, else a line per game; {REPLACED}"
     add("--save", type=Path, metavar="FILE", help=text)
     text = f"a copy of the checkpoint A that also holds the result; {REPLACED}"
@@ -135,7 +127,7 @@ def match_arguments(parser: argparse.ArgumentParser) -> None:
     json_argument(parser)
 
 
-@command("match checkpoints/new checkpoints/old --simulations 200 --sprt 0,30", match_arguments)
+@command("match checkpoints/new checkpoints/old --simulations 200", match_arguments)
 def match(options: argparse.Namespace) -> int:
     """Let two players play each other."""
     from alphazero.errors import PlayerError
@@ -153,7 +145,6 @@ def match(options: argparse.Namespace) -> int:
     chosen_game = game_option(options)
 
     from alphazero.arena.contests import play_contest, summarize
-    from alphazero.arena.elo import record_scores
     from alphazero.cli.json_output import plain
     from alphazero.games.registry import write_game
     from alphazero.records.game_files import MatchFile, check_savable
@@ -178,13 +169,13 @@ def match(options: argparse.Namespace) -> int:
     try:
         with progress_bar(options.games, "game") as bar:
             counts = options.games, options.opening_moves, options.seed
-            result, records = play_contest(players, game, *counts, options.sprt, bar.update, keep)
+            result, records = play_contest(players, game, *counts, bar.update, keep)
     except KeyboardInterrupt:
         if not games:
             raise
         is_stopped = True
         print(f"\nstopped after {len(games):,} of {options.games:,} games", file=sys.stderr)
-        result, records = summarize(game, games, options.sprt)
+        result, records = summarize(game, games)
     if file:
         file.save(records)
     moves = options.opening_moves
@@ -197,10 +188,9 @@ def match(options: argparse.Namespace) -> int:
         for number, record in enumerate(records, 1)
         if record.forfeit_reason
     ]
-    test = [options.sprt.describe(record_scores(game, records))] if options.sprt else []
     print_result(
         options,
-        "\n".join([f"{names[0]} {summary}", *map(str, forfeits), *test]),
+        "\n".join([f"{names[0]} {summary}", *map(str, forfeits)]),
         game=write_game(game),
         players=names,
         opening_moves=options.opening_moves,

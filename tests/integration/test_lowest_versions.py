@@ -16,7 +16,7 @@ from helpers.paths import ROOT
 
 PLACES = (
     *("config", "network", "mcts", "utils/test_jit.py", "diagnostics/test_run_history.py"),
-    *("training/monitoring/test_dashboard.py", "diagnostics/test_verify.py"),
+    *("training/monitoring/test_metrics.py", "diagnostics/test_verify.py"),
     *("drawing/test_position.py", "training/data"),
     *("training/monitoring/test_metrics.py", "training/learning/test_learner.py"),
     *("training/test_resume.py", "foundations/test_demos.py", "frontends/web/test_server.py"),
