@@ -22,7 +22,6 @@ from starlette.routing import Route
 from alphazero.errors import AlphaZeroError, GameError, RunError
 from alphazero.frontends.web.catalog import Catalog
 from alphazero.frontends.web.commands import COMMANDS, SLOW_COMMANDS, RequestFields, read_sides
-from alphazero.frontends.web.connection import LimitedConnection
 from alphazero.frontends.web.security import (
     RefusedError,
     SecurityMiddleware,
@@ -243,7 +242,7 @@ def make_server(
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(
         WebApp(manager).app(host, token),
-        http=LimitedConnection,
+        http="h11",
         ws="none",
         lifespan="off",
         log_config=None,

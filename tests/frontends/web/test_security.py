@@ -1,11 +1,13 @@
-"""Who may send requests to the server, and what its answers forbid."""
+"""Who may send requests to the server, what its answers forbid, and connections that misbehave."""
 
+import random
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
 import pytest
-from helpers.frontends.web_client import PERSON, SECONDS, Served, read_all, serving
+from helpers.frontends.web_client import PERSON, SECONDS, Served, eventually, read_all, serving
 
 from alphazero.frontends.web import security, server
 from alphazero.frontends.web.catalog import Catalog
@@ -137,3 +139,42 @@ def test_a_name_that_listens_to_everybody_still_knows_its_visitors():
     assert middleware._is_own_host("my-box.local:8000")
     assert middleware._is_own_host("10.0.0.7:8000")
     assert not middleware._is_own_host("my-box.local.evil.example:8000")
+
+
+def test_random_bytes_are_answered_or_hung_up_on(served):
+    chance = random.Random(6)
+    for _ in range(30):
+        with socket.create_connection(("127.0.0.1", served.port), SECONDS) as line:
+            line.sendall(chance.randbytes(200) + b"\r\n\r\n")
+            line.shutdown(socket.SHUT_WR)
+            try:
+                reply = read_all(line)
+            except ConnectionError:
+                continue
+            assert reply == b"" or reply.startswith(b"HTTP/1.1 4")
+    assert served.ask("GET", "/api/setup")[0] == 200
+
+
+def test_a_body_that_never_ends_is_hung_up_on(served, monkeypatch):
+    monkeypatch.setattr(security, "BODY_SECONDS", 0.2)
+    head = b"POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with socket.create_connection(("127.0.0.1", served.port), SECONDS) as line:
+        line.sendall(head + b"Content-Length: 9\r\n\r\n{")
+        assert line.recv(1000).startswith(b"HTTP/1.1 400")
+
+
+def test_two_hundred_connections_cost_no_threads_and_leave_the_server_well():
+    with serving() as running:
+        assert running.ask("GET", "/api/setup")[0] == 200
+        before = threading.active_count()
+        lines = [socket.create_connection(("127.0.0.1", running.port), SECONDS) for _ in range(200)]
+        answers = []
+        for line in lines:
+            line.sendall(b"GET /api/setup HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            answers.append(line.recv(1000)[:12])
+        assert set(answers) == {b"HTTP/1.1 200"}
+        assert threading.active_count() <= before + 1
+        for line in lines:
+            line.close()
+        eventually(lambda: not running.server.server_state.connections)
+        assert running.ask("GET", "/api/setup")[0] == 200

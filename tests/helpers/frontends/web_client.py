@@ -129,17 +129,11 @@ class Visitor:
 
 @contextmanager
 def serving(
-    specs: Sequence[PlayerSpec] = (),
-    *,
-    sessions: int = MAX_SESSIONS,
-    send_buffer: int = 0,
-    token: str = "",
+    specs: Sequence[PlayerSpec] = (), *, sessions: int = MAX_SESSIONS, token: str = ""
 ) -> Iterator[Served]:
-    """Run a server in a thread; `send_buffer` is the size in bytes of a connection's buffer."""
+    """Run a server in a thread."""
     manager = SessionManager(Catalog(specs), min_move_seconds=0.0, max_sessions=sessions)
     listener = listen("127.0.0.1", 0)
-    if send_buffer:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
     port = listener.getsockname()[1]
     started = threading.Event()
     server = make_server(manager, "127.0.0.1", started.set, token)
