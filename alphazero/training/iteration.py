@@ -8,7 +8,7 @@ import contextlib
 import dataclasses
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from torch import Tensor
@@ -25,7 +25,6 @@ from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.batch import Batch
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
-from alphazero.training.gate import GateResult, run_gate
 from alphazero.training.learning.learner import Learner, StepReport
 from alphazero.training.monitoring.metrics import IterationReport
 from alphazero.training.monitoring.tensorboard import Metrics
@@ -46,6 +45,9 @@ from alphazero.training.selfplay import (
 )
 from alphazero.utils.jobs import map_ahead, threads_per_evaluation
 from alphazero.utils.progress import Progress, progress_bar, say
+
+if TYPE_CHECKING:
+    from alphazero.training.gate import GateResult
 
 SAMPLERS = 4
 """The most threads that draw batches for a GPU; each holds one batch ahead."""
@@ -200,14 +202,14 @@ class Training:
         rng = np.random.default_rng([*self.run.seed(LEARN), step])
         return self.replay.sample(settings.batch_size, rng, True, settings.search_value_weight)
 
-    def gate(self, steps: StepReport) -> GateResult | None:
+    def gate(self, steps: StepReport) -> "GateResult | None":
         """Play a gate that is due, after steps; without gates the newest network is the best.
 
         Returns its result if a gate ended.
         """
         return self._gate() if steps.steps else None
 
-    def _gate(self) -> GateResult | None:
+    def _gate(self) -> "GateResult | None":
         state, settings, result = self.run.state, self.config.gate, None
         if not settings.games:
             self.best = make_evaluator(self.learner.ema_network, self.config.inference)
@@ -224,8 +226,10 @@ class Training:
         gate = self.config.gate
         return bool(gate.games) and self.run.state.iteration % gate.interval == 0
 
-    def play_gate(self, show: Progress) -> GateResult | None:
+    def play_gate(self, show: Progress) -> "GateResult | None":
         """Let the challenger play the best; return the result."""
+        from alphazero.training.gate import run_gate
+
         challenger = make_evaluator(self.learner.ema_network, self.config.inference)
         result = run_gate(
             self.game, self.config, challenger, self.best, self.run.seed(GATE), self.cores, show
@@ -233,8 +237,8 @@ class Training:
         return self.decide(self.checkpoint(), challenger, result)
 
     def decide(
-        self, checkpoint: Checkpoint, challenger: BatchedEvaluator, result: GateResult
-    ) -> GateResult:
+        self, checkpoint: Checkpoint, challenger: BatchedEvaluator, result: "GateResult"
+    ) -> "GateResult":
         """Make the challenger the best if the gate accepts it; return the result."""
         state = self.run.state
         state.rating += result.gain
@@ -259,7 +263,7 @@ class Training:
         write: Callable[[int, Metrics], None],
         games: SelfPlayResult,
         steps: StepReport,
-        result: GateResult | None,
+        result: "GateResult | None",
         strength: Mapping[str, float],
     ) -> dict[str, float]:
         """Write the iteration's metrics, print one line about it, and return the curves' values."""

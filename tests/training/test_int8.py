@@ -19,6 +19,7 @@ from alphazero.network.inference import quantization
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.inference.quantization import QuantizationError
 from alphazero.network.resnet import ResNet
+from alphazero.training import gate as gates
 from alphazero.training import iteration, loop
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
@@ -215,7 +216,7 @@ def test_where_torch_computes_a_run_in_int8_is_the_run_without(tmp_path):
 def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path):
     seen: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        gate, play = iteration.run_gate, iteration.play_games
+        gate, play = gates.run_gate, iteration.play_games
 
         def watched_gate(*given):
             seen.extend(evaluator.precision for evaluator in given[2:4])
@@ -225,7 +226,7 @@ def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path):
             seen.append(given[2].precision)
             return play(*given)
 
-        patch.setattr(iteration, "run_gate", watched_gate)
+        patch.setattr(gates, "run_gate", watched_gate)
         patch.setattr(iteration, "play_games", watched_play)
         set_limits(patch, 0, 2)
         loop.train(tiny_config(tmp_path, INT8, "budget.iterations=2"))

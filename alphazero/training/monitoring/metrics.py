@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.arena.elo import MatchResult
 from alphazero.config.schema import Config
 from alphazero.records.game_record import Policies
 from alphazero.training.data.replay_buffer import ReplayBuffer
-from alphazero.training.gate import GateResult
 from alphazero.training.learning.learner import StepReport
 from alphazero.training.learning.losses import LOSS_METRICS
 from alphazero.training.manifest import RunState
@@ -23,7 +21,9 @@ from alphazero.utils.arrays import Float64Array
 from alphazero.utils.machine import peak_megabytes
 
 if TYPE_CHECKING:
+    from alphazero.arena.elo import MatchResult
     from alphazero.network.inference.quantization import QuantizationError
+    from alphazero.training.gate import GateResult
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class IterationReport:
     state: RunState
     games: SelfPlayResult
     steps: StepReport
-    gate: GateResult | None
+    gate: "GateResult | None"
     """result of the gate that ended in this iteration, if one did"""
     measurements: Mapping[str, float]
     """measurements of strength and of games not learned from yet, by metric name"""
@@ -119,7 +119,7 @@ def _share_of_outcome(outcome: int) -> Callable[[IterationReport], float]:
     )
 
 
-def _gate(read: Callable[[MatchResult], float]) -> Callable[[IterationReport], float | None]:
+def _gate(read: Callable[["MatchResult"], float]) -> Callable[[IterationReport], float | None]:
     return lambda report: None if report.gate is None else read(report.gate.match)
 
 
