@@ -134,12 +134,11 @@ def plot_intervals(
 
 def series(options: argparse.Namespace) -> None:
     """Draw a position as seen by networks of a run."""
+    if options.save.suffix != ".svg":
+        raise RunError(f"a series is an .svg file, got {printable(options.save)}")
     picture = draw_series(options.run, options.moves, options.networks)
-    if options.save.suffix == ".svg":
-        title = f"A position of {options.run.name} as its networks see it"
-        options.save.write_text(picture.svg(title, DARK), encoding="utf-8")
-    else:
-        picture.to_image().save(options.save)
+    title = f"A position of {options.run.name} as its networks see it"
+    options.save.write_text(picture.svg(title, DARK), encoding="utf-8")
 
 
 def run(options: argparse.Namespace) -> None:

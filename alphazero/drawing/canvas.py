@@ -1,17 +1,13 @@
-"""A canvas for pictures of boards: smooth shapes and sharp texts, as pixels or SVG.
-
-Pixels are for PNG files and TensorBoard, SVG is for pages and notebooks. Lengths are pixels, from
-the top left, in SVG too.
-"""
+"""A canvas for pictures of boards, as SVG; lengths are pixels, from the top left."""
 
 import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import ImageFont
 
 Colour = tuple[int, int, int]
 Box = tuple[float, float, float, float]
@@ -25,8 +21,6 @@ Design*, 2008). Black text is legible on each."""
 MARGIN = 16
 LINE = 21
 """Height of a line of text."""
-SUPERSAMPLING = 3
-"""Shapes are drawn larger by this factor and shrunk, against jagged edges."""
 FONTS = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
 """Fonts in SVG."""
 
@@ -45,11 +39,6 @@ class Paint:
         """The colour for CSS."""
         return "#" + "".join(f"{part:02x}" for part in self.colour)
 
-    @property
-    def pixel(self) -> tuple[int, int, int, int]:
-        """The colour for Pillow."""
-        return *self.colour, round(255 * self.opacity)
-
     def with_opacity(self, opacity: float) -> "Paint":
         return replace(self, opacity=opacity)
 
@@ -62,11 +51,9 @@ Numbers = dict[str, float | str]
 
 
 class Shape(NamedTuple):
-    """A shape, for pixels and SVG."""
+    """An element of SVG."""
 
     tag: str
-    place: tuple[Any, ...]
-    """the first arguments of Pillow's method, on the large image"""
     numbers: Numbers
     fill: Paint | None
     stroke: Paint | None = None
@@ -74,37 +61,17 @@ class Shape(NamedTuple):
     """of the stroke"""
     text: str = ""
 
-    def paint(self, draw: ImageDraw.ImageDraw) -> None:
-        fill = self.fill.pixel if self.fill else None
-        stroke = self.stroke.pixel if self.stroke else None
-        width = round(self.width * SUPERSAMPLING) if stroke else 0
-        if self.tag == "text":
-            corner, text, font, anchor = self.place
-            draw.text(corner, text, fill, font, anchor)
-        elif self.tag == "polyline":
-            (points,) = self.place
-            draw.line(points, stroke, width, "curve")
-        else:
-            getattr(draw, PILLOW[self.tag])(*self.place, fill, stroke, width)
-
-
-PILLOW = {"rect": "rounded_rectangle", "circle": "ellipse", "polygon": "polygon"}
-"""Pillow's methods by SVG's tags."""
-
 
 @functools.cache
 def _font(size: int) -> ImageFont.FreeTypeFont:
-    """Return Pillow's own font: pictures are the same on every machine."""
+    """Return Pillow's own font, which measures texts: pictures are the same on every machine."""
     font = ImageFont.load_default(size)
     assert isinstance(font, ImageFont.FreeTypeFont), "this Pillow was built without FreeType"
     return font
 
 
 class Canvas:
-    """Collects shapes and texts; the picture grows to fit them.
-
-    Texts lie over shapes. In pixels they are drawn at their true size, after the shapes are shrunk.
-    """
+    """Collects shapes and texts, which lie over them; the picture grows to fit all."""
 
     def __init__(self, size: tuple[float, float] | None = None) -> None:
         """Start a picture; `size` is width and height, if fixed."""
@@ -131,33 +98,41 @@ class Canvas:
 
     def polygon(self, points: Sequence[Point], colour: Paint, edge: Paint | None) -> None:
         """Fill the polygon of `points` (x, y); `edge` paints a thin edge."""
-        place = (self._enlarge_points(points),)
-        self._shapes.append(Shape("polygon", place, {"points": _path(points)}, colour, edge))
+        self._add("polygon", points, {"points": _path(points)}, colour, edge)
 
     def line(self, points: Sequence[Point], colour: Paint, width: float = 1) -> None:
-        place = (self._enlarge_points(points),)
-        numbers: Numbers = {"points": _path(points)}
-        self._shapes.append(Shape("polyline", place, numbers, None, colour, width))
+        self._add("polyline", points, {"points": _path(points)}, None, colour, width)
 
     def _add_rectangle(
         self, box: Box, fill: Paint | None, stroke: Paint | None, width: float, corner: float = 0
     ) -> None:
-        large, inset = self._enlarge(box), width / 2 if stroke else 0
-        left, top, right, bottom = box
+        (left, top, right, bottom), inset = box, width / 2 if stroke else 0
         numbers: Numbers = {"x": left + inset, "y": top + inset}
         numbers |= {"width": right - left - 2 * inset, "height": bottom - top - 2 * inset}
         numbers |= {"rx": corner} if corner else {}
-        if large[0] <= large[2]:
-            place = large, SUPERSAMPLING * corner
-            self._shapes.append(Shape("rect", place, numbers, fill, stroke, width))
+        if left < right:
+            self._add("rect", [(right, bottom)], numbers, fill, stroke, width)
 
     def _add_circle(
         self, centre: Point, radius: float, fill: Paint | None, stroke: Paint | None, width: float
     ) -> None:
         x, y = centre
-        place = (self._enlarge((x - radius, y - radius, x + radius, y + radius)),)
         numbers: Numbers = {"cx": x, "cy": y, "r": radius - (width / 2 if stroke else 0)}
-        self._shapes.append(Shape("circle", place, numbers, fill, stroke, width))
+        self._add("circle", [(x + radius, y + radius)], numbers, fill, stroke, width)
+
+    def _add(
+        self,
+        tag: str,
+        points: Sequence[Point],
+        numbers: Numbers,
+        fill: Paint | None,
+        stroke: Paint | None,
+        width: float = 1,
+    ) -> None:
+        """Add a shape that reaches to `points`."""
+        for x, y in points:
+            self.reserve(x, y)
+        self._shapes.append(Shape(tag, numbers, fill, stroke, width))
 
     def write(
         self, x: float, y: float, text: str, size: int, anchor: str = "la", colour: Paint = INK
@@ -178,8 +153,7 @@ class Canvas:
             numbers |= {"textLength": width, "lengthAdjust": "spacingAndGlyphs"}
         else:
             numbers["text-anchor"] = {"m": "middle", "r": "end"}[anchor[0]]
-        place = (x, y), text, font, anchor
-        self._texts.append(Shape("text", place, numbers, colour, text=text))
+        self._texts.append(Shape("text", numbers, colour, text=text))
         return width
 
     def write_lines(self, x: float, y: float, lines: Sequence[str], colour: Paint) -> None:
@@ -190,18 +164,6 @@ class Canvas:
     def size(self) -> tuple[float, float]:
         """Width and height: the fixed ones, else those of the contents with a margin."""
         return self._size or (math.ceil(self._width) + MARGIN, math.ceil(self._height) + MARGIN)
-
-    def to_image(self) -> Image.Image:
-        width, height = map(round, self.size)
-        image = Image.new("RGB", (width * SUPERSAMPLING, height * SUPERSAMPLING), PAPER.colour)
-        draw = ImageDraw.Draw(image, "RGBA")
-        for shape in self._shapes:
-            shape.paint(draw)
-        image = image.reduce(SUPERSAMPLING)
-        draw = ImageDraw.Draw(image, "RGBA")
-        for text in self._texts:
-            text.paint(draw)
-        return image
 
     def svg(self, title: str, dark: Mapping[str, Colour] | None = None) -> str:
         """Return the picture as an SVG element, with `title` for screen readers.
@@ -233,17 +195,6 @@ class Canvas:
     def reserve(self, right: float, bottom: float) -> None:
         """Make the picture reach to `right` and `bottom` at least."""
         self._width, self._height = max(self._width, right), max(self._height, bottom)
-
-    def _enlarge(self, box: Box) -> Box:
-        """Return a box's first and last pixels on the large image."""
-        self.reserve(box[2], box[3])
-        left, top, right, bottom = (SUPERSAMPLING * side for side in box)
-        return left, top, right - 1, bottom - 1
-
-    def _enlarge_points(self, points: Sequence[Point]) -> list[Point]:
-        for x, y in points:
-            self.reserve(x, y)
-        return [(SUPERSAMPLING * x, SUPERSAMPLING * y) for x, y in points]
 
 
 def _number(number: float) -> str:

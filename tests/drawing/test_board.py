@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from PIL import ImageDraw
+from PIL import Image, ImageDraw
 
 import alphazero
 from alphazero.drawing.board import CELL, BoardDrawing, geometry_of, labels_of, position_title
@@ -174,7 +174,11 @@ def test_the_coloured_sides_of_a_rhombus_are_closed_all_around(size: int):
     board = BoardDrawing(make_game("hex", size=size), 20, 20)
     canvas = Canvas()
     board.draw_field(canvas)
-    picture = canvas.to_image()
+    width, height = map(round, canvas.size)
+    picture = Image.new("RGB", (width, height), (255, 255, 255))
+    for polygon in shapes(canvas.svg("t", {}), "polygon"):
+        points = [tuple(map(float, point.split(","))) for point in polygon["points"].split()]
+        ImageDraw.Draw(picture).polygon(points, polygon["fill"], polygon["stroke"])
     flood = (255, 0, 255)
     ImageDraw.floodfill(picture, (0, 0), flood)
     right, down = picture.size
@@ -220,7 +224,7 @@ def test_a_game_of_one_file_is_drawn_without_further_settings():
 
 
 @pytest.mark.parametrize("name", ["connect_four", "go", "hex", "tic_tac_toe"])
-def test_the_numbers_of_a_position_stand_on_their_cells_in_both_pictures(name: str):
+def test_the_numbers_of_a_position_stand_on_their_cells(name: str):
     """The SVG that stands alone needs no page: every colour is its own, with a dark twin."""
     game = make_game(name)
     state = game.play(game.initial_state(), 2)
@@ -242,9 +246,6 @@ def test_the_numbers_of_a_position_stand_on_their_cells_in_both_pictures(name: s
     assert ("-0.50") in [text for text, _, _ in captions]
     assert sum(text in ("75", "25", "100") for text, _, _ in captions) == 3
     assert ElementTree.fromstring(svg).findtext(f"{SVG}title") == "a <title>"
-    assert picture.to_image().size == tuple(
-        round(float(side)) for side in ElementTree.fromstring(svg).attrib["viewBox"].split()[2:]
-    )
 
 
 def test_a_position_shows_itself_with_the_search_of_a_player():

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from helpers.paths import ROOT
 from helpers.runs.tiny_run import tiny_config
-from PIL import Image
 from readme_images import draw_run, draw_series, figure_style
 
 from alphazero.config.loader import dump_config
@@ -114,13 +113,10 @@ def test_the_figure_of_a_run_shows_its_finite_curves_and_intervals(tmp_path):
     assert min(map(float, re.findall(r"font(?:-size)?: ([\d.]+)px", svg))) >= 8
 
 
-def test_the_script_writes_both_kinds_of_picture(run, tmp_path, monkeypatch):
-    for name in ("a.svg", "a.png"):
-        options = ["series", str(run), "--moves=a1", f"--save={tmp_path / name}"]
-        monkeypatch.setattr(sys, "argv", ["readme_images.py", *options])
-        with pytest.raises(SystemExit) as ended:
-            runpy.run_path(str(ROOT / "scripts" / "readme_images.py"), run_name="__main__")
-        assert not ended.value.code
+def test_the_script_writes_a_series(run, tmp_path, monkeypatch):
+    options = ["series", str(run), "--moves=a1", f"--save={tmp_path / 'a.svg'}"]
+    monkeypatch.setattr(sys, "argv", ["readme_images.py", *options])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(ROOT / "scripts" / "readme_images.py"), run_name="__main__")
+    assert not ended.value.code
     assert ElementTree.parse(tmp_path / "a.svg").getroot().attrib["role"] == "img"
-    with Image.open(tmp_path / "a.png") as picture:
-        assert picture.format == "PNG"
