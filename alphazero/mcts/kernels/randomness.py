@@ -29,6 +29,26 @@ def random_below(trees: Trees, slot: int, limit: int) -> int:
 
 
 @inline_kernel
+def _count_legal(word: np.uint64) -> int:
+    """Return how many of eight actions are legal: the sum of the bytes of a `word` of the mask."""
+    return np.int64(word * np.uint64(0x0101010101010101) >> np.uint64(56))  # type: ignore[return-value]
+
+
+@inline_kernel
+def random_legal(trees: Trees, slot: int, count: int) -> int:
+    """Return one of the `count` legal actions of `trees.mask`, all equally likely."""
+    place, word = random_below(trees, slot, count), 0
+    while place >= _count_legal(trees.mask_words[word]):
+        place -= _count_legal(trees.mask_words[word])
+        word += 1
+    action = 8 * word
+    while place > 0 or not trees.mask[action]:
+        place -= trees.mask[action]
+        action += 1
+    return action
+
+
+@inline_kernel
 def random_unit(trees: Trees, slot: int) -> float:
     """Return the slot's next random number in [0, 1), a multiple of 2^-53."""
     return float(_random_bits(trees, slot) >> np.uint64(11)) * 2.0**-53

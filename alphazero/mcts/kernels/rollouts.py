@@ -11,7 +11,7 @@ from alphazero.games.compiled_rules import RuleFunctions, RulesType, call_rule
 from alphazero.games.game import ONGOING, OUTCOME, PLY, value_of
 from alphazero.mcts.kernels.edges import init_edge
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
-from alphazero.mcts.kernels.randomness import random_below
+from alphazero.mcts.kernels.randomness import random_legal
 from alphazero.mcts.kernels.simulation import (
     TERMINAL,
     add_finished_root,
@@ -28,22 +28,18 @@ from alphazero.utils.jit import inline_kernel, kernel
 
 
 @inline_kernel
-def _play_out(rules: RuleFunctions, trees: Trees, slot: int) -> int:
+def _play_out(rules: RuleFunctions, trees: Trees, slot: int, count: int) -> int:
     """Play random moves from `trees.state` to the end; return the outcome, for player 0.
 
-    `mask` holds the legal actions. Actions are drawn until one is legal, which takes no longer
-    than marking the legal ones. A game that exceeds its `max_moves` counts as a draw.
+    `mask` holds the `count` legal actions. A game that exceeds its `max_moves` counts as a draw.
     """
-    mask = trees.mask
     for _ in range(trees.leaf_path.shape[2]):
-        action = random_below(trees, slot, len(mask))
-        while not mask[action]:
-            action = random_below(trees, slot, len(mask))
+        action = random_legal(trees, slot, count)
         call_rule(rules.play, trees.state, action)
         outcome: int = trees.state[OUTCOME]
         if outcome != ONGOING:
             return outcome
-        call_rule(rules.legal, trees.state, mask)
+        count = call_rule(rules.legal, trees.state, trees.mask)
     return 0
 
 
@@ -96,7 +92,7 @@ def _run(
                 node = _expand_evenly(trees, slot, depth, count)
             player = trees.state[PLY] % 2
             begin = trees.state[PLY] - depth
-            value = float(value_of(_play_out(rules, trees, slot), player))
+            value = float(value_of(_play_out(rules, trees, slot, count), player))
             if node >= 0:
                 trees.nodes[slot, node].value = value
             backup(trees, selection, slot, 0, depth, value)

@@ -116,10 +116,7 @@ class PlainRollouts:
     def _play_out(self, state: State, actions: list[int]) -> int:
         """Play at random to the end; return the outcome for player 0."""
         while True:
-            action = self.random.below(self.game.num_actions)
-            while action not in actions:
-                action = self.random.below(self.game.num_actions)
-            state = self.game.play(state, action)
+            state = self.game.play(state, actions[self.random.below(len(actions))])
             if self.game.outcome(state) != ONGOING:
                 return self.game.outcome(state)
             actions = self._legal(state)

@@ -7,9 +7,10 @@ import pytest
 from helpers.games import TIC_TAC_TOE
 from numba import types
 
+from alphazero.games import make_game
 from alphazero.mcts.kernels import randomness
 from alphazero.mcts.kernels.tree import Trees, TreesType, allocate_trees
-from alphazero.utils.arrays import Float64Array
+from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.jit import kernel
 
 DRAWS = 200_000
@@ -24,6 +25,26 @@ def _draw_all(trees: Trees, alpha: float, kind: int, draws: Float64Array) -> Non
             draws[index] = randomness.random_gumbel(trees, 0)
         else:
             draws[index] = randomness.random_gamma(trees, 0, alpha)
+
+
+@kernel(types.void(TreesType, types.int64, types.int64[::1]))
+def _draw_legal(trees: Trees, count: int, draws: Int64Array) -> None:
+    for index in range(len(draws)):
+        draws[index] = randomness.random_legal(trees, 0, count)
+
+
+@pytest.mark.parametrize("count", [1, 2, 35, 362])
+def test_legal_actions_are_drawn_equally_often_however_few_they_are(count: int) -> None:
+    game, draws = make_game("go", rows=19, columns=19), np.empty(DRAWS, np.int64)
+    trees = allocate_trees(game, 1, 1)
+    legal = np.random.default_rng(count).permutation(362)[:count]
+    trees.mask[legal] = True
+    _draw_legal(trees, count, draws)
+    counts = np.bincount(draws, minlength=362)
+    assert counts.sum() == counts[legal].sum()
+    # Chi-square's mean is `count` - 1, its variance twice that: five standard deviations.
+    distance = ((counts[legal] - DRAWS / count) ** 2).sum() * count / DRAWS
+    assert distance <= count - 1 + 5 * np.sqrt(2 * (count - 1))
 
 
 @pytest.mark.parametrize(
