@@ -19,7 +19,7 @@ import numpy as np
 from alphazero.drawing.canvas import Box, Canvas, Paint, Point
 from alphazero.drawing.palette import EDGE, LABEL, LETTER, LETTERS, palette_of
 from alphazero.games.game import ONGOING, PLY, BoardStyle, Game, State, to_play
-from alphazero.games.grid import VERTEX_LETTERS, stones_by_player
+from alphazero.games.grid import VERTEX_LETTERS
 from alphazero.games.registry import write_game
 from alphazero.games.results import describe_result
 
@@ -168,14 +168,14 @@ class BoardDrawing:
 
     def draw_stones(self, canvas: Canvas, state: State, last_cell: int | None = None) -> None:
         """Draw the stones; a cell with both players' gets a chip."""
-        first, second = stones_by_player(self.game, state)
-        for cell in np.flatnonzero(first | second).tolist():
-            (x, y), radius = self.centres[cell], self.radius
-            if first[cell] and second[cell]:
+        pieces = self.game.pieces(state).ravel().tolist()
+        for cell in np.flatnonzero(pieces).tolist():
+            (x, y), radius, second = self.centres[cell], self.radius, pieces[cell] < 0
+            if self.board_style is BoardStyle.PILE:
                 canvas.disc(x, y, radius, self.palette.line, EDGE)
             elif self.palette.looks != LETTERS:
-                canvas.disc(x, y, radius, self.palette.stones[int(second[cell])], EDGE)
-            elif second[cell]:
+                canvas.disc(x, y, radius, self.palette.stones[int(second)], EDGE)
+            elif second:
                 canvas.ring(x, y, 0.8 * radius, LETTER, 0.2 * radius)
             else:
                 for arm in (-0.68 * radius, 0.68 * radius):

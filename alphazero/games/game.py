@@ -38,6 +38,7 @@ State = Int64Array
 Mask = BoolArray
 Planes = Float32Array
 Owners = Int8Array
+Pieces = Int8Array
 
 PLY, OUTCOME, LAST = 0, 1, 2
 HEADER = 3
@@ -132,7 +133,18 @@ class Game(ABC):
 
     Action a < policy_planes * H * W is plane a // (H * W), cell a % (H * W), counted row by row.
     The others have no cell, such as a pass. With 0, the default, no action has one: the game then
-    has a dense policy head, whatever `network.heads` is.
+    has a dense policy head, whatever `network.heads` is. A game whose actions are fewer than
+    the places says by `policy_index` where each is.
+    """
+
+    piece_kinds: ClassVar[str] = ""
+    """The letters of the kinds of pieces; none where all pieces are alike, such as stones."""
+
+    is_turned: ClassVar[bool] = False
+    """Whether players see the board turned, so that their pieces move up.
+
+    For player 1 the rows of the observation come in the opposite order, and the actions are those
+    of what is seen.
     """
 
     @property
@@ -186,6 +198,28 @@ class Game(ABC):
     def max_moves(self) -> int:
         """The maximum number of moves of a game."""
 
+    @property
+    def policy_index(self) -> Int64Array | None:
+        """Where each action lies among `policy_planes` * H * W places, `int64 [A]`.
+
+        None, the default, where the first actions fill the planes.
+        """
+        return None
+
+    def pieces(self, state: State) -> Pieces:
+        """Return the pieces, `int8 [H, W]` from the top: k of player 0, -k of player 1, 0 empty.
+
+        k - 1 is the place of the kind in `piece_kinds`. By default the stones of planes 0 and 1.
+        """
+        own, other = (self.observe(state)[:2] > 0).astype(np.int8)
+        stones: Pieces = (own - other) * value_of(1, to_play(state))
+        return stones
+
+    def piece_sign(self, piece: int) -> str:
+        """Return the letter of one of `pieces`, a capital for player 0, or a dot."""
+        letter = self.piece_kinds[abs(piece) - 1] if piece else "."
+        return letter if piece > 0 else letter.lower()
+
     @abstractmethod
     def symmetries(self) -> Symmetries:
         """Return all symmetries of the game."""
@@ -219,6 +253,10 @@ class Game(ABC):
     def action_source(self, state: State, action: int) -> int | None:  # noqa: ARG002
         """Return the cell of the stone that an action moves to its `action_cell`; None without."""
         return None
+
+    def attacked_cells(self, state: State) -> tuple[int, ...]:  # noqa: ARG002
+        """Return the cells of pieces that must be defended at once, as a king in check."""
+        return ()
 
     def winning_cells(self, state: State) -> tuple[int, ...]:  # noqa: ARG002
         """Return the cells of the line or chain that won a finished game; none by default."""

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from alphazero.errors import GameError
-from alphazero.games.game import Game, Planes, State, to_play
-from alphazero.utils.arrays import BoolArray, Int64Array
+from alphazero.games.game import Game, Planes, State
+from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import inline_kernel
 
 SIGNS = ".XO"
-"""Signs of an empty cell and of the stones of players 0 and 1."""
+"""Signs of an empty cell and of the stones of players 0 and 1; a piece -1 has the last."""
 
 VERTEX_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """Column letters in Go and GTP: without I."""
@@ -138,19 +138,6 @@ def stones_to_ply(cells: State) -> int:
             "number or one more"
         )
     return first + second
-
-
-def stones_by_player(game: Game, state: State) -> BoolArray:
-    """Return the stones of player 0 and player 1, `bool [2, H * W]`, from planes 0 and 1."""
-    planes = game.observe(state)[:2].reshape(2, -1) > 0
-    return planes if to_play(state) == 0 else planes[::-1]
-
-
-def stones_by_cell(game: Game, state: State) -> list[int]:
-    """Return the stones from the top left: 0 empty, 1 or 2 a player's, 3 a chip of neither."""
-    first, second = stones_by_player(game, state).astype(int)
-    stones: list[int] = (first + 2 * second).tolist()
-    return stones
 
 
 def side_of(game: Game, player: int) -> str:

@@ -24,6 +24,7 @@ from alphazero.games.game import (
     Game,
     Mask,
     Material,
+    Pieces,
     Planes,
     State,
     Symmetries,
@@ -127,6 +128,11 @@ class Nim(Game):
         if left == 0:
             state[OUTCOME] = 2 * (moves % 2) - 1
         return state
+
+    def pieces(self, state: State) -> Pieces:
+        """Return the chips left, which belong to neither player, as player 0's."""
+        chips: Pieces = (np.arange(self.heap) < state[LEFT])[None].astype(np.int8)
+        return chips
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
         return str(action + 1)

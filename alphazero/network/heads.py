@@ -71,6 +71,8 @@ def pool_board(features: Tensor) -> Tensor:
 class ConvolutionalPolicy(nn.Module):
     """Policy logits: K planes over the cells, then E actions without a cell, such as a pass.
 
+    Or, with an `index` [A], those of the A places in the planes where actions lie.
+
     KataGo's policy head, without the normalisation after the bias, because the input is normalised:
     F filters, plus a bias that depends on F pooled ones, give the logits of each cell by a 1 x 1
     convolution; the pooled ones alone give those of the other actions.
@@ -83,13 +85,18 @@ class ConvolutionalPolicy(nn.Module):
         # As a dense layer at each cell it stays in float32 where convolutions do not.
         self.planes = nn.Linear(filters, planes)
         self.others = nn.Linear(NUM_SUMMARIES * filters, others) if others else None
+        self.index: Tensor | None
+        # No weight: it belongs to the game.
+        self.register_buffer("index", None, persistent=False)
 
     def forward(self, features: Tensor) -> Tensor:
-        """Map normalised features [B, 2 F, H, W] to logits [B, K H W + E]."""
+        """Map normalised features [B, 2 F, H, W] to logits [B, A]."""
         local, pooled = torch.split(features.float(), [self.filters, self.filters], 1)
         summary = pool_board(relu(pooled))
         local = relu(local + self.bias(summary)[:, :, None, None])
-        logits = self.planes(local.permute(0, 2, 3, 1)).permute(0, 3, 1, 2).flatten(1)
+        logits: Tensor = self.planes(local.permute(0, 2, 3, 1)).permute(0, 3, 1, 2).flatten(1)
+        if self.index is not None:
+            return logits[:, self.index]
         return logits if self.others is None else torch.cat([logits, self.others(summary)], 1)
 
 
@@ -99,7 +106,7 @@ def make_policy_head(
     """Return the features and the output of a policy head: convolutional, or dense if K is 0."""
     inputs, filters = settings.filters, settings.policy_filters
     if planes:
-        output = ConvolutionalPolicy(filters, planes, num_actions - planes * cells)
+        output = ConvolutionalPolicy(filters, planes, max(num_actions - planes * cells, 0))
         return ConvNorm(inputs, 2 * filters, 1), output
     return ConvNorm(inputs, filters, 1), nn.Linear(filters * cells, num_actions)
 

@@ -21,7 +21,7 @@ from alphazero.config.schema import NetworkConfig
 from alphazero.games.game import Game
 from alphazero.network import heads
 from alphazero.network.heads import ConvNorm, pool_board
-from alphazero.utils.arrays import Float32Array
+from alphazero.utils.arrays import Float32Array, Int64Array
 
 HEAD_INIT_STD = 0.1
 """Standard deviation of an untrained output without relu, for inputs of unit mean square."""
@@ -106,9 +106,9 @@ class ResNet(nn.Module):
     """The AlphaGo Zero network for one observation shape and one number of actions.
 
     With convolutional heads, networks of all sizes of the board can have the same weights.
-    `policy_planes` is that of the game: with 0 the policy head is dense, whatever `settings.heads`
-    is. `seed` draws the weights, without the global generator; with None they stay on torch's
-    "meta" device, to be assigned.
+    `policy_planes` and `policy_index` are the game's: with 0 planes the policy head is dense,
+    whatever `settings.heads` is. `seed` draws the weights, without the global generator; with None
+    they stay on torch's "meta" device, to be assigned.
 
     Convolutions start by He's rule (arXiv:1502.01852), with two changes that make an untrained
     network's policies nearly uniform and its values nearly 0. Otherwise the first self-play would
@@ -126,6 +126,7 @@ class ResNet(nn.Module):
         settings: NetworkConfig,
         seed: int | None = 0,
         policy_planes: int = 0,
+        policy_index: Int64Array | None = None,
     ) -> None:
         super().__init__()
         planes, height, width = observation_shape
@@ -156,6 +157,8 @@ class ResNet(nn.Module):
         if seed is not None:
             self.to_empty(device="cpu")
             self._initialise(torch.Generator().manual_seed(seed))
+        if policy_index is not None and isinstance(self.policy_output, heads.ConvolutionalPolicy):
+            self.policy_output.index = torch.from_numpy(policy_index)
 
     def useful_threads(self, positions: int, passes: int = 1) -> int:
         """Return the most cores that make `passes` over `positions` faster: 1, or `ALL_CORES`.
@@ -170,7 +173,8 @@ class ResNet(nn.Module):
     @classmethod
     def of(cls, game: Game, settings: NetworkConfig, seed: int | None = 0) -> "ResNet":
         shape = game.observation_shape
-        return cls(shape, game.num_actions, settings, seed, game.policy_planes)
+        actions = game.num_actions
+        return cls(shape, actions, settings, seed, game.policy_planes, game.policy_index)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Return policy logits float32 [B, A] and values float32 [B] in [-1, 1], for `to_play`.

@@ -14,8 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from alphazero.errors import GameError
-from alphazero.games.game import ONGOING, Game, State, to_play
-from alphazero.games.grid import stones_by_player
+from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.games.registry import make_game, name_of, read_game, write_game
 from alphazero.records.gtp_notation import COLOURS, pass_before
 from alphazero.records.played_game import PlayedGame
@@ -215,12 +214,12 @@ def _set_up(game: Game, state: State, record: SgfGame) -> tuple[tuple[int, ...],
     The player of the property PL is to move, if no move follows.
     """
     stones = [[cell for cell, owner in record.stones.items() if owner == side] for side in (0, 1)]
-    board = np.zeros((2, record.rows * record.columns), np.bool_)
+    board = np.zeros(record.rows * record.columns, np.int8)
     for player, cells in enumerate(stones):
-        board[player, cells] = True
+        board[cells] = value_of(1, player)
     setup: list[int] = []
     # Othello's first four discs are there already.
-    if board.any() and not (stones_by_player(game, state) == board).all():
+    if board.any() and not (game.pieces(state).ravel() == board).all():
         for turn in range(max(map(len, stones))):
             for player, cells in enumerate(stones):
                 if turn < len(cells):
@@ -228,7 +227,7 @@ def _set_up(game: Game, state: State, record: SgfGame) -> tuple[tuple[int, ...],
                     setup += step
         if game.outcome(state) != ONGOING:
             raise GameError("the moves that set them up end the game")
-        if not (stones_by_player(game, state) == board).all():
+        if not (game.pieces(state).ravel() == board).all():
             raise GameError("they capture each other")
     colour = record.text("PL")[:1].upper()
     if colour in ("B", "W") and not record.moves:

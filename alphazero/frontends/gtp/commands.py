@@ -14,7 +14,7 @@ from alphazero.frontends.gtp import analysis, go_commands
 from alphazero.frontends.gtp.clock import TimeSettings
 from alphazero.frontends.gtp.engine import QUIT, Engine, resized
 from alphazero.frontends.gtp.protocol import GtpError, read_colour, read_integer, read_number
-from alphazero.games.grid import SIGNS, VERTEX_LETTERS, stones_by_cell
+from alphazero.games.grid import SIGNS, VERTEX_LETTERS
 from alphazero.records.gtp_notation import COLOURS
 
 MANY: Final = 1 << 16
@@ -67,7 +67,7 @@ def _showboard(engine: Engine, _: list[str]) -> str:
     vertices = engine.vertices
     if not vertices.has_cells:
         return "\n" + engine.game.render(engine.state)
-    columns, stones = vertices.columns, stones_by_cell(engine.game, engine.state)
+    columns, stones = vertices.columns, engine.game.pieces(engine.state).ravel().tolist()
     letters = "   " + " ".join(VERTEX_LETTERS[:columns])
     lines = [letters]
     for row in range(vertices.rows):

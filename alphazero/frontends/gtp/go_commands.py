@@ -9,8 +9,7 @@ from typing import Final
 from alphazero.errors import AlphaZeroError, GameError
 from alphazero.frontends.gtp.engine import Engine, resized
 from alphazero.frontends.gtp.protocol import GtpError, read_integer
-from alphazero.games.game import ONGOING, value_of
-from alphazero.games.grid import stones_by_cell
+from alphazero.games.game import ONGOING
 from alphazero.games.registry import name_of
 from alphazero.records.sgf import SIZE_LIMIT, read_sgf
 from alphazero.records.sgf_export import margin_text, point_difference, result_of
@@ -53,9 +52,9 @@ def final_status_list(engine: Engine, arguments: list[str]) -> str:
     ownership = None
     if engine.game.stones_can_be_dead:
         ownership = engine.analyzer.predict_end(engine.state).ownership
-    stones, lines = stones_by_cell(engine.game, engine.state), []
+    stones, lines = engine.game.pieces(engine.state).ravel().tolist(), []
     for chain in _chains(stones, vertices.columns):
-        owner = value_of(1, stones[chain[0]] - 1)
+        owner = stones[chain[0]]
         is_dead = ownership is not None and owner * float(ownership[chain].mean()) < 0
         if status == ("dead" if is_dead else "alive"):
             lines.append(" ".join(map(vertices.cell_name, chain)))

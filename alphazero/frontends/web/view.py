@@ -12,8 +12,7 @@ from alphazero.frontends.review.judgement import Evaluation, MoveReview
 from alphazero.frontends.terminal.replay_viewer import headline
 from alphazero.frontends.web.search_pool import MAX_LINES
 from alphazero.frontends.web.session import WebSession
-from alphazero.games.game import ONGOING, Game, State, to_play, value_of
-from alphazero.games.grid import stones_by_cell
+from alphazero.games.game import ONGOING, BoardStyle, Game, State, to_play, value_of
 from alphazero.games.registry import write_game
 from alphazero.games.results import describe_end, describe_margin, title_of
 from alphazero.mcts.tree_reading import Proof
@@ -81,9 +80,11 @@ def _board_json(game: Game, node: GameNode, legal: list[int]) -> Json:
     """Return a position's board, its cells row by row with the `legal` actions."""
     board = empty_board(game)
     actions = _actions(game, node.state, legal, len(board["cells"]))
-    for cell, stone, moves in zip(
-        board["cells"], stones_by_cell(game, node.state), actions, strict=True
-    ):
+    pieces = game.pieces(node.state).ravel().tolist()
+    for cell, piece, moves in zip(board["cells"], pieces, actions, strict=True):
+        stone = 0 if piece == 0 else 1 if piece > 0 else 2
+        if piece and game.board_style is BoardStyle.PILE:
+            stone = 3
         cell.update(stone=stone, actions=moves)
     is_over = game.outcome(node.state) != ONGOING
     last = source = None

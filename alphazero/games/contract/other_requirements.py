@@ -15,18 +15,33 @@ from alphazero.errors import GameError
 from alphazero.games.contract.random_games import RandomGames
 from alphazero.games.contract.rule_requirements import Requirement, expect, expect_state
 from alphazero.games.contract.watched_rules import Array, Fault
-from alphazero.games.game import ONGOING, OUTCOME, PLY, State
-from alphazero.games.grid import stones_by_player
+from alphazero.games.game import ONGOING, OUTCOME, PLY, State, to_play, value_of
 
 
 def observes_for_the_player_to_move(games: RandomGames) -> None:
-    """Plane 0 has the stones of the player to move, plane 1 the opponent's; all are in [-1, 1]."""
+    """Plane 0 has the stones of the player to move, plane 1 the opponent's; all are in [-1, 1].
+
+    Pieces have a plane for each of their kinds, own ones first, turned with the board.
+    """
+    game = games.game
     for position in games.positions():
-        other_side = position.state.copy()
-        other_side[PLY] += 1
-        planes, others = games.observe(position.state), games.observe(other_side)
-        if not np.array_equal(planes[:2], others[1::-1], equal_nan=True):
-            raise Fault("planes 0 and 1 are not exchanged when the other player is to move")
+        state, player = position.state, to_play(position.state)
+        planes = games.observe(state)
+        if game.piece_kinds:
+            pieces = game.pieces(state) * value_of(1, player)
+            seen = pieces[::-1] if game.is_turned and player else pieces
+            kinds = 1 + np.arange(len(game.piece_kinds))
+            expected = seen == np.concatenate([kinds, -kinds])[:, None, None]
+            if not np.array_equal(planes[: len(expected)], expected):
+                raise Fault(
+                    f"the first {len(expected)} planes are not `pieces`, by kind, own ones first, "
+                    "as the player to move sees them"
+                )
+        else:
+            other_side = state.copy()
+            other_side[PLY] += 1
+            if not np.array_equal(planes[:2], games.observe(other_side)[1::-1], equal_nan=True):
+                raise Fault("planes 0 and 1 are not exchanged when the other player is to move")
         if (wrong := ~(np.abs(planes) <= 1)).any():  # also for NaN
             raise Fault(f"`observe` writes {planes[wrong][0]}; expected -1 to 1")
 
@@ -42,15 +57,17 @@ def moves_stones_as_its_actions_say(games: RandomGames) -> None:
         if cell is None and source is None:
             continue
         move = f"the move {games.name_of(state, action)}"
-        before = games.observe(state)[0].ravel()
-        after = games.observe(games.rules.play(state, action))[1].ravel()
+        own = value_of(1, to_play(state))
+        before, after = (
+            game.pieces(position).ravel() * own > 0
+            for position in (state, games.rules.play(state, action))
+        )
         places = range(len(before))
         if cell not in places or source not in (None, *places):
             ends = f"{source} to {cell}" if source is not None else cell
             raise Fault(f"{move} has the cell {ends}; expected 0 to {len(before) - 1}")
-        if before[cell] or after[cell] != 1:
-            planes = "plane 0 without it before, plane 1 with it after"
-            raise Fault(f"{move} puts no stone of its player on its cell {cell}; expected {planes}")
+        if before[cell] or not after[cell]:
+            raise Fault(f"{move} puts no stone of its player on its cell {cell}")
         if source is not None and (not before[source] or after[source]):
             raise Fault(f"{move} takes no stone of its player from its source, cell {source}")
 
@@ -62,7 +79,7 @@ def marks_what_has_won(games: RandomGames) -> None:
         state, outcome = position.state, position.outcome
         if outcome == ONGOING:
             continue
-        winner = stones_by_player(game, state)[int(outcome < 0)]
+        winner = game.pieces(state).ravel() * outcome > 0
         for cell in game.winning_cells(state):
             if outcome == 0 or not 0 <= cell < len(winner) or not winner[cell]:
                 raise Fault(f"cell {cell} is a winning cell; expected a stone of the winner there")
@@ -143,16 +160,22 @@ def lays_its_actions_on_cells(games: RandomGames) -> None:
     A symmetry may exchange planes. With several planes, an action's cell need not be that of its
     stone: it can be the cell that a piece leaves.
     """
-    game, planes = games.game, games.game.policy_planes
+    game, planes, index = games.game, games.game.policy_planes, games.game.policy_index
     _, height, width = game.observation_shape
     area = height * width
-    on_cells = planes * area if type(planes) is int else -1
-    if not 0 <= on_cells <= game.num_actions:
-        most = game.num_actions // area
-        raise Fault(f"policy_planes is {planes!r}; expected an int from 0 to {most}")
+    places = planes * area if type(planes) is int else -1
+    if index is None:
+        if not 0 <= places <= game.num_actions:
+            most = game.num_actions // area
+            raise Fault(f"policy_planes is {planes!r}; expected an int from 0 to {most}")
+        index = np.arange(places)
+    elif index.dtype != np.int64 or {*index.tolist()} - {*range(places)}:
+        raise Fault(f"policy_index is not int64, from 0 to {places - 1} in {planes} planes")
+    elif len({*index.tolist()}) != game.num_actions or index.ndim != 1:
+        raise Fault(f"policy_index does not have {game.num_actions} places, one for each action")
     for number, (actions, cells) in enumerate(zip(*game.symmetries(), strict=True)):
-        images, expected = actions[:on_cells], cells[np.arange(on_cells) % area]
-        if (images >= on_cells).any() or (images % area != expected).any():
+        images, expected = actions[: len(index)], cells[index % area]
+        if (images >= len(index)).any() or (index[images] % area != expected).any():
             order = "plane by plane, each cell by cell, and then those without a cell"
             raise Fault(
                 f"symmetry {number} moves actions and cells apart; expected actions {order}"
@@ -176,7 +199,7 @@ def reads_its_own_drawings(games: RandomGames) -> None:
             ("ply", read[PLY], state[PLY]),
             ("outcome", read[OUTCOME], state[OUTCOME]),
             ("legal actions", games.rules.legal(read)[0].tolist(), mask.tolist()),
-            ("stones", game.observe(read)[:2].tolist(), game.observe(state)[:2].tolist()),
+            ("stones", game.pieces(read).tolist(), game.pieces(state).tolist()),
         ):
             expect(f"after `parse` has read the drawing, the {what}", actual, expected)
 

@@ -1,0 +1,1 @@
+"""Chess, and its small relatives: squares and actions, rules, notation and game."""

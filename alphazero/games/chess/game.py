@@ -1,0 +1,274 @@
+"""Chess, Gardner's minichess and Los Alamos chess: one set of rules on three boards.
+
+Gardner's game (Martin Gardner, 1969) has 5 x 5 squares, and is a draw (Mhalla & Prost 2013,
+arXiv:1307.7118). Los Alamos chess (Wells and Stein, 1956) has 6 x 6 and no bishops. On both pawns
+move one step, and nobody castles.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from alphazero.errors import GameError
+from alphazero.games.chess import notation, rules
+from alphazero.games.chess.rules import (
+    CASTLING,
+    DIAGONAL,
+    KINGS,
+    KNIGHTS,
+    MAX_MOVES,
+    OCCURRED,
+    OTHER,
+    OWN,
+    PASSANT,
+    PAWNS,
+    QUIET,
+    QUIET_LIMIT,
+    SIZE,
+    STATE_SIZE,
+    STRAIGHT,
+)
+from alphazero.games.chess.tables import (
+    ACTIONS,
+    BISHOP,
+    KINDS,
+    KING,
+    KNIGHT,
+    PAWN,
+    QUEEN,
+    ROOK,
+    SIZES,
+    Bits,
+    policy_index,
+    policy_planes,
+)
+from alphazero.games.compiled_rules import RuleFunctions
+from alphazero.games.game import (
+    HEADER,
+    ONGOING,
+    OUTCOME,
+    Material,
+    Pieces,
+    State,
+    Symmetries,
+    to_play,
+)
+from alphazero.games.pieces import PieceGame
+from alphazero.games.registry import register
+from alphazero.utils.arrays import Int64Array
+
+START: Final = {
+    5: "rnbqk/ppppp/5/PPPPP/RNBQK w - - 0 1",
+    6: "rnqknr/pppppp/6/6/PPPPPP/RNQKNR w - - 0 1",
+    8: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+}
+
+_LEGAL_MOVES: Final = {5: (128, 24), 6: (184, 32), 8: (218, 48)}
+"""The most legal moves, and a usual number. 218 is known for chess (Nenad Petrovic, 1964); the
+others are bounds: as many queens as pawns allow, each with its moves on an empty board."""
+
+_IN_KIND: Final = {
+    PAWN: (PAWNS,),
+    KNIGHT: (KNIGHTS,),
+    BISHOP: (DIAGONAL,),
+    ROOK: (STRAIGHT,),
+    QUEEN: (DIAGONAL, STRAIGHT),
+    KING: (KINGS,),
+}
+"""The sets of the state to which a piece of each kind belongs."""
+
+RIGHTS: Final = "KQkq"
+_CORNERS: Final = {"K": (7, 7), "Q": (7, 0), "k": (0, 7), "q": (0, 0)}
+"""Row and column of the rook of each right to castle."""
+
+
+@register("gardner", size=5)
+@register("los_alamos", size=6)
+@register("chess")
+@dataclass(frozen=True)
+class Chess(PieceGame):
+    """Chess on 8 x 8, Gardner's on 5 x 5, Los Alamos chess on 6 x 6.
+
+    Draws: stalemate, fifty moves without a capture or a pawn move, the third occurrence of a
+    position, too few pieces for a mate, and `MAX_MOVES`.
+    """
+
+    size: int = 8
+
+    rule_functions = RuleFunctions(
+        rules.legal, rules.play, rules.observe, rules.material_and_mobility
+    )
+    history_in_state = True
+    piece_kinds = KINDS
+
+    def __post_init__(self) -> None:
+        if self.size not in SIZES:
+            raise GameError(f"size must be one of {', '.join(map(str, SIZES))}, got {self.size}")
+
+    @property
+    def uci_variant(self) -> str:  # type: ignore[override]
+        return {5: "gardner", 6: "losalamos", 8: "chess"}[self.size]
+
+    def initial_state(self) -> State:
+        return self.read_fen(START[self.size])
+
+    @property
+    def num_actions(self) -> int:
+        return len(ACTIONS[self.size].sources)
+
+    @property
+    def policy_planes(self) -> int:  # type: ignore[override]
+        return policy_planes(self.size)
+
+    @property
+    def policy_index(self) -> Int64Array:
+        return policy_index(self.size)
+
+    @property
+    def most_legal(self) -> int:
+        return _LEGAL_MOVES[self.size][0]
+
+    @property
+    def edges_per_node(self) -> int:
+        return _LEGAL_MOVES[self.size][1]
+
+    @property
+    def observation_shape(self) -> tuple[int, int, int]:
+        return 20 if self.size == 8 else 15, self.size, self.size
+
+    @property
+    def max_moves(self) -> int:
+        return MAX_MOVES
+
+    @property
+    def material(self) -> Material:
+        return Material.WOOD
+
+    def symmetries(self) -> Symmetries:
+        """Return the identity alone: only White's king stands on the right of its queen."""
+        cells = np.arange(self.size * self.size)[None]
+        return Symmetries(np.arange(self.num_actions)[None], cells)
+
+    # --- positions -------------------------------------------------------------------------------
+
+    def pieces(self, state: State) -> Pieces:
+        squares = np.arange(self.size)[::-1, None] * 8 + np.arange(self.size)
+        sets = [
+            state[index : index + 1].view(Bits) >> squares.astype(Bits) & Bits(1) > 0
+            for index in range(OWN, KINGS + 1)
+        ]
+        own, other, pawns, knights, diagonal, straight, kings = sets
+        kinds = pawns * PAWN + knights * KNIGHT + kings * KING
+        kinds = kinds + diagonal * BISHOP + straight * ROOK - 2 * (diagonal & straight)
+        signed = np.where(own, kinds, -kinds * other).astype(np.int8)
+        turned: Pieces = signed if to_play(state) == 0 else -signed[::-1]
+        return turned
+
+    def fen_fields(self, state: State) -> tuple[str, str, str]:
+        rights, passed = int(state[CASTLING]), int(state[PASSANT])
+        if to_play(state):
+            rights = rights >> 2 | (rights & 3) << 2
+        castling = "".join(sign for place, sign in enumerate(RIGHTS) if rights >> place & 1)
+        target = "-" if passed < 0 else self.names.name(self._cell(passed, to_play(state)))
+        return castling or "-", target, str(int(state[QUIET]))
+
+    def set_up(self, pieces: Pieces, player: int, fields: Sequence[str]) -> State:
+        castling, passed, quiet = fields
+        for sign, side in ((1, "White"), (-1, "Black")):
+            if (kings := int((pieces == sign * KING).sum())) != 1:
+                raise GameError(f"{side} has {kings} kings; expected one")
+            if (count := int((pieces * sign > 0).sum())) > 2 * self.size:
+                raise GameError(f"{side} has {count} pieces; at most {2 * self.size} can be")
+        if (np.abs(pieces[[0, -1]]) == PAWN).any():
+            raise GameError("a pawn stands on the first or the last row")
+        if not re.fullmatch("-|K?Q?k?q?", castling):
+            raise GameError(f"the FEN's rights to castle are {castling[:20]!r}; expected e.g. KQkq")
+        for right in castling.strip("-"):
+            row, column = _CORNERS[right]
+            sign = 1 if right.isupper() else -1
+            home = (pieces[row, 4], pieces[row, column]) if self.size == 8 else ()
+            if home != (sign * KING, sign * ROOK):
+                raise GameError(f"the FEN's right to castle {right} has no king and rook at home")
+        if not re.fullmatch("[0-9]{1,3}", quiet) or int(quiet) > QUIET_LIMIT:
+            counted = f"{quiet[:10]!r} moves without a capture or a pawn move"
+            raise GameError(f"the FEN has {counted}; expected 0 to {QUIET_LIMIT}")
+        seen = pieces if player == 0 else -pieces[::-1]
+        state = np.zeros(STATE_SIZE, np.int64)
+        state[:HEADER], state[SIZE] = (player, ONGOING, -1), self.size
+        for row, column in zip(*seen.nonzero(), strict=True):
+            piece, square = int(seen[row, column]), 8 * (self.size - 1 - int(row)) + int(column)
+            for index in (OWN if piece > 0 else OTHER, *_IN_KIND[abs(piece)]):
+                state[index : index + 1].view(Bits)[:] |= Bits(1) << Bits(square)
+        order = RIGHTS if player == 0 else RIGHTS.swapcase()
+        state[CASTLING] = sum(1 << order.index(right) for right in castling.strip("-"))
+        state[PASSANT], state[QUIET] = self._passed(state, passed, player), int(quiet)
+        if rules.begin(state):
+            raise GameError("the side that is not to move is in check")
+        return state
+
+    def _passed(self, state: State, target: str, player: int) -> int:
+        """Return the square that a pawn has passed, or -1."""
+        if target == "-":
+            return -1
+        cell = self.names.read(target)
+        square = -1 if cell is None else self._square(cell, player)
+        pawns = int(state[OTHER] & state[PAWNS])
+        if self.size != 8 or square // 8 != 5 or not pawns >> (square - 8) & 1:
+            raise GameError(f"no pawn can have passed {target[:10]!r}")
+        return square
+
+    def _cell(self, square: int, player: int) -> int:
+        """Return the cell of a square that `player` sees, and so `_square` of a cell."""
+        rank, file = divmod(square, 8)
+        return self.turn_cell((self.size - 1 - rank) * self.size + file, player)
+
+    def _square(self, cell: int, player: int) -> int:
+        row, column = divmod(self.turn_cell(cell, player), self.size)
+        return 8 * (self.size - 1 - row) + column
+
+    # --- moves -----------------------------------------------------------------------------------
+
+    def action_source(self, state: State, action: int) -> int:
+        return self._cell(ACTIONS[self.size].sources[action], to_play(state))
+
+    def action_cell(self, state: State, action: int) -> int:
+        return self._cell(ACTIONS[self.size].targets[action], to_play(state))
+
+    def attacked_cells(self, state: State) -> tuple[int, ...]:
+        """Return the cell of a king in check."""
+        if not rules.checks(state):
+            return ()
+        king = KING if to_play(state) == 0 else -KING
+        return (int((self.pieces(state) == king).argmax()),)
+
+    def move_name(self, state: State, action: int) -> str:
+        return notation.write_uci(state, action)
+
+    def action_name(self, state: State, action: int) -> str:
+        """Return a legal move in algebraic notation."""
+        return notation.write_san(
+            state, action, np.flatnonzero(self.legal_action_mask(state)).tolist()
+        )
+
+    def parse_action(self, state: State, text: str) -> int:
+        """Read a move in algebraic notation, or as UCI writes it."""
+        legal = np.flatnonzero(self.legal_unless_over(state)).tolist()
+        return notation.read_move(state, text, legal)
+
+    # --- drawings --------------------------------------------------------------------------------
+
+    def render(self, state: State) -> str:
+        """Add to the drawing how often the position occurred before, if it did."""
+        before = int(state[OCCURRED])
+        return super().render(state) + (f"\noccurred {before} times before" if before else "")
+
+    def parse(self, diagram: str) -> State:
+        state = super().parse(diagram)
+        if occurred := re.search(r"^occurred ([12]) times before$", diagram, re.MULTILINE):
+            state[OCCURRED] = int(occurred[1])
+            if state[OCCURRED] == 2 and state[OUTCOME] == ONGOING:
+                state[OUTCOME] = 0
+        return state

@@ -1,0 +1,529 @@
+"""The rules of chess as compiled functions.
+
+State after the header: size, then seven sets of squares, seen by the player to move: own pieces,
+the opponent's, pawns, knights, those that move diagonally (bishops and queens), those that move
+straight (rooks and queens), kings. A move ends by turning the board. Then follow the rights to
+castle, the square where a pawn can be taken en passant, the moves since the last capture or pawn
+move, how often the position occurred before, and the keys of the positions since that move.
+
+Lines of sliding pieces: "hyperbola quintessence" (Gerd Isenberg and Aleks Peczenik): for a line
+through a slider r with occupied squares o, o ^ (o - 2r) are the squares up to the first obstacle
+above; turned by a byte swap the same gives those below.
+"""
+
+import numpy as np
+
+from alphazero.games.chess.tables import (
+    BETWEEN,
+    BISHOP,
+    BOARD,
+    FALLING_LINE,
+    FILE_LINE,
+    FIRST_PROMOTION,
+    KING,
+    KING_TARGETS,
+    KNIGHT,
+    KNIGHT_TARGETS,
+    LAST_RANK,
+    LIGHT,
+    LINES,
+    NOT_FIRST_FILE,
+    NOT_LAST_FILE,
+    NUM_PROMOTIONS,
+    PAWN,
+    PAWN_TARGETS,
+    PLAIN_ACTION,
+    PROMOTED,
+    QUEEN,
+    RANK_TARGETS,
+    RISING_LINE,
+    ROOK,
+    SOURCES,
+    TARGETS,
+    Bits,
+)
+from alphazero.games.compiled_rules import Signature
+from alphazero.games.game import HEADER, LAST, ONGOING, OUTCOME, PLY, Mask, Planes, State, squash
+from alphazero.utils.bits import GOLDEN_GAMMA, count_bits, lowest_bit, mix_hash
+from alphazero.utils.jit import inline_kernel, kernel, shared_kernel
+
+SIZE = HEADER
+OWN, OTHER, PAWNS, KNIGHTS, DIAGONAL, STRAIGHT, KINGS = range(HEADER + 1, HEADER + 8)
+CASTLING, PASSANT, QUIET, OCCURRED, KEYS = range(HEADER + 8, HEADER + 13)
+
+QUIET_LIMIT = 100
+"""Moves of both sides without a capture or a pawn move after which a game is drawn."""
+STATE_SIZE = KEYS + QUIET_LIMIT + 1
+MAX_MOVES = 512
+"""A game is drawn after so many moves, as AlphaZero's were (Silver et al. 2018, supplement)."""
+
+SHORT, LONG, OTHER_SHORT, OTHER_LONG = 1, 2, 4, 8
+"""Rights to castle, of the player to move and of the opponent."""
+
+MARK, COUNT, ANY = 0, 1, 2
+"""What `find_moves` does with the legal moves."""
+
+ONE, NONE = Bits(1), Bits(0)
+KING_HOME = 4
+SHORT_PATH, LONG_PATH = Bits(0b1100000), Bits(0b1100)
+"""The squares that a castling king crosses and reaches."""
+LONG_GAP = Bits(0b1110)
+
+
+@inline_kernel
+def bit(square: int) -> Bits:
+    """Return the set of one square."""
+    return ONE << Bits(square)
+
+
+@inline_kernel
+def swap(bits: Bits) -> Bits:
+    """Exchange the ranks of 8 x 8: the bytes in the opposite order."""
+    low, middle = Bits(0x00FF00FF00FF00FF), Bits(0x0000FFFF0000FFFF)
+    bits = (bits >> Bits(8)) & low | (bits & low) << Bits(8)
+    bits = (bits >> Bits(16)) & middle | (bits & middle) << Bits(16)
+    return bits >> Bits(32) | bits << Bits(32)
+
+
+@inline_kernel
+def _along(line: Bits, slider: Bits, occupied: Bits) -> Bits:
+    forth = (occupied & line) - (slider << ONE)
+    back = swap(swap(occupied & line) - (swap(slider) << ONE))
+    return (forth ^ back) & line
+
+
+@shared_kernel
+def diagonal_targets(square: int, occupied: Bits) -> Bits:
+    """Return where a bishop goes, up to and with the first `occupied` squares."""
+    slider = bit(square)
+    rising = _along(RISING_LINE[square], slider, occupied)
+    return rising | _along(FALLING_LINE[square], slider, occupied)
+
+
+@shared_kernel
+def straight_targets(square: int, occupied: Bits) -> Bits:
+    """Return where a rook goes, up to and with the first `occupied` squares."""
+    rank = Bits(square & 56)
+    inner = np.int64(occupied >> rank >> ONE & Bits(63))
+    along_rank = Bits(RANK_TARGETS[square & 7, inner]) << rank
+    return along_rank | _along(FILE_LINE[square], bit(square), occupied)
+
+
+@inline_kernel
+def _pieces(state: State, index: int) -> Bits:
+    return Bits(state[index])
+
+
+@shared_kernel
+def attackers_of(
+    square: int,
+    occupied: Bits,
+    pawns: Bits,
+    knights: Bits,
+    diagonal: Bits,
+    straight: Bits,
+    kings: Bits,
+) -> Bits:
+    """Return which of the opponent's pieces, given by kind, attack a square."""
+    return (  # type: ignore[no-any-return]
+        PAWN_TARGETS[square] & pawns
+        | KNIGHT_TARGETS[square] & knights
+        | KING_TARGETS[square] & kings
+        | diagonal_targets(square, occupied) & diagonal
+        | straight_targets(square, occupied) & straight
+    )
+
+
+@shared_kernel
+def attacked_squares(
+    occupied: Bits, pawns: Bits, knights: Bits, diagonal: Bits, straight: Bits, kings: Bits
+) -> Bits:
+    """Return the squares that the opponent's pieces, given by kind, attack."""
+    attacked = (pawns & NOT_FIRST_FILE) >> Bits(9) | (pawns & NOT_LAST_FILE) >> Bits(7)
+    attacked |= KING_TARGETS[lowest_bit(kings)]
+    while knights:
+        attacked |= KNIGHT_TARGETS[lowest_bit(knights)]
+        knights &= knights - ONE
+    while diagonal:
+        attacked |= diagonal_targets(lowest_bit(diagonal), occupied)
+        diagonal &= diagonal - ONE
+    while straight:
+        attacked |= straight_targets(lowest_bit(straight), occupied)
+        straight &= straight - ONE
+    return attacked  # type: ignore[no-any-return]
+
+
+@shared_kernel
+def checkers_of(state: State) -> Bits:
+    """Return the opponent's pieces that attack the king of the player to move."""
+    own, other = _pieces(state, OWN), _pieces(state, OTHER)
+    return attackers_of(
+        lowest_bit(_pieces(state, KINGS) & own),
+        own | other | ~BOARD[(state[SIZE] - 4) // 2],
+        _pieces(state, PAWNS) & other,
+        _pieces(state, KNIGHTS) & other,
+        _pieces(state, DIAGONAL) & other,
+        _pieces(state, STRAIGHT) & other,
+        _pieces(state, KINGS) & other,
+    )
+
+
+@shared_kernel
+def can_take_passing(state: State, square: int, passed: int) -> bool:
+    """Whether the pawn on `square` can take the one that passed by, without exposing its king.
+
+    Both pawns leave their squares, so no table of pinned pieces decides this.
+    """
+    own, other = _pieces(state, OWN), _pieces(state, OTHER)
+    occupied, taken = own | other, bit(passed - 8)
+    if not _pieces(state, PAWNS) & own & bit(square) or not PAWN_TARGETS[square] & bit(passed):
+        return False
+    attackers = attackers_of(
+        lowest_bit(_pieces(state, KINGS) & own),
+        occupied ^ bit(square) ^ bit(passed) ^ taken,
+        _pieces(state, PAWNS) & other & ~taken,
+        _pieces(state, KNIGHTS) & other,
+        _pieces(state, DIAGONAL) & other,
+        _pieces(state, STRAIGHT) & other,
+        _pieces(state, KINGS) & other,
+    )
+    return not attackers
+
+
+@shared_kernel
+def allow_passing(state: State, passed: int) -> None:
+    """Keep the square that a pawn passed if a pawn can take it there; else no right arises.
+
+    So positions that differ in nothing else are equal, as in the Laws of Chess, article 9.2.3.
+    """
+    beside = bit(passed - 8)
+    neighbours = (beside & NOT_FIRST_FILE) >> ONE | (beside & NOT_LAST_FILE) << ONE
+    neighbours &= _pieces(state, PAWNS) & _pieces(state, OWN)
+    state[PASSANT] = -1
+    while neighbours:
+        if can_take_passing(state, lowest_bit(neighbours), passed):
+            state[PASSANT] = passed
+        neighbours &= neighbours - ONE
+
+
+@inline_kernel
+def _pins_and_checkers(state: State, king: int, walls: Bits) -> tuple[Bits, Bits]:
+    """Return own pieces that are pinned to the `king`, and the pieces that give check.
+
+    What stands between the king and a slider, alone, is pinned to their line.
+    """
+    own, other = _pieces(state, OWN), _pieces(state, OTHER)
+    near = other | walls
+    snipers = diagonal_targets(king, near) & _pieces(state, DIAGONAL)
+    snipers |= straight_targets(king, near) & _pieces(state, STRAIGHT)
+    checkers = PAWN_TARGETS[king] & _pieces(state, PAWNS)
+    checkers |= KNIGHT_TARGETS[king] & _pieces(state, KNIGHTS)
+    checkers, snipers, pinned = checkers & other, snipers & other, NONE
+    while snipers:
+        sniper = lowest_bit(snipers)
+        between = BETWEEN[king, sniper] & own
+        if not between:
+            checkers |= bit(sniper)
+        elif not between & (between - ONE):
+            pinned |= between
+        snipers &= snipers - ONE
+    return pinned, checkers
+
+
+@inline_kernel
+def _targets(state: State, square: int, occupied: Bits) -> Bits:
+    """Return where own piece on `square`, no king, goes if nothing is pinned and no king in check.
+
+    Own pieces on the targets are not left out.
+    """
+    piece, targets = bit(square), NONE
+    if piece & _pieces(state, PAWNS):
+        targets = piece << Bits(8) & ~occupied
+        if square < 16 and state[SIZE] == 8:
+            targets |= targets << Bits(8) & ~occupied
+        targets |= PAWN_TARGETS[square] & _pieces(state, OTHER)
+    elif piece & _pieces(state, KNIGHTS):
+        targets = KNIGHT_TARGETS[square]
+    else:
+        if piece & _pieces(state, DIAGONAL):
+            targets = diagonal_targets(square, occupied)
+        if piece & _pieces(state, STRAIGHT):
+            targets |= straight_targets(square, occupied)
+    return targets
+
+
+@inline_kernel
+def _king_targets(state: State, king: int, occupied: Bits, in_check: bool) -> Bits:
+    """Return where the king goes, without own pieces' squares, by a step or by castling."""
+    other = _pieces(state, OTHER)
+    attacked = attacked_squares(
+        occupied ^ bit(king),
+        _pieces(state, PAWNS) & other,
+        _pieces(state, KNIGHTS) & other,
+        _pieces(state, DIAGONAL) & other,
+        _pieces(state, STRAIGHT) & other,
+        _pieces(state, KINGS) & other,
+    )
+    targets = KING_TARGETS[king] & ~attacked & ~_pieces(state, OWN)
+    if not in_check:
+        if state[CASTLING] & SHORT and not (occupied | attacked) & SHORT_PATH:
+            targets |= bit(KING_HOME + 2)
+        if state[CASTLING] & LONG and not (occupied & LONG_GAP or attacked & LONG_PATH):
+            targets |= bit(KING_HOME - 2)
+    return targets  # type: ignore[no-any-return]
+
+
+@inline_kernel
+def _mark(mask: Mask, index: int, square: int, targets: Bits, promotes: bool) -> None:
+    while targets:
+        target = lowest_bit(targets)
+        targets &= targets - ONE
+        mask[PLAIN_ACTION[index, square, target]] = True
+        if promotes:
+            for kind in range(NUM_PROMOTIONS[index]):
+                mask[FIRST_PROMOTION[index, square, target] + kind] = True
+
+
+@shared_kernel
+def find_moves(state: State, mask: Mask, purpose: int) -> int:
+    """Count the legal moves; with `MARK` mark them in `mask`, with `ANY` stop at the first."""
+    index = (state[SIZE] - 4) // 2
+    board, own = BOARD[index], _pieces(state, OWN)
+    occupied = own | _pieces(state, OTHER) | ~board
+    king_bit = _pieces(state, KINGS) & own
+    king = lowest_bit(king_bit)
+    pinned, checkers = _pins_and_checkers(state, king, ~board)
+    total, block, pieces = 0, board & ~own, own ^ king_bit
+    if checkers:
+        block &= checkers | BETWEEN[king, lowest_bit(checkers)]
+        if checkers & (checkers - ONE):  # two: the king must move
+            pieces = NONE
+    while pieces:
+        square = lowest_bit(pieces)
+        piece = bit(square)
+        pieces ^= piece
+        targets = _targets(state, square, occupied) & block
+        if piece & pinned:
+            targets &= LINES[king, square]
+        if state[PASSANT] >= 0 and can_take_passing(state, square, state[PASSANT]):
+            targets |= bit(state[PASSANT])
+        if targets:
+            promotes = (piece & _pieces(state, PAWNS) and targets & LAST_RANK[index]) != NONE
+            total += count_bits(targets) * (1 + promotes * NUM_PROMOTIONS[index])
+            if purpose == ANY:
+                return total  # type: ignore[no-any-return]
+            if purpose == MARK:
+                _mark(mask, index, square, targets, promotes)
+    targets = _king_targets(state, king, occupied, checkers != NONE) & board
+    if purpose == MARK:
+        _mark(mask, index, king, targets, False)
+    return total + count_bits(targets)
+
+
+@shared_kernel
+def is_dead(state: State) -> bool:
+    """Whether neither side has the pieces for a mate: at most one minor piece, or bishops alone
+    that all stand on squares of one colour.
+    """
+    if state[PAWNS] or state[STRAIGHT]:
+        return False
+    knights, bishops = _pieces(state, KNIGHTS), _pieces(state, DIAGONAL)
+    if count_bits(knights | bishops) <= 1:
+        return True
+    return not knights and (not bishops & LIGHT or not bishops & ~LIGHT)
+
+
+@shared_kernel
+def settle(state: State) -> None:
+    """Write the position's key, how often it occurred before, and the outcome.
+
+    A mate counts before all draws, as in the Laws of Chess, article 5.1.1 (FIDE 2023).
+    """
+    key, quiet = GOLDEN_GAMMA, state[QUIET]
+    for place in range(OWN, QUIET):
+        key = mix_hash(key, state[place])
+    word = np.int64(key)
+    state[OCCURRED] = 0
+    if quiet <= QUIET_LIMIT:
+        state[KEYS + quiet] = word
+        for earlier in range(quiet - 4, -1, -2):
+            state[OCCURRED] += state[KEYS + earlier] == word
+    if find_moves(state, state.view(np.bool_), ANY) == 0:
+        state[OUTCOME] = 0
+        if checkers_of(state):
+            state[OUTCOME] = -1 if state[PLY] % 2 == 0 else 1
+    elif quiet >= QUIET_LIMIT or state[OCCURRED] >= 2 or state[PLY] >= MAX_MOVES or is_dead(state):
+        state[OUTCOME] = 0
+
+
+@kernel(Signature.legal)
+def legal(state: State, mask: Mask) -> int:
+    """Mark the legal moves; none when the game is over."""
+    mask[:] = False
+    return find_moves(state, mask, MARK) if state[OUTCOME] == ONGOING else 0
+
+
+@shared_kernel
+def turn_board(state: State) -> None:
+    """Turn the board to the other player, who cannot take en passant."""
+    turn, own = Bits(8 * (8 - state[SIZE])), _pieces(state, OWN)
+    state[OWN] = swap(_pieces(state, OTHER)) >> turn
+    state[OTHER] = swap(own) >> turn
+    for kind in range(PAWNS, KINGS + 1):
+        state[kind] = swap(_pieces(state, kind)) >> turn
+    state[CASTLING] = state[CASTLING] >> 2 | (state[CASTLING] & 3) << 2
+    state[PASSANT] = -1
+
+
+@inline_kernel
+def _castle(state: State, source: int, target: int, is_king: bool) -> None:
+    """Move the rook of a king that castles, and end the rights of kings and rooks that leave home,
+    or are taken there.
+    """
+    if is_king and abs(target - source) == 2:
+        rook = bit(7) ^ bit(5) if target > source else bit(0) ^ bit(3)
+        state[OWN] = _pieces(state, OWN) ^ rook
+        state[STRAIGHT] = _pieces(state, STRAIGHT) ^ rook
+    ends, lost = bit(source) | bit(target), 0
+    if is_king:
+        lost = SHORT | LONG
+    if ends & bit(7):
+        lost |= SHORT
+    if ends & bit(0):
+        lost |= LONG
+    if ends & bit(63):
+        lost |= OTHER_SHORT
+    if ends & bit(56):
+        lost |= OTHER_LONG
+    state[CASTLING] &= ~lost
+
+
+@inline_kernel
+def _promote(state: State, end: Bits, promotion: int) -> None:
+    """Replace a pawn by the kind `promotion`, or by a queen for 0."""
+    state[PAWNS] = _pieces(state, PAWNS) ^ end
+    if promotion == KNIGHT:
+        state[KNIGHTS] = _pieces(state, KNIGHTS) | end
+    if promotion in (0, BISHOP):
+        state[DIAGONAL] = _pieces(state, DIAGONAL) | end
+    if promotion in (0, ROOK):
+        state[STRAIGHT] = _pieces(state, STRAIGHT) | end
+
+
+@shared_kernel
+def make_move(state: State, action: int) -> None:
+    """Make a move and turn the board, without the outcome."""
+    index = (state[SIZE] - 4) // 2
+    source, target = int(SOURCES[index, action]), int(TARGETS[index, action])
+    start, end = bit(source), bit(target)
+    taken = end & _pieces(state, OTHER)
+    is_pawn = start & _pieces(state, PAWNS) != NONE
+    is_king = start & _pieces(state, KINGS) != NONE
+    state[QUIET] = 0 if is_pawn or taken else state[QUIET] + 1
+    if is_pawn and target == state[PASSANT]:
+        taken = end >> Bits(8)
+    if taken:
+        state[OTHER] = _pieces(state, OTHER) & ~taken
+        for kind in range(PAWNS, KINGS):
+            state[kind] = _pieces(state, kind) & ~taken
+    for kind in range(PAWNS, KINGS + 1):
+        if _pieces(state, kind) & start:
+            state[kind] = _pieces(state, kind) ^ start ^ end
+    state[OWN] = _pieces(state, OWN) ^ start ^ end
+    if is_pawn and end & LAST_RANK[index]:
+        _promote(state, end, PROMOTED[index, action])
+    if state[CASTLING]:
+        _castle(state, source, target, is_king)
+    turn_board(state)
+    if is_pawn and target - source == 16:
+        allow_passing(state, source + 8 ^ 56)
+    state[PLY] += 1
+    state[LAST] = action
+
+
+@kernel(Signature.play)
+def play(state: State, action: int) -> None:
+    """Make a move, turn the board and write the outcome."""
+    make_move(state, action)
+    settle(state)
+
+
+@inline_kernel
+def kind_on(state: State, piece: Bits) -> int:
+    """Return the kind, 1 to 6, of the piece on a square."""
+    if _pieces(state, PAWNS) & piece:
+        return PAWN
+    if _pieces(state, KNIGHTS) & piece:
+        return KNIGHT
+    if _pieces(state, KINGS) & piece:
+        return KING
+    if not _pieces(state, STRAIGHT) & piece:
+        return BISHOP
+    return QUEEN if _pieces(state, DIAGONAL) & piece else ROOK
+
+
+@kernel(Signature.observe)
+def observe(state: State, planes: Planes) -> None:
+    """Write own pieces by kind and the opponent's, whether the position occurred before, the quiet
+    moves as a share of the limit, and ones; on 8 x 8 also the rights to castle and en passant.
+    """
+    size, own = state[SIZE], _pieces(state, OWN)
+    planes[:] = 0
+    pieces = own | _pieces(state, OTHER)
+    while pieces:
+        square = lowest_bit(pieces)
+        piece = bit(square)
+        pieces ^= piece
+        kind = kind_on(state, piece)
+        plane = kind - 1 if own & piece else kind + 5
+        planes[plane, size - 1 - square // 8, square % 8] = 1
+    planes[12] = state[OCCURRED] > 0
+    planes[13] = state[QUIET] / QUIET_LIMIT
+    planes[14] = 1
+    if size == 8:
+        for right in range(4):
+            planes[15 + right] = state[CASTLING] >> right & 1
+        if state[PASSANT] >= 0:
+            planes[19, 7 - state[PASSANT] // 8, state[PASSANT] % 8] = 1
+
+
+@inline_kernel
+def _material(state: State, side: Bits) -> int:
+    """Return the pieces of a side in hundredths of a pawn."""
+    total = 100 * count_bits(_pieces(state, PAWNS) & side)
+    total += 320 * count_bits(_pieces(state, KNIGHTS) & side)
+    total += 330 * count_bits(_pieces(state, DIAGONAL) & side)
+    total += 500 * count_bits(_pieces(state, STRAIGHT) & side)
+    return total + 70 * count_bits(_pieces(state, DIAGONAL) & _pieces(state, STRAIGHT) & side)
+
+
+@kernel(Signature.heuristic)
+def material_and_mobility(state: State) -> int:
+    """Compare the pieces in hundredths of a pawn, and the moves of both sides, 3 each.
+
+    The numbers are our own choice, near those that chess players use.
+    """
+    other_side, mask = state.copy(), state.view(np.bool_)
+    turn_board(other_side)
+    moves = find_moves(state, mask, COUNT) - find_moves(other_side, mask, COUNT)
+    difference = _material(state, _pieces(state, OWN)) - _material(state, _pieces(state, OTHER))
+    return squash(difference + 3 * moves, 1000)
+
+
+@kernel(Signature.heuristic)
+def begin(state: State) -> int:
+    """Write the key and the outcome of a position that was set up; return how many pieces give
+    check to the player that is not to move.
+    """
+    turned = state.copy()
+    turn_board(turned)
+    if state[PASSANT] >= 0:
+        allow_passing(state, state[PASSANT])
+    settle(state)
+    return count_bits(checkers_of(turned))
+
+
+@kernel(Signature.heuristic)
+def checks(state: State) -> int:
+    """Return how many pieces give check to the player to move."""
+    return count_bits(checkers_of(state))
