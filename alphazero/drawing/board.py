@@ -20,6 +20,7 @@ from alphazero.drawing.canvas import Box, Canvas, Paint, Point
 from alphazero.drawing.palette import EDGE, LABEL, LETTER, LETTERS, palette_of
 from alphazero.games.game import ONGOING, PLY, BoardStyle, Game, State, to_play
 from alphazero.games.grid import VERTEX_LETTERS
+from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import write_game
 from alphazero.games.results import describe_result
 
@@ -280,7 +281,9 @@ def labels_of(game: Game) -> Labels:
         cell, source = game.action_cell(state, action), game.action_source(state, action)
         if cell is not None:
             cells = (cell,) if source is None else (source, cell)
-            names.append((cells, game.action_name(state, action)))
+            moves = isinstance(game, PieceGame)
+            name = game.move_name(state, action) if moves else game.action_name(state, action)
+            names.append((cells, name))
     for labels in _labellings(rows, columns):
         if names and all(_is_named(labels, cells, columns, name) for cells, name in names):
             return labels

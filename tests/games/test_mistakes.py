@@ -90,7 +90,7 @@ def test_a_move_that_is_not_legal_is_explained(name: str, moves: str, text: str,
     ("name", "options", "message"),
     [
         ("conect_four", {}, "unknown game 'conect_four'; did you mean 'connect_four'?"),
-        ("zzz", {}, "unknown game 'zzz' (known: connect_four, "),
+        ("zzz", {}, "unknown game 'zzz' (known: breakthrough, "),
         ("mnk", {"row": 3}, "mnk has no option 'row'; did you mean 'rows'?"),
         ("mnk", {"qqq": 3}, "mnk has no option 'qqq' (options: rows, columns, length)"),
         ("mnk", {"rows": "3"}, "mnk's option 'rows' must be int, got '3'"),
