@@ -7,7 +7,7 @@ import functools
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,11 +25,11 @@ from alphazero.players.specs import Agent, AgentFunction, PlayerSpec
 from alphazero.records.game_record import Pairing
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
-from alphazero.utils import tables
 from alphazero.utils.files import explain_os_error, printable
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, no_progress
 from alphazero.utils.shared_files import refuse
+from alphazero.utils.tables import align
 
 GAMES_FILE = "games.jsonl"
 """Name of the games file in a tournament's folder."""
@@ -272,28 +272,8 @@ def table(rows: Sequence[Standing], tournament: Tournament) -> str:
         lines.append([row.name, *figures, *counts])
     results = tournament.results
     return (
-        f"{tables.align(lines)}\n"
+        f"{align(lines)}\n"
         f"moving first is worth {first_move_advantage(results):+z.0f} Elo; "
         f"{draw_share(results):.0%} of the games are drawn; "
         f"{count_distinct(tournament.game, results):,} of {len(results):,} games distinct"
     )
-
-
-def save_standings(
-    path: Path, rows: Sequence[Standing], more: Mapping[str, Mapping[str, float]] | None = None
-) -> None:
-    """Write standings as a CSV file; `more` maps extra column names to figures by player.
-
-    Raises:
-        RunError: when it cannot be written.
-    """
-    columns = ["player", "elo", "elo_low", "elo_high", "games", "won", "drawn", "lost", "score"]
-    more, lines = more or {}, []
-    for row in rows:
-        elo = [f"{value:z.1f}" for value in (row.elo, row.elo_low, row.elo_high)]
-        counts = [row.games, row.wins, row.draws, row.losses, f"{row.score:.4f}"]
-        extra = [
-            f"{figures[row.name]:g}" if row.name in figures else "" for figures in more.values()
-        ]
-        lines.append([row.name, *elo, *counts, *extra])
-    tables.save_csv(path, [*columns, *more], lines)

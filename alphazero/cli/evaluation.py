@@ -241,30 +241,25 @@ def rate_arguments(parser: argparse.ArgumentParser) -> None:
     add("--anchor", metavar="PLAYER", help=text)
     text = "keep the games there; later calls play only the missing games"
     add("--folder", type=Path, metavar="FOLDER", help=text)
-    add("--csv", type=Path, metavar="FILE", help=f"the table as CSV; {REPLACED}")
     json_argument(parser)
 
 
-@command("rate checkpoints/connect_four random --simulations 64 --csv elo.csv", rate_arguments)
+@command("rate checkpoints/connect_four random --simulations 64", rate_arguments)
 def rate(options: argparse.Namespace) -> int:
     """Rate players, or the checkpoints of a run, by a tournament."""
     from alphazero.players.registry import agree_on_game, check_unambiguous, parse_player
     from alphazero.utils.files import is_folder
-    from alphazero.utils.tables import check_csv
 
     for text in options.players:
         check_unambiguous(text)
         if not is_folder(Path(text)):  # a run may have no best player yet
             parse_player(text, **budget_options(options))
-    if options.csv:
-        check_csv(options.csv, "player")
     chosen_game = game_option(options)
 
     from alphazero.arena.tournament import (
         Tournament,
         draw_share,
         first_move_advantage,
-        save_standings,
         standings,
         table,
     )
@@ -299,8 +294,6 @@ def rate(options: argparse.Namespace) -> int:
         draws=draw_share(results),
         players=[plain(row) | {"minutes": minutes.get(row.name)} for row in rows],
     )
-    if options.csv:
-        save_standings(options.csv, rows, {"minutes": minutes})
     return 0
 
 

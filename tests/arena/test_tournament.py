@@ -1,6 +1,5 @@
 """A tournament plays what is missing, keeps what was played, and counts it rightly."""
 
-import csv
 import itertools
 import math
 from collections import Counter
@@ -12,14 +11,7 @@ from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.players import saved_player
 
 from alphazero.arena.elo import count_distinct
-from alphazero.arena.tournament import (
-    GAMES_FILE,
-    Standing,
-    Tournament,
-    save_standings,
-    standings,
-    table,
-)
+from alphazero.arena.tournament import GAMES_FILE, Standing, Tournament, standings, table
 from alphazero.errors import AlphaZeroError, PlayerError, RunError
 from alphazero.games.game import value_of
 from alphazero.players.registry import parse_player
@@ -194,14 +186,3 @@ def test_the_table_is_aligned():
         f"moving first is worth {400 * math.log10(score / (1 - score)):+.0f} Elo; "
         f"{draws / 24:.0%} of the games are drawn; {distinct} of 24 games distinct"
     ]
-
-
-def test_the_csv_file_holds_the_same_figures(tmp_path):
-    save_standings(tmp_path / "table.csv", ROWS, {"minutes": {"a:b=1,c": 12.5}})
-    with (tmp_path / "table.csv").open(newline="") as file:
-        first, second, third = csv.DictReader(file)
-    names = "player elo elo_low elo_high games won drawn lost score minutes"
-    figures = "a:b=1,c 312.3 250.0 399.9 120 80 20 20 0.7500 12.5"
-    assert (" ".join(first), " ".join(first.values())) == (names, figures)
-    assert second["minutes"] == ""
-    assert (second["elo"], third["elo"], third["elo_low"]) == ("0.0", "0.0", "-0.2")

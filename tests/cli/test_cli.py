@@ -1,10 +1,10 @@
 """Every command does its work, and every mistake gets one line and exit code 2."""
 
-import csv
 import dataclasses
 import errno
 import functools
 import io
+import json
 import os
 import signal
 import subprocess
@@ -332,9 +332,8 @@ def test_games_are_never_replaced_by_one_that_continues_them(
 
 
 def test_rate_rates_the_checkpoints_of_a_run_and_anchors(run, tmp_path, capsys):
-    folder, table = tmp_path / "kept", tmp_path / "table.csv"
     command = ["rate", run, "random", f"{run}:simulations=0", "--games", 4, "--simulations", 2]
-    command += ["--folder", folder, "--csv", table]
+    command += ["--folder", tmp_path / "kept"]
     assert exit_code(*command) == 0
     out = capsys.readouterr().out
     steps = sorted(run.glob("step-*.safetensors"))
@@ -344,14 +343,13 @@ def test_rate_rates_the_checkpoints_of_a_run_and_anchors(run, tmp_path, capsys):
     assert sorted(lines) == sorted(names)
     assert "anchor" in lines["random"]
     assert all(int(line.split()[-5]) == 12 for line in lines.values() if "anchor" in line)
-    with table.open(newline="") as file:
-        rows = {row["player"]: row for row in csv.DictReader(file)}
-    assert sorted(rows) == sorted(names)
-    assert float(rows[names[0]]["minutes"]) == 0
-    assert float(rows[names[1]]["minutes"]) > 0
-    assert rows["random"]["minutes"] == ""
     assert exit_code(*command) == 0
     assert capsys.readouterr().out == out, "nothing was missing"
+    assert exit_code(*command, "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["players"]
+    minutes = {row["name"]: row["minutes"] for row in rows}
+    assert (minutes[names[0]], minutes["random"]) == (0, None)
+    assert minutes[names[1]] > 0
 
 
 def test_a_tournament_that_is_stopped_says_what_was_kept(tmp_path, monkeypatch, capsys):
@@ -368,18 +366,16 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(tmp_path, monkeypatch, 
         assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--save", "--annotate", "--csv"])
+@pytest.mark.parametrize("option", ["--save", "--annotate"])
 def test_a_file_that_cannot_be_written_is_reported_before_anything_is_played(
     tmp_path, monkeypatch, only_line, option: str
 ):
     monkeypatch.setattr("alphazero.arena.contests.play_match", None)
-    monkeypatch.setattr("alphazero.arena.tournament.play_match", None)
-    command = "match" if option in ("--save", "--annotate") else "rate"
     players = [f"{saved_player(tmp_path / 'a.safetensors')}:simulations=0", "random"]
     folder = tmp_path / "a folder.png"
     folder.mkdir()
     for file in (folder, tmp_path / "none" / "file.png", "nul\0.png"):
-        assert "cannot write " in only_line(command, *players, option, file)
+        assert "cannot write " in only_line("match", *players, option, file)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a folder.png", "a.safetensors"]
 
 

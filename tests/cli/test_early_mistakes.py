@@ -55,10 +55,6 @@ MISTAKES = {
     "grade short.safetensors": "it ends too early",
     "grade nope.safetensors": "no such file",
     "rate random nope.safetensors": "no such file",
-    "rate random uct:10 --csv nope/x.csv": "cannot write nope/x.csv",
-    "rate random uct:10 --csv notes.csv": (
-        "cannot write notes.csv: the file holds no such table; remove it, or choose another"
-    ),
     "serve nope.safetensors": "no such file",
     "gtp pickled.safetensors": "this is a pickled PyTorch file",
     "bench nope.yaml": "nope.yaml: no such file",
@@ -139,7 +135,6 @@ def home(tmp_path) -> Path:
     (tmp_path / "nim.yaml").write_text("game: {name: nim}\nbudget: {iterations: 1}\n")
     (tmp_path / "pickled.safetensors").write_bytes(PICKLE)
     (tmp_path / "short.safetensors").write_bytes(bytes(5))
-    (tmp_path / "notes.csv").write_text("my notes, not a table of ratings\n")
     (tmp_path / "empty").mkdir()
     (tmp_path / "solver").mkdir()
     (tmp_path / "torn" / "state").mkdir(parents=True)
