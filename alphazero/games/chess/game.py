@@ -99,7 +99,7 @@ class Chess(PieceGame):
     size: int = 8
 
     rule_functions = RuleFunctions(
-        rules.legal, rules.play, rules.observe, rules.material_and_mobility
+        rules.legal, rules.play, rules.observe, rules.material_and_mobility, rules.wins_at_once
     )
     history_in_state = True
     piece_kinds = KINDS

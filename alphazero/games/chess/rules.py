@@ -29,6 +29,7 @@ from alphazero.games.chess.tables import (
     LINES,
     NOT_FIRST_FILE,
     NOT_LAST_FILE,
+    NUM_ACTIONS,
     NUM_PROMOTIONS,
     PAWN,
     PAWN_TARGETS,
@@ -508,6 +509,57 @@ def material_and_mobility(state: State) -> int:
     moves = find_moves(state, mask, COUNT) - find_moves(other_side, mask, COUNT)
     difference = _material(state, _pieces(state, OWN)) - _material(state, _pieces(state, OTHER))
     return squash(difference + 3 * moves, 1000)
+
+
+@inline_kernel
+def _checking_squares(state: State, king: int, occupied: Bits, source: int) -> Bits:
+    """Return from where own piece on `source` would attack the opponent's `king`."""
+    piece, squares = bit(source), NONE
+    if piece & _pieces(state, PAWNS):
+        home = bit(king)
+        squares = (home & NOT_FIRST_FILE) >> Bits(9) | (home & NOT_LAST_FILE) >> Bits(7)
+    elif piece & _pieces(state, KNIGHTS):
+        squares = KNIGHT_TARGETS[king]
+    if piece & _pieces(state, DIAGONAL):
+        squares = diagonal_targets(king, occupied ^ piece)
+    if piece & _pieces(state, STRAIGHT):
+        squares |= straight_targets(king, occupied ^ piece)
+    return squares
+
+
+@inline_kernel
+def _may_check(state: State, king: int, action: int) -> bool:
+    """Whether a legal action can give check: at once, by opening a line, or in a rarer way."""
+    index = (state[SIZE] - 4) // 2
+    source, target = int(SOURCES[index, action]), int(TARGETS[index, action])
+    piece, end = bit(source), bit(target)
+    occupied = _pieces(state, OWN) | _pieces(state, OTHER) | ~BOARD[index]
+    if _checking_squares(state, king, occupied, source) & end:
+        return True
+    if LINES[king, source]:
+        behind = diagonal_targets(king, occupied ^ piece) & _pieces(state, DIAGONAL)
+        behind |= straight_targets(king, occupied ^ piece) & _pieces(state, STRAIGHT)
+        if behind & _pieces(state, OWN) & ~piece:
+            return True
+    if piece & _pieces(state, PAWNS):
+        return target == state[PASSANT] or end & LAST_RANK[index] != NONE
+    return piece & _pieces(state, KINGS) != NONE and abs(target - source) == 2
+
+
+@kernel(Signature.wins_at_once)
+def wins_at_once(state: State) -> int:
+    """Return 1 if a move mates, else 0; only moves that can give check are made."""
+    index, mask = (state[SIZE] - 4) // 2, np.zeros(len(SOURCES[0]), np.bool_)
+    king = lowest_bit(_pieces(state, KINGS) & _pieces(state, OTHER))
+    find_moves(state, mask, MARK)
+    after = state.copy()
+    for action in range(NUM_ACTIONS[index]):
+        if mask[action] and _may_check(state, king, action):
+            after[:] = state
+            make_move(after, action)
+            if checkers_of(after) and find_moves(after, mask, ANY) == 0:
+                return 1
+    return 0
 
 
 @kernel(Signature.heuristic)

@@ -157,6 +157,9 @@ def _actions(size: int) -> Actions:
 ACTIONS: Final = {size: _actions(size) for size in SIZES}
 
 
+NUM_ACTIONS = np.array([len(actions.sources) for actions in ACTIONS.values()])
+
+
 def _padded(field: str) -> np.ndarray:
     """Return a field of the actions of every size, int16 [3, A of 8 x 8]."""
     table = np.zeros((len(SIZES), len(ACTIONS[8].sources)), np.int16)
