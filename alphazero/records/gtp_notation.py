@@ -2,7 +2,8 @@
 
 A vertex is a letter for the column, without I, and a number for the row: D4. Go counts rows from
 the bottom; games whose own notation counts from the top, such as Othello and Hex, do so in GTP too.
-A move without a cell has the game's name for it, such as pass.
+A move without a cell has the game's name for it, such as pass; the move of a piece has the names
+of the two cells that it leaves and reaches, e2e4, as in UCI.
 
 *Specification of the Go Text Protocol, version 2, draft 2* (Farnebäck 2002), section 2.11.
 """
@@ -15,6 +16,7 @@ import numpy as np
 from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.games.grid import VERTEX_LETTERS, CellNames
+from alphazero.games.pieces import PieceGame
 
 COLOURS: Final = ("black", "white")
 """Colours of players 0 and 1."""
@@ -38,10 +40,10 @@ class GtpNotation:
         cells = [
             (cell, game.action_name(state, action))
             for action in np.flatnonzero(game.legal_action_mask(state)).tolist()
-            if (cell := game.action_cell(state, action)) is not None
+            if (cell := self._cell_of(state, action)) is not None
         ]
         self.has_cells = bool(cells)
-        """whether any move has a cell"""
+        """whether any move has one cell"""
         from_top = _count_from_top(cells, self.rows, self.columns)
         self._cells = CellNames(self.rows, self.columns, VERTEX_LETTERS, from_top)
 
@@ -58,8 +60,12 @@ class GtpNotation:
         return self._cells.read(text)
 
     def name(self, state: State, action: int) -> str:
-        cell = self.game.action_cell(state, action)
-        return self.game.action_name(state, action) if cell is None else self.cell_name(cell)
+        cell = self._cell_of(state, action)
+        if cell is not None:
+            return self.cell_name(cell)
+        if isinstance(self.game, PieceGame):
+            return self.game.move_name(state, action)
+        return self.game.action_name(state, action)
 
     def names(self, state: State, actions: list[int]) -> list[str]:
         """Return the names of successive moves from `state`."""
@@ -77,12 +83,17 @@ class GtpNotation:
         if cell is not None and is_action and game.action_cell(state, cell) == cell:
             return cell  # without a look at all others
         for action in np.flatnonzero(legal).tolist():
-            own = game.action_cell(state, action)
+            own = self._cell_of(state, action)
             if own == cell and own is not None:
                 return int(action)
-            if own is None and game.action_name(state, action).lower() == name:
+            if own is None and self.name(state, action).lower() == name:
                 return int(action)
         return None
+
+    def _cell_of(self, state: State, action: int) -> int | None:
+        """Return the cell that names a move; None without, and for the two of a piece."""
+        is_move = self.game.action_source(state, action) is not None
+        return None if is_move else self.game.action_cell(state, action)
 
 
 def _count_from_top(cells: list[tuple[int, str]], rows: int, columns: int) -> bool:

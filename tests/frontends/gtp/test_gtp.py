@@ -126,6 +126,20 @@ def test_columns_have_no_letter_i_and_rows_count_as_the_game_counts_them():
     assert othello.row_label(0) == 1
     assert othello.cell_name(0) == "A1"
     assert not GtpNotation(make_game("nim")).has_cells
+    assert not GtpNotation(make_game("chess")).has_cells
+
+
+def test_moves_of_pieces_are_named_by_both_cells_and_promotions_by_their_letter():
+    talk = GtpTalk("random", "gardner")
+    for line in ("play b A2A3", "play w b4a3", "play b b2b3", "play w a3a2", "play b b1c3"):
+        assert talk.ask(line) == "=\n\n"
+    assert talk.ask("play w a2a9") == "? invalid vertex 'a2a9'\n\n"
+    assert talk.ask("play b c3b1") == "? illegal move: it is white's turn\n\n"
+    assert talk.ask("play w a2b1n") == "? invalid vertex 'a2b1n'\n\n"
+    assert talk.ask("play w b5c3") == "=\n\n"
+    assert talk.ask("showboard").splitlines()[1].split() == ["5", "r", ".", "b", "q", "k"]
+    assert talk.ask("final_status_list alive") == "? not supported for this game\n\n"
+    assert re.fullmatch(r"= [a-e][1-5][a-e][1-5]q?\n\n", talk.ask("genmove b"))
 
 
 def test_a_checkpoint_names_the_one_game_board_and_komi_that_it_plays(tmp_path):
