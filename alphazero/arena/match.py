@@ -10,7 +10,7 @@ import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -28,7 +28,7 @@ from alphazero.mcts.kernels.moves import (
     play_move,
 )
 from alphazero.players.base import Decisions, DecisionsType, Forfeit, Player
-from alphazero.players.search_player import BATCHES_PER_STEP, SearchPlayer
+from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing, Policies
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import kernel
@@ -59,13 +59,6 @@ def _play_all(rules: Any, games: Games, decisions: Decisions, outcomes: Int64Arr
     return ended
 
 
-class _FinishedGame(NamedTuple):
-    slot: int
-    outcome: int
-    resigned: bool = False
-    forfeit_reason: str = ""
-
-
 @dataclass
 class Match:
     """Plays the games of `schedule`, in order, in `num_games` parallel games.
@@ -81,11 +74,12 @@ class Match:
 
     def __post_init__(self, resign_below: float) -> None:
         states = np.tile(self.game.initial_state(), (self.num_games, 1))
-        self._games = new_games(states, self.game.max_moves, 2 * self._room_per_step)
+        self._games = new_games(states, self.game.max_moves, self.game.most_legal)
         self._pairings: list[Pairing | None] = [None] * self.num_games
+        self._ended: dict[int, GameRecord] = {}
+        """games at whose index the next one has not begun"""
         self.set_resignation(resign_below)
         self._let_searches_move()
-        self._finished: list[_FinishedGame] = []
 
     @property
     def states(self) -> State:
@@ -123,9 +117,8 @@ class Match:
             self._games.players[slot] = game.pairing.players
             self._games.may_resign[slot] = game.pairing.may_resign
             policies, size = game.policies, len(game.policies.shares)
-            self._games.moves.used[slot] = size
-            self._make_room(self.game.most_legal)
             data = self._games.moves
+            data.used[slot] = size
             data.actions[slot, :length], data.values[slot, :length] = game.actions, game.values
             data.best_values[slot, :length] = game.best_values
             data.counts[slot, :length] = policies.counts
@@ -137,10 +130,7 @@ class Match:
         lines = [game.actions.astype(np.int64) for game in games.values()]
         for player in self.players:
             player.load_games(slots, self.states[slots], lines)
-        outcomes = self.states[slots, OUTCOME]
-        for slot, outcome in zip(slots.tolist(), outcomes.tolist(), strict=True):
-            if outcome != ONGOING:
-                self._finished.append(_FinishedGame(slot, outcome))
+        outcomes = self._games.outcomes[slots] = self.states[slots, OUTCOME]
         self._request_moves(slots[outcomes == ONGOING])
 
     def step(self) -> list[GameRecord]:
@@ -156,7 +146,6 @@ class Match:
             for forfeit in player.forfeits():
                 self._end_early(index, forfeit)
         records = self._take_records()
-        self._make_room(self._room_per_step)
         players = self.players
         if self._searches:  # the one with most to do, so that its batches are full
             active = [search.active for search in self._searches]
@@ -175,12 +164,11 @@ class Match:
                 raise self._miscounted()
             if resigned:  # `value_of` is its own inverse
                 outcome = value_of(-1, int(self.states[slot, PLY]) % 2)
-            self._finished.append(_FinishedGame(slot, outcome, resigned))
+            self._ended[slot] = self.record(slot, outcome, resigned)
         outcomes[:] = ONGOING
-        finished, self._finished = self._finished, []
-        records = [self.record(*ending) for ending in finished]
-        self._begin_next([ending.slot for ending in finished])
-        return records
+        ended, self._ended = self._ended, {}
+        self._begin_next([*ended])
+        return [*ended.values()]
 
     def _let_searches_move(self) -> None:
         """Let the players' searches play their moves themselves, if they can."""
@@ -197,7 +185,6 @@ class Match:
         """Apply moves or resignations, report them to every player, and request the next moves."""
         slots, actions = decisions.slots, decisions.actions
         outcomes = np.empty(len(slots), np.int64)
-        self._make_room(self.game.most_legal)
         going_on = slots
         if _play_all(self.game.rules, self._games, decisions, outcomes):
             self._games.outcomes[slots] = outcomes
@@ -230,24 +217,6 @@ class Match:
             forfeit_reason,
         )
 
-    @property
-    def _room_per_step(self) -> int:
-        """The most shares that a game can add in one step: a move a batch, and one before them."""
-        return (BATCHES_PER_STEP + 1) * self.game.most_legal
-
-    def _make_room(self, shares: int) -> None:
-        """Let every game have room for so many more shares."""
-        data = self._games.moves
-        needed = shares + int(data.used.max(initial=0))
-        if needed > data.policy_shares.shape[1]:
-            widths = (0, 0), (0, needed)
-            data = data._replace(
-                policy_actions=np.pad(data.policy_actions, widths),
-                policy_shares=np.pad(data.policy_shares, widths),
-            )
-            self._games = self._games._replace(moves=data)
-            self._let_searches_move()
-
     def _miscounted(self) -> GameError:
         name = write_game(self.game)
         return GameError(
@@ -258,13 +227,14 @@ class Match:
     def _end_early(self, index: int, forfeit: Forfeit) -> None:
         """End a game that player `index` forfeits, unless it is over already."""
         slot, reason = forfeit
-        if self._pairings[slot] is None or slot in {ending.slot for ending in self._finished}:
+        is_over = slot in self._ended or self._games.outcomes[slot] != ONGOING
+        if self._pairings[slot] is None or is_over:
             return
         players = self._games.players[slot].tolist()
         loser = players.index(index)
         if players[0] == players[1]:
             loser = int(self.states[slot, PLY]) % 2
-        self._finished.append(_FinishedGame(slot, value_of(-1, loser), not reason, reason))
+        self._ended[slot] = self.record(slot, value_of(-1, loser), not reason, reason)
         # Drop move requests of this game at the other players.
         for player in self.players:
             if player is not self.players[index]:

@@ -18,7 +18,7 @@ from helpers.settings import search_config
 from alphazero.arena.match import Match, play_schedule
 from alphazero.arena.openings import paired_openings, random_opening
 from alphazero.errors import GameError
-from alphazero.games import Game, State, make_game
+from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.compiled_rules import Signature
 from alphazero.games.game import PLY
 from alphazero.games.line_games import place_stone
@@ -26,7 +26,7 @@ from alphazero.games.mnk import Mnk
 from alphazero.mcts.kernels.root import Exploration
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players import search_player as player_module
-from alphazero.players.base import Player
+from alphazero.players.base import Forfeit, Player
 from alphazero.players.random_player import RandomPlayer
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
@@ -242,6 +242,19 @@ def test_a_game_loaded_over_another_replaces_it_wholly():
     match.step()
     match.step()
     assert match.record(0).actions[:2].tolist() == [4, 8]
+
+
+def test_a_player_that_fails_after_the_last_move_forfeits_nothing():
+    class Failing(ScriptedPlayer):
+        def forfeits(self) -> list[Forfeit]:
+            is_over = TIC_TAC_TOE.outcome(self.states[0]) != ONGOING
+            return [Forfeit(0, "no answer")] if is_over else []
+
+    players = [Failing(TIC_TAC_TOE, 1, first_legal), ScriptedPlayer(TIC_TAC_TOE, 1, last_legal)]
+    schedule = [Pairing((0, 1), pair_id=pair) for pair in range(3)]
+    records = play_all(Match(TIC_TAC_TOE, players, 1, iter(schedule)))
+    assert [record.pairing.pair_id for record in records] == [0, 1, 2]
+    assert not any(record.forfeit_reason for record in records)
 
 
 def test_a_finished_game_that_is_loaded_ends_at_the_next_step():

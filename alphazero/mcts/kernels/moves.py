@@ -34,7 +34,10 @@ RESIGNED, MISCOUNTED = 3, 4
 
 
 class MoveData(NamedTuple):
-    """The moves of G games of at most T moves; their policies have room for M shares a game."""
+    """The moves of G games of at most T moves, with at most M shares of policies each.
+
+    The operating system provides a page when a game first writes to it.
+    """
 
     actions: Int32Array
     """[G, T]"""
@@ -70,10 +73,10 @@ class Games(NamedTuple):
     """[1] moves so far"""
 
 
-def new_games(states: State, length: int, room: int) -> Games:
-    """Return games at `states` [G, S], of at most `length` moves and `room` shares each."""
+def new_games(states: State, length: int, most_legal: int) -> Games:
+    """Return games at `states` [G, S], of at most `length` moves with `most_legal` shares each."""
     count = len(states)
-    moves, policies = (count, length), (count, room)
+    moves, policies = (count, length), (count, length * most_legal)
     data = MoveData(
         np.zeros(moves, np.int32),
         np.zeros(moves, np.float32),
@@ -198,12 +201,10 @@ def _move_on(
 ) -> None:
     """The work of `move_on`, without reference counting."""
     side = sides[own]
-    trees, room = side.trees, games.moves.policy_shares.shape[1] - len(shares)
+    trees = side.trees
     for slot in range(len(trees.slots)):
         state = trees.slots[slot]
         if not (state.searching and state.remaining <= 0 and state.num_nodes > 0):
-            continue
-        if games.moves.used[slot] > room:
             continue
         read_root(trees, side.selection, slot, roots, 0)
         place = choose_place(trees, side.exploration, slot, roots, 0, shares)
@@ -235,8 +236,7 @@ def _move_on(
 def move_on(rules: Any, match: Any) -> None:
     """Play the moves of the finished searches of a match's own side.
 
-    A game that goes on has its next search begun, by the side to move. A slot without room for the
-    record of a move waits for Python.
+    A game that goes on has its next search begun, by the side to move.
     """
     _move_on(
         rules.functions, match.games, match.sides, match.count, match.own, match.roots, match.shares
