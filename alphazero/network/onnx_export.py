@@ -12,17 +12,16 @@ import numpy as np
 import torch
 
 from alphazero.errors import ConfigError, RunError
-from alphazero.games.game import ONGOING, Game
+from alphazero.games.game import Game
 from alphazero.games.registry import make_game, write_game
 from alphazero.network.checkpoint import Checkpoint, settings_dict
 from alphazero.network.inference.backend import onnx_is_installed
-from alphazero.network.inference.batched_evaluator import BatchedEvaluator
+from alphazero.network.inference.device_check import fixed_positions
 from alphazero.network.inference.onnx_evaluator import (
     BATCH,
     INPUT,
     LOGITS,
     VALUES,
-    OnnxEvaluator,
     onnx_bytes,
     open_session,
 )
@@ -34,20 +33,11 @@ from alphazero.utils.shipped import shipped_players
 ONNX_FORMAT: Final = "alphazero-onnx"
 FORMAT_VERSION: Final = 1
 
-POSITIONS: Final = 1000
-"""Positions on which a model is compared with torch."""
+GAMES: Final = 64
+"""Random games whose positions, about a thousand, are those on which a model is compared."""
 
 TOLERANCE: Final = 1e-3
 """Largest difference of a logit or value from torch. The shipped players have 0.000005."""
-
-_GAMES: Final = 16
-"""Games at once; few, so that a thousand positions reach far into games of any length."""
-
-_RANDOM_SHARE: Final = 0.5
-"""Share of uniformly random moves, so that games differ; the others follow the policy."""
-
-_MAX_ROUNDS: Final = 2_000
-"""Moves of each game at most; a small game may have too few positions."""
 
 
 class Comparison(NamedTuple):
@@ -90,21 +80,20 @@ class OnnxModel(NamedTuple):
         )
 
 
-def export_model(checkpoint: Checkpoint, sha256: str, positions: int = POSITIONS) -> OnnxModel:
+def export_model(checkpoint: Checkpoint, sha256: str, games: int = GAMES) -> OnnxModel:
     """Return a player's network as an ONNX model; `sha256` is that of the player's file.
 
     Raises:
         ConfigError: when ONNX is not installed.
-        RunError: when the model's answers differ too much from torch on `positions` positions.
+        RunError: when the model's answers differ too much from torch in `games` random games.
     """
     if not onnx_is_installed():
         raise ConfigError("ONNX is not installed; pip install 'alphazero[onnx]'")
     game = make_game(checkpoint.game_name, **checkpoint.game_options)
     network = fold_batch_norm(checkpoint.network())
-    played = played_positions(OnnxEvaluator(network), game, positions)
     metadata = _describe(checkpoint, game, sha256)
     data = onnx_bytes(network, metadata)
-    comparison = compare_with_torch(data, network, played)
+    comparison = compare_with_torch(data, network, fixed_positions(game, games))
     if not comparison.good:
         raise RunError(f"the model was not written: {comparison}")
     return OnnxModel(data, metadata, comparison)
@@ -156,32 +145,3 @@ def _describe(checkpoint: Checkpoint, game: Game, sha256: str) -> dict[str, str]
         name: value if isinstance(value, str) else json.dumps(value)
         for name, value in facts.items()
     }
-
-
-def played_positions(evaluator: BatchedEvaluator, game: Game, count: int) -> Float32Array:
-    """Return `count` distinct observations [B, C, H, W] of games that a network plays with itself.
-
-    Their order is random, and always the same. A game with fewer positions gives at least one.
-    """
-    rng = np.random.default_rng(0)
-    states = [game.initial_state() for _ in range(_GAMES)]
-    positions: dict[bytes, Float32Array] = {}
-    idle = 0  # rounds without a new position
-    for _ in range(_MAX_ROUNDS):
-        if len(positions) >= count or idle > game.max_moves:
-            break
-        observations = np.stack([game.observe(state) for state in states])
-        before = len(positions)
-        positions |= {position.tobytes(): position for position in observations}
-        idle = idle + 1 if len(positions) == before else 0
-        logits, _ = evaluator.evaluate(observations)
-        for index, (state, scores) in enumerate(zip(states, logits, strict=True)):
-            mask = game.legal_action_mask(state)
-            weights = np.where(mask, np.exp(scores - scores[mask].max(), dtype=np.float64), 0.0)
-            if rng.random() < _RANDOM_SHARE:
-                weights = mask.astype(np.float64)
-            after = game.play(state, int(rng.choice(len(mask), p=weights / weights.sum())))
-            over = game.outcome(after) != ONGOING
-            states[index] = game.initial_state() if over else after
-    stack = np.stack(list(positions.values()))
-    return stack[rng.permutation(len(stack))[:count]]

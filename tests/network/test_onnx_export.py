@@ -15,8 +15,9 @@ from alphazero.errors import ConfigError, RunError
 from alphazero.games import make_game
 from alphazero.network import onnx_export
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint
-from alphazero.network.inference.onnx_evaluator import OnnxEvaluator, open_session
-from alphazero.network.onnx_export import TOLERANCE, export_model, played_positions
+from alphazero.network.inference.device_check import fixed_positions
+from alphazero.network.inference.onnx_evaluator import open_session
+from alphazero.network.onnx_export import GAMES, TOLERANCE, export_model
 from alphazero.network.resnet import ResNet
 from alphazero.utils.files import sha256_of
 from alphazero.utils.shipped import shipped_players
@@ -30,7 +31,7 @@ def test_the_file_alone_says_what_it_computes_and_whose_it_is():
     import onnx
 
     checkpoint = load_checkpoint(TIC_TAC_TOE)
-    model = export_model(checkpoint, sha256_of(TIC_TAC_TOE), positions=50)
+    model = export_model(checkpoint, sha256_of(TIC_TAC_TOE), games=5)
     read = onnx.load_from_string(model.data)
     metadata = {entry.key: entry.value for entry in read.metadata_props}
     assert metadata["format"] == "alphazero-onnx"
@@ -59,28 +60,27 @@ def test_the_file_alone_says_what_it_computes_and_whose_it_is():
 
 
 def test_the_licence_of_a_player_of_one_s_own_is_left_open():
-    model = export_model(load_checkpoint(TIC_TAC_TOE), 64 * "0", positions=10)
+    model = export_model(load_checkpoint(TIC_TAC_TOE), 64 * "0", games=1)
     assert model.metadata["license"] == "unspecified"
 
 
 def test_the_reported_difference_is_the_one_from_torch():
     checkpoint = load_checkpoint(TIC_TAC_TOE)
-    exported = export_model(checkpoint, "", positions=300)
-    evaluator, game = OnnxEvaluator(checkpoint.network()), make_game("tic_tac_toe")
-    observations = played_positions(evaluator, game, 300)
+    exported = export_model(checkpoint, "")
+    observations = fixed_positions(make_game("tic_tac_toe"), GAMES)
     with torch.no_grad():
         exact = [output.numpy() for output in checkpoint.network()(torch.from_numpy(observations))]
     received: Any = open_session(exported.data).run(None, {"observations": observations})
     largest = [np.abs(one - other).max() for one, other in zip(received, exact, strict=True)]
     np.testing.assert_allclose(exported.comparison[1:3], largest, rtol=1e-3, atol=2e-5)
-    assert (exported.comparison.positions, len(observations)) == (300, 300)
+    assert exported.comparison.positions == len(observations) > 200
     assert f"{exported.comparison.logit_error:.2g} in a policy logit" in exported.describe()
 
 
 def test_a_model_that_differs_too_much_is_refused(monkeypatch):
     monkeypatch.setattr(onnx_export, "TOLERANCE", 0.0)
-    with pytest.raises(RunError, match="the model was not written: on 60 positions"):
-        export_model(load_checkpoint(TIC_TAC_TOE), "", positions=60)
+    with pytest.raises(RunError, match=r"the model was not written: on \d+ positions"):
+        export_model(load_checkpoint(TIC_TAC_TOE), "", games=5)
 
 
 def test_a_game_with_few_positions_is_compared_on_those_it_has():
@@ -91,23 +91,12 @@ def test_a_game_with_few_positions_is_compared_on_those_it_has():
     assert 1 <= export_model(checkpoint, "").comparison.positions <= 5
 
 
-def test_the_positions_are_distinct_from_play_and_always_the_same():
-    evaluator = OnnxEvaluator(load_checkpoint(TIC_TAC_TOE).network())
-    game = make_game("tic_tac_toe")
-    positions = played_positions(evaluator, game, 200)
-    assert len(np.unique(positions, axis=0)) == len(positions) == 200
-    np.testing.assert_array_equal(positions, played_positions(evaluator, game, 200))
-    stones = positions[:, :2].sum(axis=(1, 2, 3))
-    assert stones.min() <= 2
-    assert stones.max() >= 7
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("path", shipped_players().values(), ids=lambda path: Path(path).stem)
-def test_shipped_players_agree_with_torch_on_a_thousand_positions(path: Path):
+def test_shipped_players_agree_with_torch_in_random_games(path: Path):
     model = export_model(load_checkpoint(path), sha256_of(path))
     print(f"{path.stem}, {len(model.data):,} bytes: {model.comparison}")
-    assert model.comparison.positions == 1000
+    assert model.comparison.positions >= 20
     assert max(model.comparison[1:]) < TOLERANCE / 10
 
 

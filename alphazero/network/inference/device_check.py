@@ -91,16 +91,22 @@ def compare(
     return DeviceCheck(errors, TOLERANCES[evaluator.precision])
 
 
-def fixed_positions(game: Game) -> Float32Array:
-    """Return observations [B, C, H, W] spread over one random game, the same at every start."""
+def fixed_positions(game: Game, games: int = 1) -> Float32Array:
+    """Return observations [B, C, H, W] spread over random games, the same at every start.
+
+    They differ, and are at most `POSITIONS` of each game.
+    """
     rng = np.random.default_rng(_SEED)
-    state = game.initial_state()
-    positions: list[Float32Array] = []
-    while len(positions) < _PLIES and game.outcome(state) == ONGOING:
-        positions.append(game.observe(state))
-        state = game.play(state, int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
-    plies = np.linspace(0, len(positions) - 1, POSITIONS).astype(int)
-    return np.stack([positions[ply] for ply in np.unique(plies)])
+    chosen: dict[bytes, Float32Array] = {}
+    for _ in range(games):
+        state = game.initial_state()
+        positions: list[Float32Array] = []
+        while len(positions) < _PLIES and game.outcome(state) == ONGOING:
+            positions.append(game.observe(state))
+            state = game.play(state, int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
+        for ply in np.linspace(0, len(positions) - 1, POSITIONS).astype(int).tolist():
+            chosen[positions[ply].tobytes()] = positions[ply]
+    return np.stack(list(chosen.values()))
 
 
 @functools.cache
