@@ -117,7 +117,7 @@ def test_a_copy_plays_on_by_itself():
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
-        (("chess",), GameError, "unknown game 'chess'"),
+        (("shogi",), GameError, "unknown game 'shogi'"),
         (("nim:heap=0",), GameError, "heap must be"),
         (("nim", "rgb_array"), AlphaZeroError, "render_mode must be None or one of ansi, human"),
     ],

@@ -114,7 +114,7 @@ def changed(**changes: Any) -> Callable[[dict[str, Any]], object]:
     ("change", "message"),
     [
         (changed(format="other"), "its format is not alphazero-game"),
-        (changed(game="chess"), "unknown game 'chess'"),
+        (changed(game="shogi"), "unknown game 'shogi'"),
         (changed(game=["tic_tac_toe"]), "game: expected str"),
         (changed(game="mnk:rows=999999"), "rows"),
         (changed(moves=["a1", "a1"]), "move 2: "),

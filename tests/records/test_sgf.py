@@ -292,7 +292,7 @@ def loaded(text: str | bytes) -> tuple[PlayedGame, list[str]]:
         ("(;GM[go]SZ[5];B[aa])", "A5", "the game 'go' (GM) is read as Go"),
         ("(;AZ[hex]SZ[5];B[aa])", "A5", "AZ[hex] is left out: it contradicts GM[1]"),
         ("(;AZ[nim]SZ[5];B[aa])", "A5", "AZ is left out: SGF is possible for"),
-        ("(;AZ[chess]SZ[5];B[aa])", "A5", "AZ is left out: unknown game 'chess'"),
+        ("(;AZ[shogi]SZ[5];B[aa])", "A5", "AZ is left out: unknown game 'shogi'"),
         # moves
         ("(;SZ[5];B[aa];W[ff];B[bb])", "A5", "left out: 'ff' is no point on a board of 5 x 5"),
         ("(;GM[11]SZ[5];B[f1])", "", "'f1' is no point on a board of 5 x 5, whose last"),
