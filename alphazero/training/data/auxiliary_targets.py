@@ -7,23 +7,19 @@ Letters: P positions (one per move), N games, B batch, T horizons.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
 from alphazero.games.compiled_rules import Rules, RulesType
-from alphazero.games.game import Game, Mask, State, Symmetries, value_of, value_signs
+from alphazero.games.game import Game, Mask, State, value_of
 from alphazero.network.heads import HORIZON_SHARES
 from alphazero.training.data.batch import Target
 from alphazero.training.data.game_shard import RESIGNED, GameBatch, initial_states
 from alphazero.utils.arrays import BoolArray, Float32Array, Float64Array, Int8Array, Int64Array
 from alphazero.utils.jit import kernel
-
-Concatenate = Callable[[str, type[np.generic], Sequence[npt.NDArray[Any]]], npt.NDArray[Any]]
-"""Concatenates arrays into the reused buffer of a name."""
 
 
 def target_shapes(
@@ -54,8 +50,10 @@ class GameEnds(NamedTuple):
     """[N] whether the game was played to its end, not resigned"""
 
     @classmethod
-    def of(cls, game: Game, games: GameBatch) -> "GameEnds":
-        """Replay finished games to their ends."""
+    def of(cls, game: Game, games: GameBatch, heads: Sequence[str]) -> "GameEnds | None":
+        """Replay finished games to their ends, if the targets of `heads` need them."""
+        if {"ownership", "margin"}.isdisjoint(heads):
+            return None
         _, height, width = game.observation_shape
         ends = cls(
             np.zeros((len(games.lengths), height * width), np.int8),
@@ -150,97 +148,48 @@ def _average_later_values(
         begin += lengths[game]
 
 
-class GameTargets(NamedTuple):
-    """What the targets of some games are made from; None for absent heads."""
+class TargetSource(NamedTuple):
+    """What the targets of the positions of a window are made from; None for absent heads."""
 
+    games: Int64Array
+    """[P] number of each position's game"""
     ends: GameEnds | None
     """for `ownership` and `margin`"""
     short_term: Float32Array | None
     """[P, T] for `short_term_value`"""
 
     @classmethod
-    def of(cls, game: Game, games: GameBatch, heads: Sequence[str]) -> "GameTargets":
-        """Replay finished games for the targets of `heads`."""
-        needs_ends = not {"ownership", "margin"}.isdisjoint(heads)
+    def of(
+        cls, game: Game, games: GameBatch, ends: Sequence[GameEnds], heads: Sequence[str]
+    ) -> "TargetSource":
+        """Return the source for `heads` of finished games, whose `ends` come in parts."""
         return cls(
-            GameEnds.of(game, games) if needs_ends else None,
+            np.repeat(np.arange(len(games.lengths)), games.lengths),
+            GameEnds(*map(np.concatenate, zip(*ends, strict=True))) if ends else None,
             short_term_values(game, games) if "short_term_value" in heads else None,
         )
 
-    def arrays(self) -> list[npt.NDArray[Any]]:
-        return [*(self.ends or ()), *(() if self.short_term is None else (self.short_term,))]
-
-
-class TargetSource(NamedTuple):
-    """What the targets of the positions of a window are made from; None for absent heads."""
-
-    plies: Int64Array
-    """[P] moves before each position"""
-    games: Int64Array
-    """[P] number of its game"""
-    ends: GameEnds | None
-    short_term: Float32Array | None
-    """[P, T]"""
-
-    @classmethod
-    def join(
-        cls, parts: Sequence[GameTargets], lengths: Int64Array, concatenate: Concatenate
-    ) -> "TargetSource":
-        """Join the targets of all games, which have `lengths` [N]."""
-        ends = [part.ends for part in parts if part.ends is not None]
-        values = [part.short_term for part in parts if part.short_term is not None]
-        begins = np.cumsum(lengths) - lengths
-        return cls(
-            np.arange(lengths.sum()) - np.repeat(begins, lengths),
-            np.repeat(np.arange(len(lengths)), lengths),
-            GameEnds(
-                concatenate("owners", np.int8, [end.owners for end in ends]),
-                concatenate("margins", np.float32, [end.margins for end in ends]),
-                concatenate("reached", np.bool_, [end.reached for end in ends]),
-            )
-            if ends
-            else None,
-            concatenate("short_term", np.float32, values) if values else None,
-        )
-
     def targets(
-        self,
-        heads: Sequence[str],
-        positions: Int64Array,
-        symmetries: Symmetries,
-        chosen: Int64Array,
+        self, heads: Sequence[str], positions: Int64Array, signs: Int64Array, images: Int64Array
     ) -> dict[str, Target]:
-        """Return the targets of `positions` [B], each under its `chosen` symmetry [B]."""
-        readers = {
-            "ownership": self._ownership,
-            "margin": self._margin,
-            "short_term_value": self._short_term_value,
-        }
-        targets = {head: readers[head](positions) for head in heads}
-        if "ownership" in targets:
-            owners, weights = targets["ownership"]
-            moved = np.empty_like(owners)
-            np.put_along_axis(moved, symmetries.cells[chosen], owners, 1)
-            targets["ownership"] = Target(moved, weights)
+        """Return the targets of `positions` [B] for their players to move.
+
+        `signs` [B] convert from player 0's view; `images` [B, H * W] are where the symmetry of each
+        position moves the cells.
+        """
+        targets = {}
+        for head in heads:
+            if head == "short_term_value":
+                assert self.short_term is not None
+                values, weights = self.short_term[positions], np.ones(len(positions), np.float32)
+            else:
+                assert self.ends is not None
+                games = self.games[positions]
+                values = self.ends.margins[games]
+                weights = self.ends.reached[games].astype(np.float32)
+                if head == "ownership":
+                    values = np.empty(images.shape, np.float32)
+                    np.put_along_axis(values, images, self.ends.owners[games], 1)
+            views = signs.reshape(-1, *[1] * (values.ndim - 1))
+            targets[head] = Target((values * views).astype(np.float32), weights)
         return targets
-
-    def _signs(self, positions: Int64Array) -> Float32Array:
-        """Return the factor [B] from player 0's view to that of the player to move."""
-        return value_signs(self.plies[positions]).astype(np.float32)
-
-    def _ownership(self, positions: Int64Array) -> Target:
-        assert self.ends is not None
-        games = self.games[positions]
-        owners = self.ends.owners[games] * self._signs(positions)[:, None]
-        return Target(owners, self.ends.reached[games].astype(np.float32))
-
-    def _margin(self, positions: Int64Array) -> Target:
-        assert self.ends is not None
-        games = self.games[positions]
-        margins = self.ends.margins[games] * self._signs(positions)
-        return Target(margins, self.ends.reached[games].astype(np.float32))
-
-    def _short_term_value(self, positions: Int64Array) -> Target:
-        assert self.short_term is not None
-        values = self.short_term[positions] * self._signs(positions)[:, None]
-        return Target(values, np.ones(len(positions), np.float32))

@@ -24,7 +24,7 @@ from alphazero.utils.arrays import Float32Array, Float64Array, Int32Array, Int64
 from alphazero.utils.jit import kernel
 
 if TYPE_CHECKING:
-    from alphazero.training.data.auxiliary_targets import GameTargets
+    from alphazero.training.data.auxiliary_targets import GameEnds, TargetSource
 
 
 @kernel(
@@ -100,12 +100,10 @@ class _Shard:
     iteration: int
     games: GameBatch
     """in the joined arrays"""
-    results: Float64Array
-    """[P] value targets, for player 0"""
-    trainable: Int64Array
-    """Indices in `games` of the fully searched positions, which are trained on."""
-    auxiliary: "GameTargets | None"
-    """for auxiliary heads"""
+    trainable: int
+    """fully searched positions, which are trained on"""
+    ends: "GameEnds | None"
+    """for auxiliary heads that need them"""
 
 
 class ReplayBuffer:
@@ -121,6 +119,7 @@ class ReplayBuffer:
         self._shards: list[_Shard] = []
         self._arrays: dict[str, npt.NDArray[Any]] = {}
         """The arrays of all shards, one after the other, by name; with room for more."""
+        self._target_source: TargetSource | None = None
         self._symmetries = game.symmetries()
         self._join()
 
@@ -139,19 +138,15 @@ class ReplayBuffer:
         """Number of the newest positions that batches are drawn from."""
         size = int(self.settings.window_fraction * self.total_positions)
         bounded = max(self.settings.window_minimum, min(size, self.settings.window_maximum))
-        return min(bounded, sum(len(shard.trainable) for shard in self._shards))
+        return min(bounded, sum(shard.trainable for shard in self._shards))
 
     @property
     def nbytes(self) -> int:
         """Memory in bytes of the games and their targets."""
-        parts = [*self._arrays.values(), self._starts, self._firsts, self._first_states]
-        parts += [self._iterations, self._trainable, self._first_shares]
-        if self.auxiliary:
-            parts += [self._target_source.plies, self._target_source.games]
-        for shard in self._shards:
-            parts += [shard.results, shard.trainable]
-            parts += shard.auxiliary.arrays() if shard.auxiliary else []
-        return sum(part.nbytes for part in parts)
+        parts = [*vars(self).values(), *self._arrays.values()]
+        if self._target_source:
+            parts += [*self._target_source, *(self._target_source.ends or ())]
+        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
 
     def add(self, iteration: int, games: GameBatch, total_positions: int | None = None) -> None:
         """Append an iteration's games; drop the oldest shards that are outside the window.
@@ -165,12 +160,12 @@ class ReplayBuffer:
         if (games.outcomes == ONGOING).any():
             raise RunError(f"the games of iteration {iteration} include one that is not finished")
         self._shards.append(self._shard(iteration, games))
-        self.total_positions += len(self._shards[-1].trainable)
+        self.total_positions += self._shards[-1].trainable
         if total_positions is not None:
             self.total_positions = total_positions
-        kept = sum(len(shard.trainable) for shard in self._shards)
-        while len(self._shards) > 1 and kept - len(self._shards[0].trainable) >= self.window:
-            kept -= len(self._shards.pop(0).trainable)
+        kept = sum(shard.trainable for shard in self._shards)
+        while len(self._shards) > 1 and kept - self._shards[0].trainable >= self.window:
+            kept -= self._shards.pop(0).trainable
         self._join()
 
     def sample(
@@ -208,17 +203,16 @@ class ReplayBuffer:
         shares = np.arange(len(rows)) + begins[rows]
         actions = self._symmetries.actions[symmetries[rows], self._games.policy_actions[shares]]
         policies[rows, actions] = self._games.policy_shares[shares]
-        outcomes = value_signs(positions - self._starts[positions]) * self.value_targets[positions]
+        signs = value_signs(positions - self._starts[positions])
+        outcomes = signs * self.value_targets[positions]
         values = (1 - search_value_weight) * outcomes
         values += search_value_weight * self._games.values[positions].astype(np.float64)
         batch = Batch(observations, policies, values.astype(np.float32))
         if not self.auxiliary:
             return batch
-        return batch._replace(
-            auxiliary=self._target_source.targets(
-                self.auxiliary, positions, self._symmetries, symmetries
-            )
-        )
+        source, images = self._target_source, self._symmetries.cells[symmetries]
+        assert source is not None
+        return batch._replace(auxiliary=source.targets(self.auxiliary, positions, signs, images))
 
     def mean_age(self, iteration: int) -> float:
         """Return the mean age of the window's positions at `iteration`, in iterations."""
@@ -232,67 +226,49 @@ class ReplayBuffer:
         return self._trainable[len(self._trainable) - self.window :]
 
     def _shard(self, iteration: int, games: GameBatch) -> _Shard:
-        auxiliary = None
+        ends = None
         if self.auxiliary:
-            from alphazero.training.data.auxiliary_targets import GameTargets
+            from alphazero.training.data.auxiliary_targets import GameEnds
 
-            auxiliary = GameTargets.of(self.game, games, self.auxiliary)
-        return _Shard(
-            iteration,
-            games,
-            value_targets(games, self.settings.deblunder_threshold),
-            np.flatnonzero(games.policy_counts),
-            auxiliary,
-        )
+            ends = GameEnds.of(self.game, games, self.auxiliary)
+        return _Shard(iteration, games, int(np.count_nonzero(games.policy_counts)), ends)
 
     def _join(self) -> None:
         shards = self._shards or [self._shard(0, GameBatch.of(self.game, []))]
-        ends: list[Int64Array] = []
-        joined: list[Any] = []
-        for name, column in zip(
-            GameBatch._fields, zip(*(shard.games for shard in shards), strict=True), strict=True
-        ):
-            joined.append(self._joined(name, column[0].dtype.type, column))
-            ends.append(np.cumsum([0, *map(len, column)]))
-        self._games = GameBatch(*joined)
-        for index, shard in enumerate(shards):
-            shard.games = GameBatch(
-                *(
-                    array[end[index] : end[index + 1]]
-                    for array, end in zip(joined, ends, strict=True)
-                )
-            )
-        sizes = np.diff(ends[0])
-        lengths = self._games.lengths.astype(np.int64)
-        self._first_shares = np.cumsum(self._games.policy_counts) - self._games.policy_counts
-        self.value_targets = self._joined(
-            "results", np.float64, [shard.results for shard in shards]
-        )
+        columns = zip(*(shard.games for shard in shards), strict=True)
+        joined, parts = zip(*map(self._joined, GameBatch._fields, columns), strict=True)
+        self._games = games = GameBatch(*joined)
+        for shard, part in zip(shards, zip(*parts, strict=True), strict=True):
+            shard.games = GameBatch(*part)
+        lengths = games.lengths.astype(np.int64)
+        self.value_targets = value_targets(games, self.settings.deblunder_threshold)
+        self._first_shares = np.cumsum(games.policy_counts) - games.policy_counts
         self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-        self._first_states, indices = initial_states(self.game, self._games.options)
+        self._first_states, indices = initial_states(self.game, games.options)
         self._firsts = np.repeat(indices, lengths)
+        sizes = [len(shard.games.actions) for shard in shards]
         self._iterations = np.repeat([float(shard.iteration) for shard in shards], sizes)
-        begins = np.cumsum(sizes) - sizes
-        self._trainable: Int64Array = np.concatenate(
-            [shard.trainable + begin for shard, begin in zip(shards, begins, strict=True)]
-        )
+        self._trainable: Int64Array = np.flatnonzero(games.policy_counts)
         if self.auxiliary:
             from alphazero.training.data.auxiliary_targets import TargetSource
 
-            targets = [shard.auxiliary for shard in shards if shard.auxiliary is not None]
-            self._target_source = TargetSource.join(targets, lengths, self._joined)
+            ends = [shard.ends for shard in shards if shard.ends is not None]
+            self._target_source = TargetSource.of(self.game, games, ends, self.auxiliary)
 
     def _joined(
-        self, name: str, kind: type[np.generic], parts: Sequence[npt.NDArray[Any]]
-    ) -> npt.NDArray[Any]:
-        """Concatenate `parts` into the reused buffer `name`: allocating a new one is slow.
+        self, name: str, parts: Sequence[npt.NDArray[Any]]
+    ) -> tuple[npt.NDArray[Any], list[npt.NDArray[Any]]]:
+        """Concatenate `parts` into the reused buffer `name`; return it, and the parts in it.
 
-        Older parts may lie in it, in order, so that each only moves to the front.
+        Allocating a new one is slow. Older parts may lie in it, in order, so that each only moves
+        to the front.
         """
-        size, end = sum(map(len, parts)), 0
-        if name not in self._arrays or len(self._arrays[name]) < size:
-            self._arrays[name] = np.empty((size + size // 4, *parts[0].shape[1:]), kind)
-        for part in parts:
-            self._arrays[name][end : end + len(part)] = part
-            end += len(part)
-        return self._arrays[name][:size]
+        ends = np.cumsum([*map(len, parts)])
+        if name not in self._arrays or len(self._arrays[name]) < ends[-1]:
+            shape = ends[-1] + ends[-1] // 4, *parts[0].shape[1:]
+            self._arrays[name] = np.empty(shape, parts[0].dtype)
+        joined = self._arrays[name][: ends[-1]]
+        places = np.split(joined, ends[:-1])
+        for place, part in zip(places, parts, strict=True):
+            place[:] = part
+        return joined, places

@@ -171,7 +171,7 @@ MUTATIONS = (
     ),
     Mutation(
         "training/data/replay_buffer.py",
-        "value_signs(positions - self._starts[positions]) * self.value_targets[positions]",
+        "signs * self.value_targets[positions]",
         "self.value_targets[positions]",
         "values are learned for player 0",
         "training/data/test_replay_buffer.py::test_the_value_is_the_outcome_for_the_player_to_move",
