@@ -139,3 +139,22 @@ def test_no_weight_knows_the_size_of_the_board(name: str):
     ]
     assert shapes[0] == shapes[1]
     assert ("policy_output.others.weight" in shapes[0]) == (name in ("go", "othello"))
+
+
+def test_an_index_of_the_actions_picks_their_places_in_the_planes():
+    index = np.random.default_rng(5).permutation(3 * 30)[:41].astype(np.int64)
+    laid_out = ResNet((2, 5, 6), 41, SETTINGS, 4, 3, index)
+    planes = ResNet((2, 5, 6), 90, SETTINGS, 4, 3)
+    assert laid_out.state_dict().keys() == planes.state_dict().keys()  # no weight of its own
+    observations = torch.randn((7, 2, 5, 6), generator=torch.Generator().manual_seed(1))
+    logits, values = laid_out.eval()(observations)
+    every, same = planes.eval()(observations)
+    assert torch.equal(logits, every[:, torch.from_numpy(index)])
+    assert torch.equal(values, same)
+
+
+def test_a_game_of_pieces_has_an_action_for_each_logit():
+    game = make_game("gardner")
+    network = ResNet.of(game, network_config(blocks=1, filters=16, heads="convolutional"))
+    logits, _ = network(torch.from_numpy(game.observe(game.initial_state()))[None])
+    assert logits.shape == (1, 455)

@@ -1,0 +1,123 @@
+"""Games whose pieces move: what the contract requires of them, and positions as text."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from alphazero.errors import GameError
+from alphazero.games.breakthrough import Breakthrough
+from alphazero.games.chess.game import Chess
+from alphazero.games.contract.check import check_game
+from alphazero.games.contract.random_games import SHORT
+from alphazero.games.game import PLY, Game, to_play
+from alphazero.games.registry import read_game
+
+SMALL = "breakthrough:rows=5,columns=4"
+GAMES = [Breakthrough(5, 4), Breakthrough(), *(Chess(size) for size in (5, 6, 8))]
+every_game = pytest.mark.parametrize("game", GAMES, ids=str)
+
+
+def positions(game: Game, seed: int = 3, most: int = 60):
+    dice, state, seen = np.random.default_rng(seed), game.initial_state(), []
+    while len(seen) < most and (legal := np.flatnonzero(game.legal_action_mask(state))).size:
+        seen.append(state)
+        state = game.play(state, int(dice.choice(legal)))
+    return [*seen, state]
+
+
+@dataclasses.dataclass(frozen=True)
+class SeenByWhite(Breakthrough):
+    is_turned = False
+
+
+@dataclasses.dataclass(frozen=True)
+class OfTheOtherSide(Breakthrough):
+    def pieces(self, state):
+        return -super().pieces(state)
+
+
+@dataclasses.dataclass(frozen=True)
+class FromTheTarget(Breakthrough):
+    def action_source(self, state, action):
+        return self.action_cell(state, action)
+
+
+@dataclasses.dataclass(frozen=True)
+class TwoInOnePlace(Chess):
+    @property
+    def policy_index(self):
+        index = super().policy_index
+        index[7] = index[8]
+        return index
+
+
+@dataclasses.dataclass(frozen=True)
+class BeyondThePlanes(Chess):
+    @property
+    def policy_index(self):
+        return super().policy_index + 1 + self.policy_planes * self.size * self.size // 2
+
+
+@pytest.mark.parametrize(
+    ("game", "requirement", "words"),
+    [
+        (SeenByWhite(5, 4), "observes_for_the_player_to_move", "first 2 planes are not `pieces`"),
+        (OfTheOtherSide(5, 4), "observes_for_the_player_to_move", "first 2 planes"),
+        (FromTheTarget(5, 4), "moves_stones_as_its_actions_say", "takes no stone of its player"),
+        (TwoInOnePlace(5), "lays_its_actions_on_cells", "does not have 455 places"),
+        (BeyondThePlanes(5), "lays_its_actions_on_cells", "from 0 to 1224 in 49 planes"),
+    ],
+    ids=lambda item: type(item).__name__,
+)
+def test_the_check_names_what_is_wrong_about_pieces(game, requirement, words):
+    faults = {fault.requirement: str(fault) for fault in check_game(game, SHORT).faults}
+    assert words in faults[requirement]
+
+
+@every_game
+def test_a_position_is_read_from_its_fen_and_from_its_drawing(game: Game):
+    for state in positions(game):
+        fen, read = game.write_fen(state), game.parse(game.render(state))
+        assert game.write_fen(read) == game.write_fen(game.parse(fen)) == fen
+        assert to_play(read) == to_play(state)
+        assert read[PLY] == state[PLY]
+
+
+@every_game
+def test_every_move_is_read_as_uci_writes_it(game: Game):
+    for state in positions(game)[:-1]:
+        names = {
+            game.move_name(state, action): action
+            for action in np.flatnonzero(game.legal_action_mask(state)).tolist()
+        }
+        assert len(names) == game.legal_action_mask(state).sum()
+        assert all(game.parse_action(state, name) == action for name, action in names.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "fen", "words"),
+    [
+        (SMALL, "pppp/pppp/4/PPPP w", "4 rows; expected 5"),
+        (
+            "breakthrough:rows=5,columns=4",
+            "pppp/pppp/5/PPPP/PPPP w",
+            "row 3 of the FEN has 5 cells",
+        ),
+        (SMALL, "pppp/ppnp/4/PPPP/PPPP w", "row 4 of the FEN has 'n'"),
+        (
+            "breakthrough:rows=5,columns=4",
+            "pppp/pppp/4/PPPP/PPPP x",
+            "'x' to move; expected w or b",
+        ),
+        (SMALL, "P3/pppp/4/4/4 w", "no game leads to this position"),
+        (SMALL, "", "is no FEN"),
+        ("chess", "8/8/8/8/8/8/8/K6k w - - 0 one", "ends with 'one'; expected the number"),
+    ],
+)
+def test_a_wrong_fen_is_explained(name, fen, words):
+    game = read_game(name)
+        name, **{k: int(v) for k, v in (o.split("=") for o in options.split(",") if o)}
+    )
+    with pytest.raises(GameError, match=words):
+        game.parse(fen)
