@@ -117,7 +117,5 @@ def test_every_move_is_read_as_uci_writes_it(game: Game):
 )
 def test_a_wrong_fen_is_explained(name, fen, words):
     game = read_game(name)
-        name, **{k: int(v) for k, v in (o.split("=") for o in options.split(",") if o)}
-    )
     with pytest.raises(GameError, match=words):
         game.parse(fen)
