@@ -100,13 +100,13 @@ def test_every_move_is_read_as_uci_writes_it(game: Game):
     [
         (SMALL, "pppp/pppp/4/PPPP w", "4 rows; expected 5"),
         (
-            "breakthrough:rows=5,columns=4",
+            SMALL,
             "pppp/pppp/5/PPPP/PPPP w",
             "row 3 of the FEN has 5 cells",
         ),
         (SMALL, "pppp/ppnp/4/PPPP/PPPP w", "row 4 of the FEN has 'n'"),
         (
-            "breakthrough:rows=5,columns=4",
+            SMALL,
             "pppp/pppp/4/PPPP/PPPP x",
             "'x' to move; expected w or b",
         ),
