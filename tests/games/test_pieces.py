@@ -99,17 +99,9 @@ def test_every_move_is_read_as_uci_writes_it(game: Game):
     ("name", "fen", "words"),
     [
         (SMALL, "pppp/pppp/4/PPPP w", "4 rows; expected 5"),
-        (
-            SMALL,
-            "pppp/pppp/5/PPPP/PPPP w",
-            "row 3 of the FEN has 5 cells",
-        ),
+        (SMALL, "pppp/pppp/5/PPPP/PPPP w", "row 3 of the FEN has 5 cells"),
         (SMALL, "pppp/ppnp/4/PPPP/PPPP w", "row 4 of the FEN has 'n'"),
-        (
-            SMALL,
-            "pppp/pppp/4/PPPP/PPPP x",
-            "'x' to move; expected w or b",
-        ),
+        (SMALL, "pppp/pppp/4/PPPP/PPPP x", "'x' to move; expected w or b"),
         (SMALL, "P3/pppp/4/4/4 w", "no game leads to this position"),
         (SMALL, "", "is no FEN"),
         ("chess", "8/8/8/8/8/8/8/K6k w - - 0 one", "ends with 'one'; expected the number"),
