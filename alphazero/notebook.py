@@ -30,8 +30,8 @@ class Position:
         """
         self.game = read_game(game) if isinstance(game, str) else game
         self.state = self.game.initial_state()
-        self.last_cell: int | None = None
-        """the cell where pictures mark the last move"""
+        self.last_cells: tuple[int, ...] = ()
+        """the cells of the last move, which pictures mark"""
         self.search_result: SearchResult | None = None
         for name in self.game.split_moves(line):
             self._make(name)
@@ -66,7 +66,7 @@ class Position:
 
     def _make(self, name: str) -> None:
         action = self.game.parse_action(self.state, name)
-        self.last_cell = self.game.action_cell(self.state, action)
+        self.last_cells = self.game.move_cells(self.state, action)
         self.state = self.game.play(self.state, action)
 
     def __repr__(self) -> str:
@@ -76,7 +76,7 @@ class Position:
         title, result = position_title(self.game, self.state), self.search_result
         if result is None:
             canvas, board = Canvas(), BoardDrawing(self.game, MARGIN, MARGIN)
-            board.draw(canvas, self.state, self.last_cell)
+            board.draw(canvas, self.state, self.last_cells)
             return canvas.svg(title, DARK)
         total, action, margin = result.simulations, result.action, result.end.margin
         assert action is not None, "a search that has ended chose a move"
@@ -95,7 +95,7 @@ class Position:
             title=title,
             policies=policies,
             values=values,
-            last_cell=self.last_cell,
+            last_cells=self.last_cells,
             played=action,
             played_as=f"best move: {self.game.action_name(self.state, action)}",
             notes=notes,

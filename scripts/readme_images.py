@@ -266,7 +266,7 @@ def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
         title=f"{position_title(position.game, position.state)}, as networks see it",
         policies=policies,
         values=values,
-        last_cell=position.last_cell,
+        last_cells=position.last_cells,
     )
 
 

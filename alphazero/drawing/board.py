@@ -17,7 +17,17 @@ from typing import Any
 import numpy as np
 
 from alphazero.drawing.canvas import Box, Canvas, Paint, Point
-from alphazero.drawing.palette import EDGE, LABEL, LETTER, LETTERS, palette_of
+from alphazero.drawing.palette import (
+    DARK_EDGE,
+    EDGE,
+    LABEL,
+    LETTER,
+    LETTERS,
+    LIGHT_EDGE,
+    palette_of,
+)
+from alphazero.drawing.pieces import EDGE_WIDTH as PIECE_EDGE
+from alphazero.drawing.pieces import SIZE, shapes_of
 from alphazero.games.game import ONGOING, PLY, BoardStyle, Game, State, to_play
 from alphazero.games.grid import VERTEX_LETTERS
 from alphazero.games.pieces import PieceGame
@@ -48,6 +58,8 @@ PADDING = {
 """Distance from the outer cells to the field's edge, in cells."""
 LABELS = 0.62
 """Width of the labels beside the field, in cells."""
+LAST_MOVE = Paint((255, 213, 74), "board-last", 0.55)
+"""The tint of the cells that the last move left and reached."""
 CHIPS = 15
 """Chips per line of a heap, unless there are very many."""
 ROW = math.sqrt(3) / 2
@@ -69,24 +81,24 @@ class Labels:
 
 
 @functools.lru_cache(maxsize=64)
-def field_svg(game: Game) -> str:
+def field_svg(game: Game, turned: bool = False) -> str:
     """Return a board without stones as an SVG element that fills its container.
 
     A page may choose the colours by CSS custom properties: --board-field, --board-line,
     --board-first and --board-second (the stones), --board-edge (of stones), --board-ink (labels),
     --board-mark (ring and frame). The field, lines and holes of boards that are not of wood are
-    named after their material: --felt-field.
+    named after their material, those of chequered boards --chequered-field.
     """
-    board = geometry_of(game)
+    board = geometry_of(game, turned)
     canvas = Canvas((board.width, board.height))
     board.draw_field(canvas)
     return canvas.svg(position_title(game, game.initial_state()))
 
 
 @functools.lru_cache(maxsize=64)
-def geometry_of(game: Game) -> "BoardDrawing":
+def geometry_of(game: Game, turned: bool = False) -> "BoardDrawing":
     """Return the board that `field_svg` draws, for the positions of its cells."""
-    return BoardDrawing(game)
+    return BoardDrawing(game, turned=turned)
 
 
 def position_title(game: Game, state: State) -> str:
@@ -100,9 +112,17 @@ def position_title(game: Game, state: State) -> str:
 
 
 class BoardDrawing:
-    """A board at a place in a picture."""
+    """A board at a place in a picture; `turned` by half a turn, as the second side sees it."""
 
-    def __init__(self, game: Game, left: float = 0, top: float = 0, cell: float = CELL) -> None:
+    def __init__(
+        self,
+        game: Game,
+        left: float = 0,
+        top: float = 0,
+        cell: float = CELL,
+        *,
+        turned: bool = False,
+    ) -> None:
         self.game, self.board_style, self.cell = game, game.board_style, cell
         self.palette = palette_of(game)
         self.left, self.top = left, top
@@ -126,10 +146,14 @@ class BoardDrawing:
         """of a stone"""
         self.centres = tuple(self._centres())
         """the centre (x, y) of each cell, row by row"""
+        if turned:
+            self.centres = self.centres[::-1]
+        self.is_light = sum(self.palette.stones[0].colour) > sum(self.palette.stones[1].colour)
+        """whether the first player's stones are the lighter ones"""
 
-    def draw(self, canvas: Canvas, state: State, last_cell: int | None = None) -> None:
+    def draw(self, canvas: Canvas, state: State, last_cells: Sequence[int] = ()) -> None:
         self.draw_field(canvas)
-        self.draw_stones(canvas, state, last_cell)
+        self.draw_stones(canvas, state, last_cells)
 
     def draw_field(self, canvas: Canvas) -> None:
         canvas.reserve(self.left + self.width, self.top + self.height)
@@ -167,26 +191,45 @@ class BoardDrawing:
                 canvas.disc(x, y, self.radius, self.palette.field, None)
             canvas.disc(x, y, self.radius, paint, None)
 
-    def draw_stones(self, canvas: Canvas, state: State, last_cell: int | None = None) -> None:
-        """Draw the stones; a cell with both players' gets a chip."""
+    def draw_stones(self, canvas: Canvas, state: State, last_cells: Sequence[int] = ()) -> None:
+        """Draw the stones; a cell with both players' gets a chip.
+
+        The cell where a stone was put has a ring; the cells of a move of a piece, and of a piece
+        that is attacked, are tinted.
+        """
+        if len(last_cells) > 1:
+            for cell in last_cells:
+                self.tint(canvas, cell, LAST_MOVE)
+        for cell in self.game.attacked_cells(state):
+            self.tint(canvas, cell, self.palette.mark.with_opacity(0.6))
         pieces = self.game.pieces(state).ravel().tolist()
+        shapes = shapes_of(self.game)
         for cell in np.flatnonzero(pieces).tolist():
             (x, y), radius, second = self.centres[cell], self.radius, pieces[cell] < 0
+            shape = shapes[abs(pieces[cell]) - 1] if shapes else None
             if self.board_style is BoardStyle.PILE:
                 canvas.disc(x, y, radius, self.palette.line, EDGE)
-            elif self.palette.looks != LETTERS:
+            elif shape and shape.path:
+                edge = DARK_EDGE if second != self.is_light else LIGHT_EDGE
+                stone, scale = self.palette.stones[int(second)], self.cell / SIZE
+                canvas.path(x, y, shape.path, scale, stone, edge, PIECE_EDGE)
+            elif shape or self.palette.looks != LETTERS:
                 canvas.disc(x, y, radius, self.palette.stones[int(second)], EDGE)
+                if shape:
+                    ink = self.palette.stones[int(not second)]
+                    canvas.write(x, y, shape.letter, round(1.2 * radius), "mm", ink)
             elif second:
                 canvas.ring(x, y, 0.8 * radius, LETTER, 0.2 * radius)
             else:
                 for arm in (-0.68 * radius, 0.68 * radius):
                     low, high = y - 0.68 * radius, y + 0.68 * radius
                     canvas.line([(x - arm, low), (x + arm, high)], LETTER, 0.2 * radius)
-        if last_cell is not None:
+        if len(last_cells) == 1:
             # Inside a disc, around a letter.
             share = 1.15 if self.palette.looks == LETTERS else 0.5
             width = max(0.06 * self.cell, 1.5)
-            canvas.ring(*self.centres[last_cell], share * self.radius, self.palette.mark, width)
+            centre = self.centres[last_cells[0]]
+            canvas.ring(*centre, share * self.radius, self.palette.mark, width)
 
     def frame(self, canvas: Canvas, cell: int) -> None:
         x, y = self.centres[cell]
@@ -221,8 +264,7 @@ class BoardDrawing:
 
     def _draw_lines(self, canvas: Canvas, beyond: float) -> None:
         """Draw lines through the centres or, with `beyond` above 0, between squares."""
-        left, top = self.centres[0]
-        right, bottom = self.centres[-1]
+        (left, top), (right, bottom) = min(self.centres), max(self.centres)
         # The field has its own edge: no lines there.
         shift, inner = beyond * self.cell, int(beyond > 0)
         for row in range(self.rows - inner):
@@ -278,12 +320,9 @@ def labels_of(game: Game) -> Labels:
     _, rows, columns = game.observation_shape
     state, names = game.initial_state(), list[tuple[tuple[int, ...], str]]()
     for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
-        cell, source = game.action_cell(state, action), game.action_source(state, action)
-        if cell is not None:
-            cells = (cell,) if source is None else (source, cell)
-            moves = isinstance(game, PieceGame)
-            name = game.move_name(state, action) if moves else game.action_name(state, action)
-            names.append((cells, name))
+        if cells := game.move_cells(state, action):
+            write = game.move_name if isinstance(game, PieceGame) else game.action_name
+            names.append((cells, write(state, action)))
     for labels in _labellings(rows, columns):
         if names and all(_is_named(labels, cells, columns, name) for cells, name in names):
             return labels
@@ -296,11 +335,15 @@ def _is_named(labels: Labels, cells: tuple[int, ...], columns: int, name: str) -
     return name == words[0] if len(words) == 1 else name.startswith(words[0]) and words[1] in name
 
 
-def empty_board(game: Game) -> dict[str, Any]:
-    """Return an empty board as JSON for a page: its picture, its size and its cells, row by row."""
-    board, labels = geometry_of(game), cell_labels(game)
+def empty_board(game: Game, turned: bool = False) -> dict[str, Any]:
+    """Return an empty board as JSON for a page: its picture, its size, its cells, row by row.
+
+    `shapes` has the letter, the name and the path of each kind of piece.
+    """
+    board, labels = geometry_of(game, turned), cell_labels(game)
     return {
-        "field": field_svg(game),
+        "field": field_svg(game, turned),
+        "shapes": [shape._asdict() for shape in shapes_of(game)],
         "width": board.width,
         "height": board.height,
         "radius": board.radius,

@@ -100,6 +100,25 @@ class Canvas:
         """Fill the polygon of `points` (x, y); `edge` paints a thin edge."""
         self._add("polygon", points, {"points": _path(points)}, colour, edge)
 
+    def path(
+        self, x: float, y: float, path: str, scale: float, colour: Paint, edge: Paint, width: float
+    ) -> None:
+        """Fill an SVG path around (x, y) and draw its edge; `width` is in units of the path."""
+        place = " ".join(map(_number, (x, y)))
+        numbers: Numbers = {"d": path, "transform": f"translate({place}) scale({_number(scale)})"}
+        numbers |= {"stroke-linejoin": "round", "stroke-linecap": "round"}
+        self._add("path", [(x, y)], numbers, colour, edge, width)
+
+    def arrow(self, begin: Point, end: Point, colour: Paint, width: float) -> None:
+        """Draw an arrow whose head is three times as wide as its line."""
+        (x, y), length = end, math.dist(begin, end)
+        u, v = ((x - begin[0]) / length * width, (y - begin[1]) / length * width)
+        neck = x - 2.5 * u, y - 2.5 * v
+        side = 1.5 * v, -1.5 * u
+        head = [end, (neck[0] + side[0], neck[1] + side[1]), (neck[0] - side[0], neck[1] - side[1])]
+        self.line([begin, neck], colour, width)
+        self.polygon(head, colour, None)
+
     def line(self, points: Sequence[Point], colour: Paint, width: float = 1) -> None:
         self._add("polyline", points, {"points": _path(points)}, None, colour, width)
 

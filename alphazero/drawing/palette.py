@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from alphazero.drawing.canvas import Colour, Paint
-from alphazero.games.game import Game, Material
+from alphazero.games.game import BoardStyle, Game, Material
 
 EDGE: Final = Paint((72, 66, 58), "board-edge")
+LIGHT_EDGE: Final = Paint((243, 230, 204), "board-light-edge")
+DARK_EDGE: Final = Paint((58, 53, 44), "board-dark-edge")
+"""The edges of dark and of light pieces, which show on all cells."""
 LABEL: Final = Paint((110, 110, 110), "board-ink")
 MARK: Final = Paint((214, 51, 32), "board-mark")
 DARK_MARK: Final = Paint((24, 24, 26), "board-mark")
@@ -55,12 +58,16 @@ BOARDS: Final[dict[Material, tuple[Colour, Colour, Colour]]] = {
 }
 """Colours of the field, its lines and its holes."""
 
+CHEQUERED: Final = (235, 207, 159), (125, 95, 52), (192, 146, 87)
+"""Colours of light squares, of lines and of dark squares."""
+
 
 @functools.lru_cache(maxsize=64)
 def palette_of(game: Game) -> Palette:
     """Return a game's paints; boards of wood and those without a material share their names."""
-    colours = BOARDS[game.material]
+    colours = CHEQUERED if game.board_style is BoardStyle.CHEQUERED else BOARDS[game.material]
     name = "board" if game.material is Material.WOOD else game.material.name.lower()
+    name = "chequered" if colours is CHEQUERED else name
     field, line, hole = (
         Paint(colour, f"{name}-{part}")
         for colour, part in zip(colours, ("field", "line", "hole"), strict=True)
@@ -68,7 +75,7 @@ def palette_of(game: Game) -> Palette:
     looks = looks_of(game)
     first = Paint(COLOURS.get(looks[0], COLOURS["black"]), "board-first")
     second = Paint(COLOURS.get(looks[1], COLOURS["white"]), "board-second")
-    mark = MARK if looks in (("black", "white"), LETTERS) else DARK_MARK
+    mark = MARK if looks == LETTERS or {*looks} == {"black", "white"} else DARK_MARK
     return Palette(field, line, hole, (first, second), mark, looks)
 
 

@@ -1,6 +1,7 @@
 """A position as a picture: a board for each policy and a bar for each value, side by side.
 
-`action_cell` says where a move is marked; `action_name` names the moves without a cell.
+`action_cell` says where a move is marked, as an arrow from its `action_source` if it has one;
+`action_name` names the moves of arrows and those without a cell.
 
 Letters: A actions. Lengths are pixels, from the top left.
 """
@@ -10,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.drawing.board import BoardDrawing
+from alphazero.drawing.board import LAST_MOVE, BoardDrawing
 from alphazero.drawing.canvas import COLOURS, INK, LINE, MARGIN, Canvas, Colour, Paint
 from alphazero.drawing.palette import EDGE, LETTERS, Palette, palette_of
 from alphazero.games.game import ONGOING, BoardStyle, Game, State, to_play
@@ -33,6 +34,10 @@ DARK: dict[str, Colour] = {
     "board-field": (196, 174, 133),
     "board-line": (134, 111, 72),
     "board-edge": (165, 156, 144),
+    "board-light-edge": (215, 201, 173),
+    "chequered-field": (176, 148, 106),
+    "chequered-hole": (122, 92, 58),
+    "chequered-line": (84, 62, 36),
 }
 """The colours of an SVG picture in dark mode."""
 
@@ -43,8 +48,8 @@ VALUE_WIDTH, VALUE_HEIGHT = 190, 52
 LARGEST_BOARD = 340
 """A board's longer side, within the limits of a cell's size."""
 SMALLEST_CELL, LARGEST_CELL = 24, 56
-MAX_OFFBOARD_MOVES = 4
-"""Lines below a board, for moves without a cell."""
+MAX_NAMED_MOVES = 4
+"""Lines below a board, for moves without a cell or from one cell to another."""
 VISIBLE = 0.005
 """Smaller shares are dots: they would round to 0 %."""
 
@@ -64,7 +69,7 @@ def draw_position(
     title: str,
     policies: Mapping[str, Shares],
     values: Mapping[str, float],
-    last_cell: int | None = None,
+    last_cells: Sequence[int] = (),
     played: int | None = None,
     played_as: str = "played next",
     notes: Sequence[str] = (),
@@ -73,21 +78,23 @@ def draw_position(
 
     `policies` [A] by heading, 1 to `len(POLICY_COLOURS)`: shares that add up to 1 over the legal
     actions; others are ignored. `values` by name, in [-1, 1] for the player to move, in the colours
-    of the policies. `last_cell` gets a ring, the cell of action `played` a frame, which the legend
-    calls `played_as`. `notes` are lines below.
+    of the policies. A single one of `last_cells` gets a ring, two a tint; the cells of action
+    `played` a frame, which the legend calls `played_as`. `notes` are lines below.
     """
     player = to_play(state)
-    highlighted_cell = None if played is None else game.action_cell(state, played)
+    highlighted_cells = () if played is None else game.move_cells(state, played)
     canvas = Canvas()
     canvas.write(MARGIN, TITLE, title, 20, colour=TEXT)
     signs, mark = _legend(game, state), palette_of(game).mark
-    if last_cell is not None:
-        signs.append(("ring", mark, "last move"))
-    if highlighted_cell is not None:
-        signs.append(
-            ("frame" if game.board_style is BoardStyle.SQUARES else "circle", mark, played_as)
-        )
-    _draw_legend(canvas, [*signs, ("dot", DOT, "less than 0.5 %")])
+    if last_cells:
+        is_ring = len(last_cells) == 1
+        signs.append(("ring", mark, "last move") if is_ring else ("square", LAST_MOVE, "last move"))
+    if highlighted_cells:
+        squares = game.board_style in (BoardStyle.SQUARES, BoardStyle.CHEQUERED)
+        signs.append(("frame" if squares else "circle", mark, played_as))
+    if not game.piece_kinds:  # their moves are arrows
+        signs.append(("dot", DOT, "less than 0.5 %"))
+    _draw_legend(canvas, signs)
     bottom = float(TOP + VALUE_HEIGHT * len(values) + LINE)
     for index, (heading, shares) in enumerate(policies.items()):
         board, colour = board_at(game, index), POLICY_COLOURS[index]
@@ -95,12 +102,13 @@ def draw_position(
         canvas.write(board.left + 18, HEADING, heading, 15, colour=TEXT)
         board.draw_field(canvas)
         _draw_policy(canvas, board, state, shares, colour)
-        board.draw_stones(canvas, state, last_cell)
-        if highlighted_cell is not None:
-            board.frame(canvas, highlighted_cell)
-        offboard, below = _offboard_moves(game, state, shares), board.top + board.height + 8
-        canvas.write_lines(board.left, below, offboard, TEXT)
-        bottom = max(bottom, below + 2 + LINE * len(offboard))
+        board.draw_stones(canvas, state, last_cells)
+        _draw_arrows(canvas, board, state, shares, colour)
+        for cell in highlighted_cells:
+            board.frame(canvas, cell)
+        names, below = _named_moves(game, state, shares), board.top + board.height + 8
+        canvas.write_lines(board.left, below, names, TEXT)
+        bottom = max(bottom, below + 2 + LINE * len(names))
     left = board_at(game, len(policies)).left
     _draw_values(canvas, left, values, palette_of(game), player)
     canvas.write_lines(MARGIN, bottom, notes, TEXT)
@@ -110,11 +118,13 @@ def draw_position(
 def _draw_policy(
     canvas: Canvas, board: BoardDrawing, state: State, shares: Shares, colour: Paint
 ) -> None:
-    """Draw each legal move's share in percent and as a tint."""
+    """Draw each share of a legal move that puts a stone, in percent and as a tint."""
     game, cell_shares = board.game, dict[int, float]()
     for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
         cell = game.action_cell(state, action)
-        if cell is not None:  # several actions may share a cell
+        if (
+            cell is not None and game.action_source(state, action) is None
+        ):  # several actions may share a cell
             cell_shares[cell] = cell_shares.get(cell, 0.0) + float(shares[action])
     size = min(max(round(0.38 * board.cell), 11), 18)
     for cell, share in cell_shares.items():
@@ -124,6 +134,19 @@ def _draw_policy(
             canvas.write(*board.centres[cell], f"{100 * share:.0f}", size, "mm")
         else:
             canvas.disc(*board.centres[cell], max(1.5, 0.05 * board.cell), DOT, None)
+
+
+def _draw_arrows(
+    canvas: Canvas, board: BoardDrawing, state: State, shares: Shares, colour: Paint
+) -> None:
+    """Draw each legal move of a piece as an arrow, the stronger its share, the more opaque."""
+    legal = np.flatnonzero(board.game.legal_action_mask(state))
+    for action in legal[np.argsort(shares[legal])].tolist():
+        cells = board.game.move_cells(state, action)
+        if len(cells) == 2 and shares[action] >= VISIBLE:
+            source, target = (board.centres[cell] for cell in cells)
+            paint = colour.with_opacity(min(float(shares[action]), 1.0) ** 0.5)
+            canvas.arrow(source, target, paint, 0.12 * board.cell)
 
 
 def _draw_values(
@@ -165,6 +188,8 @@ def _draw_legend(canvas: Canvas, signs: Sequence[Sign]) -> None:
             canvas.ring(x + 8, y, 5 if sign == "ring" else 9, colour)
         elif sign in LETTERS:
             canvas.write(x + 8, y, sign.upper(), 17, "mm", TEXT)
+        elif sign == "square":
+            canvas.fill((x, y - 8, x + 16, y + 8), colour)
         elif sign == "disc":
             canvas.disc(x + 8, y, 8, colour, EDGE)
         else:
@@ -172,12 +197,12 @@ def _draw_legend(canvas: Canvas, signs: Sequence[Sign]) -> None:
         x += 22 + canvas.write(x + 22, LEGEND, text, 14, colour=TEXT) + 18
 
 
-def _offboard_moves(game: Game, state: State, shares: Shares) -> list[str]:
-    """Return the likeliest legal actions without a cell, with their shares."""
+def _named_moves(game: Game, state: State, shares: Shares) -> list[str]:
+    """Return the likeliest legal actions whose shares no cell shows, with their shares."""
     legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
-    actions = [action for action in legal if game.action_cell(state, action) is None]
+    actions = [action for action in legal if len(game.move_cells(state, action)) != 1]
     actions.sort(key=lambda action: -shares[action])
     return [
         f"{game.action_name(state, action)}: {100 * shares[action]:.0f}"
-        for action in actions[:MAX_OFFBOARD_MOVES]
+        for action in actions[:MAX_NAMED_MOVES]
     ]

@@ -254,6 +254,11 @@ class Game(ABC):
         """Return the cell of the stone that an action moves to its `action_cell`; None without."""
         return None
 
+    def move_cells(self, state: State, action: int) -> tuple[int, ...]:
+        """Return the cells that a legal action leaves and reaches, as far as it has them."""
+        cells = self.action_source(state, action), self.action_cell(state, action)
+        return tuple(cell for cell in cells if cell is not None)
+
     def attacked_cells(self, state: State) -> tuple[int, ...]:  # noqa: ARG002
         """Return the cells of pieces that must be defended at once, as a king in check."""
         return ()

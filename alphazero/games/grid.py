@@ -141,9 +141,12 @@ def stones_to_ply(cells: State) -> int:
 
 
 def side_of(game: Game, player: int) -> str:
-    """Return a player's name with the sign of its stones: `Black (X)`, or `X` alone."""
+    """Return a player's name with the sign of its stones: `Black (X)`, or `X` alone.
+
+    Pieces of several kinds have no sign in common: `White`.
+    """
     name, sign = game.side_names[player], SIGNS[player + 1]
-    return name if name == sign else f"{name} ({sign})"
+    return name if name == sign or game.piece_kinds else f"{name} ({sign})"
 
 
 def turn_line(ply: int) -> str:

@@ -1,7 +1,9 @@
 """The SVG of a board shows what the game's own text drawing shows, at places that make sense."""
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from xml.etree import ElementTree
 
 import numpy as np
@@ -9,15 +11,25 @@ import pytest
 from PIL import Image, ImageDraw
 
 import alphazero
-from alphazero.drawing.board import CELL, BoardDrawing, geometry_of, labels_of, position_title
+from alphazero.drawing.board import (
+    CELL,
+    BoardDrawing,
+    field_svg,
+    geometry_of,
+    labels_of,
+    position_title,
+)
 from alphazero.drawing.canvas import Canvas
 from alphazero.drawing.palette import LETTERS, looks_of, palette_of
+from alphazero.drawing.pieces import shapes_of
 from alphazero.drawing.position import DARK, board_at, draw_position
 from alphazero.errors import GameError, PlayerError
 from alphazero.games import game_names, make_game
+from alphazero.games.breakthrough import Breakthrough
 from alphazero.games.game import BoardStyle, Game, State
 from alphazero.games.grid import read_drawing
 from alphazero.games.mnk import Mnk
+from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import read_game
 from alphazero.players.registry import parse_player
 from alphazero.players.search_player import SearchPlayer
@@ -34,23 +46,23 @@ BOARDS = [
 every_board = pytest.mark.parametrize("game", [read_game(text) for text in BOARDS], ids=BOARDS)
 
 
-def positions(game: Game) -> Iterator[tuple[State, int | None]]:
-    """Yield positions of a random game with the cell of the last move: begin, middle and end."""
-    rng, line = np.random.default_rng(5), [(game.initial_state(), None)]
+def positions(game: Game) -> Iterator[tuple[State, tuple[int, ...]]]:
+    """Yield positions of a random game with the cells of the last move: begin, middle and end."""
+    rng, line = np.random.default_rng(5), [(game.initial_state(), ())]
     while (mask := game.legal_action_mask(line[-1][0])).any():
         state, action = line[-1][0], int(rng.choice(np.flatnonzero(mask)))
-        line.append((game.play(state, action), game.action_cell(state, action)))
+        line.append((game.play(state, action), game.move_cells(state, action)))
     yield from (line[len(line) * share // 4] for share in (0, 1, 2, 3))
     yield line[-1]
 
 
 def board_svg(
-    game: Game, state: State, last_cell: int | None = None, frame: int | None = None
+    game: Game, state: State, last_cells: Sequence[int] = (), frame: int | None = None
 ) -> str:
-    """Return a position as the page shows it, with its last cell and a frame marked."""
+    """Return a position as the page shows it, with its last cells and a frame marked."""
     board = geometry_of(game)
     canvas = Canvas((board.width, board.height))
-    board.draw(canvas, state, last_cell)
+    board.draw(canvas, state, last_cells)
     if frame is not None:
         board.frame(canvas, frame)
     return canvas.svg(position_title(game, state))
@@ -90,25 +102,51 @@ def texts(svg: str) -> list[tuple[str, float, float]]:
     ]
 
 
-def places(game: Game, cells: np.ndarray) -> set[tuple[float, float]]:
+def places(game: Game, cells: Iterable[int]) -> set[tuple[float, float]]:
     centres = geometry_of(game).centres
-    return {(round(centres[cell][0], 2), round(centres[cell][1], 2)) for cell in cells.tolist()}
+    return {(round(centres[cell][0], 2), round(centres[cell][1], 2)) for cell in cells}
+
+
+def middles_of(svg: str, name: str) -> set[tuple[float, float]]:
+    """Return the middles of the rectangles whose colour is a CSS custom property."""
+    return {
+        (
+            round(float(box["x"]) + float(box["width"]) / 2, 2),
+            round(float(box["y"]) + float(box["height"]) / 2, 2),
+        )
+        for box in shapes(svg, "rect")
+        if box.get("fill", "").startswith(f"var(--{name}, #")
+    }
+
+
+def drawn_pieces(game: Game, svg: str) -> list[int]:
+    """Return the pieces that the paths of a picture show, as `Game.pieces`."""
+    pieces, centres = [0] * len(geometry_of(game).centres), list(geometry_of(game).centres)
+    for path in shapes(svg, "path"):
+        x, y = map(float, re.findall(r"[0-9.]+", path["transform"])[:2])
+        kind = 1 + [shape.path for shape in shapes_of(game)].index(path["d"])
+        cell = min(range(len(centres)), key=lambda cell: math.dist(centres[cell], (x, y)))
+        pieces[cell] = kind if "board-first" in path["fill"] else -kind
+    return pieces
 
 
 @every_board
 def test_stones_lie_where_the_text_has_them(game: Game):
     _, rows, columns = game.observation_shape
     for state, last in positions(game):
-        svg, diagram = board_svg(game, state, last_cell=last), game.render(state)
+        svg, diagram = board_svg(game, state, last), game.render(state)
         if game.board_style is BoardStyle.PILE:
             left = np.arange(diagram.splitlines()[0].count("o"))
             chips = circles(svg, "board-edge", "stroke")
             assert chips == places(game, left)
             continue
         if game.piece_kinds:
-            stones = np.sign(game.pieces(state).ravel()) % 3
-        else:
-            stones = read_drawing(diagram, rows, columns)
+            assert drawn_pieces(game, svg) == game.pieces(state).ravel().tolist()
+            # The page and the picture mark the cells of the move, not the piece.
+            assert len(middles_of(svg, "board-last")) == len(last)
+            assert middles_of(svg, "board-mark") == places(game, game.attacked_cells(state))
+            continue
+        stones = read_drawing(diagram, rows, columns)
         if looks_of(game) == LETTERS:
             assert circles(svg, "board-letter", "stroke") == places(
                 game, np.flatnonzero(stones == 2)
@@ -117,8 +155,7 @@ def test_stones_lie_where_the_text_has_them(game: Game):
             continue
         assert circles(svg, "board-first") == places(game, np.flatnonzero(stones == 1))
         assert circles(svg, "board-second") == places(game, np.flatnonzero(stones == 2))
-        marks = places(game, np.array([] if last is None else [last], np.int64))
-        assert circles(svg, "board-mark", "stroke") == marks
+        assert circles(svg, "board-mark", "stroke") == places(game, last)
 
 
 @every_board
@@ -162,13 +199,39 @@ def test_a_move_is_named_by_its_column_and_its_row(game: Game):
         return  # whose rows and columns are not upright: the next test's
     rows, columns = captions[: len(labels.rows)], captions[len(labels.rows) :]
     for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
-        cell = game.action_cell(state, action)
-        if cell is None:
-            continue
-        x, y = geometry_of(game).centres[cell]
-        column = min(columns, key=lambda label: abs(label[1] - x))
-        row = min(rows, key=lambda label: abs(label[2] - y)) if rows else ("", 0, 0)
-        assert column[0] + row[0] == game.action_name(state, action)
+        names = []
+        for cell in game.move_cells(state, action):
+            x, y = geometry_of(game).centres[cell]
+            column = min(columns, key=lambda label: abs(label[1] - x))
+            row = min(rows, key=lambda label: abs(label[2] - y)) if rows else ("", 0, 0)
+            names.append(column[0] + row[0])
+        is_move = isinstance(game, PieceGame)
+        name = game.move_name(state, action) if is_move else game.action_name(state, action)
+        assert not names or "".join(names) == name
+
+
+@pytest.mark.parametrize("name", ["chess", "breakthrough:rows=5,columns=4"])
+def test_a_board_is_turned_with_its_labels(name: str):
+    game = read_game(name)
+    straight, turned = field_svg(game), field_svg(game, turned=True)
+    assert [text for text, _, _ in texts(straight)] == [text for text, _, _ in texts(turned)]
+    (_, x, _), *_ = (text for text in texts(turned) if text[0] == "a")
+    assert all(x >= other for text, other, _ in texts(turned) if text.isalpha())
+    for svg, is_turned in ((straight, False), (turned, True)):
+        corner = geometry_of(game, is_turned).centres[-game.observation_shape[2]]
+        assert corner in middles_of(svg, "chequered-hole"), "the corner at White's left is dark"
+
+
+@dataclass(frozen=True)
+class Lettered(Breakthrough):
+    piece_kinds = "Z"
+
+
+def test_a_kind_without_a_shape_of_ours_is_a_disc_with_its_letter():
+    game = Lettered(rows=4, columns=3)
+    svg = board_svg(game, game.initial_state())
+    assert shapes(svg, "path") == []
+    assert [text for text, _, _ in texts(svg)].count("Z") == 12
 
 
 @pytest.mark.parametrize("size", [2, 3, 7, 11])

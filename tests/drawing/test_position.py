@@ -122,7 +122,7 @@ def test_the_last_move_has_a_ring_and_the_played_one_a_frame():
     game = ConnectFour()
     state, mark = game.parse(CONNECT_FOUR), palette_of(game).mark
     assert not shapes(draw(game, state, {}), "circle", mark, "stroke")
-    rings = shapes(draw(game, state, {}, last_cell=31, played=6), "circle", mark, "stroke")
+    rings = shapes(draw(game, state, {}, last_cells=[31], played=6), "circle", mark, "stroke")
     middles = [(float(ring["cx"]), float(ring["cy"])) for ring in rings if float(ring["cy"]) > TOP]
     expected = [board_at(game, place).centres[cell] for place in (0, 1) for cell in (31, 41)]
     assert middles == [pytest.approx(middle, abs=0.01) for middle in expected]
@@ -170,9 +170,11 @@ def test_every_registered_game_has_its_picture(name: str):
     for _ in range(3):
         before, action = state, int(np.flatnonzero(game.legal_action_mask(state))[0])
         state = game.play(state, action)
-        last = game.action_cell(before, action)
+        last = game.move_cells(before, action)
         best = int(np.flatnonzero(game.legal_action_mask(state))[-1])
-        picture = draw(game, state, {best: 1.0}, last_cell=last, played=best)
+        picture = draw(game, state, {best: 1.0}, last_cells=last, played=best)
         width = float(picture.attrib["width"])
         assert width > board_at(game, 2).left
+        arrows = shapes(picture, "polyline", POLICY_COLOURS[0], "stroke")
+        assert len(arrows) == (len(game.move_cells(state, best)) == 2)
         assert all(float(s.get("x", 0)) <= width for s in picture.iter(f"{SVG}rect"))

@@ -14,6 +14,7 @@ from alphazero.frontends.terminal import views
 from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games.grid import side_of
+from alphazero.games.pieces import PieceGame
 from alphazero.players.budget import Budget
 from alphazero.players.levels import describe_levels
 from alphazero.records.game_files import check_savable, save_played
@@ -76,9 +77,10 @@ def _hint(context: CommandContext, _: str) -> None:
 def draw(context: CommandContext, _: str = "") -> None:
     """Print the board and the graph of win rates."""
     session, node = context.session, context.session.game_tree.current
-    cell = views.last_cell_of(session.game, node)
-    context.console.print("", views.board(session.game, node.state, cell), "", sep="\n")
     player = int(session.sides == SIDES["second"])
+    cells, is_turned = views.last_cells_of(session.game, node), session.game.is_turned and player
+    view = views.board(session.game, node.state, cells, bool(is_turned))
+    context.console.print("", view, "", sep="\n")
     is_user = session.sides[0] != session.sides[1]
     graph = views.graph(context.console, session.game, session.rates(), player, is_user)
     if graph:
@@ -193,7 +195,10 @@ def _show_help(context: CommandContext, _: str) -> None:
     mask = game.legal_action_mask(state)
     rows = [(f"{word} {command.takes}", command.meaning) for word, command in COMMANDS.items()]
     if mask.any():
-        name = game.action_name(state, int(mask.argmax()))
+        action = int(mask.argmax())
+        name = game.action_name(state, action)
+        if isinstance(game, PieceGame) and game.move_name(state, action) != name:
+            name += f" or {game.move_name(state, action)}"
         rows.insert(0, ("MOVE", f"make a move, as in {name}"))
     width = 2 + max(len(usage) for usage, _ in rows)
     context.console.print(

@@ -1,7 +1,7 @@
 """The terminal's views: the board, candidate moves, the game so far."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from rich.console import Group
 from rich.table import Table
@@ -15,26 +15,45 @@ from alphazero.games.grid import SIGNS, side_of
 from alphazero.games.results import describe_margin
 from alphazero.players.position_search import SearchResult
 
+EMPTY = SIGNS[0]
 COLUMNS = ("move", "visits", "share", "wins", "prior", "line")
 
 
 # --- the board -----------------------------------------------------------------------------------
 
 
-def board(game: Game, state: State, last_cell: int | None) -> Text:
-    """Draw the position; the last move is in brackets: [X]."""
+def board(
+    game: Game, state: State, last_cells: Sequence[int] = (), is_turned: bool = False
+) -> Text:
+    """Draw the position; the cells of the last move are in brackets: [X].
+
+    `is_turned`: a game of pieces by half a turn, as the second side sees it.
+    """
     rows, columns = game.observation_shape[1:]
-    lines = [f"  {line} " for line in game.render(state).split("\n")]
-    places = [_cells_in(line, columns) for line in lines]
+    lines = game.render(state).split("\n")
+    if is_turned:
+        # The rows and the line of letters, which all have the same length; numbers stay in front.
+        field = [line[:3] + line[:2:-1] for line in lines[: rows + 1]]
+        lines[: rows + 1] = [*field[-2::-1], field[-1]]
+        last_cells = [rows * columns - 1 - cell for cell in last_cells]
+    kinds = range(1, len(game.piece_kinds) + 1)
+    players = {
+        game.piece_sign(sign * kind): player
+        for player, sign in enumerate((1, -1))
+        for kind in kinds
+    } or dict(zip(SIGNS[1:], (0, 1), strict=True))
+    lines = [f"  {line} " for line in lines]
+    places = [_cells_in(line, columns, players) for line in lines]
     has_cells = sum(map(bool, places)) == rows
     texts, cell = [], 0
     for line, row in zip(lines, places, strict=True):
         signs, styles = list(line), []
         for place in row if has_cells else []:
-            sign, is_last = SIGNS.index(line[place]), cell == last_cell
+            player, is_last = players.get(line[place]), cell in last_cells
             if is_last:
-                signs[place - 1], signs[place + 1] = "[", "]"
-            style = PLAYERS[sign - 1] if sign else "dim"
+                signs[place - 1] = "|" if signs[place - 1] == "]" else "["
+                signs[place + 1] = "]"
+            style = "dim" if player is None else PLAYERS[player]
             styles.append((style, place - is_last, place + 1 + is_last))
             cell += 1
         texts.append(Text("".join(signs).rstrip()))
@@ -43,20 +62,20 @@ def board(game: Game, state: State, last_cell: int | None) -> Text:
     return Text("\n").join(texts)
 
 
-def _cells_in(line: str, columns: int) -> list[int]:
+def _cells_in(line: str, columns: int, signs: Container[str]) -> list[int]:
     """Return the string indices of a row's cells; [] if the line shows no row."""
     words = list(re.finditer(r"\S+", line))
     if words and words[0][0].isdigit():
         words = words[1:]
-    cells = [word.start() for word in words if word[0] in tuple(SIGNS)]
+    cells = [word.start() for word in words if word[0] == EMPTY or word[0] in signs]
     return cells if len(cells) == len(words) == columns else []
 
 
-def last_cell_of(game: Game, node: GameNode) -> int | None:
-    """Return the cell of the move into a position; None without one."""
+def last_cells_of(game: Game, node: GameNode) -> tuple[int, ...]:
+    """Return the cells of the move into a position."""
     if node.parent is None or node.action is None:
-        return None
-    return game.action_cell(node.parent.state, node.action)
+        return ()
+    return game.move_cells(node.parent.state, node.action)
 
 
 # --- a search ------------------------------------------------------------------------------------

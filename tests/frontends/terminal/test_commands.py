@@ -214,23 +214,47 @@ def test_games_of_a_session_are_saved_one_after_the_other(tmp_path):
 def test_the_last_stone_stands_in_brackets_and_colours_change_nothing_else(name: str):
     game = read_game(name)
     state = game.initial_state()
-    cell = None
     for _ in range(5):
         if game.outcome(state) != ONGOING:
             break
         action = int(game.legal_action_mask(state).nonzero()[0][-1])
-        cell = game.action_cell(state, action)
+        cells = game.move_cells(state, action)
         state = game.play(state, action)
-        view = views.board(game, state, cell)
+        view = views.board(game, state, cells)
         drawn, coloured = drawn_on(Stream(), view), drawn_on(Stream(is_terminal=True), view)
         assert plain(coloured) == drawn
         assert "\x1b" in coloured or name == "nim"
         marked = re.findall(r"\[(\S)\]", drawn)
-        assert len(marked) == (cell is not None)
+        assert len(marked) == len(cells)
         bare = re.sub(r"[\[\]]", " ", drawn)
         lines = [line.rstrip() for line in game.render(state).splitlines()]
         assert [line.removeprefix("  ").rstrip() for line in bare.splitlines()] == lines
         assert "\x1b" not in drawn
+
+
+def test_the_second_side_sees_a_board_of_pieces_turned():
+    game = make_game("gardner")
+    start = game.initial_state()
+    knight_move = game.parse_action(start, "Nc3")
+    state, cells = game.play(start, knight_move), game.move_cells(start, knight_move)
+    view = str(views.board(game, state, cells, is_turned=True))
+    assert view.splitlines()[:-1] == [
+        "   1 K Q B[.]R",
+        "   2 P P P P P",
+        "   3 . .[N]. .",
+        "   4 p p p p p",
+        "   5 k q b n r",
+        "     e d c b a",
+    ]
+    beside = str(views.board(game, start, (23, 24)))
+    assert "R N B[Q|K]" in beside
+
+
+def test_a_move_of_a_piece_is_typed_as_people_or_as_programs_write_it():
+    talk = TerminalTalk("chess", BOTH, ["e4", "g8f6", "help", "quit"]).run()
+    assert talk.moves == ["e4", "Nf6"]
+    assert answers(talk, r"MOVE +make a move, as in \S+ or [a-h][1-8][a-h][1-8]")
+    assert any(prompt.startswith("White to move") for prompt in talk.prompts)
 
 
 def test_the_win_rate_is_drawn_for_who_plays():

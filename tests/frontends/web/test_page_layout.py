@@ -8,7 +8,6 @@ import itertools
 from collections.abc import Iterator
 
 import pytest
-from helpers.breakthrough import breakthrough
 from helpers.frontends.page import DESKTOP, PHONE, TABLET, Page, cell, expect_ply, paste
 from helpers.frontends.web_client import PERSON, Served, serving
 from helpers.paths import CHECKPOINTS
@@ -26,7 +25,10 @@ GAMES = {
     "othello": "d3 c3",
     "go": "E5 C3 G7",
     "nim": "3 2",
-    "breakthrough": "a2-a3 b5-b4",
+    "breakthrough": "a2a3 b7b6",
+    "gardner": "Nc3 bxc3",
+    "los_alamos": "c3 d4",
+    "chess": "e4 c5 Nf3 Qa5",
 }
 """Moves of each game."""
 
@@ -45,7 +47,7 @@ Box = dict[str, float]
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
     player = parse_player(str(CHECKPOINTS / "tic_tac_toe.safetensors"))
-    with breakthrough(), serving([player], sessions=1000) as running:
+    with serving([player], sessions=1000) as running:
         yield running
 
 
@@ -130,7 +132,7 @@ def test_a_finger_hits_every_control(visit):
 
 @pytest.mark.parametrize("by", ["click", "keyboard"])
 def test_a_piece_moves_from_its_cell_to_another(visit, by: str):
-    page = visit("breakthrough")
+    page = visit("breakthrough:rows=6,columns=6")
     targets = page.locator(".overlay .target")
     if by == "click":
         cell(page, "b1").click(force=True)  # its own pieces are in the way
@@ -155,14 +157,14 @@ def test_a_piece_moves_from_its_cell_to_another(visit, by: str):
         page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")
     expect_ply(page, 1)
-    assert page.locator("#moves button").all_inner_texts() == ["b2-c3"]
+    assert page.locator("#moves button").all_inner_texts() == ["b2c3"]
     assert cell(page, "c3").get_attribute("aria-label") == "c3, White"
     assert cell(page, "b2").get_attribute("aria-label") == "b2, empty"
     assert page.locator(".under .last-cell").count() == 2
 
 
 def test_the_hint_of_a_piece_is_an_arrow(visit):
-    page = visit("breakthrough")
+    page = visit("breakthrough:rows=6,columns=6")
     page.get_by_role("button", name="Hint").click()
     page.locator(".overlay line.hint").wait_for(state="attached")  # an upright line has no width
     assert page.locator(".overlay .hint-head").count() == 1

@@ -526,7 +526,7 @@ def test_a_game_tree_has_a_maximum_size(served, monkeypatch):
 
 
 def test_boards_that_are_too_large_are_refused(served):
-    for game in ("mnk:rows=90,columns=90", "nim:heap=9999999999", "chess", "go:rows=99", "x" * 200):
+    for game in ("mnk:rows=90,columns=90", "nim:heap=9999999999", "shogi", "go:rows=99", "x" * 200):
         status, reply = served.ask("POST", "/api/sessions", {"game": game})
         assert status == 400, reply
 
