@@ -1,4 +1,4 @@
-"""The command that shows the configuration: its keys, a resolved file, or two files compared."""
+"""The command that shows the configuration: its keys, or a resolved file."""
 
 import argparse
 
@@ -13,8 +13,8 @@ def config_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="KEY|FILE|section.key=value",
         help="a key or a section: its meaning, range, default and source; a YAML file: all its "
-        "values, defaults included; two files: the values that differ; section.key=value: in place "
-        "of what the files say (default: every key)",
+        "values, defaults included; section.key=value: in place of what the file says (default: "
+        "every key)",
     )
     text = "print the table of keys of configs/README.md"
     parser.add_argument("--markdown", action="store_true", help=text)
@@ -22,7 +22,7 @@ def config_arguments(parser: argparse.ArgumentParser) -> None:
 
 @command("config search.c_puct", config_arguments)
 def config(options: argparse.Namespace) -> None:
-    """Explain configuration keys, print a resolved file, or compare two."""
+    """Explain configuration keys, or print a resolved file."""
     from alphazero.config import reference
     from alphazero.config.loader import dump_config, load_config
     from alphazero.utils.shipped import shipped_configs
@@ -38,10 +38,7 @@ def config(options: argparse.Namespace) -> None:
             raise AlphaZeroError(f"{overrides[0]!r} changes a file; name one, as in configs/")
         rows = [row for name in names for row in reference.find_keys(name)]
         print("\n\n".join(map(str, rows or reference.describe_keys())))
-    elif len(files) != len(names) or len(files) > 2:
-        raise AlphaZeroError("name keys, or one YAML file, or two to compare")
-    elif len(files) == 1:
-        print(dump_config(load_config(files[0], overrides)), end="")
+    elif len(names) > 1:
+        raise AlphaZeroError("name keys, or one YAML file")
     else:
-        first, second = (load_config(file, overrides) for file in files)
-        print("\n".join(reference.differences(first, second)) or "no key differs")
+        print(dump_config(load_config(files[0], overrides)), end="")

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from alphazero.config.fields import REQUIRED, config_fields, dotted, type_words
+from alphazero.config.fields import REQUIRED, config_fields, type_words
 from alphazero.config.loader import written
-from alphazero.config.schema import SECTIONS, Config, RayConfig
+from alphazero.config.schema import SECTIONS, RayConfig
 from alphazero.config.strict_yaml import parse_mapping, read_text
 from alphazero.errors import ConfigError, did_you_mean
 from alphazero.utils.shipped import find_shipped, shipped_configs
@@ -73,20 +73,3 @@ def keys_table() -> str:
         text = "" if value is None or row.section in ("run", "game") else f"`{written(value)}`"
         rows.append((f"`{row.name}`", f"`{row.default}`", text, limits, row.meaning, row.source))
     return markdown_table(("key", "default", "paper", "range", "meaning", "source"), rows)
-
-
-def written_values(config: Config) -> dict[str, str]:
-    """Return the values of all keys by dotted name, the game's options included, as in YAML."""
-    values = {}
-    for section in SECTIONS:
-        content = dict(vars(getattr(config, section)))
-        for key, value in (content | content.pop("options", {})).items():
-            values[dotted((section, key))] = written(value)
-    return values
-
-
-def differences(first: Config, second: Config) -> list[str]:
-    """Return a line `section.key: FIRST -> SECOND` for each key that differs; `-` for no key."""
-    before, after = written_values(first), written_values(second)
-    pairs = {name: (before.get(name, "-"), after.get(name, "-")) for name in before | after}
-    return [f"{name}: {one} -> {other}" for name, (one, other) in pairs.items() if one != other]

@@ -42,11 +42,3 @@ def test_a_file_is_shown_with_every_default_and_loads_to_the_same(capsys):
     assert parse_config(printed(capsys, path)) == load_config(path)
     changed = parse_config(printed(capsys, path, "search.c_puct=3"))
     assert changed == load_config(path, ["search.c_puct=3"])
-
-
-def test_two_files_are_compared_key_by_key(capsys):
-    one, two = CONFIGS / "nim.yaml", CONFIGS / "tic_tac_toe.yaml"
-    lines = printed(capsys, one, two).splitlines()
-    assert "game.name: nim -> tic_tac_toe" in lines
-    assert not [line for line in lines if line.startswith("search.c_puct:")]
-    assert printed(capsys, one, one) == "no key differs\n"
