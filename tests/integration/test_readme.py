@@ -412,33 +412,10 @@ def test_every_game_and_every_shipped_player_is_named():
         assert path.name in scripts
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [
-        ("train.py --resume somewhere", "train --resume somewhere"),
-        ("play.py --side second", "play --side second"),
-        ("benchmark.py some.yaml --seconds 3", "bench some.yaml --seconds 3"),
-        ("evaluate.py match A B", "match A B"),
-        ("evaluate.py grade A", "grade A"),
-    ],
-)
-def test_scripts_are_thin_starters_of_the_same_functions(command: str, expected: str, monkeypatch):
-    called: list[list[str]] = []
-    monkeypatch.setattr(cli, "main", lambda arguments: called.append(arguments) or 0)
-    script, *arguments = command.split()
-    assert start(script, arguments, monkeypatch) == 0
-    assert called == [expected.split()]
-
-
-def test_every_script_explains_itself_and_evaluating_needs_a_chosen_way(monkeypatch, capsys):
-    scripts = sorted(path.name for path in (ROOT / "scripts").glob("*.py"))
-    assert len(scripts) > 4
-    for script in scripts:
+def test_every_script_explains_itself(monkeypatch, capsys):
+    for script in sorted(path.name for path in (ROOT / "scripts").glob("*.py")):
         assert start(script, ["--help"], monkeypatch) == 0
         assert len(capsys.readouterr().out.splitlines()) > 2, script
-    for arguments in ([], ["train", "some.yaml"], ["A", "B"]):
-        assert start("evaluate.py", arguments, monkeypatch) == 2
-        assert "evaluate.py match A B" in capsys.readouterr().err
 
 
 def start(script: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
