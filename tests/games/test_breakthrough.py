@@ -1,0 +1,146 @@
+"""Breakthrough against a plain twin, Fairy-Stockfish and the known value of a small board."""
+
+import copy
+import random
+import re
+from typing import Any
+
+import numpy as np
+import pyffish
+import pytest
+
+from alphazero.errors import GameError
+from alphazero.games import ONGOING, make_game
+from alphazero.games.breakthrough import Breakthrough
+from alphazero.games.game import OUTCOME, PLY
+from alphazero.solvers.exact import solve_position, solver_for
+
+SIZES = [(8, 8), (5, 5), (6, 4), (4, 2), (5, 11)]
+
+
+class Twin:
+    """A board as a set of squares for each side; a move is two squares (column, row from below)."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.rows, self.columns = rows, columns
+        low = {(column, row) for column in range(columns) for row in (0, 1)}
+        self.pieces = [low, {(column, rows - 1 - row) for column, row in low}]
+        self.turn = 0
+
+    def moves(self) -> set[tuple[tuple[int, int], tuple[int, int]]]:
+        moves = set()
+        for column, row in self.pieces[self.turn]:
+            forward = row + 1 - 2 * self.turn
+            for side in (-1, 0, 1):
+                target = column + side, forward
+                blockers = self.pieces[self.turn] | (
+                    self.pieces[1 - self.turn] if not side else {*()}
+                )
+                if 0 <= target[0] < self.columns and target not in blockers:
+                    moves.add(((column, row), target))
+        return moves
+
+    def play(self, source: tuple[int, int], target: tuple[int, int]) -> int | None:
+        """Make a move; return who has won, or None."""
+        mover, self.turn = self.turn, 1 - self.turn
+        self.pieces[mover] = self.pieces[mover] - {source} | {target}
+        self.pieces[self.turn] = self.pieces[self.turn] - {target}
+        arrived = target[1] == (self.rows - 1) * self.turn
+        return mover if arrived or not self.pieces[self.turn] else None
+
+
+@pytest.mark.parametrize(("rows", "columns"), SIZES)
+def test_random_games_have_moves_and_results_of_a_plain_twin(rows: int, columns: int):
+    game = Breakthrough(rows, columns)
+    for seed in range(20):
+        dice, twin, state, winner = (
+            random.Random(seed),
+            Twin(rows, columns),
+            game.initial_state(),
+            None,
+        )
+        while winner is None:
+            legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
+            names = {game.move_name(state, action): action for action in legal}
+            moves = {
+                "".join(f"{'abcdefghijk'[column]}{row + 1}" for column, row in move): move
+                for move in sorted(twin.moves())
+            }
+            assert names.keys() == moves.keys()
+            assert state[OUTCOME] == ONGOING
+            name = dice.choice(list(moves))
+            assert game.parse_action(state, name) == names[name]
+            state, winner = game.play(state, names[name]), twin.play(*moves[name])
+        assert state[OUTCOME] == 1 - 2 * winner
+        assert not game.legal_action_mask(state).any()
+
+
+def test_random_games_have_moves_and_results_of_fairy_stockfish():
+    game = make_game("breakthrough")
+    for seed in range(3):
+        dice, state = random.Random(seed), game.initial_state()
+        while True:
+            legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
+            names = {game.move_name(state, action): action for action in legal}
+            theirs = pyffish.legal_moves("breakthrough", game.write_fen(state), [])
+            assert sorted(names) == sorted(theirs)
+            if not names:
+                break
+            state = game.play(state, names[dice.choice(sorted(names))])
+        value = pyffish.game_result("breakthrough", game.write_fen(state), [])
+        assert value < 0, "the player to move has lost"
+        assert state[OUTCOME] == (-1 if state[PLY] % 2 == 0 else 1)
+
+
+def value_of_twin(twin: Twin, seen: dict[Any, int]) -> int:
+    """Return the value for the player to move, by all lines of play."""
+    key = twin.turn, *map(frozenset, twin.pieces)
+    if key not in seen:
+        seen[key] = -1
+        for move in twin.moves():
+            child = copy.copy(twin)
+            child.pieces = list(twin.pieces)
+            if child.play(*move) is not None or value_of_twin(child, seen) < 0:
+                seen[key] = 1
+                break
+    return seen[key]
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(4, 2), (5, 2), (4, 3)])
+def test_the_solver_finds_the_value_that_all_lines_of_play_have(rows: int, columns: int):
+    game = Breakthrough(rows, columns)
+    result = solve_position(solver_for(game), game.initial_state(), 10**6)
+    assert result.value == value_of_twin(Twin(rows, columns), {})
+
+
+@pytest.mark.slow
+def test_the_second_player_wins_on_5_x_5():
+    game = Breakthrough(5, 5)
+    assert solve_position(solver_for(game), game.initial_state(), 10**11).value == -1
+
+
+@pytest.mark.parametrize(
+    ("fen", "error"),
+    [
+        ("4P/5/5/5/pp3 w", "no game leads to this position"),
+        ("4p/5/5/5/5 b", "no game leads to this position"),
+        ("ppppp/ppppp/p4/PPPPP/PPPPP w", "no game leads to this position"),
+    ],
+)
+def test_a_fen_that_is_no_position_is_refused(fen: str, error: str):
+    with pytest.raises(GameError, match=re.escape(error)):
+        Breakthrough(5, 5).read_fen(fen)
+
+
+def test_a_position_that_is_won_when_it_is_set_up_has_its_outcome():
+    game = Breakthrough(5, 5)
+    for fen, outcome in (
+        ("P4/4p/5/5/PPPPP b - - 0 20", 1),
+        ("5/4p/5/5/p4 w - - 0 20", -1),
+        ("5/5/5/5/P4 b - - 0 20", 1),
+        ("5/P3p/5/5/P4 w - - 0 20", ONGOING),
+    ):
+        state = game.read_fen(fen)
+        assert state[OUTCOME] == outcome
+        assert game.write_fen(state) == fen
+        assert (game.parse(game.render(state)) == state).all()
