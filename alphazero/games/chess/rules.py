@@ -61,8 +61,9 @@ MAX_MOVES = 512
 SHORT, LONG, OTHER_SHORT, OTHER_LONG = 1, 2, 4, 8
 """Rights to castle, of the player to move and of the opponent."""
 
-MARK, COUNT, ANY = 0, 1, 2
-"""What `find_moves` does with the legal moves."""
+ANY, COUNT, MARK, MARK_CHECKS = range(4)
+"""What `find_moves` does: stop at the first legal move, count all, mark all, or mark those that may
+give check."""
 
 ONE, NONE = Bits(1), Bits(0)
 KING_HOME = 4
@@ -275,6 +276,36 @@ def _king_targets(state: State, king: int, occupied: Bits, in_check: bool) -> Bi
 
 
 @inline_kernel
+def _checking_targets(state: State, square: int, occupied: Bits) -> Bits:
+    """Return where own piece on `square` may give check: at once, by opening a line, or perhaps by
+    a promotion, by castling, or by taking en passant.
+    """
+    own, piece, targets = _pieces(state, OWN), bit(square), NONE
+    king = lowest_bit(_pieces(state, KINGS) & _pieces(state, OTHER))
+    diagonal, straight = _pieces(state, DIAGONAL), _pieces(state, STRAIGHT)
+    through = occupied ^ piece
+    along_diagonal = diagonal_targets(king, through)
+    along_straight = straight_targets(king, through)
+    if (along_diagonal & diagonal | along_straight & straight) & own & ~piece:
+        return ~NONE
+    if piece & _pieces(state, PAWNS):
+        home = bit(king)
+        targets = (home & NOT_FIRST_FILE) >> Bits(9) | (home & NOT_LAST_FILE) >> Bits(7)
+        targets |= LAST_RANK[(state[SIZE] - 4) // 2]
+        if state[PASSANT] >= 0:
+            targets |= bit(state[PASSANT])
+    elif piece & _pieces(state, KNIGHTS):
+        targets = KNIGHT_TARGETS[king]
+    elif piece & _pieces(state, KINGS) and state[CASTLING]:
+        targets = SHORT_PATH | LONG_PATH
+    if piece & diagonal:
+        targets |= along_diagonal
+    if piece & straight:
+        targets |= along_straight
+    return targets
+
+
+@inline_kernel
 def _mark(mask: Mask, index: int, square: int, targets: Bits, promotes: bool) -> None:
     while targets:
         target = lowest_bit(targets)
@@ -287,7 +318,7 @@ def _mark(mask: Mask, index: int, square: int, targets: Bits, promotes: bool) ->
 
 @shared_kernel
 def find_moves(state: State, mask: Mask, purpose: int) -> int:
-    """Count the legal moves; with `MARK` mark them in `mask`, with `ANY` stop at the first."""
+    """Count the legal moves, mark them in `mask`, or stop at the first, as `purpose` says."""
     index = (state[SIZE] - 4) // 2
     board, own = BOARD[index], _pieces(state, OWN)
     occupied = own | _pieces(state, OTHER) | ~board
@@ -308,15 +339,19 @@ def find_moves(state: State, mask: Mask, purpose: int) -> int:
             targets &= LINES[king, square]
         if state[PASSANT] >= 0 and can_take_passing(state, square, state[PASSANT]):
             targets |= bit(state[PASSANT])
+        if purpose == MARK_CHECKS:
+            targets &= _checking_targets(state, square, occupied)
         if targets:
             promotes = (piece & _pieces(state, PAWNS) and targets & LAST_RANK[index]) != NONE
             total += count_bits(targets) * (1 + promotes * NUM_PROMOTIONS[index])
             if purpose == ANY:
                 return total  # type: ignore[no-any-return]
-            if purpose == MARK:
+            if purpose >= MARK:
                 _mark(mask, index, square, targets, promotes)
     targets = _king_targets(state, king, occupied, checkers != NONE) & board
-    if purpose == MARK:
+    if purpose == MARK_CHECKS:
+        targets &= _checking_targets(state, king, occupied)
+    if purpose >= MARK:
         _mark(mask, index, king, targets, False)
     return total + count_bits(targets)
 
@@ -511,50 +546,15 @@ def material_and_mobility(state: State) -> int:
     return squash(difference + 3 * moves, 1000)
 
 
-@inline_kernel
-def _checking_squares(state: State, king: int, occupied: Bits, source: int) -> Bits:
-    """Return from where own piece on `source` would attack the opponent's `king`."""
-    piece, squares = bit(source), NONE
-    if piece & _pieces(state, PAWNS):
-        home = bit(king)
-        squares = (home & NOT_FIRST_FILE) >> Bits(9) | (home & NOT_LAST_FILE) >> Bits(7)
-    elif piece & _pieces(state, KNIGHTS):
-        squares = KNIGHT_TARGETS[king]
-    if piece & _pieces(state, DIAGONAL):
-        squares = diagonal_targets(king, occupied ^ piece)
-    if piece & _pieces(state, STRAIGHT):
-        squares |= straight_targets(king, occupied ^ piece)
-    return squares
-
-
-@inline_kernel
-def _may_check(state: State, king: int, action: int) -> bool:
-    """Whether a legal action can give check: at once, by opening a line, or in a rarer way."""
-    index = (state[SIZE] - 4) // 2
-    source, target = int(SOURCES[index, action]), int(TARGETS[index, action])
-    piece, end = bit(source), bit(target)
-    occupied = _pieces(state, OWN) | _pieces(state, OTHER) | ~BOARD[index]
-    if _checking_squares(state, king, occupied, source) & end:
-        return True
-    if LINES[king, source]:
-        behind = diagonal_targets(king, occupied ^ piece) & _pieces(state, DIAGONAL)
-        behind |= straight_targets(king, occupied ^ piece) & _pieces(state, STRAIGHT)
-        if behind & _pieces(state, OWN) & ~piece:
-            return True
-    if piece & _pieces(state, PAWNS):
-        return target == state[PASSANT] or end & LAST_RANK[index] != NONE
-    return piece & _pieces(state, KINGS) != NONE and abs(target - source) == 2
-
-
 @kernel(Signature.wins_at_once)
 def wins_at_once(state: State) -> int:
     """Return 1 if a move mates, else 0; only moves that can give check are made."""
     index, mask = (state[SIZE] - 4) // 2, np.zeros(len(SOURCES[0]), np.bool_)
-    king = lowest_bit(_pieces(state, KINGS) & _pieces(state, OTHER))
-    find_moves(state, mask, MARK)
+    if find_moves(state, mask, MARK_CHECKS) == 0:
+        return 0
     after = state.copy()
     for action in range(NUM_ACTIONS[index]):
-        if mask[action] and _may_check(state, king, action):
+        if mask[action]:
             after[:] = state
             make_move(after, action)
             if checkers_of(after) and find_moves(after, mask, ANY) == 0:
