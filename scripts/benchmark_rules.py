@@ -95,9 +95,8 @@ def measure(game: Game, state: State, depth: int, plies: int) -> list[str]:
     begin = time.process_time()
     ended = play_at_random(game.rules, state, mask, words, plies)
     speed = plies / (time.process_time() - begin)
-    lines.append(
-        f"random games: {plies / max(ended, 1):,.0f} moves each, {speed:,.0f} moves a second"
-    )
+    length = plies / max(ended, 1)
+    lines.append(f"random games of {length:,.0f} moves, {speed:,.0f} moves a second")
     return lines
 
 
