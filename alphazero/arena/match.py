@@ -17,7 +17,7 @@ from numba import types
 
 from alphazero.errors import GameError
 from alphazero.games.compiled_rules import RulesType
-from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, State, value_of
+from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, Mask, State, value_of
 from alphazero.games.registry import write_game
 from alphazero.mcts.kernels.moves import (
     MISCOUNTED,
@@ -57,6 +57,25 @@ def _play_all(rules: Any, games: Games, decisions: Decisions, outcomes: Int64Arr
         )
         ended += outcomes[index] != ONGOING
     return ended
+
+
+@kernel(types.int64(RulesType, GamesType, *(types.int64[::1],) * 2, types.boolean[::1]))
+def _replay_all(
+    rules: Any, games: Games, slots: Int64Array, lengths: Int64Array, mask: Mask
+) -> int:
+    """Play the first `lengths` [n] recorded moves of `slots` [n] from their states.
+
+    Return the first slot with an illegal move, or -1.
+    """
+    for index in range(len(slots)):
+        slot = slots[index]
+        state = games.states[slot]
+        for action in games.moves.actions[slot, : lengths[index]]:
+            rules.functions.legal(state, mask)
+            if not 0 <= action < len(mask) or not mask[action]:
+                return int(slot)
+            rules.functions.play(state, action)
+    return -1
 
 
 @dataclass
@@ -107,7 +126,7 @@ class Match:
         """Load games in progress at their indices, replacing the games there.
 
         Raises:
-            GameError: when one is longer than the game's `max_moves`.
+            GameError: when one is longer than the game's `max_moves`, or has an illegal move.
         """
         for slot, game in games.items():
             length = len(game.actions)
@@ -124,10 +143,12 @@ class Match:
             data.counts[slot, :length] = policies.counts
             data.policy_actions[slot, :size] = policies.actions
             data.policy_shares[slot, :size] = policies.shares
-            first = game.variant(self.game).initial_state()
-            self.states[slot] = self.game.play(first, *map(int, game.actions))
+            self.states[slot] = game.variant(self.game).initial_state()
         slots = np.array([*games], np.int64)
         lines = [game.actions.astype(np.int64) for game in games.values()]
+        lengths, mask = np.array([*map(len, lines)]), np.zeros(self.game.num_actions, np.bool_)
+        if (slot := _replay_all(self.game.rules, self._games, slots, lengths, mask)) >= 0:
+            raise GameError(f"the game at index {slot} has a move that is not legal")
         for player in self.players:
             player.load_games(slots, self.states[slots], lines)
         outcomes = self._games.outcomes[slots] = self.states[slots, OUTCOME]

@@ -326,9 +326,17 @@ def test_a_game_that_miscounts_its_moves_is_left_before_anything_is_written_past
         play_all(match)
 
 
-def test_moves_beyond_the_longest_game_are_not_loaded() -> None:
+@pytest.mark.parametrize(
+    ("moves", "message"),
+    [
+        ((0, 1, 2, 4, 3, 6), "goes on after max_moves, 5"),
+        ((0, 1, 0), "index 0 has a move that is not legal"),
+        ((0, 9), "index 0 has a move that is not legal"),
+    ],
+)
+def test_moves_that_no_game_has_are_not_loaded(moves: tuple[int, ...], message: str) -> None:
     game = ShortMnk()
     player = RandomPlayer(game, 1, np.random.default_rng(0))
     match = Match(game, [player], 1, iter(()))
-    with pytest.raises(GameError, match="goes on after max_moves, 5"):
-        match.load({0: GameRecord.opening(Pairing(opening=(0, 1, 2, 4, 3, 6)))})
+    with pytest.raises(GameError, match=message):
+        match.load({0: GameRecord.opening(Pairing(opening=moves))})

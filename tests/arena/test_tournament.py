@@ -24,7 +24,7 @@ def specs(*texts: str) -> list[PlayerSpec]:
     return [parse_player(text) for text in texts]
 
 
-THREE = ("random", "uct:simulations=2", "uct:simulations=60")
+THREE = ("random", "uct:simulations=12", "uct:simulations=60")
 
 
 def tournament(texts: Sequence[str] = THREE, games: int = 8, **more: object) -> Tournament:
