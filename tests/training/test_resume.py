@@ -34,7 +34,6 @@ from helpers.runs.tiny_run import (
 
 from alphazero.arena.elo import MatchResult
 from alphazero.cli.main import main
-from alphazero.errors import RunError
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.training import iteration, resignation
 from alphazero.training.data.game_shard import RESIGNED
@@ -515,35 +514,6 @@ def test_a_strange_manifest_is_refused_in_one_line(run, only_line):
         assert str(manifest) in line
         assert ("not a run's manifest" if number else "by another version") in line
         manifest.write_bytes(whole)
-
-
-def test_a_damaged_configuration_is_named(run, capsys):
-    config = run / "config.yaml"
-    text = config.read_text()
-    for damaged in (text[:300], "\0", text.replace("seed:", "sead:"), "run: [", None):
-        config.unlink()
-        if damaged:
-            config.write_text(damaged)
-        assert main(["train", "--resume", str(run)]) == 2
-        lines = capsys.readouterr().err.splitlines()
-        assert lines
-        assert all(str(config) in line for line in lines), lines
-
-
-# --- numbers that are none -----------------------------------------------------------------------
-
-
-def test_a_learning_rate_that_explodes_stops_at_its_step_and_the_run_resumes(tmp_path, only_line):
-    wild = ["learner.learning_rate=1.0e+30", "learner.max_grad_norm=0"]
-    run = tmp_path / "tiny"
-    with pytest.raises(RunError, match="training stopped at step 1: ") as caught:
-        train(tiny_config(tmp_path, *wild))
-    assert "\n" not in str(caught.value)
-    assert manifest_of(run)["iteration"] == 0
-    assert "training stopped at step 1: " in only_line(*RESUME, run)
-    tame = ["learner.learning_rate=0.02", "learner.max_grad_norm=5.0"]
-    assert main(["train", "--resume", str(run), *tame]) == 0
-    assert manifest_of(run)["iteration"] == ITERATIONS
 
 
 # --- budgets -------------------------------------------------------------------------------------

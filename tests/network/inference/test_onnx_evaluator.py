@@ -1,7 +1,5 @@
 """The ONNX model computes what the network computes, also where another program runs it."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from helpers.networks import (
@@ -15,7 +13,7 @@ from helpers.networks import (
     strengthen_pooling,
 )
 
-from alphazero.network.inference.onnx_evaluator import onnx_bytes, open_session
+from alphazero.network.inference.onnx_evaluator import onnx_bytes
 from alphazero.network.resnet import fold_batch_norm
 
 pytestmark = needs_onnx
@@ -30,24 +28,9 @@ def by_reference(model: bytes, observations: np.ndarray) -> Outputs:
     return evaluator.run(None, {"observations": observations})  # type: ignore[return-value]
 
 
-def by_runtime(model: bytes, observations: np.ndarray) -> Outputs:
-    outputs: Any = open_session(model).run(None, {"observations": observations})
-    return outputs
-
-
 @pytest.mark.parametrize("options", [{}, *OPTIONS])
 def test_each_option_is_computed_as_by_the_network(options: dict[str, str | int]):
     network = scrambled(**options)
     strengthen_pooling(network)
     model = onnx_bytes(fold_batch_norm(network))
-    for run in (by_reference, by_runtime):
-        check_close(run(model, boards(3)), exact(network, boards(3)))
-
-
-def test_one_file_serves_every_batch_size():
-    model = onnx_bytes(fold_batch_norm(scrambled()))
-    whole = by_runtime(model, boards(9))
-    for count in (1, 4):
-        logits, values = by_runtime(model, boards(9)[:count])
-        assert (logits.shape, values.shape) == ((count, 7), (count,))
-        check_close((logits, values), [output[:count] for output in whole], 1e-5)
+    check_close(by_reference(model, boards(3)), exact(network, boards(3)))
