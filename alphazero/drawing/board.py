@@ -34,8 +34,8 @@ from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import write_game
 from alphazero.games.results import describe_result
 
-CELL = 40.0
-"""The size of a cell in `field_svg`."""
+CELL = float(SIZE)
+"""The size of a cell in `field_svg`: paths of pieces fit without scaling."""
 STONE = {
     BoardStyle.SQUARES: 0.4,
     BoardStyle.CHEQUERED: 0.38,
@@ -160,7 +160,8 @@ class BoardDrawing:
         if self.board_style is BoardStyle.HEXAGONS:
             self._draw_sides(canvas)
         else:
-            canvas.fill(self.field, self.palette.field, self.palette.line, 0.1 * self.cell)
+            corner = 0 if self.board_style is BoardStyle.CHEQUERED else 0.1 * self.cell
+            canvas.fill(self.field, self.palette.field, self.palette.line, corner)
         if self.board_style is BoardStyle.SQUARES:
             self._draw_lines(canvas, 0.5)
         elif self.board_style is BoardStyle.CHEQUERED:

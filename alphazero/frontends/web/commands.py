@@ -181,6 +181,7 @@ COMMANDS: Final[dict[str, Prepare]] = {
     "hint": lambda session, _: session.hint,
     "analyze": _analyze,
     "territory": lambda session, fields: partial(session.show_territory, fields.boolean("on")),
+    "turn": lambda session, _: session.turn,
     "pause": lambda session, fields: partial(session.pause, fields.boolean("on")),
     "review": lambda session, fields: partial(session.start_review, fields.boolean("on")),
     "load": _load,

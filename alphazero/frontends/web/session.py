@@ -90,6 +90,8 @@ class WebSession:
         self.analyzing = False
         self.shows_territory = False
         """Whether the page shows who will own the board: the network says it, also unsearched."""
+        self.is_flipped = False
+        """Whether the user has turned the board from the view of its side."""
         self.analysis_player = manager.catalog.analysis_player(game)
         self.message = ""
         self.serial = 0
@@ -132,6 +134,11 @@ class WebSession:
     @property
     def _user_sides(self) -> list[int]:
         return [index for index, side in enumerate(self.sides) if side.player is None]
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether the board of a game of pieces is seen from the second side: a lone user's."""
+        return self.game.is_turned and (self._user_sides == [1]) != self.is_flipped
 
     # --- commands of the page --------------------------------------------------------------------
 
@@ -186,7 +193,7 @@ class WebSession:
         self._refresh()
 
     def start_game(self, game: Game, sides: list[Side]) -> None:
-        self.sides = sides
+        self.sides, self.is_flipped = sides, False
         self._set_tree(GameTree(game))
         self._refresh()
 
@@ -213,6 +220,11 @@ class WebSession:
 
     def show_territory(self, on: bool) -> None:
         self.shows_territory = on
+        self._refresh()
+
+    def turn(self) -> None:
+        """Turn the board of a game of pieces."""
+        self.is_flipped = not self.is_flipped
         self._refresh()
 
     def start_review(self, on: bool) -> None:

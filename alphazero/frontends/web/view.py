@@ -38,11 +38,13 @@ def view_of(session: WebSession) -> Json:
         "serial": session.serial,
         "game": write_game(game),
         "title": title_of(game),
-        "board": _board_json(game, here, legal),
+        "board": _board_json(game, here, legal, session.is_turned),
         "board_style": game.board_style.name.lower(),
         "material": game.material.name.lower(),
         "looks": list(looks_of(game)),
         "sgf": has_sgf(game),
+        "has_sides": game.is_turned,
+        "turned": session.is_turned,
         "rows": game.observation_shape[1],
         "columns": game.observation_shape[2],
         "offboard_moves": [
@@ -76,16 +78,20 @@ def view_of(session: WebSession) -> Json:
     }
 
 
-def _board_json(game: Game, node: GameNode, legal: list[int]) -> Json:
-    """Return a position's board, its cells row by row with the `legal` actions."""
-    board = empty_board(game)
+def _board_json(game: Game, node: GameNode, legal: list[int], is_turned: bool) -> Json:
+    """Return a position's board, its cells row by row with the `legal` actions.
+
+    `stone` is 1 or 2 for the players' stones, 3 for a chip, 0 for none; `kind` counts a piece's
+    kind from 1.
+    """
+    board = empty_board(game, is_turned)
     actions = _actions(game, node.state, legal, len(board["cells"]))
     pieces = game.pieces(node.state).ravel().tolist()
     for cell, piece, moves in zip(board["cells"], pieces, actions, strict=True):
         stone = 0 if piece == 0 else 1 if piece > 0 else 2
         if piece and game.board_style is BoardStyle.PILE:
             stone = 3
-        cell.update(stone=stone, actions=moves)
+        cell.update(stone=stone, kind=abs(piece) if game.piece_kinds else 0, actions=moves)
     is_over = game.outcome(node.state) != ONGOING
     last = source = None
     if node.parent is not None and node.action is not None:
@@ -96,18 +102,29 @@ def _board_json(game: Game, node: GameNode, legal: list[int]) -> Json:
         "winning": list(game.winning_cells(node.state)) if is_over else [],
         "last": last,
         "source": source,
+        "attacked": list(game.attacked_cells(node.state)),
     }
 
 
 def _actions(game: Game, state: State, legal: list[int], cells: int) -> list[list[Json]]:
-    """Return the legal moves by the cell where they put a stone."""
+    """Return the legal moves by the cell where they put a stone.
+
+    Where several moves lead from one cell to another, each has the `kind` of the piece there after
+    it, as in chess when a pawn becomes another piece.
+    """
     actions: list[list[Json]] = [[] for _ in range(cells)]
     for action in legal:
         cell = game.action_cell(state, action)
         if cell is not None:
-            move = {"action": action, "name": game.action_name(state, action)}
+            move: Json = {"action": action, "name": game.action_name(state, action)}
             source = game.action_source(state, action)
             actions[cell].append(move if source is None else {**move, "source": source})
+    for cell, moves in enumerate(actions):
+        sources = [move.get("source") for move in moves]
+        for move, source in zip(moves, sources, strict=True):
+            if source is not None and sources.count(source) > 1:
+                after = game.pieces(game.play(state, move["action"]))
+                move["kind"] = abs(int(after.flat[cell]))
     return actions
 
 
@@ -206,8 +223,14 @@ def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
     """Return a line of moves as JSON, with the player of each."""
     moves = []
     for action in actions:
-        name, cell = game.action_name(state, action), game.action_cell(state, action)
-        moves.append({"name": name, "cell": cell, "player": to_play(state)})
+        moves.append(
+            {
+                "name": game.action_name(state, action),
+                "cell": game.action_cell(state, action),
+                "source": game.action_source(state, action),
+                "player": to_play(state),
+            }
+        )
         state = game.play(state, action)
     return moves
 
@@ -219,7 +242,8 @@ def _status(session: WebSession) -> str:
         how = "forfeited" if game_tree.forfeit_reason else "resigned"
         return f"{names[game_tree.loser]} {how}: {names[1 - game_tree.loser]} wins"
     if not game_tree.is_over:
-        return f"{names[game_tree.to_play]} to move"
+        check = ", in check" if session.game.attacked_cells(game_tree.state) else ""
+        return f"{names[game_tree.to_play]} to move{check}"
     return describe_end(game_tree.game, game_tree.state)
 
 

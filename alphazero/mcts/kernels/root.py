@@ -3,7 +3,6 @@
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numba import types
 
@@ -57,7 +56,13 @@ class Side(NamedTuple):
     """[2] the counters KEPT and REQUESTED"""
 
 
-ExplorationType = numba.typeof(Exploration())
+ExplorationType = types.NamedTuple(
+    [
+        types.float64 if kind is float else types.int64
+        for kind in Exploration.__annotations__.values()
+    ],
+    Exploration,
+)
 SideType = types.NamedTuple(
     [
         TreesType,
@@ -112,7 +117,15 @@ def empty_statistics(count: int, most_legal: int) -> RootStatistics:
     )
 
 
-RootStatisticsType = numba.typeof(empty_statistics(0, 1))
+RootStatisticsType = types.NamedTuple(
+    [
+        types.int64[::1],
+        *(types.int64[:, ::1],) * 2,
+        *(types.float64[:, ::1],) * 4,
+        types.float64[::1],
+    ],
+    RootStatistics,
+)
 
 
 @inline_kernel

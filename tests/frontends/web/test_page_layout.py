@@ -130,11 +130,29 @@ def test_a_finger_hits_every_control(visit):
         assert round(box["width"]) >= FINGER, html
 
 
-@pytest.mark.parametrize("by", ["click", "keyboard"])
+def middle(page: Page, label: str) -> tuple[float, float]:
+    box = cell(page, label).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag(page: Page, source: str, target: str) -> None:
+    page.mouse.move(*middle(page, source))
+    page.mouse.down()
+    page.mouse.move(*middle(page, target), steps=4)
+    page.mouse.up()
+
+
+@pytest.mark.parametrize("by", ["click", "drag", "keyboard"])
 def test_a_piece_moves_from_its_cell_to_another(visit, by: str):
     page = visit("breakthrough:rows=6,columns=6")
     targets = page.locator(".overlay .target")
-    if by == "click":
+    if by == "drag":
+        drag(page, "b2", "e5")  # no target: the piece goes back
+        assert targets.count() == 0
+        home = page.locator(".pieces .piece").all()
+        assert all(one.bounding_box()["y"] > 0 for one in home)
+        drag(page, "b2", "c3")
+    elif by == "click":
         cell(page, "b1").click(force=True)  # its own pieces are in the way
         assert targets.count() == 0
         cell(page, "b2").click()
@@ -158,16 +176,76 @@ def test_a_piece_moves_from_its_cell_to_another(visit, by: str):
         page.keyboard.press("Enter")
     expect_ply(page, 1)
     assert page.locator("#moves button").all_inner_texts() == ["b2c3"]
-    assert cell(page, "c3").get_attribute("aria-label") == "c3, White"
+    assert cell(page, "c3").get_attribute("aria-label") == "c3, white pawn"
     assert cell(page, "b2").get_attribute("aria-label") == "b2, empty"
     assert page.locator(".under .last-cell").count() == 2
+
+
+TO_PROMOTION = "a4 b5 axb5 a6 bxa6 h5 a7 h4 h3 d6"
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_a_pawn_that_arrives_is_replaced_by_a_piece_of_choice(visit, by: str):
+    page = visit("chess", viewport=PHONE)
+    paste(page, TO_PROMOTION)
+    choices = page.locator("#choice button.choice-piece")
+    drag(page, "a7", "b8")
+    names = [choice.get_attribute("aria-label") for choice in choices.all()]
+    assert names == ["queen, axb8=Q", "rook, axb8=R", "bishop, axb8=B", "knight, axb8=N"]
+    page.keyboard.press("Escape")
+    expect_ply(page, 10)
+    assert cell(page, "a7").get_attribute("aria-label") == "a7, white pawn"
+    home, pawn = middle(page, "a7"), page.locator(".pieces .piece.first").last.bounding_box()
+    assert pawn["x"] < home[0] < pawn["x"] + pawn["width"], "it is back on its cell"
+    if by == "mouse":
+        cell(page, "a7").click()
+        cell(page, "b8").click()
+        choices.last.click()
+    else:
+        cell(page, "a7").focus()
+        for key in ("Enter", "ArrowUp", "ArrowRight", "Enter", "Tab", "Tab", "Tab", "Enter"):
+            page.keyboard.press(key)
+    expect_ply(page, 11)
+    assert cell(page, "b8").get_attribute("aria-label") == "b8, white knight"
+
+
+def test_a_board_of_pieces_is_seen_from_the_side_of_its_only_person(visit):
+    page = visit("gardner", {"player": "random"}, PERSON)
+    expect_ply(page, 1)
+
+    def is_turned() -> bool:
+        return middle(page, "a1")[1] < middle(page, "a5")[1]
+
+    assert is_turned()
+    cell(page, "c3").focus()
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.ariaLabel").startswith("c2,")
+    page.get_by_role("button", name="Turn the board").click()
+    page.locator("#turn[aria-pressed=false]").wait_for()
+    assert not is_turned()
+    page = visit("othello")
+    assert not page.get_by_role("button", name="Turn the board").is_visible()
+
+
+def test_a_king_in_check_is_marked_and_said(visit):
+    page = visit("chess")
+    paste(page, "e4 f5 Qh5+")
+    assert cell(page, "e8").get_attribute("aria-label") == "e8, black king, in check"
+    assert page.locator(".under .attacked-cell").count() == 1
+    assert page.locator(".under .last-cell").count() == 2
+    assert page.locator("#status-text").inner_text() == "Black to move, in check"
 
 
 def test_the_hint_of_a_piece_is_an_arrow(visit):
     page = visit("breakthrough:rows=6,columns=6")
     page.get_by_role("button", name="Hint").click()
-    page.locator(".overlay line.hint").wait_for(state="attached")  # an upright line has no width
-    assert page.locator(".overlay .hint-head").count() == 1
+    arrow = page.locator(".overlay .arrow.hint")
+    arrow.wait_for(state="attached")  # an upright line has no width
+    assert arrow.count() == 1
+    page.get_by_label("Shown on the board").select_option("visits")
+    page.locator(".overlay .arrow.tint-visits").first.wait_for(state="attached")
+    page.locator("#search .move-table tbody tr").first.hover()
+    page.locator(".overlay .arrow.first").first.wait_for(state="attached")
     labels = page.locator(".picture text").all_text_contents()
     assert {*labels} == {*"abcdef", *"123456"}
 

@@ -50,7 +50,7 @@ class Page {
 
   listenToButtons() {
     const analyze = (on) => this.send("analyze", { on, player: byId("analysis-player").value });
-    for (const name of ["undo", "hint", "resign"]) press(byId(name), () => this.send(name));
+    for (const name of ["undo", "hint", "resign", "turn"]) press(byId(name), () => this.send(name));
     press(byId("pause"), () => this.send("pause", { on: !this.view.paused }));
     press(byId("first"), () => this.goTo(0));
     press(byId("back"), () => this.stepBy(-1));
@@ -128,7 +128,9 @@ class Page {
   /** Send a command after the pending ones; show its error. */
   async send(name, body = {}) {
     const error = await this.command(name, body);
-    if (error) this.say(error);
+    if (!error) return;
+    this.say(error);
+    if (this.view) this.board.putDown();
   }
 
   /** Send a command after the pending ones and show the new view; return the error, or "". */
@@ -182,8 +184,9 @@ class Page {
   }
 
   async play(actions) {
-    const action = await chooseAction(actions);
-    if (action !== null) this.send("move", { action });
+    const action = await chooseAction(actions, this.view);
+    if (action === null) this.board.putDown();
+    else this.send("move", { action });
   }
 
   receive(view) {
@@ -240,12 +243,15 @@ class Page {
     document.title = `${view.title} · alphazero`;
   }
 
-  showButtons({ ply, moves, over: ended, paused, sides, available, analyzing, analysis_player: analyst }) {
+  showButtons({ ply, moves, over: ended, paused, sides, available, analyzing, analysis_player: analyst,
+    has_sides: sided, turned }) {
     const isPerson = (side) => side.player === "person";
     for (const name of ["undo", "first", "back"]) setEnabled(byId(name), ply > 0);
     for (const name of ["forward", "last"]) setEnabled(byId(name), ply < moves.length);
     setEnabled(byId("hint"), !ended && !analyzing);
     setEnabled(byId("resign"), !ended && sides.some(isPerson));
+    byId("turn").hidden = !sided;
+    setAttribute(byId("turn"), "aria-pressed", turned);
     byId("resign").hidden = ended;
     byId("rematch").hidden = !ended;
     byId("pause").hidden = sides.every(isPerson);

@@ -1,13 +1,17 @@
 // The board: the server's picture of it, stones, marks, and a button on every cell.
 //
 // Screen readers skip the picture and read the buttons. Tab reaches one button, arrow keys move
-// from there ("roving tabindex"). A move from one cell to another is made in two presses.
+// from there ("roving tabindex"). A move from one cell to another is made in two presses, or by
+// dragging the piece.
 
 import { endOf } from "../components/layers.js";
 import { chance, make, makeSvg, percent, setAttribute } from "../lib/dom.js";
 import { drawCells, drawHint, drawMarks, drawTargets } from "./marks.js";
 import { drawLayer, drawLine, drawTerritory } from "./overlay.js";
-import { Pieces } from "./pieces.js";
+import { Pieces, shapeOf } from "./pieces.js";
+
+/** Pixels that a pointer moves before it drags. */
+const DRAG = 5;
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -23,6 +27,7 @@ export class Board {
     this.cells = make("div", { class: "cells" });
     root.append(this.picture, this.under, this.pieces.root, this.overlay, this.cells);
     this.cells.addEventListener("keydown", (event) => this.onKey(event));
+    this.cells.addEventListener("pointerdown", (event) => this.onPointer(event));
     this.cells.addEventListener("focusin", (event) => this.setCurrent(event.target));
     /** Index of the cell that Tab reaches. */
     this.current = 0;
@@ -34,10 +39,11 @@ export class Board {
   show(view, layer, line) {
     const before = this.view;
     const isSameGame = before?.id === view.id;
-    if (!isSameGame || before.ply !== view.ply) this.picked = -1;
+    if (!isSameGame || before.ply !== view.ply || before.turned !== view.turned) this.picked = -1;
     Object.assign(this, { view, layer, line });
     this.drawField(view);
     if (!isSameGame || before.serial !== view.serial) this.pieces.show(view, before);
+    if (this.picked < 0) this.pieces.settle(view.board);
     this.draw();
   }
 
@@ -59,7 +65,7 @@ export class Board {
   }
 
   /** Draw an empty board, with a button on each cell; only if it differs from the last one. */
-  drawField({ rows, columns, board: { field, width, height, radius, cells } }) {
+  drawField({ rows, columns, board_style: style, board: { field, width, height, radius, cells } }) {
     if (this.field === field) return;
     this.field = field;
     const svg = new DOMParser().parseFromString(field, "image/svg+xml").documentElement;
@@ -69,11 +75,14 @@ export class Board {
     }
     this.root.style.setProperty("--ratio", width / height);
     this.current = Math.floor(rows / 2) * columns + Math.floor(columns / 2);
+    const isChequered = style === "chequered";
+    const half = isChequered ? 1.31 * radius : radius;
+    this.root.classList.toggle("chequered", isChequered);
     // In percent of the board, so that buttons scale with it.
     this.cells.replaceChildren(...cells.map(({ x, y }, index) => make("button", {
       type: "button", click: () => this.press(index),
-      style: `left: ${(100 * (x - radius)) / width}%; top: ${(100 * (y - radius)) / height}%; `
-        + `width: ${(200 * radius) / width}%; height: ${(200 * radius) / height}%`,
+      style: `left: ${(100 * (x - half)) / width}%; top: ${(100 * (y - half)) / height}%; `
+        + `width: ${(200 * half) / width}%; height: ${(200 * half) / height}%`,
     })));
   }
 
@@ -81,13 +90,20 @@ export class Board {
   showCells(announcements) {
     const { board, side_names: names } = this.view;
     const sources = this.sources();
-    board.cells.forEach(({ label, stone }, index) => {
+    board.cells.forEach(({ label, stone, kind }, index) => {
       const button = this.cells.children[index];
-      const words = [label, stone === 0 ? "empty" : (names[stone - 1] ?? "chip")];
+      const piece = shapeOf(this.view, kind);
+      const name = names[stone - 1] ?? "chip";
+      const words = [label, piece ? `${name.toLowerCase()} ${piece.name}` : name];
+      if (stone === 0) words[1] = "empty";
+      if (board.attacked?.includes(index)) words.push("in check");
       words.push(...(announcements.get(index) ?? []));
+      const isTarget = this.actionsOf(index).length > 0;
       if (index === this.picked) words.push("picked up");
+      else if (this.picked >= 0 && isTarget) words.push("target");
       setAttribute(button, "aria-label", words.join(", "));
-      const enabled = sources.has(index) || this.actionsOf(index).length > 0;
+      const enabled = sources.has(index) || isTarget;
+      button.classList.toggle("source", sources.has(index));
       setAttribute(button, "aria-disabled", !enabled);
       setAttribute(button, "tabindex", index === this.current ? 0 : -1);
     });
@@ -100,6 +116,46 @@ export class Board {
       this.play(actions);
     } else if (index !== this.picked && this.sources().has(index)) this.pickUp(index);
     else if (this.picked >= 0) this.pickUp(-1);
+  }
+
+  /** Let a piece follow the pointer; where it is let go, it moves if it can. */
+  onPointer(down) {
+    const index = [...this.cells.children].indexOf(down.target);
+    if (down.button !== 0 || !this.sources().has(index)) return;
+    const follow = new AbortController();
+    const on = (type, action) => addEventListener(type, action, { signal: follow.signal });
+    const isDragged = () => this.pieces.dragged === index;
+    on("pointermove", ({ clientX, clientY }) => {
+      const isFar = Math.hypot(clientX - down.clientX, clientY - down.clientY) > DRAG;
+      if (!isDragged() && !isFar) return;
+      if (this.picked !== index) this.pickUp(index);
+      const { left, top, width } = this.root.getBoundingClientRect();
+      const scale = this.view.board.width / width;
+      this.pieces.drag(index, { x: scale * (clientX - left), y: scale * (clientY - top) });
+    });
+    const end = ({ type, clientX, clientY }) => {
+      follow.abort();
+      if (!isDragged()) return;
+      const cell = type === "pointerup" ? this.cellAt(clientX, clientY) : -1;
+      const actions = this.picked === index ? this.actionsOf(cell) : [];
+      if (actions.length > 0) {
+        this.pieces.drag(index, this.view.board.cells[cell]);
+        this.press(cell);
+      } else this.putDown();
+    };
+    on("pointerup", end);
+    on("pointercancel", end);
+  }
+
+  /** Return the cell at a place of the window, or -1. */
+  cellAt(x, y) {
+    return [...this.cells.children].indexOf(document.elementFromPoint(x, y));
+  }
+
+  /** Put a piece that is picked up or dragged back on its cell. */
+  putDown() {
+    this.pieces.settle(this.view.board);
+    this.pickUp(-1);
   }
 
   pickUp(index) {
@@ -136,8 +192,9 @@ export class Board {
     event.preventDefault();
     event.stopPropagation(); // otherwise the page steps through the game too
     const { rows, columns } = this.view;
-    const row = Math.floor(this.current / columns) + step[0];
-    const column = (this.current % columns) + step[1];
+    const sign = this.view.turned ? -1 : 1;
+    const row = Math.floor(this.current / columns) + sign * step[0];
+    const column = (this.current % columns) + sign * step[1];
     if (row < 0 || row >= rows || column < 0 || column >= columns) return;
     this.cells.children[row * columns + column].focus();
   }
@@ -159,10 +216,11 @@ function territoryWords(ownership, names) {
 /** Return the screen reader words of each cell: its visit share and win chance. */
 function announcementsFor(search) {
   const announcements = new Map();
-  for (const { cell, share, value } of search?.candidates ?? []) {
+  for (const { cell, source, name, share, value } of search?.candidates ?? []) {
     if (cell === null || announcements.has(cell)) continue;
     const wins = value === null ? [] : [`wins ${chance(value)}`];
-    announcements.set(cell, [`${percent(share)} of visits`, ...wins]);
+    const move = Number.isInteger(source) ? `${name}: ` : "";
+    announcements.set(cell, [`${move}${percent(share)} of visits`, ...wins]);
   }
   return announcements;
 }

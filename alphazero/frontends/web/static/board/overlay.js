@@ -1,6 +1,7 @@
 // The overlay of the board: tints and numbers of a search, or a line of play.
 
 import { makeCircle, makeSquare, makeSvg, percent } from "../lib/dom.js";
+import { makeArrow } from "./marks.js";
 
 /** Smaller shares, which round to 0, get a small ring: a dot would look like a star point. */
 const MIN_NUMBERED_SHARE = 0.005;
@@ -8,8 +9,13 @@ const MIN_NUMBERED_SHARE = 0.005;
 /** Minimum ownership that is shaded, as in pictures. */
 const MIN_SHADED_OWNERSHIP = 0.05;
 
-/** Return the shapes of `layer` of a search result; the best move has a ring. */
+/** Maximum arrows of a search or a line: more hide the pieces. */
+const MAX_ARROWS = 6;
+
+/** Return the shapes of `layer` of a search result; the best move has a ring, a piece's an arrow. */
 export function drawLayer(board, result, layer) {
+  const moves = result.candidates.filter(({ source }) => Number.isInteger(source));
+  if (moves.length > 0) return drawArrows(board, moves, layer);
   const shapes = [];
   // A cell with several moves shows the best of them.
   for (const candidate of firstByCell(result.candidates)) {
@@ -28,6 +34,27 @@ export function drawLayer(board, result, layer) {
     shapes.push(makeText(cell, text, board.radius, "number"));
   }
   return shapes;
+}
+
+/** Return an arrow with a number for each of the best moves; the best one lies above. */
+function drawArrows(board, moves, layer) {
+  const texts = moves.slice(0, MAX_ARROWS).map((move) => [move, markOf(move, layer)]);
+  return texts.filter(([, mark]) => mark?.text).reverse().flatMap(([move, mark]) => {
+    const opacity = { opacity: 0.3 + 0.7 * mark.strength };
+    return numberedArrow(board, move, mark.tint, mark.text, "number", opacity);
+  });
+}
+
+/** Return an arrow with a text near its head. */
+function numberedArrow(board, move, kind, text, textKind, more) {
+  const [from, to] = [board.cells[move.source], board.cells[move.cell]];
+  const share = 0.55 * board.radius / Math.hypot(to.x - from.x, to.y - from.y);
+  const place = { x: to.x - share * (to.x - from.x), y: to.y - share * (to.y - from.y) };
+  return [
+    makeArrow(board, move, kind, more),
+    makeCircle(`${kind} label`, place, 0.6 * board.radius),
+    makeText(place, text, 0.9 * board.radius, textKind),
+  ];
 }
 
 /** Return a square for each cell that a side will own, except under its own stones. */
@@ -59,17 +86,24 @@ function markOf({ share, prior, value }, layer) {
   return { tint, strength: 0.15 + 0.7 * Math.sqrt(part), text: percent(part).replace(" %", "") };
 }
 
-/** Return the shapes of a line of play: numbered, translucent stones. */
+/** Return the shapes of a line of play: numbered, translucent stones, or arrows of pieces. */
 export function drawLine(board, line) {
+  if (line.some(({ source }) => Number.isInteger(source))) {
+    return line.slice(0, MAX_ARROWS).flatMap((move, index) => (
+      numberedArrow(board, move, sideOf(move), String(index + 1), `order ${sideOf(move)}`)
+    ));
+  }
   return firstByCell(line).flatMap((move) => {
     const cell = board.cells[move.cell];
-    const side = move.player === 0 ? "first" : "second";
+    const side = sideOf(move);
     return [
       makeCircle(`ghost ${side}`, cell, board.radius * 0.94),
       makeText(cell, String(line.indexOf(move) + 1), board.radius, `order ${side}`),
     ];
   });
 }
+
+const sideOf = ({ player }) => (player === 0 ? "first" : "second");
 
 /** Return the first of the moves on each cell. */
 function firstByCell(moves) {

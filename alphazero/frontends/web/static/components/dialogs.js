@@ -1,6 +1,7 @@
 // The dialogs: new game, load or paste, share or save, and the choice between moves on one cell.
 
-import { byId, make, setOptions, setText } from "../lib/dom.js";
+import { makePiece, shapeOf } from "../board/pieces.js";
+import { byId, make, makeSvg, setOptions, setText } from "../lib/dom.js";
 
 /** The end of the names of options in half points; people see points. */
 const HALF_POINTS = "_half_points";
@@ -89,11 +90,20 @@ export function askText(load) {
   });
 }
 
-/** Ask for one of the moves on a cell; returns its action, or null. */
-export async function chooseAction(actions) {
+/** Ask for one of the moves on a cell, or for the piece that it makes; returns its action, or null. */
+export async function chooseAction(actions, view) {
   if (actions.length === 1) return actions[0].action;
-  const buttons = actions.map(({ action, name }) =>
-    make("button", { type: "submit", value: action, class: "strong" }, name));
+  const buttons = [...actions].sort((one, other) => other.kind - one.kind).map((move) => {
+    const attributes = { type: "submit", value: move.action };
+    if (!move.kind) return make("button", { ...attributes, class: "strong" }, move.name);
+    const name = shapeOf(view, move.kind).name;
+    const size = 2.6 * view.board.radius;
+    const picture = { viewBox: [-size / 2, -size / 2, size, size].join(" "), "aria-hidden": "true" };
+    const piece = makePiece(view, view.to_play + 1, move.kind);
+    const label = { "aria-label": `${name}, ${move.name}`, class: "choice-piece", title: move.name };
+    return make("button", { ...attributes, ...label }, makeSvg("svg", picture, piece));
+  });
+  setText(byId("choice-title"), actions[0].kind ? "Which piece?" : "Which move?");
   byId("choice-moves").replaceChildren(...buttons);
   const answer = await showDialog(byId("choice"));
   return answer === "" ? null : Number(answer);

@@ -60,6 +60,7 @@ export class Scoreboard {
     const value = search && !view.over ? (player === 0 ? 1 : -1) * search.value : view.value;
     const leader = (value ?? 0) >= 0 ? 0 : 1;
     this.bar.classList.toggle("unknown", value === null);
+    this.bar.classList.toggle("turned", view.turned);
     this.share.style.height = `${50 + 50 * (value ?? -1)}%`;
     const text = value === null ? "" : chance(Math.abs(value));
     setText(this.percent, text.replace(/[< %]/g, ""));
