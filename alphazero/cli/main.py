@@ -21,7 +21,7 @@ EXIT_BROKEN_PIPE = 141
 
 NAMES = [
     *("train", "play", "serve", "gtp", "grade", "match", "rate", "info", "export", "replay"),
-    *("review", "bench", "plan", "doctor", "solve", "config", "check", "list"),
+    *("review", "bench", "plan", "doctor", "solve", "config", "check"),
 ]
 """The commands, in the order of the help."""
 

@@ -1,6 +1,7 @@
 """Commands that play and show games."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -184,24 +185,37 @@ def gtp(options: argparse.Namespace) -> None:
 
 def info_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "checkpoint", type=Path, metavar="CHECKPOINT", help="a checkpoint, or the folder of a run"
+        "name",
+        nargs="?",
+        help="a checkpoint, the folder of a run, or a game (default: list all games and players)",
     )
     json_argument(parser)
 
 
 @command("info checkpoints/tic_tac_toe", info_arguments)
 def info(options: argparse.Namespace) -> None:
-    """Describe a checkpoint, its training and its measured strength."""
-    from alphazero.network.checkpoint import check_checkpoint, find_checkpoint
+    """Describe a checkpoint or a game's options, or list all that come with the package."""
+    if options.name is None:
+        _list_all()
+        return
 
-    path = find_checkpoint(options.checkpoint)
+    from alphazero.games.registry import game_names
+    from alphazero.network.checkpoint import check_checkpoint, find_checkpoint
+    from alphazero.utils.shipped import shipped_players
+
+    name = options.name
+    taken = os.path.lexists(name) or name in shipped_players()
+    if not taken and name in game_names():
+        print(_options_of(name))
+        return
+    path = find_checkpoint(Path(name))
     if path.suffix != ".safetensors":
         from alphazero.records.game_files import holds_played
         from alphazero.utils.files import printable
 
         if holds_played(path):
-            name = printable(path)
-            raise AlphaZeroError(f"{name} holds games, no checkpoint; try: alphazero replay {name}")
+            file = printable(path)
+            raise AlphaZeroError(f"{file} holds games, no checkpoint; try: alphazero replay {file}")
     check_checkpoint(path)
 
     from alphazero.network.checkpoint import load_description
@@ -211,30 +225,20 @@ def info(options: argparse.Namespace) -> None:
     print_result(options, describe(path, checkpoint), **facts(path, checkpoint))
 
 
-def list_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "names", nargs="*", metavar="GAME", help="games to list (default: all, and the players)"
-    )
+def _options_of(name: str) -> str:
+    from alphazero.games.registry import game_options
+
+    settings = ", ".join(f"{key} {value}" for key, value in game_options(name).items())
+    return f"  {name:15} {settings}".rstrip()
 
 
-@command("list", list_arguments)
-def list_all(options: argparse.Namespace) -> None:
-    """List the games with their options, and the players that come with the package."""
-    from alphazero.games.registry import game_names, game_options
-
-    if not options.names:
-        print("games")
-    for name in options.names or game_names():
-        settings = ", ".join(f"{key} {value}" for key, value in game_options(name).items())
-        print(f"  {name:15} {settings}".rstrip())
-    if options.names:
-        return
-
+def _list_all() -> None:
+    from alphazero.games.registry import game_names
     from alphazero.network.checkpoint import load_description
     from alphazero.players.checkpoint_player import summarize
     from alphazero.utils.shipped import shipped_players
 
-    print("players")
+    print("\n".join(["games", *map(_options_of, game_names()), "players"]))
     for name, path in shipped_players().items():
         summary = summarize(path, load_description(path)).replace("\n", "\n" + 18 * " ")
         print(f"  {name:15} {summary}")

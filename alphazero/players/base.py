@@ -11,8 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numba
 import numpy as np
-from numba import types
 
 from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, OUTCOME, State
@@ -39,20 +39,11 @@ class Decisions(NamedTuple):
     """[n], or [1] for all: the larger of the position's value and its best action's value"""
 
 
-DecisionsType = types.NamedTuple(
-    [
-        *(types.int64[::1],) * 2,
-        types.int64[:, ::1],
-        types.float32[:, ::1],
-        *(types.float32[::1],) * 2,
-    ],
-    Decisions,
-)
-
 NOTHING = Decisions(
     _NO_SLOTS, _NO_SLOTS, _NO_SLOTS.reshape(0, 0), _NO_SEARCH[:0].reshape(0, 0), _NO_SEARCH[:0]
 )
 """No finished moves."""
+DecisionsType = numba.typeof(NOTHING)
 
 
 class Forfeit(NamedTuple):

@@ -115,7 +115,7 @@ def test_control_characters_of_a_path_never_reach_the_terminal(tmp_path, monkeyp
         ["train", "--resume", folder / "tiny", config],
         ["train", folder / "wrong.yaml"],
         ["config", folder / "none.yaml"],
-        ["list", folder],
+        ["info", folder],
         ["export", player, f"--nox={folder}"],
     ]
     for words in commands:

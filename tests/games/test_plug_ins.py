@@ -155,7 +155,7 @@ def test_a_broken_plug_in_costs_its_own_games_alone(
 ):
     install(tmp_path, "broken_games", "broken", source, attribute)
     install(tmp_path, "sound_games", "sound", SOUND)
-    done = ask("list")
+    done = ask("info")
     assert done.code == 0, done.err
     (message,) = done.err.splitlines()
     where = f"{tmp_path}/broken_games.py{line}" if line else "broken_games:thing"
@@ -189,7 +189,7 @@ def test_a_slip_in_a_rule_is_reported_by_check_with_file_and_line(slip: str, tmp
     [
         ("check mine", b"x = 1\n'\xff'\n", ":", "SyntaxError: (unicode error) 'utf-8' codec can"),
         (
-            "list",
+            "info",
             b"from alphazero.games import register\n\nregister('nim')(3)\n",
             ":3: ",
             "GameError: register",
@@ -215,7 +215,7 @@ def test_a_broken_file_among_our_games_is_reported_in_one_line(
     assert error.startswith(f"error: {what}")
     assert f": {games}/mine.py{line}" in error
     assert reason in error
-    assert start(tmp_path, "list", "nim").returncode == 0
+    assert start(tmp_path, "info", "nim").returncode == 0
 
 
 def start(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -251,7 +251,7 @@ def test_rules_that_do_not_compile_at_first_use_are_reported_in_one_line(
 ):
     source = AT_FIRST_USE.replace("DECORATOR", decorator)
     install(tmp_path, "broken_games", "broken", source)
-    done = ask("list")
+    done = ask("info")
     assert (done.code, done.err) == (0, "")
     done = ask("solve", "broken")
     assert done.code == 2

@@ -20,7 +20,7 @@ def test_the_wheel_plays_trains_and_grades_by_name_in_an_empty_folder(tmp_path):
     environment = os.environ | {"PYTHONPATH": str(installed)}
     budget = ["budget.iterations=1", "selfplay.games_per_iteration=8", "gate.games=0"]
     for words, expected in (
-        (["list"], "connect_four"),
+        (["info"], "connect_four"),
         (["train", "nim", *budget], "iteration 1"),
         (["grade", "tic_tac_toe", "--simulations", "0"], "of 13,306 positions optimal"),
         (["match", "connect_four:simulations=4", "uct:10", "--games", "2"], "2 of 2 games"),

@@ -77,13 +77,11 @@ def test_predictions_are_the_outputs_in_words_for_people():
     assert np.allclose(predictions.margin, arrays["margin"][:, 0], atol=1e-5)
     assert np.allclose(predictions.margin_spread, arrays["margin"][:, 1], atol=1e-5)
     assert (predictions.margin_spread >= MIN_SPREAD * np.sqrt(20)).all()
-    chances = 1 / (1 + np.exp(-arrays["short_term_value"]))
-    assert np.allclose(predictions.short_term_value, 2 * chances - 1, atol=1e-5)
     assert predictions.ownership.std() > 0.01
     assert predictions.margin.std() > 0.01
 
 
-@pytest.mark.parametrize("heads", [(), ("short_term_value",), ("margin", "ownership")])
+@pytest.mark.parametrize("heads", [(), ("ownership",), ("margin", "ownership")])
 def test_what_a_network_does_not_learn_it_does_not_predict(heads: tuple[str, ...]):
     predictions = predict(trained_like(dataclasses.replace(WITHOUT_HEADS, auxiliary=heads)))
     names = {name for name, array in predictions._asdict().items() if array is not None}
@@ -120,5 +118,4 @@ def test_no_weight_of_a_head_knows_the_size_of_the_board():
 def test_an_untrained_network_expects_nothing_in_particular():
     predictions = predict(ResNet(SHAPE, ACTIONS, WITH_HEADS, 0))
     assert np.abs(predictions.ownership).max() < 0.5
-    assert np.abs(predictions.short_term_value).max() < 0.5
     assert np.abs(predictions.margin).max() < 0.5 * np.sqrt(20)

@@ -70,7 +70,7 @@ def test_a_misspelt_name_is_answered_with_a_suggestion(
 
 
 def test_players_are_listed_with_size_training_and_strength(capsys):
-    assert exit_code("list") == 0
+    assert exit_code("info") == 0
     lines = capsys.readouterr().out.splitlines()
     begin = lines.index("players")
     first = next(index for index in range(begin, len(lines)) if "tic_tac_toe " in lines[index])

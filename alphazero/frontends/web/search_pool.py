@@ -217,26 +217,12 @@ class SearchPool:
             self._start(slot, self._queue.pop(0))
 
     def _find_slot(self, client: Hashable) -> _Slot | None:
-        """Return the client's own slot, else a free one, else the least recently used idle one.
-
-        If all are busy, the longest-running endless search is ended.
-        """
+        """Return the client's own slot, else a free one, else the least recently used idle one."""
         for slot in self._slots:
             if slot.client == client:
                 return slot
         idle = [slot for slot in self._slots if slot.request is None]
-        if idle:
-            return min(idle, key=lambda slot: (slot.client is not None, slot.start))
-        endless = [slot for slot in self._slots if slot.request and slot.request.budget == NO_LIMIT]
-        if not endless:
-            return None
-        slot = min(endless, key=lambda slot: slot.start)
-        request = slot.request
-        assert request is not None
-        response = SearchResponse(progress=self._progress_of(slot, request))
-        self._clear(slot)
-        self._respond(request, response)
-        return slot
+        return min(idle, key=lambda slot: (slot.client is not None, slot.start), default=None)
 
     def _start(self, slot: _Slot, request: SearchRequest) -> None:
         analyzer = slot.analyzer

@@ -6,7 +6,7 @@ Every `value` is for the player who chooses the action, so selection maximises i
 import math
 from typing import NamedTuple
 
-from numba import types
+import numba
 
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.utils.jit import inline_kernel
@@ -36,13 +36,7 @@ class SelectionParams(NamedTuple):
     """whether nodes below the root are selected by the improved policy of Gumbel search"""
 
 
-SelectionParamsType = types.NamedTuple(
-    [
-        {float: types.float64, bool: types.boolean, int: types.int64}[kind]
-        for kind in SelectionParams.__annotations__.values()
-    ],
-    SelectionParams,
-)
+SelectionParamsType = numba.typeof(SelectionParams(0))
 
 
 @inline_kernel

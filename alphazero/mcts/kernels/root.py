@@ -3,6 +3,7 @@
 import math
 from typing import NamedTuple
 
+import numba
 import numpy as np
 from numba import types
 
@@ -56,13 +57,7 @@ class Side(NamedTuple):
     """[2] the counters KEPT and REQUESTED"""
 
 
-ExplorationType = types.NamedTuple(
-    [
-        types.float64 if kind is float else types.int64
-        for kind in Exploration.__annotations__.values()
-    ],
-    Exploration,
-)
+ExplorationType = numba.typeof(Exploration())
 SideType = types.NamedTuple(
     [
         TreesType,
@@ -117,15 +112,7 @@ def empty_statistics(count: int, most_legal: int) -> RootStatistics:
     )
 
 
-RootStatisticsType = types.NamedTuple(
-    [
-        types.int64[::1],
-        *(types.int64[:, ::1],) * 2,
-        *(types.float64[:, ::1],) * 4,
-        types.float64[::1],
-    ],
-    RootStatistics,
-)
+RootStatisticsType = numba.typeof(empty_statistics(0, 1))
 
 
 @inline_kernel

@@ -1,6 +1,6 @@
 """The network as an evaluator: from batches of positions to policy logits and values.
 
-Shapes: B positions, C planes, H rows, W columns, A actions, T horizons.
+Shapes: B positions, C planes, H rows, W columns, A actions.
 """
 
 from abc import ABC, abstractmethod
@@ -64,7 +64,7 @@ buffers that the next call overwrites."""
 
 
 class AuxiliaryPredictions(NamedTuple):
-    """Outputs of the auxiliary heads for B positions, for `to_play` of each; None: no such head."""
+    """Outputs of auxiliary heads for B positions, for `to_play` of each; None: no such head."""
 
     ownership: Float32Array | None
     """[B, H * W] in [-1, 1]: 1 for cells that will be the player's, -1 for the opponent's"""
@@ -72,8 +72,6 @@ class AuxiliaryPredictions(NamedTuple):
     """[B] by how much the player will win, mean"""
     margin_spread: Float32Array | None
     """[B] its standard deviation"""
-    short_term_value: Float32Array | None
-    """[B, T] in [-1, 1]: the search's values a few moves on, the farthest horizon first"""
 
 
 class BatchedEvaluator(ABC):
@@ -137,7 +135,6 @@ class BatchedEvaluator(ABC):
             _numpy(outputs.get("ownership"), logits=True),
             None if margins is None else _numpy(margins[:, 0]),
             None if margins is None else _numpy(margins[:, 1]),
-            _numpy(outputs.get("short_term_value"), logits=True),
         )
 
     def quantized(self, observations: Float32Array) -> "BatchedEvaluator":
