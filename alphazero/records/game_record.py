@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from alphazero.games.game import ONGOING, Game
-from alphazero.games.results import describe_result
 from alphazero.utils.arrays import BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
 
 NEVER_RESIGN = -1.0
@@ -128,11 +127,3 @@ class GameRecord:
 
     def moves(self, game: Game) -> list[str]:
         return game.action_names(self.variant(game).initial_state(), self.actions)
-
-    def describe(self, game: Game) -> str:
-        """Return the result, the moves and the last position as text."""
-        result = describe_result(self.outcome, self.resigned, self.forfeit_reason)
-        game = self.variant(game)
-        state = game.play(game.initial_state(), *map(int, self.actions))
-        moves = " ".join(self.moves(game))
-        return f"{result}, {len(self.actions)} moves\n{moves}\n{game.render(state)}"

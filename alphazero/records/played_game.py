@@ -6,7 +6,7 @@ from typing import Final
 
 from alphazero.games.game import Game, State
 from alphazero.games.registry import write_game
-from alphazero.games.results import SCORES
+from alphazero.games.results import SCORES, describe_result
 from alphazero.records.game_record import GameRecord
 
 FORMAT: Final = "alphazero-game"
@@ -67,6 +67,12 @@ class PlayedGame:
 
     def moves(self) -> list[str]:
         return self.game.action_names(self.game.initial_state(), self.actions)
+
+    def describe(self) -> str:
+        """Return the result, the moves and the last position as text."""
+        result = describe_result(self.outcome, self.resigned, self.forfeit_reason)
+        position = self.game.render(self.states()[-1])
+        return f"{result}, {len(self.actions)} moves\n{' '.join(self.moves())}\n{position}"
 
     def to_line(self) -> str:
         content = {

@@ -268,9 +268,9 @@ class RunDirectory:
         from alphazero.records.played_game import PlayedGame
         from alphazero.records.sgf_export import commented, has_sgf, to_sgf
 
-        text = "\n\n".join(record.describe(self.game) for record in records)
         names = ("challenger", "best") if kind == "gate" else ("best", "best")
         played = [PlayedGame.of(self.game, record, names) for record in records]
+        text = "\n\n".join(game.describe() for game in played)
         if has_sgf(self.game):
             suffix, lines = "sgf", "".join(map(to_sgf, map(commented, played, records)))
         else:

@@ -89,7 +89,8 @@ def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(
         assert message in record.forfeit_reason, record.forfeit_reason
         assert record.outcome == (-1 if record.pairing.players[0] == 0 else 1)
         assert not record.resigned
-        assert "by adjudication" in record.describe(TIC_TAC_TOE)
+        played = PlayedGame.of(TIC_TAC_TOE, record, ("one", "other"))
+        assert "by adjudication" in played.describe()
     for record in records:
         if not record.forfeit_reason:
             state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *map(int, record.actions))

@@ -19,6 +19,7 @@ from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Decisions
 from alphazero.players.search_player import _choose_moves
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing, Policies
+from alphazero.records.played_game import PlayedGame
 from alphazero.training import resignation
 from alphazero.training.data.game_shard import PLAYED_OUT, RESIGNED, GameBatch
 from alphazero.training.iteration import Training
@@ -222,4 +223,5 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_reports_it(tmp
     kinds = np.concatenate([shard.resignations for shard in training.replay.shards])
     assert {PLAYED_OUT, RESIGNED} <= set(kinds.tolist())
     assert resigned
-    assert "player won by resignation," in resigned[0].describe(run.game)
+    played = PlayedGame.of(run.game, resigned[0], ("best", "best"))
+    assert "player won by resignation," in played.describe()

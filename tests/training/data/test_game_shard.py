@@ -93,7 +93,7 @@ def test_games_come_back_with_the_options_that_they_were_played_with():
     games = GameBatch.of(GO, [*records, unfinished(records[1], 2)])
     again = GameBatch.from_bytes(GO, games.to_bytes(), "here").records()
     assert [record.pairing.options for record in again] == [(15,), (-18,), (15,), (3,), (-18,)]
-    assert "komi -9" in again[1].describe(GO)
+    assert again[1].variant(GO).komi == -9
     wrong = dataclasses.replace(records[1], pairing=Pairing(options=(18,)))
     assert "game 2 breaks the rules or ends otherwise" in refusal(
         GameBatch.of(GO, [records[0], wrong]).to_bytes(), GO
