@@ -140,13 +140,15 @@ def stones_to_ply(cells: State) -> int:
     return first + second
 
 
-def side_of(game: Game, player: int) -> str:
-    """Return a player's name with the sign of its stones: `Black (X)`, or `X` alone.
+def sign_of(game: Game, player: int) -> str:
+    """Return the sign of a player's stones; the player's name if pieces of many kinds have none."""
+    return game.side_names[player] if game.piece_kinds else SIGNS[player + 1]
 
-    Pieces of several kinds have no sign in common: `White`.
-    """
-    name, sign = game.side_names[player], SIGNS[player + 1]
-    return name if name == sign or game.piece_kinds else f"{name} ({sign})"
+
+def side_of(game: Game, player: int) -> str:
+    """Return a player's name with the sign of its stones: `Black (X)`, or `X` alone."""
+    name, sign = game.side_names[player], sign_of(game, player)
+    return name if name == sign else f"{name} ({sign})"
 
 
 def turn_line(ply: int) -> str:

@@ -42,6 +42,16 @@ def test_it_prints_chances_mistakes_and_accuracies(games, capsys):
     assert read.comments[1].startswith("win rate 50% (value +0.00), then 0%: blunder, better was")
 
 
+def test_the_sides_of_a_game_of_pieces_have_their_names(tmp_path, capsys):
+    path, game = tmp_path / "mini.jsonl", read_game("gardner")
+    save_played(path, [PlayedGame(game, ("A", "B"), tuple(actions_in(game, "a3 bxa3")), 2)])
+    assert exit_code("review", path, "uct:20") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("    2. Black bxa3  ") for line in lines)
+    assert any(line.startswith("  chance of White to win ") for line in lines)
+    assert any(line.startswith("  White A ") for line in lines)
+
+
 def test_without_a_player_the_shipped_one_of_the_game_reviews(games, tmp_path, capsys):
     assert exit_code("review", games, "--game", 1) == 0
     assert "6 of 6 positions exact" in capsys.readouterr().out

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from alphazero.frontends.review.annotation import better_line
 from alphazero.frontends.review.judgement import Evaluation, Judgement, Review
-from alphazero.games.grid import SIGNS
+from alphazero.games.grid import sign_of
 from alphazero.records.played_game import PlayedGame
 from alphazero.utils.files import printable
 
@@ -27,9 +27,11 @@ def report(
 
     `draw` draws numbers in [0, 1].
     """
-    first = f"chance of {SIGNS[1]}"
-    lines = [f"       {'move':8} {first}", f"       {'':8} {_percent(review.chances[0]):>6}"]
     states, names = played.states(), played.moves()
+    signs = [sign_of(played.game, player) for player in (0, 1)]
+    side_width, name_width = max(map(len, signs)), max([6, *map(len, names)])
+    first, width = f"chance of {signs[0]}", side_width + 1 + name_width
+    lines = [f"       {'move':{width}} {first}", f"{_percent(review.chances[0]):>{width + 14}}"]
     for index, name in enumerate(names):
         move, before = review.moves[index], evaluations[index]
         note = ""
@@ -43,7 +45,8 @@ def report(
             if move.judgement.is_bad:
                 note += f": better was {better_line(played.game, states[index], before)}"
         chance = _percent(review.chances[index + 1])
-        lines.append(f"  {index + 1:3}. {SIGNS[index % 2 + 1]} {name:6} {chance:>6}{note}")
+        move_of_side = f"{signs[index % 2]:{side_width}} {name:{name_width}}"
+        lines.append(f"  {index + 1:3}. {move_of_side} {chance:>6}{note}")
     chances = [None if chance is None else chance / 100 for chance in review.chances]
     exact = sum(evaluation is not None and evaluation.is_exact for evaluation in evaluations)
     missing = sum(evaluation is None for evaluation in evaluations)
@@ -61,7 +64,9 @@ def _percent(chance: float | None) -> str:
 
 
 def _accuracies(played: PlayedGame, review: Review) -> list[str]:
-    names = [f"{SIGNS[player + 1]} {printable(played.players[player])}" for player in (0, 1)]
+    names = [
+        f"{sign_of(played.game, player)} {printable(played.players[player])}" for player in (0, 1)
+    ]
     width = max(map(len, names))
     lines = [f"  {'':{width}}  accuracy  {'  '.join(PLURALS.values())}"]
     for player, name in enumerate(names):
