@@ -122,7 +122,7 @@ def match_arguments(parser: argparse.ArgumentParser) -> None:
     add("--save", type=Path, metavar="FILE", help=text)
     text = f"a copy of the checkpoint A that also holds the result; {REPLACED}"
     add("--annotate", type=Path, metavar="FILE", help=text)
-    text = "seconds after which a silent GTP program loses the game (default: 300)"
+    text = "seconds after which a silent program loses the game (default: 300)"
     add("--move-timeout", type=seconds, metavar="S", help=text)
     json_argument(parser)
 

@@ -81,7 +81,7 @@ def print_result(options: argparse.Namespace, text: object, **fields: Any) -> No
 
 PLAYER = (
     "a checkpoint or a run's folder, as PATH or PATH:simulations=200, or another player, as "
-    "uct:simulations=1000, minimax:depth=5, random or 'gtp:COMMAND'"
+    "uct:simulations=1000, minimax:depth=5, random, 'gtp:COMMAND' or 'uci:COMMAND,nodes=1000'"
 )
 
 

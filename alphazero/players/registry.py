@@ -3,6 +3,7 @@
     random                               a name in `PLAYER_KINDS`
     uct:simulations=1000,seconds=2       with options; the first may omit its key: uct:1000
     gtp:COMMAND                          the rest may hold any characters
+    uci:COMMAND,nodes=1000               as in `program_protocols.py`
     PATH, PATH:simulations=200           a checkpoint, or a run directory for its best player
 
     NAME                                 an agent of another package
@@ -38,9 +39,11 @@ from alphazero.players.specs import (
     GtpSpec,
     MinimaxSpec,
     PlayerSpec,
+    ProgramSpec,
     RandomSpec,
     RolloutSpec,
     SolverSpec,
+    UciSpec,
 )
 from alphazero.utils.files import escape, printable, suggest_file
 from alphazero.utils.plug_ins import explain_failure
@@ -59,10 +62,11 @@ PLAYER_KINDS: dict[str, type[PlayerSpec]] = {
     "minimax": MinimaxSpec,
     "solver": SolverSpec,
     "gtp": GtpSpec,
+    "uci": UciSpec,
 }
 """All kinds except checkpoints, by name."""
 
-USAGES = {"gtp": "gtp:COMMAND"}
+USAGES = {"gtp": "gtp:COMMAND", "uci": "uci:COMMAND,nodes=N"}
 """How kinds are written whose name alone is no player."""
 
 
@@ -94,7 +98,7 @@ def parse_player(
     """Parse a player spec; of a checkpoint only the header is read. An agent is taken as it is.
 
     `simulations`, `seconds` or `level` is the default budget where the spec gives none and its kind
-    takes one. `move_timeout` is the answer timeout of a GTP program, in seconds.
+    takes one. `move_timeout` is the answer timeout of another program, in seconds.
 
     Raises:
         PlayerError: for an unknown kind or option, a value out of range (with the choices), or a
@@ -118,7 +122,7 @@ def parse_player(
             f"{printable(text[:80])} has no levels: only checkpoints have them; try --simulations "
             "or --seconds"
         )
-    if move_timeout is not None and kind is GtpSpec:
+    if move_timeout is not None and issubclass(kind, ProgramSpec):
         values["move_timeout"] = move_timeout
     spec = kind(subject, **values)
     spec.check()

@@ -23,7 +23,8 @@ from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.rollout_methods import FINAL_MOVES, RolloutConfig
 from alphazero.network.checkpoint import check_checkpoint, find_checkpoint
 from alphazero.players.budget import NO_LIMIT, Budget, budget_of
-from alphazero.players.gtp_process import MOVE_TIMEOUT, split_command
+from alphazero.players.program_process import MOVE_TIMEOUT, ProgramProtocol, split_command
+from alphazero.players.program_protocols import GTP, UCI, read_command
 from alphazero.utils.files import printable
 
 if TYPE_CHECKING:
@@ -213,31 +214,52 @@ class SolverSpec(PlayerSpec):
 
 
 @dataclass(frozen=True)
-class GtpSpec(PlayerSpec):
-    """An external program that speaks the Go Text Protocol; `subject` is its command line."""
+class ProgramSpec(PlayerSpec):
+    """An external program; `subject` is its command line."""
 
     move_timeout: float = MOVE_TIMEOUT
     """seconds after which a program without an answer loses the game"""
-
-    prefix = "gtp:"
 
     @property
     def is_timed(self) -> bool:
         """Always: the program searches on its own, and needs a core."""
         return True
 
-    def check(self) -> None:
-        program = split_command(self.subject)[0]
+    def _check(self, command: str, protocol: ProgramProtocol) -> None:
+        program = split_command(command, protocol)[0]
         if shutil.which(program) is None:
             raise PlayerError(
-                f"gtp:{printable(self.subject[:80])}: there is no program "
+                f"{self.prefix}{printable(self.subject[:80])}: there is no program "
                 f"{printable(program[:80])!r}; install it, or give its path"
             )
+
+
+class GtpSpec(ProgramSpec):
+    """A program that speaks the Go Text Protocol."""
+
+    prefix = "gtp:"
+
+    def check(self) -> None:
+        self._check(self.subject, GTP)
 
     def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
         from alphazero.players.gtp_player import GtpPlayer
 
         return GtpPlayer(game, num_games, self.subject, self.move_timeout)
+
+
+class UciSpec(ProgramSpec):
+    """A program that speaks UCI; its limits and options follow its command line."""
+
+    prefix = "uci:"
+
+    def check(self) -> None:
+        self._check(read_command(self.subject).command, UCI)
+
+    def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
+        from alphazero.players.uci_player import UciPlayer
+
+        return UciPlayer(game, num_games, self.subject, self.move_timeout)
 
 
 class Agent(Protocol):

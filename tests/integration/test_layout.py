@@ -68,7 +68,7 @@ def test_no_test_file_imports_another():
 
 APPS = (
     *("drawing", "frontends", "diagnostics", "solvers", "foundations", "training.distributed"),
-    *("players.registry", "players.specs", "players.levels", "players.gtp_player"),
+    *("players.registry", "players.specs", "players.levels", "players.program_player"),
     *("games.contract", "training.evaluation", "training.learning.data_parallel"),
 )
 """What a run reaches late, if at all."""

@@ -15,10 +15,11 @@ from alphazero.arena.openings import paired_openings
 from alphazero.cli import main as cli
 from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING
-from alphazero.players import gtp_process
+from alphazero.players import program_process
 from alphazero.players.base import Player
 from alphazero.players.gtp_player import GtpPlayer
-from alphazero.players.gtp_process import GtpProcess, ProgramError
+from alphazero.players.program_process import ProgramError, ProgramProcess
+from alphazero.players.program_protocols import GTP
 from alphazero.players.random_player import RandomPlayer
 from alphazero.players.registry import parse_player
 from alphazero.records.game_record import GameRecord
@@ -79,7 +80,7 @@ def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(
     fault: str, message: str, monkeypatch
 ):
     if fault == "hang":
-        monkeypatch.setattr(gtp_process, "EXIT_TIMEOUT", 0.1)
+        monkeypatch.setattr(program_process, "EXIT_TIMEOUT", 0.1)
     # Each process misbehaves at its second move: some games end before it.
     records = play_match(fake(fault, 2), move_timeout=3.0 if fault == "hang" else HANG)
     assert len(records) == GAMES
@@ -117,7 +118,7 @@ def test_a_program_that_cannot_play_is_refused_in_one_line_before_any_game(
     command: str, message: str, monkeypatch
 ):
     if "mute" in command:
-        monkeypatch.setattr(gtp_process, "EXIT_TIMEOUT", 0.1)
+        monkeypatch.setattr(program_process, "EXIT_TIMEOUT", 0.1)
     with pytest.raises(PlayerError) as caught:
         play_match(command, move_timeout=0.5 if "mute" in command else HANG)
     assert message in str(caught.value)
@@ -142,15 +143,15 @@ def test_no_process_is_left_when_a_player_is_closed_or_forgotten():
 
 
 def test_a_program_that_ignores_quit_is_killed_with_what_it_started(monkeypatch):
-    monkeypatch.setattr(gtp_process, "EXIT_TIMEOUT", 0.1)
-    program = GtpProcess(fake("mute"))
+    monkeypatch.setattr(program_process, "EXIT_TIMEOUT", 0.1)
+    program = ProgramProcess(fake("mute"), GTP)
     program.close()
     assert not program.is_running
 
 
 def test_an_answer_is_read_whatever_stands_around_it():
     noisy = "print('loading...');print();print('=12 yes\\r');print(' and more');print();input()"
-    program = GtpProcess(shlex.join([sys.executable, "-ISuc", noisy]))
+    program = ProgramProcess(shlex.join([sys.executable, "-ISuc", noisy]), GTP)
     answer = program.ask("known_command x", 20)
     assert (answer.succeeded, answer.text) == (True, "yes\nand more")
     program.send("end")

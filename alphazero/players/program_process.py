@@ -1,4 +1,4 @@
-"""The process of an external program that speaks the Go Text Protocol.
+"""The process of an external program that speaks the Go Text Protocol or UCI.
 
 Commands are sent without waiting; replies come in the same order. A thread reads them, so that a
 program that hangs or floods its output blocks nothing else.
@@ -14,7 +14,8 @@ import threading
 import time
 import weakref
 from collections import deque
-from typing import IO, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import IO, Final, NamedTuple, TypeAlias
 
 from alphazero.errors import PlayerError
 from alphazero.utils.files import explain_os_error, printable
@@ -26,36 +27,50 @@ EXIT_TIMEOUT: Final = 1.0
 """Seconds a program has to exit by itself before it is killed."""
 
 _MAX_LINE_BYTES: Final = 1 << 16
-_MAX_REPLY_BYTES: Final = 1 << 20
 _MAX_UNREAD_REPLIES: Final = 1000
-"""Limits of a program's output: bytes per line, bytes per reply, unread replies."""
+MAX_REPLY: Final = 1 << 20
+"""Limits of a program's output: bytes per line, unread replies, characters per reply."""
 
-_OVERFLOW: Final = "!"
+_OVERFLOW: Final = False, "!"
 """Queue entry that stands for a reply beyond these limits."""
 
+Answer: TypeAlias = tuple[bool, str]
+"""Whether a command succeeded, and the lines of its reply, separated by newlines."""
 
-class GtpReply(NamedTuple):
+
+class ProgramProtocol(NamedTuple):
+    """How programs talk."""
+
+    name: str
+    """which precedes the command of a player"""
+    example: str
+    read_answers: Callable[[Iterator[str]], Iterator[Answer]]
+    """joins lines without spaces at their ends; raises OverflowError beyond `MAX_REPLY`"""
+    stop: str = ""
+    """ends a search, which must end before `quit`; without it programs are quit at any time"""
+
+
+class Reply(NamedTuple):
     """A program's reply to a command."""
 
     command: str
     succeeded: bool
     text: str
-    """without the status sign and the command number; lines are separated by newlines"""
 
 
 class ProgramError(Exception):
     """The external program exited, timed out or exceeded the output limits."""
 
 
-class GtpProcess:
+class ProgramProcess:
     """A running program.
 
     Raises:
         PlayerError: when it cannot be started.
     """
 
-    def __init__(self, command: str) -> None:
-        words = split_command(command)
+    def __init__(self, command: str, protocol: ProgramProtocol) -> None:
+        words = split_command(command, protocol)
         try:
             process = subprocess.Popen(
                 words,
@@ -71,46 +86,48 @@ class GtpProcess:
             ) from error
         assert process.stdin and process.stdout and process.stderr  # noqa: PT018
         self._process, self._stdin = process, process.stdin
-        self._replies: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._protocol = protocol
+        self._answers: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
         self._stderr: deque[str] = deque(maxlen=1)
         self._pending: deque[str] = deque()
         self._since = 0.0
         """Start of the wait for the oldest pending reply, by `time.monotonic()`."""
         # Threads hold the pipes, not this object: when it is garbage-collected, the process ends.
-        arguments = (process.stderr, self._stderr), (process.stdout, self._replies)
-        self._stderr_reader = threading.Thread(target=_read_stderr, args=arguments[0], daemon=True)
+        errors, output = (process.stderr, self._stderr), (process.stdout, self._answers)
+        self._stderr_reader = threading.Thread(target=_read_stderr, args=errors, daemon=True)
         self._stderr_reader.start()
-        threading.Thread(target=_read_replies, args=arguments[1], daemon=True).start()
+        arguments = (*output, protocol.read_answers)
+        threading.Thread(target=_read_stdout, args=arguments, daemon=True).start()
         self._end = weakref.finalize(self, _end, process)
 
-    def send(self, command: str) -> None:
+    def send(self, command: str, has_reply: bool = True) -> None:
         """Send a command without waiting for its reply."""
-        if not self._pending:
-            self._since = time.monotonic()
-        self._pending.append(command)
+        if has_reply:
+            if not self._pending:
+                self._since = time.monotonic()
+            self._pending.append(command)
         # The exit of a program is reported by `replies`.
         with contextlib.suppress(OSError, ValueError):
             self._stdin.write(f"{command}\n".encode())
             self._stdin.flush()
 
-    def replies(self, seconds: float = 0.0) -> list[GtpReply]:
+    def replies(self, seconds: float = 0.0) -> list[Reply]:
         """Return the replies received; wait up to `seconds` for the first, if one is pending.
 
         Raises:
             ProgramError: when the program exited or exceeded the output limits.
         """
-        replies: list[GtpReply] = []
+        replies: list[Reply] = []
         while self._pending:
             try:
-                text = self._replies.get(timeout=0.0 if replies else seconds)
+                answer = self._answers.get(timeout=0.0 if replies else seconds)
             except queue.Empty:
                 break
-            if text == _OVERFLOW:
+            if answer is _OVERFLOW:
                 raise ProgramError("the program's output exceeds its limits")
-            if text is None:
+            if answer is None:
                 raise ProgramError(self._exit_reason())
-            rest = text[1:].lstrip("0123456789").strip()
-            replies.append(GtpReply(self._pending.popleft(), text[0] == "=", rest))
+            replies.append(Reply(self._pending.popleft(), *answer))
             self._since = time.monotonic()
         return replies
 
@@ -128,14 +145,14 @@ class GtpProcess:
         """Seconds since the oldest reply is pending; 0 when none is."""
         return time.monotonic() - self._since if self._pending else 0.0
 
-    def ask(self, command: str, seconds: float) -> GtpReply:
+    def ask(self, command: str, seconds: float) -> Reply:
         """Send a command and wait for all pending replies; return the last.
 
         Raises:
             ProgramError: as `replies`, and after `seconds` without a reply.
         """
         self.send(command)
-        replies: list[GtpReply] = []
+        replies: list[Reply] = []
         while self._pending:
             replies = self.replies(max(0.0, seconds - self.seconds_waiting))
             if self.seconds_waiting >= seconds:
@@ -144,6 +161,10 @@ class GtpProcess:
 
     def close(self) -> None:
         """Quit the program; kill it after `EXIT_TIMEOUT`."""
+        if self._pending and self._protocol.stop:
+            self.send(self._protocol.stop, has_reply=False)
+            with contextlib.suppress(ProgramError):
+                self.replies(EXIT_TIMEOUT)
         self.send("quit")
         self._end()
 
@@ -157,7 +178,7 @@ class GtpProcess:
         return "the program closed its output"
 
 
-def split_command(command: str) -> list[str]:
+def split_command(command: str, protocol: ProgramProtocol) -> list[str]:
     """Split a command line as a shell would; no shell is used.
 
     Raises:
@@ -167,40 +188,39 @@ def split_command(command: str) -> list[str]:
         words = shlex.split(command)
     except ValueError as error:
         raise PlayerError(
-            f"gtp:{printable(command)}: {str(error).lower()}; close the quotes"
+            f"{protocol.name}:{printable(command)}: {str(error).lower()}; close the quotes"
         ) from None
     if not words or "\0" in command:
-        raise PlayerError("gtp: needs a command, as in 'gtp:gnugo --mode gtp'")
+        raise PlayerError(f"{protocol.name}: needs a command, as in '{protocol.example}'")
     return words
 
 
-def _read_replies(pipe: IO[bytes], replies: "queue.SimpleQueue[str | None]") -> None:
-    """Put each reply, which ends with an empty line, into a queue; None at the end of the pipe.
+def _lines_of(pipe: IO[bytes]) -> Iterator[str]:
+    while line := pipe.readline(_MAX_LINE_BYTES):
+        yield line.decode("utf-8", "replace").strip()
 
-    A reply starts with a line that starts with `=` or `?`; other text between replies is ignored.
-    """
-    lines: list[str] = []
-    size = 0
+
+def _read_stdout(
+    pipe: IO[bytes],
+    answers: "queue.SimpleQueue[Answer | None]",
+    read_answers: Callable[[Iterator[str]], Iterator[Answer]],
+) -> None:
+    """Put each answer into a queue; None at the end of the pipe."""
     with contextlib.suppress(OSError, ValueError), pipe:
-        while line := pipe.readline(_MAX_LINE_BYTES):
-            text = line.decode("utf-8", "replace").strip()
-            if text and (lines or text[0] in "=?"):
-                lines.append(text)
-                size += len(line)
-            elif lines and not text:
-                replies.put("\n".join(lines))
-                lines, size = [], 0
-            if size > _MAX_REPLY_BYTES or replies.qsize() > _MAX_UNREAD_REPLIES:
-                replies.put(_OVERFLOW)
-                break
-    replies.put(None)
+        try:
+            for answer in read_answers(_lines_of(pipe)):
+                answers.put(answer)
+                if answers.qsize() > _MAX_UNREAD_REPLIES:
+                    raise OverflowError
+        except OverflowError:
+            answers.put(_OVERFLOW)
+    answers.put(None)
 
 
 def _read_stderr(pipe: IO[bytes], last: "deque[str]") -> None:
     """Keep the last line of standard error."""
     with contextlib.suppress(OSError, ValueError), pipe:
-        while line := pipe.readline(_MAX_LINE_BYTES):
-            text = line.decode("utf-8", "replace").strip()
+        for text in _lines_of(pipe):
             if text:
                 last.append(text[:200])
 
