@@ -20,7 +20,7 @@ EXIT_BROKEN_PIPE = 141
 """Exit code after a closed output pipe, as with `| head`; shells use the same."""
 
 NAMES = [
-    *("train", "play", "serve", "gtp", "grade", "match", "rate", "info", "export", "replay"),
+    *("train", "play", "serve", "gtp", "uci", "grade", "match", "rate", "info", "export", "replay"),
     *("review", "bench", "plan", "doctor", "solve", "config", "check"),
 ]
 """The commands, in the order of the help."""

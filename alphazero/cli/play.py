@@ -183,6 +183,18 @@ def gtp(options: argparse.Namespace) -> None:
     serve(player, game, options.ponder)
 
 
+@command("uci uct:seconds=2 --game gardner", player_arguments)
+def uci(options: argparse.Namespace) -> None:
+    """Serve a player to chess programs, over the Universal Chess Interface."""
+    from alphazero.players.registry import parse_player
+
+    player = parse_player(options.player, **budget_options(options))
+
+    from alphazero.frontends.uci.session import serve
+
+    serve(player, game_option(options))
+
+
 def info_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "name",

@@ -1,1 +1,1 @@
-"""Front ends: terminal, web page and GTP."""
+"""Front ends: terminal, web page, GTP and UCI."""

@@ -38,10 +38,8 @@ class Analyzer:
         """Limits of a move without a clock"""
         self.level: int | None = getattr(spec, "level", None)
         """Level for people; None at full strength"""
-        self.has_fixed_simulations = (
-            self.level is not None or getattr(spec, "simulations", None) is not None
-        )
-        """Whether the user set `simulations` or a level, which then hold despite a clock."""
+        self._has_simulations = getattr(spec, "simulations", None) is not None
+        """Whether the user set `simulations`."""
         self.player: Player = player or spec.create(game, budget=NO_LIMIT)
         self.game = game
         self.slot = np.array([slot])
@@ -79,49 +77,50 @@ class Analyzer:
         self.player.load_games(self.slot, state[None], [np.array(moves, np.int64)])
         self.moves = list(moves)
 
-    def sync(self, moves: list[int]) -> None:
+    def sync(self, moves: list[int], state: State | None = None) -> None:
         """Advance to the position after `moves`, keeping the subtree; else set it."""
         if self.moves is None or moves[: len(self.moves)] != self.moves:
-            self.set_position(moves)
+            self.set_position(moves, state)
             return
         for action in moves[len(self.moves) :]:
             self.player.advance(self.slot, np.array([action]))
         self.moves = list(moves)
 
-    def choose(self, seconds: float | None, watch: Callable[[], object] = do_nothing) -> int | None:
+    def budget_in(self, seconds: float | None) -> Budget:
+        """Return the budget of a move for which a clock leaves `seconds`; its own without a clock.
+
+        Simulations that the user set, or a level's, hold despite a clock.
+        """
+        if seconds is None:
+            return self.budget
+        is_fixed = self._has_simulations or self.level is not None
+        return Budget(self.budget.simulations if is_fixed else None, seconds)
+
+    def choose(
+        self, budget: Budget | None = None, watch: Callable[[], object] = do_nothing
+    ) -> int | None:
         """Return a move, or None to resign; `watch` is called between steps.
 
-        `seconds` replaces the player's own budget, unless the user set `simulations`. Raise
-        PlayerError when an external program fails.
+        `budget` replaces the player's own one. Raise PlayerError when an external program fails.
         """
+        simulations, seconds = budget or self.budget
+        deadline = np.inf if seconds is None else time.monotonic() + seconds
         if self.searches:
-            return self._search(seconds, watch)
-        if hasattr(self.player, "seconds"):
-            self.player.seconds = self.budget.seconds if seconds is None else seconds
-        self.player.begin_moves(self.slot)
+            self.begin(simulations)
+        else:
+            if hasattr(self.player, "seconds"):
+                self.player.seconds = seconds
+            self.player.begin_moves(self.slot)
         while not len((decisions := self.player.take_decisions()).slots):
             for _, reason in self.player.forfeits():
                 if reason:
                     raise PlayerError(f"no move: {reason}")
                 return None
-            self.player.step()
-            watch()
-        return int(decisions.actions[0])
-
-    def _search(self, seconds: float | None, watch: Callable[[], object]) -> int:
-        simulations = self.budget.simulations
-        if seconds is None:
-            seconds = self.budget.seconds
-        elif not self.has_fixed_simulations:
-            simulations = None
-        deadline = np.inf if seconds is None else time.monotonic() + seconds
-        self.begin(simulations)
-        while not self.search.has_finished:
             self.step()
             watch()
             if time.monotonic() > deadline:
                 self.stop()
-        return int(self.player.take_decisions().actions[0])
+        return int(decisions.actions[0])
 
     def begin(self, simulations: int | None = None) -> None:
         """Start a search; None for no simulation limit."""
@@ -129,12 +128,17 @@ class Analyzer:
 
     def step(self) -> None:
         """Search for a few milliseconds, unless finished."""
-        if not self.search.has_finished:
+        if not self.searches:
+            self.player.step()
+        elif not self.search.has_finished:
             self.search.step()
 
     def stop(self) -> None:
         """Stop a search; results stay and the player decides by them."""
-        self.search.stop(self.slot)
+        if self.searches:
+            self.search.stop(self.slot)
+        elif hasattr(self.player, "seconds"):
+            self.player.seconds = 0.0
 
     def end(self) -> None:
         """Stop a search without a decision."""

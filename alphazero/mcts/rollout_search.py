@@ -18,7 +18,7 @@ from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
 from alphazero.mcts.search import NODES_PER_SIMULATION, TreeSearch
 from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
 
-MOVES_PER_STEP = 1 << 15
+MOVES_PER_STEP = 1 << 13
 """Moves played per step and thread, divided among the active slots: some milliseconds, so that the
 caller can check the clock."""
 

@@ -106,6 +106,19 @@ class TreeSearch(ABC):
         for trees in self.trees_per_thread:
             trees.slots["remaining"][slots] = 0
 
+    def restrict_root(self, slot: int, actions: Sequence[int]) -> None:
+        """Let the next search in `slot` consider only some of the legal actions.
+
+        Its root is evaluated and not searched yet. Its statistics are those of these actions.
+        """
+        for trees in self.trees_per_thread:
+            root, edges = trees.nodes[slot, :1], trees.edges[slot]
+            places = np.flatnonzero(np.isin(edges["action"][: root["edge_count"][0]], actions))
+            root["edge_count"] = root["created_count"] = count = len(places)
+            root["lower"], root["upper"] = -1, 1
+            edges[:count], own = edges[places], trees.root_prior[slot]
+            own[:count] = own[places] / max(own[places].sum(), np.finfo(np.float32).tiny)
+
     @abstractmethod
     def step(self, batches: int = 1) -> int:
         """Advance every active search by up to `batches` batches; return the evaluations.

@@ -2,7 +2,7 @@
 
 import time
 from abc import abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
@@ -70,18 +70,21 @@ class MinimaxPlayer(SlicedPlayer):
         super().__init__(game, slots, rng)
         self.depth = depth or game.max_moves
         self.seconds = seconds
+        self.root_actions: Sequence[int] | None = None
+        """The moves that it considers; None for all."""
         self.search = AlphaBeta(game)
 
     def work(self, state: State) -> Steps:
         """Deepen to the limit; depth 1 is always completed."""
         search, began = self.search, time.monotonic()
-        search.start(state, self.depth, preference=self.rng.permutation(self.game.num_actions))
+        preference = self.rng.permutation(self.game.num_actions)
+        search.start(state, self.depth, preference=preference, root_actions=self.root_actions)
         while not search.run(SLICE):
             late = self.seconds is not None and time.monotonic() - began >= self.seconds
             if late and search.depth > 0:
                 break
             yield
-        return search.best_action(), _value_of_score(search.score)
+        return search.best_action(), value_of_score(search.score)
 
 
 class SolverPlayer(SlicedPlayer):
@@ -114,9 +117,9 @@ class SolverPlayer(SlicedPlayer):
         last = search.nodes + FALLBACK_POSITIONS
         while (search.nodes < last or search.depth == 0) and not search.run(SLICE):
             yield
-        return search.best_action(), _value_of_score(search.score)
+        return search.best_action(), value_of_score(search.score)
 
 
-def _value_of_score(score: int) -> float:
+def value_of_score(score: int) -> float:
     """Return the value in [-1, 1] of a score; both are for the player to move."""
     return float(np.sign(score)) if is_proven(score) else score / HEURISTIC_SCALE

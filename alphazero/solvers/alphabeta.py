@@ -12,6 +12,7 @@ Letters: D frames, S state size, A actions, L the most legal ones, N entries of 
 table.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numba
@@ -268,6 +269,7 @@ class AlphaBeta:
         )
         self.score, self.action, self.depth = 0, -1, 0
         self._wanted, self._window = 0, (-INFINITE, INFINITE)
+        self._root_actions: Sequence[int] | None = None
 
     def start(
         self,
@@ -276,11 +278,13 @@ class AlphaBeta:
         window: tuple[int, int] = (-INFINITE, INFINITE),
         preference: State | None = None,
         keep: bool = False,
+        root_actions: Sequence[int] | None = None,
     ) -> None:
         """Start a search of at most `depth` >= 1 plies from an unfinished position `int64 [S]`.
 
         A score at or beyond an end of `window` is a bound. `preference` [A], a permutation, breaks
-        ties between moves: the greater wins. `keep` keeps the transposition table.
+        ties between moves: the greater wins. `keep` keeps the transposition table. The first move
+        is one of `root_actions`, by default any.
         """
         arrays = self._arrays
         if not keep:
@@ -290,7 +294,7 @@ class AlphaBeta:
             arrays.preference[:] = preference
         arrays.states[0] = state
         self._wanted = min(depth, self.game.max_moves - int(state[PLY]))
-        self._window = window
+        self._window, self._root_actions = window, root_actions
         self.score, self.action, self.depth = 0, -1, 0
         self._begin_next()
 
@@ -339,8 +343,15 @@ class AlphaBeta:
         self.depth = int(root["depth"])
 
     def _begin_next(self) -> None:
-        """Begin the next depth that the table does not answer at once."""
+        """Begin the next depth that the table does not answer at once.
+
+        In a fresh table the root has no entry of that depth.
+        """
         while not begin(self.game.rules, self._arrays, self.depth + 1, *self._window):
             self._finish_depth()
             if self.is_over:
                 return
+        if self._root_actions is not None:
+            root, actions = self._arrays.frames[0], self._arrays.actions[0]
+            kept = actions[: root["count"]][np.isin(actions[: root["count"]], self._root_actions)]
+            root["count"], actions[: len(kept)] = len(kept), kept

@@ -51,6 +51,8 @@ MISTAKES = {
     "match random nope.safetensors": "no such file",
     "match random minimax": "minimax needs a depth",
     "match random gtp:no-such-program": "there is no program",
+    "match random uci:no-such-program,nodes=1": "there is no program",
+    "uci nope.safetensors": "no such file",
     "match random uct:10 --save nope/x": "cannot write nope/x",
     "grade short.safetensors": "it ends too early",
     "grade nope.safetensors": "no such file",

@@ -50,7 +50,7 @@ SHORT = {
 }
 """What makes other commands end soon."""
 
-PROGRAMS = {"gnugo": "gnugo", "gtp-rhino": "grhino"}
+PROGRAMS = {"gnugo": "gnugo", "gtp-rhino": "grhino", "fairy-stockfish": "fairy-stockfish"}
 """Other programs, and the packages that bring them."""
 
 OTHERS = (
@@ -180,8 +180,8 @@ def test_programs_that_a_command_needs_are_named(path: str):
     for block in (each for each in BLOCKS if each.path == path):
         needs = " ".join(block.needs)
         for word in itertools.chain(*block.needed, *block.commands):
-            if word.startswith("gtp:"):
-                assert PROGRAMS[word[4:].split()[0]] in needs, word
+            if word.startswith(("gtp:", "uci:")):
+                assert PROGRAMS[re.split("[ ,]", word[4:])[0]] in needs, word
             if "{ray: " in word:
                 assert "Ray" in needs, word
     for word in itertools.chain(*inline_commands(path)):
@@ -325,7 +325,9 @@ def test_matches_with_other_programs_are_played_to_their_end(program: str, monke
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/usr/games")
     if not shutil.which(program):
         pytest.skip(f"{program} is not installed")
-    (command,) = [each for each in COMMANDS if any(f"gtp:{program} " in word for word in each)]
+    (command,) = [
+        each for each in COMMANDS if any(re.search(f":{program}[ ,]", word) for word in each)
+    ]
     assert cli.main(command) == 0
     output = capsys.readouterr().out
     assert "of 20 games distinct" in output

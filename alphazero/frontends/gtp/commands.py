@@ -10,8 +10,8 @@ from importlib.metadata import version
 from typing import Final, NamedTuple
 
 from alphazero.errors import AlphaZeroError
+from alphazero.frontends.clock import TimeSettings
 from alphazero.frontends.gtp import analysis, go_commands
-from alphazero.frontends.gtp.clock import TimeSettings
 from alphazero.frontends.gtp.engine import QUIT, Engine, resized
 from alphazero.frontends.gtp.protocol import GtpError, read_colour, read_integer, read_number
 from alphazero.games.grid import SIGNS, VERTEX_LETTERS

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 
 from alphazero.errors import GameError, PlayerError
 from alphazero.frontends.analyzer import Analyzer
-from alphazero.frontends.gtp.clock import Clock, TimeSettings, expected_moves
-from alphazero.frontends.gtp.line_reader import MAX_LENGTH, Lines
+from alphazero.frontends.clock import Clock, TimeSettings, expected_moves
 from alphazero.frontends.gtp.protocol import GtpError, read_line
+from alphazero.frontends.line_reader import MAX_LENGTH, Lines
 from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.games.registry import write_game
 from alphazero.players.specs import PlayerSpec
@@ -170,7 +170,7 @@ class Engine:
         self.sync(passes)
         start, seconds = time.monotonic(), None
         if self.clocks:
-            moves = expected_moves(self.vertices.rows * self.vertices.columns, len(self.moves))
+            moves = expected_moves(self.game, len(self.moves))
             seconds = self.clocks[player].budget(moves)
 
         def watch_and_stop() -> None:
@@ -180,7 +180,7 @@ class Engine:
                     raise GtpError("stopped: the input has ended")
                 self.analyzer.stop()
 
-        action = self.analyzer.choose(seconds, watch_and_stop)
+        action = self.analyzer.choose(self.analyzer.budget_in(seconds), watch_and_stop)
         if self.clocks:
             self.clocks[player].spend(time.monotonic() - start)
         return None if action is None else (*passes, action)

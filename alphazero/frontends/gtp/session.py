@@ -5,8 +5,8 @@ import functools
 from alphazero.errors import AlphaZeroError
 from alphazero.frontends.gtp.commands import COMMANDS
 from alphazero.frontends.gtp.engine import QUIT, Engine
-from alphazero.frontends.gtp.line_reader import MAX_LENGTH, lines_of
 from alphazero.frontends.gtp.protocol import GtpError, format_reply, read_line
+from alphazero.frontends.line_reader import MAX_LENGTH, lines_of
 from alphazero.games.game import Game
 from alphazero.players.specs import PlayerSpec
 

@@ -106,7 +106,7 @@ class Reviewer:
             self._analyzer = Analyzer(self._spec, self.game)
         analyzer = self._analyzer
         analyzer.set_position(list(moves))
-        analyzer.choose(None)
+        analyzer.choose()
         result = analyzer.result(state, lines=1)
         assert result is not None, "it was searched"
         return evaluation_of(result, int(self.game.legal_action_mask(state).sum()))

@@ -92,7 +92,7 @@ class TerminalSession:
         analyzer.sync(game_tree.current.moves)
         forfeit_reason = ""
         try:
-            action = analyzer.choose(None, watch)
+            action = analyzer.choose(watch=watch)
         except PlayerError as error:
             action, forfeit_reason = None, str(error)
         if action is None:

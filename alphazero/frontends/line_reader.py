@@ -31,6 +31,8 @@ class Lines:
         self._has_ended = False
         """Whether the last line or the end was read."""
         self._ended_during_search = False
+        self.arrival = 0.0
+        """When the line that `next` returned last arrived, by `time.monotonic()`."""
         self._changed = threading.Condition()
         threading.Thread(target=self._read, args=(lines, is_last), daemon=True).start()
 
@@ -56,7 +58,7 @@ class Lines:
     def next(self) -> str | None:
         with self._changed:
             self._changed.wait_for(lambda: self._queue)
-            line, _ = self._queue.popleft()
+            line, self.arrival = self._queue.popleft()
             self._changed.notify_all()
         return line
 

@@ -1,12 +1,15 @@
-"""Time management: GTP clocks, divided among the moves to come.
+"""Time management: clocks, divided among the moves to come.
 
-Overtime is none, Canadian (`stones` moves per period) or byo-yomi (`periods` of one move each).
+In GTP overtime is none, Canadian (`stones` moves per period) or byo-yomi (`periods` of one move).
 *Specification of the Go Text Protocol, version 2, draft 2*, section 4.2; kgsGtp's documentation for
 `kgs-time_settings`.
 """
 
 from dataclasses import dataclass
 from typing import Final
+
+from alphazero.games.game import Game
+from alphazero.games.pieces import PieceGame
 
 MARGIN: Final = 0.1
 """Seconds reserved per move for communication."""
@@ -19,6 +22,9 @@ MIN_MOVES: Final = 10
 
 MIN_SECONDS: Final = 0.01
 """Minimum seconds per move."""
+
+PIECE_MOVES: Final = 30
+"""Expected moves of a player that are to come in a game whose pieces move: our estimate."""
 
 
 @dataclass(frozen=True)
@@ -72,16 +78,24 @@ class Clock:
             seconds = max(self.left / moves, settings.period / max(1, settings.stones))
         else:
             seconds = self.left / (1 if settings.periods else self.stones)
-        return max(MIN_SECONDS, CAUTION * seconds - MARGIN)
+        return time_to_use(seconds)
 
     def _enter_overtime(self) -> None:
         settings = self.settings
         self.left, self.stones = settings.period, settings.periods or max(1, settings.stones)
 
 
-def expected_moves(cells: int, ply: int) -> int:
-    """Estimate a player's remaining moves on a board of `cells` cells.
+def time_to_use(seconds: float, margin: float = MARGIN) -> float:
+    """Return how many of a move's `seconds` to search."""
+    return max(MIN_SECONDS, CAUTION * seconds - margin)
+
+
+def expected_moves(game: Game, ply: int) -> int:
+    """Estimate a player's remaining moves.
 
     A game is assumed to fill 4/5 of the board: our estimate, between resigned Go games and Othello.
     """
-    return max(0, (4 * cells // 5 - ply) // 2)
+    if isinstance(game, PieceGame):
+        return PIECE_MOVES
+    _, rows, columns = game.observation_shape
+    return max(0, (4 * rows * columns // 5 - ply) // 2)

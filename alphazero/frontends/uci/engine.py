@@ -1,0 +1,235 @@
+"""The UCI engine: a player that is loaded late, its options, and the results of its search."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from alphazero.errors import PlayerError
+from alphazero.frontends.analyzer import Analyzer
+from alphazero.frontends.clock import MARGIN, expected_moves
+from alphazero.frontends.uci.options import CHECK, Option, Options
+from alphazero.frontends.uci.position import Position
+from alphazero.frontends.uci.protocol import Limits, Line
+from alphazero.games.game import PLY, Game, to_play
+from alphazero.games.pieces import PieceGame
+from alphazero.games.registry import game_names, make_game, write_game
+from alphazero.mcts.kernels.tree import EDGE, NODE
+from alphazero.network.checkpoint import find_checkpoint, load_description
+from alphazero.players.budget import NO_LIMIT, Budget
+from alphazero.players.checkpoint_player import HASH_DIGITS
+from alphazero.players.levels import Level, levels_file, load_levels
+from alphazero.players.registry import agree_on_game
+from alphazero.players.solver_players import MinimaxPlayer, value_of_score
+from alphazero.players.specs import CheckpointSpec, PlayerSpec, ProgramSpec, RolloutSpec
+from alphazero.solvers.alphabeta import WON, is_proven
+from alphazero.utils.files import sha256_of
+
+MOST_MEMORY: Final = 2048
+"""MiB of a tree."""
+
+
+class Progress(NamedTuple):
+    """What a search knows so far."""
+
+    nodes: int
+    depth: int
+    """of alpha-beta; of a tree, the moves of its best line"""
+    seldepth: int
+    """of a tree, the moves of its longest line"""
+    lines: list[Line]
+    """best first"""
+
+
+class Engine:
+    """A player of games whose pieces move; `load` imports torch, if it has a network.
+
+    Raise PlayerError for a player of other games, or one that is a program itself.
+    """
+
+    def __init__(self, spec: PlayerSpec, game: Game | None) -> None:
+        own = _saved_game(spec)
+        game = game or own or make_game("chess")
+        if isinstance(spec, ProgramSpec):
+            raise PlayerError(f"{spec.name} is a program already; name another player")
+        if not isinstance(game, PieceGame):
+            raise PlayerError(
+                f"UCI has games whose pieces move, such as chess, not {write_game(game)}; "
+                "for others try: alphazero gtp or alphazero serve"
+            )
+        self.spec = spec
+        others = [] if own else map(make_game, game_names())
+        self.games = {each.uci_variant: each for each in others if isinstance(each, PieceGame)}
+        self.games[game.uci_variant] = game
+        self.position = Position(game)
+        self.levels = _measured_levels(spec, game)
+        """the levels by their rating"""
+        self.options = self._make_options()
+        self._analyzer: Analyzer | None = None
+        self._start: bytes | None = None
+        """The start of the analyzer's moves."""
+        self._nodes = 0
+        """The analyzer's nodes before its search."""
+
+    @property
+    def game(self) -> PieceGame:
+        return self.position.game
+
+    @property
+    def analyzer(self) -> Analyzer:
+        """The loaded player."""
+        assert self._analyzer, "load was called"
+        return self._analyzer
+
+    def load(self) -> None:
+        """Load the player, unless it is loaded; raise AlphaZeroError if it cannot be."""
+        if self._analyzer is None:
+            (spec,), game = agree_on_game([self.spec], self.game)
+            if isinstance(spec, RolloutSpec):
+                spec = replace(spec, threads=self.options.number("Threads"))
+            self._analyzer = Analyzer(spec, game)
+            self.forget()
+            self.analyzer.set_position([])
+            if self.analyzer.searches:
+                # So that the first search does not wait for kernels and memory.
+                self.analyzer.choose(Budget(1))
+                self.analyzer.result(game.initial_state())
+
+    def _make_options(self) -> Options:
+        threads = self.spec.threads or 1 if isinstance(self.spec, RolloutSpec) else 1
+        most_threads = 256 if isinstance(self.spec, RolloutSpec) else 1
+        options = [
+            Option("Hash", MOST_MEMORY // 2, 1, MOST_MEMORY),
+            Option("Threads", threads, 1, most_threads),
+            Option("MultiPV", 1, 1, self.game.most_legal),
+            Option("Ponder", CHECK[False], choices=CHECK),
+            Option("Move Overhead", round(1000 * MARGIN), 0, 10_000),
+            Option("UCI_ShowWDL", CHECK[False], choices=CHECK),
+            Option("UCI_Variant", self.game.uci_variant, choices=tuple(self.games)),
+        ]
+        if self.levels:
+            lowest, highest = min(self.levels), max(self.levels)
+            options.append(Option("UCI_LimitStrength", CHECK[False], choices=CHECK))
+            options.append(Option("UCI_Elo", highest, lowest, highest))
+        return Options(*options)
+
+    def set_option(self, words: list[str]) -> None:
+        """Set an option; raise UciError for a wrong one."""
+        option = self.options.set(words)
+        if option.name == "UCI_Variant" and option.value != self.game.uci_variant:
+            self.position = Position(self.games[str(option.value)])
+            self._analyzer = None
+        elif option.name in ("Threads", "UCI_LimitStrength"):
+            self._analyzer = None
+
+    def set_position(self, words: list[str]) -> None:
+        """Set a position, as `Position.read`."""
+        self.position.read(words)
+
+    # --- searches ---
+
+    def forget(self) -> None:
+        """Let the next search begin with an empty tree."""
+        self._start = None
+
+    def prepare(self, limits: Limits, actions: list[int]) -> Budget:
+        """Set the player's position, and the moves that it may choose from; return the budget.
+
+        The budget holds no time: `seconds` does. Without any limit, it is the player's own.
+        """
+        analyzer, position, start = self.analyzer, self.position, self.position.start.tobytes()
+        if start != self._start or actions:
+            analyzer.moves = None
+        analyzer.sync(position.moves, position.state)
+        self._start = None if actions else start
+        if level := self._level():
+            analyzer.think_for(Budget(level.settings.simulations), level)
+        player = analyzer.player
+        if isinstance(player, MinimaxPlayer):
+            own = getattr(self.spec, "depth", None)
+            mate = 2 * limits.numbers["mate"] - 1 if "mate" in limits.numbers else None
+            player.depth = max(1, limits.numbers.get("depth") or mate or own or self.game.max_moves)
+            player.root_actions = actions or None
+        elif actions and analyzer.searches:
+            analyzer.begin(0)
+            analyzer.end()
+            analyzer.search.restrict_root(0, actions)
+        self._nodes = self._all_nodes()
+        if limits.flags:
+            return NO_LIMIT
+        if "nodes" in limits.numbers:
+            return Budget(max(1, limits.numbers["nodes"]))
+        if self.seconds(limits) is not None:
+            return analyzer.budget_in(0.0)._replace(seconds=None)
+        return NO_LIMIT if {"depth", "mate"} & limits.numbers.keys() else analyzer.budget
+
+    def seconds(self, limits: Limits) -> float | None:
+        """Return the time of a search; None without a clock."""
+        state, overhead = self.position.state, self.options.number("Move Overhead") / 1000
+        return limits.seconds(to_play(state), expected_moves(self.game, int(state[PLY])), overhead)
+
+    def is_full(self) -> bool:
+        """Whether the trees take the memory of the option Hash."""
+        if not self.analyzer.searches:
+            return False
+        slots = [trees.slots[0] for trees in self.analyzer.search.trees_per_thread]
+        sizes = (NODE.itemsize * s["num_nodes"] + EDGE.itemsize * s["num_edges"] for s in slots)
+        return sum(map(int, sizes)) >= self.options.number("Hash") << 20
+
+    def nodes(self) -> int:
+        """Return the nodes of the current search: simulations, or positions of alpha-beta."""
+        return self._all_nodes() - self._nodes
+
+    def _all_nodes(self) -> int:
+        player = self.analyzer.player
+        if isinstance(player, MinimaxPlayer):
+            return player.search.nodes
+        return self.analyzer.search.simulations if self.analyzer.searches else 0
+
+    def progress(self) -> Progress | None:
+        """Return the results of the search; None if there are none."""
+        player, state = self.analyzer.player, self.position.state
+        if isinstance(player, MinimaxPlayer):
+            search = player.search
+            if search.best_action() < 0:
+                return None
+            score, depth = search.score, max(search.depth, 1)
+            plies = WON - abs(score) - int(state[PLY]) if is_proven(score) else None
+            line = Line(value_of_score(score), plies, [search.best_action()])
+            return Progress(self.nodes(), depth, depth, [line])
+        result = self.analyzer.result(state)
+        if result is None or not result.candidates:
+            return None
+        visited = [candidate for candidate in result.candidates if candidate.visits]
+        chosen = (visited or result.candidates[:1])[: self.options.number("MultiPV")]
+        lines = [Line(candidate.value, None, candidate.line) for candidate in chosen]
+        if result.proof:
+            value, plies = result.proof
+            lines[0] = Line(value, plies, lines[0].moves)
+        depth = len(lines[0].moves)
+        longest = max(len(candidate.line) for candidate in result.candidates)
+        return Progress(self.nodes(), depth, longest, lines)
+
+    def _level(self) -> Level | None:
+        """Return the level whose rating is nearest to UCI_Elo, if the strength is limited."""
+        if not self.options.is_set("UCI_LimitStrength"):
+            return None
+        wanted = self.options.number("UCI_Elo")
+        return self.levels[min(self.levels, key=lambda elo: abs(elo - wanted))]
+
+
+def _saved_game(spec: PlayerSpec) -> Game | None:
+    """Return the game of a checkpoint, by its header alone; None for other players."""
+    if not isinstance(spec, CheckpointSpec):
+        return None
+    checkpoint = load_description(find_checkpoint(Path(spec.subject)))
+    return make_game(checkpoint.game_name, **checkpoint.game_options)
+
+
+def _measured_levels(spec: PlayerSpec, game: Game) -> dict[int, Level]:
+    """Return the levels of a checkpoint by their rating, as far as they were measured."""
+    if not isinstance(spec, CheckpointSpec):
+        return {}
+    path = find_checkpoint(Path(spec.subject))
+    table = load_levels(levels_file(path), game, sha256_of(path)[:HASH_DIGITS])
+    levels = table.levels if table else ()
+    return {round(level.elo): level for level in levels if level.elo is not None}
