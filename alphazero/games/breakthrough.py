@@ -160,17 +160,16 @@ class Breakthrough(PieceGame):
         images = [actions.ravel(), actions[::-1, :, ::-1].ravel()]
         return Symmetries(np.array(images), np.array([cells.ravel(), cells[:, ::-1].ravel()]))
 
-    def pieces(self, state: State) -> Pieces:
-        cells = state[CELLS:].reshape(self.rows, self.columns)
-        return np.choose(cells, [0, 1, -1]).astype(np.int8)
-
-    def set_up(self, pieces: Pieces, player: int, fields: Sequence[str]) -> State:  # noqa: ARG002
-        state = self.initial_state()
-        state[CELLS:] = np.where(pieces < 0, 2, pieces).ravel()
+    def set_up(self, pieces: Pieces, ply: int, fields: Sequence[str]) -> State:  # noqa: ARG002
+        state, player = self.initial_state(), ply % 2
+        state[PLY], state[CELLS:] = ply, np.where(pieces < 0, 2, pieces).ravel()
         arrived = [(pieces[0] > 0).any(), (pieces[-1] < 0).any()]
         won = [arrived[side] or not (pieces * (2 * side - 1) > 0).any() for side in (0, 1)]
-        if won[player] or any((pieces * sign > 0).sum() > 2 * self.columns for sign in (1, -1)):
-            raise GameError("no game leads to this position")
+        row = np.arange(self.rows)[:, None]
+        left = ((pieces > 0) * (row - 1) + (pieces < 0) * (self.rows - 2 - row)).sum()
+        too_many = any((pieces * sign > 0).sum() > 2 * self.columns for sign in (1, -1))
+        if won[player] or too_many or ply + left + 1 > self.max_moves:
+            raise GameError(f"no game leads to this position after {ply} moves")
         if won[1 - player]:
             state[OUTCOME] = 2 * player - 1
         return state

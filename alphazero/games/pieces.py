@@ -37,14 +37,19 @@ class PieceGame(Game):
     uci_variant: ClassVar[str]
     """The name of the game for other programs, as in UCI's option UCI_Variant."""
 
-    @abstractmethod
-    def pieces(self, state: State) -> Pieces: ...
+    def pieces(self, state: State) -> Pieces:
+        """Return the pieces from the first planes of the observation: own ones by kind, others."""
+        kinds = 1 + np.arange(len(self.piece_kinds))
+        weights = np.concatenate([kinds, -kinds])[:, None, None]
+        seen = (self.observe(state)[: len(weights)] * weights).sum(0).astype(np.int8)
+        turned: Pieces = seen if to_play(state) == 0 else -seen[::-1]
+        return turned
 
     @abstractmethod
-    def set_up(self, pieces: Pieces, player: int, fields: Sequence[str]) -> State:
-        """Return the position with `player` to move; raise GameError if it cannot arise.
+    def set_up(self, pieces: Pieces, ply: int, fields: Sequence[str]) -> State:
+        """Return the position after `ply` moves, with its outcome; raise GameError if none is so.
 
-        `fields` are the third to the fifth of a FEN; its caller writes the number of moves.
+        `fields` are the third to the fifth of a FEN, by default "-", "-" and "0".
         """
 
     @abstractmethod
@@ -76,7 +81,10 @@ class PieceGame(Game):
         return " ".join(["/".join(rows), turn, *self.fen_fields(state), str(number)])
 
     def read_fen(self, text: str) -> State:
-        """Read a FEN, also without its last fields; raise GameError that says what is wrong."""
+        """Read a FEN, also without its last fields; raise GameError that says what is wrong.
+
+        After more moves than a game may have, the position gets half of them, with room for others.
+        """
         fields = text.split()
         if not 1 <= len(fields) <= FEN_FIELDS:
             raise GameError(f"{text[:60]!r} is no FEN: expected 1 to {FEN_FIELDS} fields")
@@ -86,12 +94,10 @@ class PieceGame(Game):
         if not re.fullmatch("[0-9]{1,4}", rest[-1]):
             raise GameError(f"the FEN ends with {rest[-1][:10]!r}; expected the number of the move")
         player = "wb".index(turn)
-        state = self.set_up(self._read_placement(placement), player, rest[:-1])
-        number = max(int(rest[-1]), 1) - 1
-        if 2 * number + player > self.max_moves:  # leave room for the rest of the game
-            number = self.max_moves // 4
-        state[PLY] = 2 * number + player
-        return state
+        ply = 2 * max(int(rest[-1]) - 1, 0) + player
+        if ply > self.max_moves:
+            ply = self.max_moves // 4 * 2 + player
+        return self.set_up(self._read_placement(placement), ply, rest[:-1])
 
     def _read_placement(self, text: str) -> Pieces:
         _, rows, columns = self.observation_shape

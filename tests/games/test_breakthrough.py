@@ -135,7 +135,7 @@ def test_a_fen_that_is_no_position_is_refused(fen: str, error: str):
 def test_a_position_that_is_won_when_it_is_set_up_has_its_outcome():
     game = Breakthrough(5, 5)
     for fen, outcome in (
-        ("P4/4p/5/5/PPPPP b - - 0 20", 1),
+        ("P4/4p/5/5/PPPPP b - - 0 5", 1),
         ("5/4p/5/5/p4 w - - 0 20", -1),
         ("5/5/5/5/P4 b - - 0 20", 1),
         ("5/P3p/5/5/P4 w - - 0 20", ONGOING),

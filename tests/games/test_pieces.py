@@ -38,6 +38,12 @@ class OfTheOtherSide(Breakthrough):
 
 
 @dataclasses.dataclass(frozen=True)
+class ThreeKinds(Breakthrough):
+    def pieces(self, state):
+        return 3 * super().pieces(state)
+
+
+@dataclasses.dataclass(frozen=True)
 class FromTheTarget(Breakthrough):
     def action_source(self, state, action):
         return self.action_cell(state, action)
@@ -65,8 +71,8 @@ class BeyondThePlanes(Chess):
         (SeenByWhite(5, 4), "observes_for_the_player_to_move", "first 2 planes are not `pieces`"),
         (OfTheOtherSide(5, 4), "observes_for_the_player_to_move", "first 2 planes"),
         (FromTheTarget(5, 4), "moves_stones_as_its_actions_say", "takes no stone of its player"),
-        (TwoInOnePlace(5), "lays_its_actions_on_cells", "does not have 455 places"),
-        (BeyondThePlanes(5), "lays_its_actions_on_cells", "from 0 to 1224 in 49 planes"),
+        (TwoInOnePlace(5), "lays_its_actions_on_cells", "one place for actions 7 and 8"),
+        (BeyondThePlanes(5), "lays_its_actions_on_cells", "0 to 1224, the last of 49"),
     ],
     ids=lambda item: type(item).__name__,
 )
@@ -104,6 +110,7 @@ def test_every_move_is_read_as_uci_writes_it(game: Game):
         (SMALL, "pppp/pppp/4/PPPP/PPPP x", "'x' to move; expected w or b"),
         (SMALL, "P3/pppp/4/4/4 w", "no game leads to this position"),
         (SMALL, "", "is no FEN"),
+        (SMALL, "pppp/pppp/4/PPPP/PPPP w - - 0 3", "to this position after 4 moves"),
         ("chess", "8/8/8/8/8/8/8/K6k w - - 0 one", "ends with 'one'; expected the number"),
     ],
 )
@@ -111,3 +118,16 @@ def test_a_wrong_fen_is_explained(name, fen, words):
     game = read_game(name)
     with pytest.raises(GameError, match=words):
         game.parse(fen)
+
+
+def test_a_game_at_its_last_move_is_over_also_when_it_is_read():
+    game = Chess()
+    state = game.read_fen("4k3/8/8/8/8/8/P7/4K3 w - - 0 257")
+    assert state[PLY] == game.max_moves
+    assert game.outcome(state) == 0
+
+
+def test_pieces_that_the_observation_does_not_show_are_named():
+    game = ThreeKinds(5, 4)
+    faults = {fault.requirement: str(fault) for fault in check_game(game, SHORT).faults}
+    assert "`pieces` has kind 3; piece_kinds is 'P'" in faults["observes_for_the_player_to_move"]

@@ -154,19 +154,6 @@ class Chess(PieceGame):
 
     # --- positions -------------------------------------------------------------------------------
 
-    def pieces(self, state: State) -> Pieces:
-        squares = np.arange(self.size)[::-1, None] * 8 + np.arange(self.size)
-        sets = [
-            state[index : index + 1].view(Bits) >> squares.astype(Bits) & Bits(1) > 0
-            for index in range(OWN, KINGS + 1)
-        ]
-        own, other, pawns, knights, diagonal, straight, kings = sets
-        kinds = pawns * PAWN + knights * KNIGHT + kings * KING
-        kinds = kinds + diagonal * BISHOP + straight * ROOK - 2 * (diagonal & straight)
-        signed = np.where(own, kinds, -kinds * other).astype(np.int8)
-        turned: Pieces = signed if to_play(state) == 0 else -signed[::-1]
-        return turned
-
     def fen_fields(self, state: State) -> tuple[str, str, str]:
         rights, passed = int(state[CASTLING]), int(state[PASSANT])
         if to_play(state):
@@ -175,8 +162,8 @@ class Chess(PieceGame):
         target = "-" if passed < 0 else self.names.name(self._cell(passed, to_play(state)))
         return castling or "-", target, str(int(state[QUIET]))
 
-    def set_up(self, pieces: Pieces, player: int, fields: Sequence[str]) -> State:
-        castling, passed, quiet = fields
+    def set_up(self, pieces: Pieces, ply: int, fields: Sequence[str]) -> State:
+        (castling, passed, quiet), player = fields, ply % 2
         for sign, side in ((1, "White"), (-1, "Black")):
             if (kings := int((pieces == sign * KING).sum())) != 1:
                 raise GameError(f"{side} has {kings} kings; expected one")
@@ -197,7 +184,7 @@ class Chess(PieceGame):
             raise GameError(f"the FEN has {counted}; expected 0 to {QUIET_LIMIT}")
         seen = pieces if player == 0 else -pieces[::-1]
         state = np.zeros(STATE_SIZE, np.int64)
-        state[:HEADER], state[SIZE] = (player, ONGOING, -1), self.size
+        state[:HEADER], state[SIZE] = (ply, ONGOING, -1), self.size
         for row, column in zip(*seen.nonzero(), strict=True):
             piece, square = int(seen[row, column]), 8 * (self.size - 1 - int(row)) + int(column)
             for index in (OWN if piece > 0 else OTHER, *_IN_KIND[abs(piece)]):

@@ -29,13 +29,16 @@ def observes_for_the_player_to_move(games: RandomGames) -> None:
         planes = games.observe(state)
         if game.piece_kinds:
             pieces = game.pieces(state) * value_of(1, player)
+            if (most := int(np.abs(pieces).max())) > len(game.piece_kinds):
+                raise Fault(f"`pieces` has kind {most}; piece_kinds is {game.piece_kinds!r}")
             seen = pieces[::-1] if game.is_turned and player else pieces
             kinds = 1 + np.arange(len(game.piece_kinds))
             expected = seen == np.concatenate([kinds, -kinds])[:, None, None]
             if not np.array_equal(planes[: len(expected)], expected):
                 raise Fault(
                     f"the first {len(expected)} planes are not `pieces`, by kind, own ones first, "
-                    "as the player to move sees them"
+                    "as the player to move sees them: for player 1 the rows come in the opposite "
+                    "order, the columns do not"
                 )
         else:
             other_side = state.copy()
@@ -167,12 +170,18 @@ def lays_its_actions_on_cells(games: RandomGames) -> None:
     if index is None:
         if not 0 <= places <= game.num_actions:
             most = game.num_actions // area
-            raise Fault(f"policy_planes is {planes!r}; expected an int from 0 to {most}")
+            reason = "; fewer actions than places need a policy_index" if places > 0 else ""
+            raise Fault(f"policy_planes is {planes!r}; expected an int from 0 to {most}{reason}")
         index = np.arange(places)
-    elif index.dtype != np.int64 or {*index.tolist()} - {*range(places)}:
-        raise Fault(f"policy_index is not int64, from 0 to {places - 1} in {planes} planes")
-    elif len({*index.tolist()}) != game.num_actions or index.ndim != 1:
-        raise Fault(f"policy_index does not have {game.num_actions} places, one for each action")
+    elif index.dtype != np.int64 or index.shape != (game.num_actions,):
+        form = f"{index.dtype} {list(index.shape)}"
+        raise Fault(f"policy_index is {form}; expected int64 [{game.num_actions}]")
+    elif not {*index.tolist()} <= {*range(places)}:
+        last = f"{places - 1}, the last of {planes} policy_planes"
+        raise Fault(f"policy_index has {index.max()}; expected 0 to {last}")
+    elif (double := np.flatnonzero(np.bincount(index) > 1)).size:
+        actions = " and ".join(map(str, np.flatnonzero(index == double[0])))
+        raise Fault(f"policy_index has one place for actions {actions}; expected one for each")
     for number, (actions, cells) in enumerate(zip(*game.symmetries(), strict=True)):
         images, expected = actions[: len(index)], cells[index % area]
         if (images >= len(index)).any() or (index[images] % area != expected).any():
