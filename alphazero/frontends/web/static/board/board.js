@@ -42,8 +42,10 @@ export class Board {
     if (!isSameGame || before.ply !== view.ply || before.turned !== view.turned) this.picked = -1;
     Object.assign(this, { view, layer, line });
     this.drawField(view);
-    if (!isSameGame || before.serial !== view.serial) this.pieces.show(view, before);
-    if (this.picked < 0) this.pieces.settle(view.board);
+    if (!isSameGame || before.serial !== view.serial) {
+      this.pieces.show(view, before);
+      if (this.picked < 0) this.pieces.settle(view.board);
+    }
     this.draw();
   }
 
