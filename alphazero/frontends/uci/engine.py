@@ -41,7 +41,10 @@ class Progress(NamedTuple):
 
 
 class Engine:
-    """A player of games whose pieces move; `load` imports torch, if it has a network.
+    """A player of games whose pieces move.
+
+    A position compiles the rules, and `load` imports torch, if the player has a network: both come
+    after `uciok`, for which programs wait a few seconds.
 
     Raise PlayerError for a player of other games, or one that is a program itself.
     """
@@ -60,10 +63,11 @@ class Engine:
         others = [] if own else map(make_game, game_names())
         self.games = {each.uci_variant: each for each in others if isinstance(each, PieceGame)}
         self.games[game.uci_variant] = game
-        self.position = Position(game)
+        self.game: PieceGame = game
         self.levels = _measured_levels(spec, game)
         """the levels by their rating"""
         self.options = self._make_options()
+        self._position: Position | None = None
         self._analyzer: Analyzer | None = None
         self._start: bytes | None = None
         """The start of the analyzer's moves."""
@@ -71,8 +75,10 @@ class Engine:
         """The analyzer's nodes before its search."""
 
     @property
-    def game(self) -> PieceGame:
-        return self.position.game
+    def position(self) -> Position:
+        if self._position is None:
+            self._position = Position(self.game)
+        return self._position
 
     @property
     def analyzer(self) -> Analyzer:
@@ -116,8 +122,8 @@ class Engine:
         """Set an option; raise UciError for a wrong one."""
         option = self.options.set(words)
         if option.name == "UCI_Variant" and option.value != self.game.uci_variant:
-            self.position = Position(self.games[str(option.value)])
-            self._analyzer = None
+            self.game = self.games[str(option.value)]
+            self._position = self._analyzer = None
         elif option.name in ("Threads", "UCI_LimitStrength"):
             self._analyzer = None
 

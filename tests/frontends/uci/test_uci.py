@@ -58,17 +58,19 @@ def test_a_session_begins_with_the_options_and_ends_with_quit():
 
 
 @pytest.mark.integration
-def test_torch_is_imported_only_when_the_player_must_be_ready(tmp_path):
+def test_uciok_needs_neither_torch_nor_compiled_rules(tmp_path, monkeypatch):
     path = saved_player(tmp_path / "a.safetensors", "gardner")
     code = (
         "import sys; from alphazero.cli.main import main; main(sys.argv[1:]); "
         "print('torch' in sys.modules)"
     )
-    for lines, is_imported in (("uci\nposition startpos\n", "False"), ("isready\n", "True")):
-        command = [sys.executable, "-c", code, "uci", str(path)]
+    command = [sys.executable, "-c", code, "uci", str(path)]
+    for lines, is_imported in (("isready\n", "True"), ("uci\n", "False")):
         result = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
         assert result.stdout.splitlines()[-1] == is_imported
         assert not result.stderr
+        monkeypatch.setenv("ALPHAZERO_CACHE_DIR", str(tmp_path / "cache"))
+    assert not [*tmp_path.glob("cache/**/*.nb?")]
 
 
 @pytest.mark.parametrize(
