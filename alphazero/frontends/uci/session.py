@@ -17,6 +17,7 @@ from alphazero.frontends.line_reader import MAX_LENGTH, MAX_LINES, TOGETHER, Lin
 from alphazero.frontends.uci.engine import Engine, Progress
 from alphazero.frontends.uci.protocol import Limits, read_limits, read_words, score, win_draw_loss
 from alphazero.games.game import ONGOING, Game
+from alphazero.players.position_search import LONGEST_LINE
 from alphazero.players.specs import PlayerSpec
 from alphazero.utils.files import printable
 
@@ -92,7 +93,8 @@ class Search:
             return False
         position = self.engine.position
         end = self.engine.game.play(position.state, *moves)
-        return progress.depth >= numbers["depth"] or self.engine.game.outcome(end) != ONGOING
+        is_long = progress.depth >= min(numbers["depth"], LONGEST_LINE)
+        return is_long or self.engine.game.outcome(end) != ONGOING
 
 
 class Session:

@@ -166,6 +166,13 @@ def test_nodes_depth_and_mate_limit_a_search():
     assert "score mate -1 " in info
 
 
+def test_a_tree_is_deep_enough_when_its_line_cannot_grow(monkeypatch):
+    for module in ("frontends.uci.session", "players.position_search"):
+        monkeypatch.setattr(f"alphazero.{module}.LONGEST_LINE", 3)
+    for position in ("position startpos", MATE_IN_1):
+        assert len(best_moves(talk("uct:7", position, "go depth 99"))) == 1
+
+
 def test_the_end_that_a_network_has_proven_is_a_mate(tmp_path):
     path = saved_player(tmp_path / "a.safetensors", "gardner")
     position = "position fen 4k/2K2/5/3Q1/5 w - - 0 1"
