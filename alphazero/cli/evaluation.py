@@ -118,7 +118,8 @@ def match_arguments(parser: argparse.ArgumentParser) -> None:
     add("first", metavar="A", help=PLAYER)
     add("second", metavar="B", help="the opponent of A")
     contest_arguments(parser, 100, "games, even (default: 100)")
-    text = f"the games, for `alphazero replay`: SGF for .sgf, else a line per game; {REPLACED}"
+    text = "the games, for `alphazero replay`: SGF for .sgf, PGN for .pgn, "
+    text += f"else a line per game; {REPLACED}"
     add("--save", type=Path, metavar="FILE", help=text)
     text = f"a copy of the checkpoint A that also holds the result; {REPLACED}"
     add("--annotate", type=Path, metavar="FILE", help=text)

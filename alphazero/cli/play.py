@@ -39,7 +39,8 @@ def play_arguments(parser: argparse.ArgumentParser) -> None:
         dest="begin",
         type=Path,
         metavar="FILE",
-        help="continue a game: the first of an .sgf file or of `alphazero match --save`",
+        help="continue a game: the first of an .sgf or .pgn file or of `alphazero match --save`; "
+        "or begin in a position, a FEN",
     )
     parser.add_argument(
         "--after",
@@ -51,8 +52,8 @@ def play_arguments(parser: argparse.ArgumentParser) -> None:
         "--save",
         type=Path,
         metavar="FILE",
-        help="write the games at the end, as SGF with the player's search results if the name "
-        "ends in .sgf, else one line per game; an existing file of games is replaced",
+        help="write the games at the end, with the player's search results as SGF or PGN if the "
+        "name ends in .sgf or .pgn, else one line per game; an existing file of games is replaced",
     )
 
 
@@ -65,7 +66,7 @@ def play(options: argparse.Namespace) -> None:
     player = parse_player(options.player, **budget_options(options))
     if options.after is not None and not options.begin:
         raise AlphaZeroError("--after counts the moves of a game that is given with --from")
-    if options.begin:
+    if options.begin and (options.begin.exists() or "/" not in str(options.begin)):
         check_readable(options.begin)
     if options.save:
         check_writable(options.save)
@@ -74,15 +75,17 @@ def play(options: argparse.Namespace) -> None:
     from alphazero.frontends.terminal.app import Terminal
     from alphazero.frontends.terminal.commands import SIDES
     from alphazero.frontends.terminal.session import TerminalSession
-    from alphazero.records.game_files import check_savable, load_start_position
+    from alphazero.records.game_files import check_savable, is_fen, load_start_position
 
     opening = None
     if options.begin:
+        if not is_fen(options.begin):
+            check_readable(options.begin)
         own = game_choice or player.game
         opening = load_start_position(options.begin, options.after, own)
         game_choice = own or opening.game
     (player,), game = agree_on_game([player], game_choice)
-    sources = [options.begin] if options.begin else []
+    sources = [options.begin] if options.begin and options.begin.exists() else []
     if options.save:
         check_savable(options.save, game, sources)
     session = TerminalSession(player, game, SIDES[options.side], opening, sources)

@@ -38,8 +38,8 @@ def review_arguments(parser: argparse.ArgumentParser) -> None:
         "--save",
         type=Path,
         metavar="FILE",
-        help="write the games with comments, marks and better lines, to an .sgf file, which is "
-        "replaced if it exists",
+        help="write the games with comments, marks and better lines, to an .sgf or .pgn file, "
+        "which is replaced if it exists",
     )
 
 
@@ -53,14 +53,15 @@ def review(options: argparse.Namespace) -> int:
     player = parse_player(options.player, **budget) if options.player else None
     check_readable(options.games)
     if options.save:
-        check_name(options.save, "a review", ".sgf")
+        check_name(options.save, "a review", ".sgf", ".pgn")
 
-    from alphazero.frontends.review.annotation import annotated_sgf
+    from alphazero.frontends.review.annotation import annotated
     from alphazero.frontends.review.judgement import review_moves
     from alphazero.frontends.review.report import report
     from alphazero.frontends.terminal.replay_viewer import headline, select_games
     from alphazero.frontends.terminal.screen import PlainConsole
-    from alphazero.records.game_files import check_savable, load_played
+    from alphazero.games.game import to_play
+    from alphazero.records.game_files import check_savable, load_played, write_noted
     from alphazero.utils.files import write_atomic
 
     games = select_games(load_played(options.games), options.number)
@@ -77,10 +78,11 @@ def review(options: argparse.Namespace) -> int:
         console.print(f"game {number:,}, {headline(played)}")
         evaluations = _evaluate(played, spec)
         by_ply = [evaluations.get(ply) for ply in range(len(played.actions) + 1)]
-        result = review_moves(played.actions, by_ply, played.opening)
+        first = to_play(played.first_state)
+        result = review_moves(played.actions, by_ply, played.opening, first)
         console.print("\n".join(report(played, by_ply, result, console.sparkline)))
         if options.save:
-            texts.append(annotated_sgf(played, by_ply, result))
+            texts.append(write_noted(options.save, *annotated(played, by_ply, result)))
             write_atomic(options.save, "".join(texts).encode("utf-8", "replace"))
         if None in by_ply:
             print("stopped", file=sys.stderr)
@@ -108,9 +110,9 @@ def _evaluate(played: "PlayedGame", spec: "PlayerSpec") -> "dict[int, Evaluation
     from alphazero.frontends.review.reviewer import Reviewer
 
     reviewer, evaluations = Reviewer(spec, played.game), {}
-    plies = range(len(played.actions), -1, -1)
+    plies, states = range(len(played.actions), -1, -1), played.states()
     with progress_bar(len(plies), "position") as bar, contextlib.suppress(KeyboardInterrupt):
         for ply in plies:
-            evaluations[ply] = reviewer.evaluate(played.actions[:ply])
+            evaluations[ply] = reviewer.evaluate(played.actions[:ply], states[ply])
             bar.update()
     return evaluations

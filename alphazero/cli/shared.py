@@ -48,16 +48,17 @@ def game_option(options: argparse.Namespace) -> "Game | None":
     return read_game(options.game) if options.game else None
 
 
-def check_name(path: Path, kind: str, suffix: str) -> None:
+def check_name(path: Path, kind: str, *suffixes: str) -> None:
     """Raise RunError if nothing of a `kind` can be written at `path`; a check before long work."""
-    if path.suffix.lower() != suffix:
-        raise RunError(f"cannot write {printable(path)}: {kind} needs a name that ends in {suffix}")
+    if path.suffix.lower() not in suffixes:
+        ends = " or ".join(suffixes)
+        raise RunError(f"cannot write {printable(path)}: {kind} needs a name that ends in {ends}")
     check_writable(path)
 
 
 def games_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a file of games and `--game`, the number of one of them."""
-    text = "an .sgf file, or one of `alphazero match --save`"
+    text = "an .sgf or .pgn file, or one of `alphazero match --save`"
     parser.add_argument("games", type=Path, metavar="GAMES", help=text)
     text = "the number of the game (default: all)"
     parser.add_argument("--game", dest="number", type=positive_number, metavar="N", help=text)

@@ -78,7 +78,7 @@ class Analyzer:
         self.moves = list(moves)
 
     def sync(self, moves: list[int], state: State | None = None) -> None:
-        """Advance to the position after `moves`, keeping the subtree; else set it."""
+        """Advance to the position after `moves`, keeping the subtree; else set it, by `state`."""
         if self.moves is None or moves[: len(self.moves)] != self.moves:
             self.set_position(moves, state)
             return

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
+from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.players.position_search import SearchResult
-from alphazero.records.played_game import PlayedGame
+from alphazero.records.played_game import PlayedGame, first_state
 from alphazero.records.sgf_export import search_comment, value_in
 
 PERSON: Final = "person"
@@ -26,6 +26,8 @@ class GameNode:
     action: int | None = None
     """the move into this position; None at the root"""
     parent: "GameNode | None" = None
+    ply: int = 0
+    """number of moves from the root"""
     children: list["GameNode"] = field(default_factory=list)
     """in the order of creation"""
     last_child: "GameNode | None" = None
@@ -36,10 +38,6 @@ class GameNode:
     """comment on the move into this position"""
     is_opening: bool = False
     """whether the move into this position was random, for the opening of a match"""
-
-    @property
-    def ply(self) -> int:
-        return int(self.state[PLY])
 
     @property
     def path(self) -> list["GameNode"]:
@@ -76,11 +74,12 @@ class Resignation(NamedTuple):
 class GameTree:
     """A tree of moves and its current position."""
 
-    def __init__(self, game: Game) -> None:
-        self.game = game
+    def __init__(self, game: Game, start: str = "") -> None:
+        """`start` is the position in which the game begins, as in `PlayedGame`."""
+        self.game, self.start = game, start
         self.size = 1
         """Number of positions."""
-        self.root = self.current = GameNode(game.initial_state())
+        self.root = self.current = GameNode(first_state(game, start))
         self.resignation: Resignation | None = None
         self._file: PlayedGame | None = None
         """the game loaded from a file, if any"""
@@ -89,7 +88,8 @@ class GameTree:
     @classmethod
     def of(cls, played: PlayedGame) -> "GameTree":
         """Create the tree of a recorded game, at its end."""
-        game_tree = cls(played.game)
+        game_tree = cls(played.game, played.start)
+        game_tree._add_variations(played)
         comments = played.comments or ("",) * len(played.actions)
         for ply, (action, comment) in enumerate(zip(played.actions, comments, strict=True)):
             game_tree.make(action, comment)
@@ -147,7 +147,8 @@ class GameTree:
         """
         child = next((node for node in self.current.children if node.action == action), None)
         if child is None:
-            child = GameNode(self.game.play(self.state, action), action, self.current)
+            state, ply = self.game.play(self.state, action), self.current.ply + 1
+            child = GameNode(state, action, self.current, ply)
             self.current.children.append(child)
             self.size += 1
         child.comment = comment or child.comment
@@ -231,9 +232,17 @@ class GameTree:
             self._outcome_at(line[-1]),
             opening=sum(node.is_opening for node in line),
             comments=tuple(node.comment for node in line[1:]),
+            start=self.start,
             resigned=resignation is not None and not forfeit_reason,
             forfeit_reason=forfeit_reason,
         )
+
+    def _add_variations(self, played: PlayedGame) -> None:
+        for index, line in played.variations:
+            self.current = self.root
+            for action in (*played.actions[:index], *line):
+                self.make(action)
+        self.current = self.root
 
     def _resignation_at(self, node: GameNode) -> Resignation | None:
         return self.resignation if self.resignation and self.resignation.node is node else None

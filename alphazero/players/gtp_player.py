@@ -34,7 +34,8 @@ class GtpPlayer(ProgramPlayer):
 
     def reset(self, slots: Int64Array, states: State) -> None:
         """Start games; only from the initial state, because GTP sets no positions."""
-        if states[:, PLY].any():
+        initial = self.game.pieces(self.game.initial_state())
+        if any(state[PLY] or (self.game.pieces(state) != initial).any() for state in states):
             raise PlayerError(
                 "a GTP program needs to see a game from its first move, not a position alone"
             )

@@ -96,9 +96,11 @@ class ProgramPlayer(Player):
 
     def load_games(self, slots: Int64Array, states: State, lines: Sequence[Int64Array]) -> None:
         self.reset(slots, np.tile(self.game.initial_state(), (len(states), 1)))
-        for slot, line in zip(slots, lines, strict=True):
+        for slot, state, line in zip(slots, states, lines, strict=True):
             for action in line:
                 self.advance(np.array([slot]), np.array([action]))
+            if (self._games[slot].state != state).any():  # it began in another position
+                self.reset(np.array([slot]), state[None])
 
     def advance(self, slots: Int64Array, actions: Int64Array) -> None:
         for slot, action in zip(slots.tolist(), actions.tolist(), strict=True):

@@ -1,39 +1,51 @@
-"""Files of played games: SGF or JSON lines, by the suffix of the file."""
+"""Files of played games: SGF, PGN or JSON lines, by the suffix of the file."""
 
 import dataclasses
 import itertools
+import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from alphazero.errors import AlphaZeroError, GameError, PlayerError, RunError
-from alphazero.games.game import Game
+from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import write_game
 from alphazero.records.game_record import GameRecord
 from alphazero.records.jsonl import holds_games, load_games, read_lines, to_lines
-from alphazero.records.played_game import PlayedGame
+from alphazero.records.pgn import PgnGame, from_pgn, is_position, read_pgn, read_position, to_pgn
+from alphazero.records.played_game import PlayedGame, first_state
 from alphazero.records.sgf import SIZE_LIMIT, MainLine, number_of, read_collection, read_main_line
-from alphazero.records.sgf_export import commented, to_sgf
+from alphazero.records.sgf_export import NO_NOTES, MoveNote, commented, to_sgf
 from alphazero.records.sgf_import import from_sgf
 from alphazero.records.sgf_text import decode
 from alphazero.utils.files import path_errors, printable, read_limited, write_atomic
-from alphazero.utils.shared_files import MAX_WARNINGS, check_replaceable, read_each, warn
+from alphazero.utils.shared_files import MAX_WARNINGS, Item, check_replaceable, read_each, warn
 
-SUFFIX: Final = ".sgf"
+SGF, PGN = ".sgf", ".pgn"
+POSITIONS: Final = ".epd", ".fen"
+"""Suffixes of files with a position in each line."""
+
+_PGN = re.compile(r"(?:[%;{][^\n]*\s+)*(?:\[\s*\w+\s+\"|\(?\s*1\s*\.|1\s+[a-hNO])")
+"""The beginning of PGN: tags or a first move, perhaps after comments."""
 
 
 def check_savable(path: Path, game: Game, sources: Iterable[Path] = ()) -> None:
     """Check before games are played that they can be saved.
 
-    Raise GameError if `path` is SGF and the game cannot be written as SGF, RunError if no file can
-    be written, or `path` is a file that holds anything but games, or one of the `sources`.
+    Raise GameError if `path` is SGF or PGN and the game cannot be written so, RunError if no file
+    can be written, or `path` is a file that holds anything but games, or one of the `sources`.
     """
-    if _is_sgf(path):
-        try:
+    try:
+        if _suffix(path) == SGF:
             number_of(game)
-        except GameError as error:
-            raise GameError(f"{error}; a file that ends in .jsonl takes any game") from None
+        elif _suffix(path) == PGN:
+            to_pgn(PlayedGame(game, ("", ""), (), ONGOING))
+    except GameError as error:
+        raise GameError(f"{error}; a file that ends in .jsonl takes any game") from None
+    if _suffix(path) in POSITIONS:
+        raise RunError(f"cannot write {printable(path)}: it would hold positions, no games")
     check_replaceable(path, "games", lambda: holds_played(path))
     with path_errors("write", path):
         if any(path.exists() and path.samefile(source) for source in sources):
@@ -49,13 +61,18 @@ def save_played(path: Path, games: Sequence[PlayedGame]) -> None:
 
 
 def _to_bytes(path: Path, games: Sequence[PlayedGame]) -> bytes:
-    if _is_sgf(path):
-        return "".join(map(to_sgf, games)).encode("utf-8", "replace")
+    if _suffix(path) in (SGF, PGN):
+        return "".join(write_noted(path, game) for game in games).encode("utf-8", "replace")
     return to_lines(games)
 
 
+def write_noted(path: Path, game: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:
+    """Return a game with notes by the index of a move, as PGN or SGF by the suffix of `path`."""
+    return (to_pgn if _suffix(path) == PGN else to_sgf)(game, notes)
+
+
 class MatchFile:
-    """The file of a match's games, in SGF with comments on the searches.
+    """The file of a match's games, in SGF and PGN with comments on the searches.
 
     `names` and `searched` are by the match's players, as in `commented`.
     """
@@ -81,14 +98,14 @@ class MatchFile:
 
     def _played(self, records: Sequence[GameRecord]) -> list[PlayedGame]:
         played = [PlayedGame.of(self._game, record, self._names) for record in records]
-        if _is_sgf(self._path):
+        if _suffix(self._path) in (SGF, PGN):
             return list(map(commented, played, records, itertools.repeat(self._searched)))
         return played
 
 
 def holds_played(path: Path) -> bool:
     """Whether `path` is a file of games."""
-    return _is_sgf(path) or holds_games(path)
+    return _suffix(path) in (SGF, PGN) or holds_games(path)
 
 
 def load_played(path: Path, warn: Callable[[str], object] = warn) -> list[PlayedGame]:
@@ -96,32 +113,80 @@ def load_played(path: Path, warn: Callable[[str], object] = warn) -> list[Played
 
     Raise PlayerError if no game can be read, RunError if the file cannot be read.
     """
-    if not _is_sgf(path):
+    if _suffix(path) not in (SGF, PGN, *POSITIONS):
         return load_games(path, warn)
-    return read_sgf_games(read_limited(path, SIZE_LIMIT), f"{printable(path)}: ", warn)
+    text, place = decode(read_limited(path, SIZE_LIMIT)), f"{printable(path)}: "
+    if _suffix(path) == SGF:
+        return _read_sgf_games(text, place, warn)
+    return _read_pgn_games(text, place, warn)
 
 
-def read_played(data: bytes, warn: Callable[[str], object]) -> list[PlayedGame]:
-    """Read the games of a file, of SGF or JSON lines, as `load_played`."""
-    is_json = data.removeprefix(BOM_UTF8).lstrip().startswith(b"{")
-    return read_lines(data, "line ", warn) if is_json else read_sgf_games(data, "", warn)
+def read_played(
+    data: bytes, warn: Callable[[str], object], game: Game | None = None
+) -> list[PlayedGame]:
+    """Read the games of a file, of SGF, PGN, JSON lines or positions, as `load_played`.
+
+    Positions are those of `game` if it can have them.
+    """
+    if data.removeprefix(BOM_UTF8).lstrip().startswith(b'{"'):
+        return read_lines(data, "line ", warn)
+    text = decode(data).strip()
+    if _PGN.match(text) or is_position(text.partition("\n")[0]):
+        return _read_pgn_games(text, "", warn, game)
+    return _read_sgf_games(text, "", warn)
 
 
-def read_sgf_games(data: bytes, place: str, warn: Callable[[str], object]) -> list[PlayedGame]:
+def _read_pgn_games(
+    text: str, place: str, warn: Callable[[str], object], game: Game | None = None
+) -> list[PlayedGame]:
+    """Read the games of a PGN file, or the positions of lines of FEN or EPD."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if lines and is_position(lines[0]):
+        return _read_games(lines, partial(_read_position, game=game), place, warn, "position")
+    return _read_games(read_pgn(text), _read_pgn, place, warn)
+
+
+def _read_pgn(record: PgnGame) -> tuple[PlayedGame, list[str]]:
+    return from_pgn(record), record.warnings
+
+
+def _read_position(line: str, game: Game | None) -> tuple[PlayedGame, list[str]]:
+    if not is_position(line):
+        raise GameError(f"{line[:40]!r} is no FEN and no EPD")
+    played, operations = read_position(line, game)
+    return played, [f"the operation {operation[:60]} is left out" for operation in operations]
+
+
+def _read_main_line(line: MainLine) -> tuple[PlayedGame, list[str]]:
+    record = read_main_line(line)
+    return from_sgf(record), record.warnings
+
+
+def _read_sgf_games(text: str, place: str, warn: Callable[[str], object]) -> list[PlayedGame]:
     """Read the games of an SGF file as `load_played`; `place` comes before the number of a game."""
+    return _read_games(read_collection(text), _read_main_line, place, warn)
 
-    def read(item: tuple[int, MainLine]) -> PlayedGame:
+
+def _read_games(
+    items: Iterable[Item],
+    convert: Callable[[Item], tuple[PlayedGame, list[str]]],
+    place: str,
+    warn: Callable[[str], object],
+    kind: str = "game",
+) -> list[PlayedGame]:
+    """Convert the items that can be; `convert` also returns what it left out."""
+
+    def read(item: tuple[int, Item]) -> PlayedGame:
         try:
-            record = read_main_line(item[1])
-            played = from_sgf(record)
+            played, warnings = convert(item[1])
         except AlphaZeroError as error:
-            raise PlayerError(f"{place}game {item[0]}: {_escaped(error)}") from None
-        for warning in record.warnings[:MAX_WARNINGS]:
-            warn(f"{place}game {item[0]}: {_escaped(warning)}")
+            raise PlayerError(f"{place}{kind} {item[0]}: {_escaped(error)}") from None
+        for warning in warnings[:MAX_WARNINGS]:
+            warn(f"{place}{kind} {item[0]}: {_escaped(warning)}")
         return played
 
     try:
-        return read_each(enumerate(read_collection(decode(data)), 1), read, warn)
+        return read_each(enumerate(items, 1), read, warn)
     except GameError as error:
         raise PlayerError(f"{place}{error}") from None
 
@@ -133,9 +198,11 @@ def _escaped(text: object) -> str:
 def load_start_position(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
     """Return a file's first game up to `moves` moves, to be continued as `game` or its own game.
 
-    Raise PlayerError for another game, fewer moves, or a move that is illegal in `game`.
+    `path` may be a FEN instead. Raise PlayerError for another game, fewer moves, or a move that is
+    illegal in `game`.
     """
-    played = load_played(path)[0]
+    position = _read_pgn_games(str(path), "", warn, game) if is_fen(path) else None
+    played = (position or load_played(path))[0]
     count = len(played.actions)
     if moves is not None and moves > count:
         raise PlayerError(
@@ -150,7 +217,7 @@ def load_start_position(path: Path, moves: int | None, game: Game | None) -> Pla
         raise PlayerError(
             f"{printable(path)}: a game of {write_game(played.game)}; expected {write_game(game)}"
         )
-    actions, state = played.actions[:moves], game.initial_state()
+    actions, state = played.actions[:moves], first_state(game, played.start)
     for number, action in enumerate(actions, 1):
         try:
             state = game.play(state, action)
@@ -169,8 +236,14 @@ def load_start_position(path: Path, moves: int | None, game: Game | None) -> Pla
         forfeit_reason="",
         comments=played.comments[:moves],
         sgf_result="",
+        variations=(),
     )
 
 
-def _is_sgf(path: Path) -> bool:
-    return path.suffix.lower() == SUFFIX
+def is_fen(path: Path) -> bool:
+    """Whether `path` is the FEN of a position rather than a file."""
+    return is_position(str(path)) and not path.exists()
+
+
+def _suffix(path: Path) -> str:
+    return path.suffix.lower()

@@ -4,7 +4,8 @@
      "moves": ["b2", ...], ...}
 
 The player named first moved first. `result` is 1-0 if it won, 0-1 if it lost, 1/2-1/2 for a draw,
-* for an unfinished game. `fault` is why the loser forfeited the game, or empty.
+* for an unfinished game. `fault` is why the loser forfeited the game, or empty. A game that did not
+begin in the initial position has it as `start`, for chess a FEN.
 """
 
 import functools
@@ -17,7 +18,7 @@ from alphazero.errors import GameError, PlayerError
 from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import read_game
 from alphazero.games.results import SCORES
-from alphazero.records.played_game import FORMAT, PlayedGame
+from alphazero.records.played_game import FORMAT, PlayedGame, first_state
 from alphazero.utils.checked_json import field, parse_object
 from alphazero.utils.files import printable, read_limited, write_atomic
 from alphazero.utils.shared_files import read_each, starts_with, warn
@@ -91,7 +92,8 @@ def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
     if content.get("format") != FORMAT:
         raise ValueError(f"its format is not {FORMAT}")
     game = make(field(content, "game", str))
-    actions, state = [], game.initial_state()
+    start = field({"start": "", **content}, "start", str)
+    actions, state = [], first_state(game, start)
     for number, move in enumerate(_texts(content, "moves"), 1):
         if game.outcome(state) != ONGOING:
             raise ValueError(f"move {number} comes after the end of the game")
@@ -132,6 +134,7 @@ def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
         _pair(content, "fingerprints"),
         forfeit_reason,
         sgf_result=sgf_result,
+        start=start,
     )
 
 

@@ -13,6 +13,11 @@ FORMAT: Final = "alphazero-game"
 """The value of a line's `format`."""
 
 
+def first_state(game: Game, start: str) -> State:
+    """Return the position in which a game begins, as `PlayedGame.start`; raise GameError."""
+    return game.parse(start) if start else game.initial_state()
+
+
 @dataclass(frozen=True)
 class PlayedGame:
     """A game, finished or not, with its players' names."""
@@ -34,7 +39,11 @@ class PlayedGame:
     comments: tuple[str, ...] = ()
     """one per move; not saved in JSON lines"""
     sgf_result: str = ""
-    """the result in another program's SGF, if the moves do not imply it"""
+    """the result in another program's SGF or PGN, if the moves do not imply it"""
+    start: str = ""
+    """the position in which it began, as `Game.parse` reads it; empty for the initial one"""
+    variations: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    """other lines: the index of the move that each replaces, and its moves; not saved in JSON"""
 
     @classmethod
     def of(
@@ -58,15 +67,19 @@ class PlayedGame:
             record.forfeit_reason,
         )
 
+    @property
+    def first_state(self) -> State:
+        return first_state(self.game, self.start)
+
     def states(self) -> list[State]:
-        """Return the initial position and the position after each move."""
-        states = [self.game.initial_state()]
+        """Return the first position and the position after each move."""
+        states = [self.first_state]
         for action in self.actions:
             states.append(self.game.play(states[-1], action))
         return states
 
     def moves(self) -> list[str]:
-        return self.game.action_names(self.game.initial_state(), self.actions)
+        return self.game.action_names(self.first_state, self.actions)
 
     def describe(self) -> str:
         """Return the result, the moves and the last position as text."""
@@ -88,4 +101,5 @@ class PlayedGame:
             "fault": self.forfeit_reason,
         }
         content |= {"told": self.sgf_result} if self.sgf_result else {}
+        content |= {"start": self.start} if self.start else {}
         return json.dumps(content)

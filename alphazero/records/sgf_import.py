@@ -292,14 +292,14 @@ def from_sgf(record: SgfGame) -> PlayedGame:
         tuple(actions),
         outcome,
         resigned=ending == "R",
-        opening=min(int(_match(OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
-        forfeit_reason=reason and (one_line(_match(FORFEIT, record.remark)) or reason),
+        opening=min(int(read_template(OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
+        forfeit_reason=reason and (one_line(read_template(FORFEIT, record.remark)) or reason),
         comments=tuple(comments) if any(comments) else (),
         sgf_result="" if is_ours else result,
     )
 
 
-def _match(template: str, text: str, pattern: str = ".+") -> str:
+def read_template(template: str, text: str, pattern: str = ".+") -> str:
     """Return what a line of `text` has for the `{}` of a template, or an empty text."""
     before, after = map(re.escape, template.split("{}"))
     match = re.search(f"^{before}({pattern}){after}$", text, re.MULTILINE)

@@ -8,6 +8,7 @@ from helpers.games import CONNECT_FOUR, TIC_TAC_TOE, actions_in
 
 from alphazero.frontends.review.judgement import Evaluation
 from alphazero.frontends.review.reviewer import Reviewer
+from alphazero.games.game import State
 from alphazero.games.registry import read_game
 from alphazero.records.game_files import load_played, save_played
 from alphazero.records.played_game import PlayedGame
@@ -72,11 +73,11 @@ def test_every_game_is_reviewed_unless_one_is_named(games, capsys):
 def test_ctrl_c_ends_the_searches_and_judges_the_moves_up_to_then(games, capsys, monkeypatch):
     original, evaluated = Reviewer.evaluate, list[int]()
 
-    def evaluate(self: Reviewer, moves: tuple[int, ...]) -> Evaluation:
+    def evaluate(self: Reviewer, moves: tuple[int, ...], state: State) -> Evaluation:
         if len(evaluated) == 2:
             raise KeyboardInterrupt
         evaluated.append(len(moves))
-        return original(self, moves)
+        return original(self, moves, state)
 
     monkeypatch.setattr(Reviewer, "evaluate", evaluate)
     assert exit_code("review", games, "uct:20", "--game", 1) == 130

@@ -1,4 +1,4 @@
-"""Reviews in SGF: a comment and a mark on each move, a variation where a better one exists.
+"""Reviews in SGF and PGN: a comment and a mark on each move, a variation where a better one exists.
 
 The comments begin as those on searches, so whatever reads win rates from them reads these too.
 """
@@ -10,7 +10,7 @@ from typing import Final
 from alphazero.frontends.review.judgement import Evaluation, Judgement, MoveReview, Review
 from alphazero.games.game import Game, State
 from alphazero.records.played_game import PlayedGame
-from alphazero.records.sgf_export import MoveNote, to_sgf, value_comment, value_in
+from alphazero.records.sgf_export import MoveNote, value_comment, value_in
 
 MARKS: Final = {
     Judgement.INACCURACY: "DO[]",
@@ -38,11 +38,12 @@ def describe_exact_end(evaluation: Evaluation) -> str:
     return f"{word} with move {evaluation.end}" if evaluation.end else word
 
 
-def annotated_sgf(
+def annotated(
     played: PlayedGame, evaluations: Sequence[Evaluation | None], review: Review
-) -> str:
-    """Return a reviewed game as SGF; raise GameError if it cannot be written as SGF."""
-    comments, notes = list(played.comments or [""] * len(played.actions)), {}
+) -> tuple[PlayedGame, dict[int, MoveNote]]:
+    """Return a reviewed game with comments, and notes by the index of a move."""
+    comments = list(played.comments or [""] * len(played.actions))
+    notes = dict[int, MoveNote]()
     states = played.states()
     for index, move in enumerate(review.moves):
         before = evaluations[index]
@@ -53,7 +54,7 @@ def annotated_sgf(
         comments[index] = SEPARATOR.join(filter(None, (ours, own_comment(comments[index]))))
         if move.judgement.is_bad:
             notes[index] = MoveNote(MARKS[move.judgement], before.line)
-    return to_sgf(dataclasses.replace(played, comments=tuple(comments)), notes)
+    return dataclasses.replace(played, comments=tuple(comments)), notes
 
 
 def own_comment(comment: str) -> str:

@@ -91,9 +91,8 @@ class MoveReview:
     is_forced: bool
     """whether no other move was legal; such moves do not count for the accuracy"""
 
-    @property
-    def player(self) -> int:
-        return (self.ply - 1) % 2
+    player: int
+    """who made it"""
 
 
 @dataclass(frozen=True)
@@ -125,11 +124,15 @@ def judgement_of(loss: float) -> Judgement:
 
 
 def review_moves(
-    actions: Sequence[int], evaluations: Sequence[Evaluation | None], opening: int = 0
+    actions: Sequence[int],
+    evaluations: Sequence[Evaluation | None],
+    opening: int = 0,
+    first: int = 0,
 ) -> Review:
     """Review the moves `actions` of a game, given the evaluations before and after each.
 
-    The first `opening` moves, which no player chose, are not reviewed.
+    Player `first` makes the first move. The first `opening` moves, which no player chose, are not
+    reviewed.
     """
     moves: list[MoveReview | None] = []
     pairs = itertools.pairwise(evaluations)
@@ -140,10 +143,11 @@ def review_moves(
         is_best, chance = action in before.best, 100 - after.chance
         loss = 0.0 if is_best else max(before.chance - chance, 0.0)
         judgement = Judgement.BEST if is_best else judgement_of(loss)
-        moves.append(MoveReview(ply, judgement, before.chance, chance, loss, before.choices == 1))
+        player, is_forced = (first + ply - 1) % 2, before.choices == 1
+        moves.append(MoveReview(ply, judgement, before.chance, chance, loss, is_forced, player))
     chances = tuple(
         None if item is None else item.chance if ply % 2 == 0 else 100 - item.chance
-        for ply, item in enumerate(evaluations)
+        for ply, item in enumerate(evaluations, first)
     )
     return Review(tuple(moves), chances, _accuracies(moves, chances))
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from alphazero.frontends.review.annotation import better_line
 from alphazero.frontends.review.judgement import Evaluation, Judgement, Review
+from alphazero.games.game import to_play
 from alphazero.games.grid import sign_of
 from alphazero.records.played_game import PlayedGame
 from alphazero.utils.files import printable
@@ -45,7 +46,7 @@ def report(
             if move.judgement.is_bad:
                 note += f": better was {better_line(played.game, states[index], before)}"
         chance = _percent(review.chances[index + 1])
-        move_of_side = f"{signs[index % 2]:{side_width}} {name:{name_width}}"
+        move_of_side = f"{signs[to_play(states[index])]:{side_width}} {name:{name_width}}"
         lines.append(f"  {index + 1:3}. {move_of_side} {chance:>6}{note}")
     chances = [None if chance is None else chance / 100 for chance in review.chances]
     exact = sum(evaluation is not None and evaluation.is_exact for evaluation in evaluations)

@@ -93,19 +93,22 @@ class Reviewer:
         self._spec = spec
         self._analyzer: Analyzer | None = None
 
-    def evaluate(self, moves: Sequence[int]) -> Evaluation:
+    def evaluate(self, moves: Sequence[int], state: State | None = None) -> Evaluation:
         """Return the evaluation of the position after `moves`.
+
+        `state` is this position, for a game that does not begin in the initial one.
 
         Call it for a game's positions from the last to the first, as the solver needs.
         """
-        state = self.game.play(self.game.initial_state(), *moves)
+        if state is None:
+            state = self.game.play(self.game.initial_state(), *moves)
         exact = self.solver.evaluate(state)
         if exact is not None:
             return exact
         if self._analyzer is None:
             self._analyzer = Analyzer(self._spec, self.game)
         analyzer = self._analyzer
-        analyzer.set_position(list(moves))
+        analyzer.set_position(list(moves), state)
         analyzer.choose()
         result = analyzer.result(state, lines=1)
         assert result is not None, "it was searched"

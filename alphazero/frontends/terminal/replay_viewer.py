@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from alphazero.errors import PlayerError
-from alphazero.games.game import ONGOING
+from alphazero.games.game import ONGOING, to_play
 from alphazero.games.grid import side_of
 from alphazero.games.results import SCORES, describe_result
 from alphazero.records.played_game import PlayedGame
@@ -56,7 +56,7 @@ def _show_positions(
     moves = game.moves()
     for ply, state in enumerate(game.states()):
         if ply:
-            mover = (ply - 1) % 2
+            mover = 1 - to_play(state)
             side = f"{side_of(game.game, mover)} {printable(game.players[mover])}"
             opening = " (opening)" if ply <= game.opening else ""
             comment = game.comments[ply - 1] if game.comments else ""

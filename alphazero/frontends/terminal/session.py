@@ -10,7 +10,7 @@ from pathlib import Path
 from alphazero.errors import PlayerError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.game_tree import PERSON, GameTree
-from alphazero.games.game import Game, win_rate
+from alphazero.games.game import Game, to_play, win_rate
 from alphazero.players.budget import Budget
 from alphazero.players.position_search import SearchResult
 from alphazero.players.specs import PlayerSpec
@@ -49,6 +49,8 @@ class TerminalSession:
         """Move the current game to `games`; start another."""
         self.games = self.played()
         self.game_tree = GameTree(self.game)
+        # A game that was loaded may have begun in another position.
+        self.opponent.moves = self._hint_analyzer = None
 
     @property
     def is_users_turn(self) -> bool:
@@ -57,13 +59,14 @@ class TerminalSession:
     def go(self, step: int, turns: int) -> bool:
         """Go `turns` turns of the user back (`step` -1) or forward (1); return whether it moved."""
         tree = self.game_tree
-        start, end = tree.current.ply, len(tree.line) - 1
+        turns_of = [self.sides[to_play(node.state)] for node in tree.line]
+        start, end = tree.current.ply, len(turns_of) - 1
         for _ in range(turns):
             ply = tree.current.ply + step
-            while 0 <= ply < end and not self.sides[ply % 2]:
+            while 0 <= ply < end and not turns_of[ply]:
                 ply += step
             # The end of the line is a valid target whoever is to move.
-            if not (0 <= ply <= end and (self.sides[ply % 2] or (step > 0 and ply == end))):
+            if not (0 <= ply <= end and (turns_of[ply] or (step > 0 and ply == end))):
                 break
             tree.go_to(ply)
         return tree.current.ply != start
@@ -89,7 +92,7 @@ class TerminalSession:
         `watch` is called during the search. A resignation or an error loses the game.
         """
         game_tree, node, analyzer = self.game_tree, self.game_tree.current, self.opponent
-        analyzer.sync(game_tree.current.moves)
+        analyzer.sync(node.moves, node.state)
         forfeit_reason = ""
         try:
             action = analyzer.choose(watch=watch)
@@ -117,7 +120,7 @@ class TerminalSession:
         if self.game_tree.is_over:
             raise PlayerError("the game is over: there is no move to search for")
         self._hint_analyzer = self._hint_analyzer or Analyzer(self.spec, self.game)
-        self._hint_analyzer.sync(self.game_tree.current.moves)
+        self._hint_analyzer.sync(self.game_tree.current.moves, self.game_tree.state)
         return self._hint_analyzer
 
     def search_hint(self, should_continue: Callable[[], bool]) -> SearchResult:

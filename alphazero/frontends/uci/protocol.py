@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from alphazero.frontends.clock import MIN_MOVES, time_to_use
+from alphazero.records.pgn import pawns
 
 FLAGS: Final = "infinite", "ponder"
 SEARCH_MOVES: Final = "searchmoves"
@@ -82,12 +83,11 @@ class Line(NamedTuple):
 def score(line: Line) -> str:
     """Return `cp N`, or `mate N` moves for a proven win or loss, for the player to move.
 
-    A value v is 90 tan(1.5637541897 v) hundredths of a pawn: 0 for a draw, 89 for 0.5, 12,780 for
-    a win (Lc0, src/mcts/search.cc, score type `centipawn`).
+    `cp` is in hundredths of a pawn, as in `pawns`.
     """
     if line.plies is not None and line.value:
         return f"mate {math.copysign((line.plies + 1) // 2, line.value):.0f}"
-    return f"cp {90 * math.tan(1.5637541897 * line.value):.0f}".replace("cp -0", "cp 0")
+    return f"cp {100 * pawns(line.value):.0f}".replace("cp -0", "cp 0")
 
 
 def win_draw_loss(line: Line) -> str:

@@ -135,7 +135,7 @@ def _load(session: WebSession, fields: RequestFields) -> Apply:
     else:
         data = fields.string("text", MAX_TEXT).strip().encode("utf-8", "replace")
     warnings: list[str] = []
-    played = read_played(data, warnings.append)[0]
+    played = read_played(data, warnings.append, session.game)[0]
     check_board_size(played.game)
     return partial(session.load, played, warnings)
 

@@ -9,6 +9,7 @@ from typing import Any
 from alphazero.frontends.game_tree import GameNode
 from alphazero.frontends.review.judgement import Evaluation, Review, review_moves
 from alphazero.frontends.web.catalog import PlayerOption
+from alphazero.games.game import to_play
 
 
 class GameReview:
@@ -31,7 +32,8 @@ class GameReview:
         """Return the review of the moves of a line."""
         evaluations = [self.evaluations.get(node) for node in line]
         actions = [node.action for node in line if node.action is not None]
-        return review_moves(actions, evaluations, sum(node.is_opening for node in line))
+        opening = sum(node.is_opening for node in line)
+        return review_moves(actions, evaluations, opening, to_play(line[0].state))
 
     def json(self, line: Sequence[GameNode]) -> dict[str, Any]:
         """Return the summary of a line for the page."""

@@ -230,7 +230,7 @@ class SearchPool:
             # No tree is reused for another client, or by players without a tree.
             analyzer.set_position(request.moves, request.state)
         else:
-            analyzer.sync(request.moves)
+            analyzer.sync(request.moves, request.state)
         now = time.monotonic()
         slot.client, slot.request = request.client, request
         slot.start = slot.last_report = now

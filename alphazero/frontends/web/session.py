@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from alphazero.errors import AlphaZeroError, GameError
 from alphazero.frontends.game_tree import GameNode, GameTree
-from alphazero.frontends.review.annotation import annotated_sgf
+from alphazero.frontends.review.annotation import annotated
 from alphazero.frontends.review.reviewer import PositionSolver, evaluation_of
 from alphazero.frontends.web.catalog import Catalog, PlayerOption, Side
 from alphazero.frontends.web.game_review import GameReview
@@ -23,7 +23,7 @@ from alphazero.frontends.web.search_pool import (
     SearchRequest,
     SearchResponse,
 )
-from alphazero.games.game import Game, to_play
+from alphazero.games.game import PLY, Game, to_play
 from alphazero.games.registry import name_of
 from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
@@ -166,7 +166,7 @@ class WebSession:
             self.game_tree.resignation = None
         else:
             ply, users = self.game_tree.current.ply - 1, self._user_sides
-            if len(users) == 1 and ply > 0 and ply % 2 != users[0]:
+            if len(users) == 1 and ply > 0 and self.game_tree.to_play == users[0]:
                 ply -= 1
             self.game_tree.go_to(ply)
         self._stay()
@@ -269,7 +269,7 @@ class WebSession:
             return to_sgf(played)
         line = self.game_tree.line
         evaluations = [self.review.evaluations.get(node) for node in line]
-        return annotated_sgf(played, evaluations, self.review.of_line(line))
+        return to_sgf(*annotated(played, evaluations, self.review.of_line(line)))
 
     def person(self, player: int) -> str | None:
         """Return the name of a side's person from the loaded game, if any."""
@@ -377,7 +377,7 @@ class WebSession:
         if node is None:
             review.running = False
             return None
-        if node.ply > review.unsolved:
+        if node.state[PLY] > review.unsolved:
             review.solving = True
             self._solving = asyncio.create_task(self._solve(review))
             return None
@@ -390,7 +390,7 @@ class WebSession:
             solver.unsolved = review.unsolved
             while review.running and self.watchers:
                 node = review.next_node(self.game_tree.line)
-                if node is None or node.ply <= solver.unsolved:
+                if node is None or node.state[PLY] <= solver.unsolved:
                     break
                 evaluation = await asyncio.to_thread(solver.evaluate, node.state)
                 if evaluation is not None:

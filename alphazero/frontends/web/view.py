@@ -37,6 +37,7 @@ def view_of(session: WebSession) -> Json:
         "id": session.id,
         "serial": session.serial,
         "game": write_game(game),
+        "start": game_tree.start,
         "title": title_of(game),
         "board": _board_json(game, here, legal, session.is_turned),
         "board_style": game.board_style.name.lower(),
@@ -190,7 +191,7 @@ def _moves(session: WebSession) -> list[Json]:
         {
             "ply": node.ply,
             "name": game_tree.name(node),
-            "player": (node.ply - 1) % 2,
+            "player": to_play(parent.state),
             "value": _value(session, node),
             "comment": node.comment[:MAX_COMMENT],
             "branches": len(parent.children),

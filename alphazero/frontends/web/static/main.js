@@ -94,7 +94,7 @@ class Page {
       return false;
     }
     const moves = link.moves.split(" ").filter(Boolean).map((name) => ({ name }));
-    return this.begin(link.game, { moves, ply: moves.length });
+    return this.begin(link.game, { moves, ply: moves.length, start: link.start });
   }
 
   /** Open a session; `before` is the view of a lost session, whose moves are replayed. */
@@ -105,6 +105,7 @@ class Page {
       this.listen(view.id);
       this.receive(view);
       if (this.layers.choice === "territory") this.chooseLayer();
+      if (before?.start) await this.send("load", { text: before.start });
       const moves = before?.moves.slice(0, before.ply).map(({ name }) => name) ?? [];
       if (moves.length > 0) await this.send("paste", { moves: moves.join(" ") });
       return true;
@@ -149,9 +150,11 @@ class Page {
     return this.last;
   }
 
-  /** Load a game in SGF or JSON, or play pasted moves; return the error, or "". */
+  /** Load a game in SGF, PGN or JSON, or a FEN, or play pasted moves; return the error, or "". */
   load(text, data = undefined) {
-    const isGame = /^\{|\(\s*[;A-Z]/.test(text.replaceAll("\0", ""));
+    const isGame = /^\{|\(\s*[;A-Z]|^\s*(\[\s*\w+\s+"|1\.|[1-9a-zA-Z]+\/\S+\/\S+)/.test(
+      text.replaceAll("\0", ""),
+    );
     if (isGame) return this.command("load", data === undefined ? { text } : { data });
     return text ? this.command("paste", { moves: text }) : "";
   }

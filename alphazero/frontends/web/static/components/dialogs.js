@@ -114,13 +114,14 @@ export function readLink(hash) {
   if (hash.length > MAX_LINK) return null;
   const query = new URLSearchParams(hash.replace(/^#/, ""));
   const [game, moves] = [query.get("game"), query.get("moves") ?? ""];
-  return game && /^[\w:=,.-]{1,200}$/.test(game) ? { game, moves } : null;
+  const start = query.get("start") ?? "";
+  return game && /^[\w:=,.-]{1,200}$/.test(game) ? { game, moves, start } : null;
 }
 
 /** "Share or save": a link to the position, and links to files of the game. */
-export function share({ id, game, moves, ply, sgf }) {
+export function share({ id, game, start, moves, ply, sgf }) {
   const names = moves.slice(0, ply).map(({ name }) => name).join(" ");
-  const query = new URLSearchParams({ game, moves: names });
+  const query = new URLSearchParams({ game, ...(start && { start }), moves: names });
   for (const format of ["sgf", "json"]) {
     byId(`save-${format}`).href = `/api/sessions/${id}/save?format=${format}`;
   }

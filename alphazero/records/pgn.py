@@ -1,0 +1,396 @@
+"""Games whose pieces move in PGN, the Portable Game Notation, and positions as FEN or EPD.
+
+Edwards, *Portable Game Notation Specification and Implementation Guide*, 1994. A file is read as
+far as it goes: what is left out of a game is listed in its `warnings`, and the moves end where the
+next one cannot be read. Comments stay with their moves, but for those of clocks; an annotation such
+as ?! or $14 begins the comment. Variations are kept without their comments.
+
+    tag              meaning
+    Variant          the game by UCI's name, such as gardner, or by ours; without it chess
+    FEN              the position in which the game begins, if it is not the initial one
+    Termination      resignation, or adjudication for the reason that a comment gives
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from alphazero.errors import GameError
+from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
+from alphazero.games.pieces import PieceGame
+from alphazero.games.registry import make_game, name_of, read_game, write_game
+from alphazero.games.results import SCORES
+from alphazero.records.played_game import PlayedGame, first_state
+from alphazero.records.sgf_export import (
+    FORFEIT,
+    NO_NOTE,
+    NO_NOTES,
+    OPENING,
+    MoveNote,
+    one_line,
+    value_in,
+)
+from alphazero.records.sgf_import import read_template
+
+SIZE_LIMIT: Final = 1 << 26
+"""Maximum size of a file in bytes."""
+
+MOVE_LIMIT: Final = 20_000
+"""Maximum number of moves of a game, those of its variations included."""
+
+LINE_WIDTH: Final = 80
+
+ANNOTATIONS: Final = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6}
+"""Numeric annotation glyphs of moves, section 10."""
+_SIGNS: Final = {f"${number}": sign for sign, number in ANNOTATIONS.items()}
+
+_GLYPHS: Final = {"DO[]": "?!", "BM[1]": "?", "BM[2]": "??"}
+"""Annotations by the marks of a review."""
+
+GAMES: Final = "chess", "gardner", "los_alamos", "breakthrough"
+"""Games that a file may name as other programs do, or whose positions stand alone."""
+
+_CHESS: Final = "", "standard", "chess", "normal", "fromposition", "chess960", "fischerandom"
+_OUTCOMES: Final = {score: outcome for outcome, score in SCORES.items()}
+
+_SPACE = re.compile(r"\s*")
+_TAG = re.compile(r"\s*^\[\s*(\w+)\s+\"(.*)\"\s*\][^\S\n]*$", re.MULTILINE)
+_BAD_TAG = re.compile(r"\s*^(\[.*)$", re.MULTILINE)
+_TOKEN = re.compile(
+    r"\s*(?:(?P<tag>^\[)|\{(?P<braced>[^}]*)(?P<closed>\}?)|;(?P<rest>[^\n]*)|(?P<sign>[()])"
+    r"|(?P<glyph>\$[0-9]{1,3})|(?P<result>1-0|0-1|1/2-1/2|\*)"
+    r"|(?P<number>[0-9]+(?:\.+|(?=\s|$))|\.+|e\.p\.|[}$])"
+    r"|(?P<move>[^\s(){};$!?]+)(?P<marks>[!?]{0,2})|[!?]+)",
+    re.MULTILINE,
+)
+_ESCAPED = re.compile(r"^%.*$", re.MULTILINE)
+_CLOCK = re.compile(r"\[%(?:clk|emt|egt|mct|csl|cal)\b[^\]]*\]")
+_OWN_EVALUATION = re.compile(r"\[%eval [^\]]*\] ?(?=win rate )")
+_ANNOTATION = re.compile(r"(\$[0-9]{1,3}|[!?]{1,2})(?: |$)")
+_FEN = re.compile(
+    r"\s*([0-9A-Za-z]+(?:/[0-9A-Za-z]+){3,25}(?=\s+[wb]\b)|[1-9PNBRQKpnbrqk/]+/[1-9PNBRQKpnbrqk/]+)"
+    r"(?:\s+([wb])(?:\s+(.*))?)?\s*"
+)
+_OPERATION = re.compile(r"(\w+)((?:\s+(?:\"[^\"]*\"|[^\s;\"]+))*)\s*;\s*")
+
+
+@dataclass
+class PgnGame:
+    """A game as it stands in a file."""
+
+    tags: dict[str, str]
+    moves: list[str] = field(default_factory=list)
+    comments: list[str] = field(default_factory=list)
+    """one per move"""
+    variations: list[tuple[int, list[str]]] = field(default_factory=list)
+    """the index of the move that a line replaces, and the line"""
+    remark: str = ""
+    """the comments before the first move"""
+    result: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+    def add_comment(self, text: str) -> None:
+        """Append to the comment on the last move, or to the remark."""
+        text = one_line(_OWN_EVALUATION.sub("", _CLOCK.sub("", text)))
+        if not text:
+            return
+        if not self.moves:
+            self.remark = f"{self.remark}\n{text}".strip()
+        elif value_in(text) is not None:
+            self.comments[-1] = text  # the annotation before it is a part of our own comment
+        else:
+            self.comments[-1] = f"{self.comments[-1]} {text}".strip()
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def read_pgn(text: str) -> Iterator[PgnGame]:
+    """Yield the games of a file; raise GameError if there is none."""
+    if len(text) > SIZE_LIMIT:
+        raise GameError(f"PGN: longer than {SIZE_LIMIT:,} characters")
+    text = _ESCAPED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    place, count = _end(_SPACE, text, 0), 0
+    while place < len(text):
+        game = PgnGame({})
+        while match := _TAG.match(text, place) or _BAD_TAG.match(text, place):
+            place = match.end()
+            if match.re is _TAG:
+                game.tags[match[1]] = re.sub(r"\\([\"\\])", r"\1", match[2])
+            else:
+                game.warnings.append(f"a tag is left out: {match[1][:30]}")
+        place = _end(_SPACE, text, _read_moves(game, text, place))
+        if game.tags or game.moves:
+            count += 1
+            yield game
+    if not count:
+        raise GameError("PGN: no game in it; a game begins with tags, or with its first move")
+
+
+def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
+    match = pattern.match(text, place)
+    return match.end() if match else place
+
+
+def _read_moves(game: PgnGame, text: str, place: int) -> int:
+    """Read moves up to the result or the next tag; return where they end."""
+    lines, count = list[tuple[int, list[str]]](), 0
+    while match := _TOKEN.match(text, place):
+        if match["tag"]:
+            break
+        place = match.end()
+        index, line = lines[-1] if lines else (len(game.moves) - 1, game.moves)
+        if match["sign"] == "(":
+            lines.append((index, line[:-1] if lines else []))
+        elif match["sign"] and lines:
+            game.variations += [(index, line)] if line and index >= 0 else []
+            lines.pop()
+        elif match["move"]:
+            count += 1
+            if count > MOVE_LIMIT:
+                continue
+            line.append(match["move"])
+            if not lines:
+                game.comments.append(match["marks"])
+        elif not lines and match["result"]:
+            game.result = match["result"]
+            break
+        elif not lines:
+            glyph = match["glyph"] or ""
+            game.add_comment(match["braced"] or match["rest"] or _SIGNS.get(glyph, glyph))
+        if match["closed"] == "":
+            game.warnings.append("the end of a comment is missing")
+    if lines:
+        game.warnings.append("the end of a variation is missing")
+    if count > MOVE_LIMIT:
+        game.warnings.append(f"what follows is left out: more than {MOVE_LIMIT:,} moves")
+    return place
+
+
+def from_pgn(record: PgnGame) -> PlayedGame:
+    """Convert a record to a played game, inverting `to_pgn`.
+
+    Raise GameError for an unknown game, for a position that is none, and for text without tags
+    whose first word is no legal move.
+    """
+    game = _game_of(record)
+    start = record.tags.get("FEN", "").strip()
+    states, actions = [first_state(game, start)], list[int]()
+    if (states[0] == game.initial_state()).all():
+        start = ""
+    for number, name in enumerate(record.moves, 1):
+        try:
+            _play(game, states, actions, name)
+        except GameError as error:
+            if not (actions or record.tags):
+                raise
+            record.warnings.append(f"the moves from here on are left out: move {number}: {error}")
+            break
+    variations = list[tuple[int, tuple[int, ...]]]()
+    for index, names in record.variations:
+        line, after = list[int](), states[: index + 1]
+        try:
+            for name in names if index < len(actions) else ():
+                _play(game, after, line, name)
+        except GameError as error:
+            record.warnings.append(f"a variation ends early: {error}")
+        variations += [(index, tuple(line))] if line else []
+    result = record.tags.get("Result", "").strip()
+    result = result if result in _OUTCOMES else record.result or "*"
+    end, outcome = game.outcome(states[-1]), _OUTCOMES[result]
+    outcome = end if outcome == ONGOING else outcome
+    ending = record.tags.get("Termination", "").lower()
+    ends_early = end == ONGOING and outcome not in (0, ONGOING)
+    is_resigned, reason = ends_early and "resign" in ending, ""
+    if ends_early and not is_resigned:
+        reason = "out of time" if "time" in ending else read_template(FORFEIT, record.remark)
+    comments = tuple(record.comments[: len(actions)])
+    return PlayedGame(
+        game,
+        (_player(record, "White"), _player(record, "Black")),
+        tuple(actions),
+        outcome,
+        resigned=is_resigned,
+        opening=min(int(read_template(OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
+        forfeit_reason=reason,
+        comments=comments if any(comments) else (),
+        sgf_result="" if outcome == end or is_resigned or reason else result,
+        start=start,
+        variations=tuple(variations),
+    )
+
+
+def _play(game: Game, states: list[State], actions: list[int], name: str) -> None:
+    actions.append(game.parse_action(states[-1], name))
+    states.append(game.play(states[-1], actions[-1]))
+
+
+def _player(record: PgnGame, side: str) -> str:
+    name = record.tags.get(side, "").strip()
+    return side.lower() if name in ("", "?") else name
+
+
+def _game_of(record: PgnGame) -> PieceGame:
+    variant = record.tags.get("Variant", "").strip()
+    word = re.sub(r"[\W_]+", "", variant.lower())
+    if word in _CHESS:
+        return _make(GAMES[0])
+    for name in GAMES[1:]:
+        if word == (game := _make(name)).uci_variant:
+            return game
+    own = read_game(ascii(variant)[1:-1])
+    if not isinstance(own, PieceGame):
+        raise GameError(f"PGN: the variant {variant[:30]!r} is no game whose pieces move")
+    return own
+
+
+def _make(name: str) -> PieceGame:
+    game = make_game(name)
+    assert isinstance(game, PieceGame)
+    return game
+
+
+def is_position(text: str) -> bool:
+    """Whether a text looks like a FEN, or a line of EPD."""
+    return _FEN.fullmatch(text) is not None
+
+
+def read_position(text: str, game: Game | None = None) -> tuple[PlayedGame, list[str]]:
+    """Return a game without moves that begins in a FEN or a line of EPD; and EPD's operations.
+
+    It is a position of `game`, else of the first of `GAMES` that can have it. Raise GameError if
+    no game can.
+    """
+    match = _FEN.fullmatch(text)
+    assert match is not None
+    fields = (match[3] or "").split()
+    operations = list[str]()
+    if len(fields) > 2 and not fields[2].isdigit():
+        # The operations hmvc and fmvn of EPD are the last two fields of a FEN; section 16.2.
+        found = _OPERATION.findall(match[3].split(maxsplit=2)[2] + ";")
+        values = {name: value.strip() for name, value in found}
+        fields = [*fields[:2], values.pop("hmvc", "0"), values.pop("fmvn", "1")]
+        operations = [f"{name} {value}".strip() for name, value in values.items()]
+    fen, errors = " ".join([match[1], match[2] or "w", *fields]), list[GameError]()
+    rows = match[1].count("/") + 1
+    for choice in (*([game] if isinstance(game, PieceGame) else []), *map(_make, GAMES)):
+        try:
+            start = choice.write_fen(state := choice.read_fen(fen))
+        except GameError as error:
+            errors += [error] if choice.observation_shape[1] == rows else []
+            continue
+        outcome = choice.outcome(state)
+        return PlayedGame(choice, ("white", "black"), (), outcome, start=start), operations
+    raise errors[0] if errors else GameError(f"no game has a board of {rows} rows with pieces")
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def has_pgn(game: Game) -> bool:
+    """Whether the game can be written as PGN."""
+    return isinstance(game, PieceGame)
+
+
+def to_pgn(played: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:
+    """Return a game as PGN; raise GameError for a game that cannot be written as PGN.
+
+    `notes` are by the index of a move.
+    """
+    game = played.game
+    if not isinstance(game, PieceGame):
+        raise GameError(f"PGN is possible for {', '.join(GAMES)}, not for {name_of(game)}")
+    spelling, states = write_game(game), played.states()
+    lines = dict[int, list[tuple[int, ...]]]()
+    for index, line in played.variations:
+        lines.setdefault(index, []).append(line)
+    remarks = [FORFEIT.format(one_line(played.forfeit_reason))] if played.forfeit_reason else []
+    remarks += [OPENING.format(played.opening)] if played.opening else []
+    words, names = list(map(_braced, remarks)), played.moves()
+    for index, (state, name) in enumerate(zip(states, names, strict=False)):
+        comment, note = played.comments[index] if played.comments else "", notes.get(index, NO_NOTE)
+        follows = bool(index) and words[-1][-1] not in ")}"
+        words.append(_number(state, follows) + name)
+        if note.mark:
+            words.append(f"${ANNOTATIONS[_GLYPHS[note.mark]]}")
+        words += _comment_words(comment, to_play(state))
+        for line in (*lines.get(index, ()), *([note.variation] if note.variation else [])):
+            words.append(f"({_line(game, state, line)})")
+    result = SCORES[played.outcome]
+    tags = {
+        "Event": "?",
+        "Site": "?",
+        "Date": "????.??.??",
+        "Round": "?",
+        "White": played.players[0],
+        "Black": played.players[1],
+        "Result": result,
+        "Variant": game.uci_variant if spelling in GAMES[1:] else spelling,
+        "SetUp": "1" if played.start else "",
+        "FEN": game.write_fen(states[0]) if played.start else "",
+        "Termination": "adjudication" if remarks and played.forfeit_reason else "",
+    }
+    if spelling == GAMES[0]:
+        del tags["Variant"]
+    if played.resigned:
+        tags["Termination"] = "resignation"
+    header = "".join(f'[{name} "{_escaped(value)}"]\n' for name, value in tags.items() if value)
+    return f"{header}\n{_wrapped([*words, result])}\n\n"
+
+
+def _number(state: State, follows: bool) -> str:
+    """Return the number before a move: always White's, Black's unless it `follows` a move."""
+    number = int(state[PLY]) // 2 + 1
+    if to_play(state) == 0:
+        return f"{number}. "
+    return "" if follows else f"{number}... "
+
+
+def _line(game: Game, state: State, line: tuple[int, ...]) -> str:
+    words = list[str]()
+    for action, name in zip(line, game.action_names(state, line), strict=True):
+        words.append(_number(state, bool(words)) + name)
+        state = game.play(state, action)
+    return " ".join(words)
+
+
+def _comment_words(comment: str, player: int) -> list[str]:
+    """Return a comment on a move of `player`, after the annotations that it begins with."""
+    words = list[str]()
+    while match := _ANNOTATION.match(comment):
+        words.append(f"${ANNOTATIONS[match[1]]}" if match[1] in ANNOTATIONS else match[1])
+        comment = comment[match.end() :]
+    value = value_in(comment)
+    if value is not None:
+        comment = f"[%eval {pawns(value_of(1, player) * value):z.2f}] {comment}"
+    return [*words, _braced(comment)] if comment else words
+
+
+def _braced(comment: str) -> str:
+    return "{" + one_line(comment).replace("{", "(").replace("}", ")") + "}"
+
+
+def pawns(value: float) -> float:
+    """Return a value in pawns: 0 for a draw, 0.89 for 0.5, 127.8 for a win.
+
+    Lc0, src/mcts/search.cc, score type `centipawn`.
+    """
+    return 0.9 * math.tan(1.5637541897 * value)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\\"])", r"\\\1", one_line(text))
+
+
+def _wrapped(words: list[str]) -> str:
+    """Return words in lines of up to `LINE_WIDTH`; comments are not broken."""
+    lines, length = [""], 0
+    for word in words:
+        if length and length + 1 + len(word) > LINE_WIDTH:
+            lines.append("")
+            length = 0
+        lines[-1] += f" {word}" if length else word
+        length = len(lines[-1])
+    return "\n".join(lines)
