@@ -195,8 +195,14 @@ def test_a_pawn_that_arrives_is_replaced_by_a_piece_of_choice(visit, by: str):
     page.keyboard.press("Escape")
     expect_ply(page, 10)
     assert cell(page, "a7").get_attribute("aria-label") == "a7, white pawn"
-    home, pawn = middle(page, "a7"), page.locator(".pieces .piece.first").last.bounding_box()
-    assert pawn["x"] < home[0] < pawn["x"] + pawn["width"], "it is back on its cell"
+    home, piece = middle(page, "a7"), page.locator(".pieces .piece.first").last
+    for _ in range(100):  # it glides back to its cell
+        pawn = piece.bounding_box()
+        if pawn["x"] < home[0] < pawn["x"] + pawn["width"]:
+            break
+        page.wait_for_timeout(50)
+    else:
+        raise AssertionError("the pawn is not back on its cell")
     if by == "mouse":
         cell(page, "a7").click()
         cell(page, "b8").click()

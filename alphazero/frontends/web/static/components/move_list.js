@@ -11,14 +11,16 @@ export class Moves {
     this.branch = branch;
   }
 
-  show({ moves, ply, side_names: names, children }) {
+  show({ board, moves, ply, side_names: names, children }) {
+    const pairs = board.shapes.length > 0; // of pieces: a number for a move of each side
+    this.list.classList.toggle("pairs", pairs);
     reuseChildren(this.list, moves.length, (index) => this.makeMove(index + 1));
     moves.forEach((move, index) => {
       const button = this.list.children[index].firstChild;
       setText(button, judgedName(move));
       setAttribute(button, "aria-current", move.ply === ply ? "step" : "false");
-      setAttribute(button, "aria-label", labelOf(move, names));
-      setAttribute(button, "title", labelOf(move, names));
+      setAttribute(button, "aria-label", labelOf(move, names, pairs));
+      setAttribute(button, "title", labelOf(move, names, pairs));
       button.classList.toggle("branches", move.branches > 1);
       button.classList.toggle("ahead", move.ply > ply);
     });
@@ -54,8 +56,8 @@ export class Moves {
   }
 }
 
-function labelOf({ ply, name, player, value, comment, branches, review }, names) {
-  const words = [`${ply}. ${names[player]} ${name}`];
+function labelOf({ ply, name, player, value, comment, branches, review }, names, pairs) {
+  const words = [`${pairs ? Math.ceil(ply / 2) : ply}. ${names[player]} ${name}`];
   if (value !== null) words.push(`${names[0]} wins ${chance(value)}`);
   if (branches > 1) words.push(`one of ${branches} variations`);
   if (review?.sign) words.push(review.judgement);
