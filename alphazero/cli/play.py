@@ -214,15 +214,16 @@ def info(options: argparse.Namespace) -> None:
         _list_all()
         return
 
-    from alphazero.games.registry import game_names
     from alphazero.network.checkpoint import check_checkpoint, find_checkpoint
     from alphazero.utils.shipped import shipped_players
 
     name = options.name
-    taken = os.path.lexists(name) or name in shipped_players()
-    if not taken and name in game_names():
-        print(_options_of(name))
-        return
+    if not (os.path.lexists(name) or name in shipped_players()):
+        from alphazero.games.registry import game_names
+
+        if name in game_names():
+            print(_options_of(name))
+            return
     path = find_checkpoint(Path(name))
     if path.suffix != ".safetensors":
         from alphazero.records.game_files import holds_played

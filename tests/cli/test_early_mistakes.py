@@ -122,7 +122,6 @@ MISTAKES_WITH_GAMES = {
     "match random random --game hex:sise=5": "hex has no option 'sise'; did you mean 'size'?",
     "solve nim:heap=three": "'nim': expected option=number, got 'heap=three'",
     "solve nim:heap=0": "heap must be 1 to 1000, got 0",
-    "list shogi": "unknown game 'shogi'",
     "check connect_four:rows=0": "rows must be 1 to 26, got 0",
 }
 """Those for which games are looked up, which imports numba."""

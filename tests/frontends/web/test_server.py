@@ -389,6 +389,23 @@ def test_what_is_saved_is_loaded_again(served, name: str, kinds: tuple[str, ...]
         assert page.view["ply"] == 2
 
 
+def test_a_position_and_a_game_in_pgn_are_loaded_and_a_link_names_the_position(served):
+    fen = "4k3/7p/8/8/8/8/P7/4K3 b - - 3 20"
+    with served.begin("nim") as page:
+        view = page.do("load", text=fen)
+        assert (view["game"], view["start"], view["ply"]) == ("chess", fen, 0)
+        view = page.do("paste", moves="h5 a4 h4")
+        assert [move["player"] for move in view["moves"]] == [1, 0, 1]
+        assert [move["ply"] for move in view["moves"]] == [1, 2, 3]
+        saved = page.saved("json")
+        view = page.do("load", text="1. e4 {[%clk 0:01:00] best by test} (1. d4 d5) e5?! 2. Ke3 *")
+        assert [move["name"] for move in view["moves"]] == ["e4", "e5"]
+        assert [move["comment"] for move in view["moves"]] == ["best by test", "?!"]
+        assert [move["branches"] for move in view["moves"]] == [2, 1]
+        assert (view["start"], "move 3: 'Ke3' is not legal" in view["message"]) == ("", True)
+        assert page.do("load", text=saved)["start"] == fen
+
+
 def test_a_file_is_loaded_by_its_bytes_and_as_far_as_it_goes(served):
     with served.begin("nim") as page:
         data = "(;GM[3])(;SZ[9]PB[\u8868];B[ee];W[cc];B[ee])".encode("shift_jis")
