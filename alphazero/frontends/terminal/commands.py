@@ -215,7 +215,7 @@ COMMANDS: Final = {
     "budget": TerminalCommand("[N | Ns]", "simulations or seconds, at full strength", _budget),
     "sides": TerminalCommand("[WHICH]", "your sides: first, second, both or none", _sides),
     "new": TerminalCommand("", "start a new game", _new),
-    "save": TerminalCommand("FILE", "save the games; as SGF if FILE ends in .sgf", _save),
+    "save": TerminalCommand("FILE", "save the games; as SGF or PGN by the name of FILE", _save),
     "help": TerminalCommand("", "this list", _show_help),
     "quit": TerminalCommand("", "leave", lambda *_: CommandResult.LEAVE),
     "exit": TerminalCommand("", "", lambda *_: CommandResult.LEAVE),

@@ -281,6 +281,19 @@ def test_a_link_opens_its_position_and_is_read_as_untrusted(visit, served):
         assert page.locator("#board button").count() > 0
 
 
+def test_a_link_keeps_the_position_in_which_a_game_began(visit):
+    page = visit("connect_four")
+    paste(page, "4k3/7p/8/8/8/8/P7/4K3 b - - 3 20")
+    paste(page, "h5 a4")
+    expect_ply(page, 2)
+    page.get_by_role("button", name="Share or save").click()
+    link = page.locator("#share-link").input_value()
+    other = visit("", link=link.removeprefix(visit.address))
+    expect_ply(other, 2)
+    assert cell(other, "h5").get_attribute("aria-label") == "h5, black pawn"
+    assert other.locator("#status-text").inner_text() == "Black to move"
+
+
 def test_stones_come_at_once_where_people_want_less_motion(visit):
     for motion, expected in (("reduce", 0), ("no-preference", 1)):
         page = visit("connect_four", reduced_motion=motion)
