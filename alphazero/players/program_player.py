@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from alphazero.errors import PlayerError
+from alphazero.errors import GameError, PlayerError
 from alphazero.games.game import Game, State
 from alphazero.players.base import Decisions, Forfeit, Player
 from alphazero.players.program_process import ProgramError, ProgramProcess, ProgramProtocol, Reply
@@ -95,12 +95,16 @@ class ProgramPlayer(Player):
             self._begin(slot, state)
 
     def load_games(self, slots: Int64Array, states: State, lines: Sequence[Int64Array]) -> None:
-        self.reset(slots, np.tile(self.game.initial_state(), (len(states), 1)))
-        for slot, state, line in zip(slots, states, lines, strict=True):
-            for action in line:
-                self.advance(np.array([slot]), np.array([action]))
-            if (self._games[slot].state != state).any():  # it began in another position
-                self.reset(np.array([slot]), state[None])
+        """Load games; one that began in another position is loaded without its moves."""
+        start = self.game.initial_state()
+        for slot, state, line in zip(slots[:, None], states, lines, strict=True):
+            try:
+                is_usual = np.array_equal(self.game.play(start, *line.tolist()), state)
+            except GameError:
+                is_usual = False
+            self.reset(slot, (start if is_usual else state)[None])
+            for action in line[: len(line) * is_usual]:
+                self.advance(slot, action[None])
 
     def advance(self, slots: Int64Array, actions: Int64Array) -> None:
         for slot, action in zip(slots.tolist(), actions.tolist(), strict=True):

@@ -94,12 +94,14 @@ def test_a_program_is_sent_its_options_the_whole_game_and_the_limits_and_quits_a
         *("isready", "ucinewgame", "position startpos moves a2a3 b4a3", "go nodes 7 movetime 50"),
         *("stop", "quit"),
     ]
-    # A position alone is sent too; GTP could not.
+    # A game that began in another position is sent as it stands; GTP could not.
     player = UciPlayer(GAME, 1, fake(settings=f"depth=1,Log File={log}"))
-    player.reset(slot, GAME.read_fen("1ppp1/5/2P2/5/PPPPP w")[None])
+    line = np.array([46])  # b5b4, which no first move can be
+    state = GAME.play(GAME.read_fen("1ppp1/5/1P3/5/PPPPP b"), *line)
+    player.load_games(slot, state[None], [line])
     player.begin_moves(slot)
     player.close()
-    assert "position fen 1ppp1/5/2P2/5/PPPPP w - - 0 1" in log.read_text()
+    assert "position fen 2pp1/1p3/1P3/5/PPPPP w - - 0 2" in log.read_text()
 
 
 @pytest.mark.parametrize(
