@@ -27,7 +27,7 @@ SGF, PGN = ".sgf", ".pgn"
 POSITIONS: Final = ".epd", ".fen"
 """Suffixes of files with a position in each line."""
 
-_PGN = re.compile(r"(?:[%;{][^\n]*\s+)*(?:\[\s*\w+\s+\"|\(?\s*1\s*\.|1\s+[a-hNO])")
+_PGN = re.compile(r"(?:\{[^}]*\}\s*|[%;][^\n]*\n\s*)*(?:\[\s*\w+\s+\"|\(?\s*1\s*\.|1\s+[a-hNO])")
 """The beginning of PGN: tags or a first move, perhaps after comments."""
 
 

@@ -40,6 +40,12 @@ SIZE_LIMIT: Final = 1 << 26
 MOVE_LIMIT: Final = 20_000
 """Maximum number of moves of a game, those of its variations included."""
 
+COMMENT_LIMIT: Final = 1 << 14
+"""A comment of so many characters takes no more."""
+
+POSITION_LIMIT: Final = 1000
+"""Maximum number of characters of a FEN or a line of EPD."""
+
 LINE_WIDTH: Final = 80
 
 ANNOTATIONS: Final = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6}
@@ -66,8 +72,8 @@ _TOKEN = re.compile(
     re.MULTILINE,
 )
 _ESCAPED = re.compile(r"^%.*$", re.MULTILINE)
-_CLOCK = re.compile(r"\[%(?:clk|emt|egt|mct|csl|cal)\b[^\]]*\]")
-_OWN_EVALUATION = re.compile(r"\[%eval [^\]]*\] ?(?=win rate )")
+_CLOCK = re.compile(r"\[%(?:clk|emt|egt|mct|csl|cal)\b[^][]*\]")
+_OWN_EVALUATION = re.compile(r"\[%eval [^][]*\] ?(?=win rate )")
 _ANNOTATION = re.compile(r"(\$[0-9]{1,3}|[!?]{1,2})(?: |$)")
 _FEN = re.compile(
     r"\s*([0-9A-Za-z]+(?:/[0-9A-Za-z]+){3,25}(?=\s+[wb]\b)|[1-9PNBRQKpnbrqk/]+/[1-9PNBRQKpnbrqk/]+)"
@@ -94,7 +100,7 @@ class PgnGame:
     def add_comment(self, text: str) -> None:
         """Append to the comment on the last move, or to the remark."""
         text = one_line(_OWN_EVALUATION.sub("", _CLOCK.sub("", text)))
-        if not text:
+        if not text or len(self.comments[-1] if self.moves else self.remark) > COMMENT_LIMIT:
             return
         if not self.moves:
             self.remark = f"{self.remark}\n{text}".strip()
@@ -143,7 +149,9 @@ def _read_moves(game: PgnGame, text: str, place: int) -> int:
         place = match.end()
         index, line = lines[-1] if lines else (len(game.moves) - 1, game.moves)
         if match["sign"] == "(":
-            lines.append((index, line[:-1] if lines else []))
+            start = line[:-1] if lines and count <= MOVE_LIMIT else []
+            count += len(start)
+            lines.append((index, start))
         elif match["sign"] and lines:
             game.variations += [(index, line)] if line and index >= 0 else []
             lines.pop()
@@ -254,7 +262,7 @@ def _make(name: str) -> PieceGame:
 
 def is_position(text: str) -> bool:
     """Whether a text looks like a FEN, or a line of EPD."""
-    return _FEN.fullmatch(text) is not None
+    return len(text) <= POSITION_LIMIT and _FEN.fullmatch(text) is not None
 
 
 def read_position(text: str, game: Game | None = None) -> tuple[PlayedGame, list[str]]:

@@ -1,5 +1,6 @@
 """PGN, FEN and EPD, with python-chess as another reader and writer."""
 
+import contextlib
 import dataclasses
 import io
 import itertools
@@ -276,6 +277,28 @@ def test_a_file_that_ends_anywhere_keeps_what_came_before():
         assert count >= most, "a longer beginning has no fewer moves"
         most = count
     assert most == 6
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "% " * 100_000,
+        "/" * 200_000,
+        "8/" * 100_000 + " w",
+        "1. e4 {" + "[%clk " * 50_000,
+        "{a}" * 100_000 + "\n1. e4",
+        "1. e4 e5 (" + "1... e5 " * 15_000 + "(" * 20_000,
+        "1. e4 " + "(" * 200_000,
+        "[" * 200_000,
+        '[A "' + '"' * 100_000,
+        "1." * 100_000,
+        " \n" * 100_000 + "[",
+    ],
+)
+def test_a_hostile_text_costs_no_more_than_its_length(text: str):
+    """Quadratic time would be minutes here."""
+    with contextlib.suppress(PlayerError):
+        loaded(text)
 
 
 def test_a_file_of_many_games_loses_only_the_bad_ones(tmp_path):
