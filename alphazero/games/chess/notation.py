@@ -18,7 +18,10 @@ _MOVE = re.compile(
     r"(?P<kind>[NBRQK]?)(?P<source>[a-h]?[1-8]?)[-x:]?(?P<target>[a-h][1-8])"
     r"(=?\(?(?P<promotion>[NBRQ])\)?)?"
 )
-_MARKS = re.compile(r"(\+\+?|#|[!?]+|e\.p\.)*$")
+_UCI = re.compile("[a-h][1-8][a-h][1-8][nbrq]?")
+_MARKS = re.compile(r"(?:[+#!?]|e\.p\.)*$")
+_LONGEST = 40
+"""A longer text is no move."""
 
 
 def kind_on(state: State, square: int) -> int:
@@ -36,6 +39,16 @@ def square_name(state: State, square: int) -> str:
     rank, file = divmod(square, 8)
     number = rank + 1 if to_play(state) == 0 else int(state[SIZE]) - rank
     return f"{'abcdefgh'[file]}{number}"
+
+
+def _seen_square(state: State, name: str) -> int:
+    """Return the square of a name, as the player to move sees it; other numbers beyond the board.
+
+    The inverse of `square_name`.
+    """
+    number = int(name[1])
+    rank = number - 1 if to_play(state) == 0 else int(state[SIZE]) - number
+    return 8 * rank + "abcdefgh".index(name[0])
 
 
 def ends_of(state: State, action: int) -> tuple[int, int, str]:
@@ -91,10 +104,11 @@ def read_move(state: State, text: str, legal: list[int]) -> int:
     Signs of check, of taking and of quality may be missing or wrong; a pawn that promotes to
     nothing becomes a queen.
     """
-    shown, name = text.strip()[:20], _MARKS.sub("", text.strip())
-    for action in legal:
-        if write_uci(state, action) == name.lower():
-            return action
+    shown, name = text.strip()[:20], _MARKS.sub("", text.strip()[: _LONGEST + 1])
+    if _UCI.fullmatch(name.lower()):
+        for action in legal:
+            if write_uci(state, action) == name.lower():
+                return action
     fits = _description(state, name)
     if fits is None:
         example = write_san(state, legal[0], legal)
@@ -114,8 +128,12 @@ def _description(state: State, name: str) -> Callable[[int], bool] | None:
     match = _MOVE.fullmatch(name)
     if castles is None and match is None:
         return None
+    targets = ACTIONS[int(state[SIZE])].targets
+    end = None if match is None else _seen_square(state, match["target"])
 
     def fits(action: int) -> bool:
+        if end not in (None, targets[action]):
+            return False
         source, target, promotion = ends_of(state, action)
         kind, steps = kind_on(state, source), target % 8 - source % 8
         if match is None:
@@ -124,7 +142,6 @@ def _description(state: State, name: str) -> Callable[[int], bool] | None:
         file, rank = match["source"].rstrip("12345678"), match["source"].lstrip("abcdefgh")
         return (
             KINDS[kind - 1] == (match["kind"] or "P")
-            and square_name(state, target) == match["target"]
             and leaves.startswith(file)
             and leaves.endswith(rank)
             and promotion == (match["promotion"] or (promotion and "Q"))

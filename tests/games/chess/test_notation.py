@@ -52,6 +52,7 @@ def test_a_move_is_read_as_people_and_programs_write_it(fen: str, texts: str, uc
         (KIWIPETE, "bxg4", "'bxg4' is not legal"),
         (KIWIPETE, "", "'' is no move"),
         (KIWIPETE, "\N{WHITE CHESS KNIGHT}f3", "is no move"),
+        (KIWIPETE, 5000 * "!" + "x", "'!!!!!!!!!!!!!!!!!!!!' is no move"),
         (KIWIPETE, 40 * "O-", "'O-O-O-O-O-O-O-O-O-O-' is no move"),
         (PROMOTES, "e8=P", "'e8=P' is no move"),
         (PASSES, "e8", "'e8' is not legal here"),
@@ -83,5 +84,8 @@ def test_names_on_small_boards_have_their_rows_and_pieces():
     legal = np.flatnonzero(los_alamos.legal_action_mask(state)).tolist()
     names = [los_alamos.action_name(state, action) for action in legal]
     assert sorted(names) == ["Ka2", "Kb1", "Kb2", "a6=N", "a6=Q+", "a6=R+"]
+    for name in ("h6", "a8", "Kh5"):  # beyond the board
+        with pytest.raises(GameError, match="is not legal here"):
+            gardner.parse_action(gardner.from_moves(["b3"]), name)
     with pytest.raises(GameError, match="'a6=B' is not legal here"):
         los_alamos.parse_action(state, "a6=B")
