@@ -297,11 +297,6 @@ def read_position(text: str, game: Game | None = None) -> tuple[PlayedGame, list
 # --- writing -------------------------------------------------------------------------------------
 
 
-def has_pgn(game: Game) -> bool:
-    """Whether the game can be written as PGN."""
-    return isinstance(game, PieceGame)
-
-
 def to_pgn(played: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:
     """Return a game as PGN; raise GameError for a game that cannot be written as PGN.
 
