@@ -11,13 +11,14 @@ from typing import Final
 
 from alphazero.errors import AlphaZeroError, GameError, PlayerError, RunError
 from alphazero.games.game import ONGOING, Game
+from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import write_game
 from alphazero.records.game_record import GameRecord
 from alphazero.records.jsonl import holds_games, load_games, read_lines, to_lines
 from alphazero.records.pgn import PgnGame, from_pgn, is_position, read_pgn, read_position, to_pgn
 from alphazero.records.played_game import PlayedGame, first_state
 from alphazero.records.sgf import SIZE_LIMIT, MainLine, number_of, read_collection, read_main_line
-from alphazero.records.sgf_export import NO_NOTES, MoveNote, commented, to_sgf
+from alphazero.records.sgf_export import NO_NOTES, MoveNote, commented, has_sgf, to_sgf
 from alphazero.records.sgf_import import from_sgf
 from alphazero.records.sgf_text import decode
 from alphazero.utils.files import path_errors, printable, read_limited, write_atomic
@@ -64,6 +65,13 @@ def _to_bytes(path: Path, games: Sequence[PlayedGame]) -> bytes:
     if _suffix(path) in (SGF, PGN):
         return "".join(write_noted(path, game) for game in games).encode("utf-8", "replace")
     return to_lines(games)
+
+
+def record_format(game: Game) -> str | None:
+    """Return the format that other programs read for a game, "sgf" or "pgn"; None without."""
+    if isinstance(game, PieceGame):
+        return PGN.strip(".")
+    return SGF.strip(".") if has_sgf(game) else None
 
 
 def write_noted(path: Path, game: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:

@@ -47,7 +47,11 @@ MEDIA_TYPES: Final = {
 }
 """Media types of the page's files by suffix; other files are not served."""
 
-SAVED_TYPES: Final = {"sgf": "application/x-go-sgf", "json": "application/json"}
+SAVED_TYPES: Final = {
+    "sgf": "application/x-go-sgf",
+    "pgn": "application/vnd.chess-pgn",
+    "json": "application/json",
+}
 """Media types of saved games by format."""
 
 
@@ -129,7 +133,7 @@ class WebApp:
             raise GameError(f"format: expected {', '.join(SAVED_TYPES)}")
         name = f"{name_of(session.game)}.{kind}"
         return Response(
-            session.export(kind == "sgf"),
+            session.export(kind),
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
             media_type=SAVED_TYPES[kind],
         )

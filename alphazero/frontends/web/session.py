@@ -28,8 +28,10 @@ from alphazero.games.registry import name_of
 from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
 from alphazero.players.levels import LevelSettings
+from alphazero.records.game_files import record_format
+from alphazero.records.pgn import to_pgn
 from alphazero.records.played_game import PlayedGame
-from alphazero.records.sgf_export import has_sgf, to_sgf
+from alphazero.records.sgf_export import to_sgf
 
 MAX_STATE_BYTES: Final = 1 << 24
 """Maximum bytes of the states of a game tree, without comments and search results."""
@@ -253,23 +255,25 @@ class WebSession:
         self._stay()
         self.message = "; ".join(warnings)
 
-    def export(self, sgf: bool) -> str:
-        """Return the line as SGF, with its review, or as a line of JSON.
+    def export(self, kind: str) -> str:
+        """Return the line as "sgf" or "pgn", with its review, or as a line of "json".
 
         Raises:
-            GameError: for SGF of a game without SGF.
+            GameError: for a format that the game does not have.
         """
         first, second = (self.person(side) or self.sides[side].title for side in (0, 1))
         played = self.game_tree.played((first, second))
-        if not sgf:
+        if kind == "json":
             return played.to_line() + "\n"
-        if not has_sgf(self.game):
-            raise GameError(f"{name_of(self.game)} cannot be written as SGF; save it as JSON")
+        if kind != record_format(self.game):
+            name = name_of(self.game)
+            raise GameError(f"{name} cannot be written as {kind.upper()}; save it as JSON")
+        write = to_pgn if kind == "pgn" else to_sgf
         if self.review is None:
-            return to_sgf(played)
+            return write(played)
         line = self.game_tree.line
         evaluations = [self.review.evaluations.get(node) for node in line]
-        return to_sgf(*annotated(played, evaluations, self.review.of_line(line)))
+        return write(*annotated(played, evaluations, self.review.of_line(line)))
 
     def person(self, player: int) -> str | None:
         """Return the name of a side's person from the loaded game, if any."""

@@ -18,7 +18,7 @@ from alphazero.games.results import describe_end, describe_margin, title_of
 from alphazero.mcts.tree_reading import Proof
 from alphazero.players.end_prediction import EndPrediction, predict_end
 from alphazero.players.position_search import SearchResult
-from alphazero.records.sgf_export import has_sgf
+from alphazero.records.game_files import record_format
 from alphazero.utils.tables import count_of
 
 Json = dict[str, Any]
@@ -43,7 +43,7 @@ def view_of(session: WebSession) -> Json:
         "board_style": game.board_style.name.lower(),
         "material": game.material.name.lower(),
         "looks": list(looks_of(game)),
-        "sgf": has_sgf(game),
+        "record_format": record_format(game),
         "has_sides": game.is_turned,
         "turned": session.is_turned,
         "rows": game.observation_shape[1],

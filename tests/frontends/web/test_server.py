@@ -365,6 +365,7 @@ def test_a_resignation_after_undo_ends_the_line_and_keeps_the_moves_as_a_variati
         ("tic_tac_toe", ("json", "sgf")),
         ("connect_four", ("json",)),
         ("hex:size=3,swap=1", ("json", "sgf")),
+        ("gardner", ("json", "pgn")),
     ],
 )
 def test_what_is_saved_is_loaded_again(served, name: str, kinds: tuple[str, ...]):

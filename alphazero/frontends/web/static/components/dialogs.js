@@ -119,13 +119,15 @@ export function readLink(hash) {
 }
 
 /** "Share or save": a link to the position, and links to files of the game. */
-export function share({ id, game, start, moves, ply, sgf }) {
+export function share({ id, game, start, moves, ply, record_format: format }) {
   const names = moves.slice(0, ply).map(({ name }) => name).join(" ");
   const query = new URLSearchParams({ game, ...(start && { start }), moves: names });
-  for (const format of ["sgf", "json"]) {
-    byId(`save-${format}`).href = `/api/sessions/${id}/save?format=${format}`;
+  const record = byId("save-record"); // for other programs: SGF or PGN
+  record.hidden = !format;
+  record.textContent = `Save ${format?.toUpperCase()}`;
+  for (const [link, kind] of [[record, format], [byId("save-json"), "json"]]) {
+    link.href = `/api/sessions/${id}/save?format=${kind}`;
   }
-  byId("save-sgf").hidden = !sgf;
   showDialog(byId("share-dialog"));
   byId("share-link").value = `${location.origin}${location.pathname}#${query}`;
   byId("share-link").select();
