@@ -27,6 +27,7 @@ from alphazero.config.schema import Config, RayConfig
 from alphazero.games import Game, make_game
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.inference.backend import make_evaluator
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import GameBatch
@@ -49,13 +50,13 @@ class Rate(NamedTuple):
     """CPU time of the driver, in cores"""
 
 
-def untrained_network(game: Game, config: Config) -> NetworkSnapshot:
-    """Return the untrained network of a run."""
+def untrained_network(game: Game, config: Config) -> tuple[NetworkSnapshot, BatchedEvaluator]:
+    """Return the untrained network of a run, and its evaluator."""
     network = ResNet.of(game, config.network, config.run.seed)
     name, options = config.game.name, dict(config.game.options)
     player = Checkpoint(name, options, config.network, network.state_dict(), 0, 0)
     evaluator = make_evaluator(network, config.inference)
-    return NetworkSnapshot("first", evaluator, lambda: checkpoint_bytes(player, "first"))
+    return NetworkSnapshot("first", lambda: checkpoint_bytes(player, "first")), evaluator
 
 
 def measure(pool: ActorPool, network: NetworkSnapshot, seconds: float) -> Rate:
@@ -158,12 +159,12 @@ def compare_sleepers(
     game: Game, config: Config, numbers: list[int], nap: float, seconds: float, through_ray: bool
 ) -> None:
     """Print the games a second that a driver receives from sleeping actors."""
-    network = untrained_network(game, config)
+    network, evaluator = untrained_network(game, config)
     few = dataclasses.replace(
         config.selfplay, games_per_iteration=64, parallel_games=64, random_opening_probability=0.0
     )
     small = dataclasses.replace(config, selfplay=few)
-    records = play_games(game, small, network.evaluator, [1]).finished
+    records = play_games(game, small, evaluator, [1]).finished
     moves = sum(len(record.actions) for record in records) / len(records)
     size = len(SleepingActors(nap, game, records).play(len(records))[0]) / len(records)
     print(f"a game is {moves:.0f} moves, {size:,.0f} bytes; it takes {nap:g} s")
