@@ -46,16 +46,7 @@ from alphazero.games.chess.tables import (
     policy_planes,
 )
 from alphazero.games.compiled_rules import RuleFunctions
-from alphazero.games.game import (
-    HEADER,
-    ONGOING,
-    OUTCOME,
-    Material,
-    Pieces,
-    State,
-    Symmetries,
-    to_play,
-)
+from alphazero.games.game import HEADER, ONGOING, OUTCOME, Pieces, State, Symmetries, to_play
 from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import register
 from alphazero.utils.arrays import Int64Array
@@ -83,6 +74,11 @@ _IN_KIND: Final = {
 RIGHTS: Final = "KQkq"
 _CORNERS: Final = {"K": (7, 7), "Q": (7, 0), "k": (0, 7), "q": (0, 0)}
 """Row and column of the rook of each right to castle."""
+
+
+def _order(player: int) -> str:
+    """Return the rights to castle in the order of the state's bits: own ones first."""
+    return RIGHTS if player == 0 else RIGHTS.swapcase()
 
 
 @register("gardner", size=5)
@@ -143,10 +139,6 @@ class Chess(PieceGame):
     def max_moves(self) -> int:
         return MAX_MOVES
 
-    @property
-    def material(self) -> Material:
-        return Material.WOOD
-
     def symmetries(self) -> Symmetries:
         """Return the identity alone: only White's king stands on the right of its queen."""
         cells = np.arange(self.size * self.size)[None]
@@ -155,10 +147,8 @@ class Chess(PieceGame):
     # --- positions -------------------------------------------------------------------------------
 
     def fen_fields(self, state: State) -> tuple[str, str, str]:
-        rights, passed = int(state[CASTLING]), int(state[PASSANT])
-        if to_play(state):
-            rights = rights >> 2 | (rights & 3) << 2
-        castling = "".join(sign for place, sign in enumerate(RIGHTS) if rights >> place & 1)
+        rights, passed, order = int(state[CASTLING]), int(state[PASSANT]), _order(to_play(state))
+        castling = "".join(sign for sign in RIGHTS if rights >> order.index(sign) & 1)
         target = "-" if passed < 0 else self.names.name(self._cell(passed, to_play(state)))
         return castling or "-", target, str(int(state[QUIET]))
 
@@ -189,7 +179,7 @@ class Chess(PieceGame):
             piece, square = int(seen[row, column]), 8 * (self.size - 1 - int(row)) + int(column)
             for index in (OWN if piece > 0 else OTHER, *_IN_KIND[abs(piece)]):
                 state[index : index + 1].view(Bits)[:] |= Bits(1) << Bits(square)
-        order = RIGHTS if player == 0 else RIGHTS.swapcase()
+        order = _order(player)
         state[CASTLING] = sum(1 << order.index(right) for right in castling.strip("-"))
         state[PASSANT], state[QUIET] = self._passed(state, passed, player), int(quiet)
         if rules.begin(state):
