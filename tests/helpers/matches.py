@@ -24,3 +24,13 @@ def as_text(record: GameRecord) -> tuple[object, ...]:
         record.outcome,
         record.resigned,
     )
+
+
+def forfeits(records: list[GameRecord], message: str) -> list[GameRecord]:
+    """Return the forfeited games: the first player has lost at least one, for `message`."""
+    lost = [record for record in records if record.forfeit_reason]
+    assert lost
+    for record in lost:
+        assert message in record.forfeit_reason, record.forfeit_reason
+        assert record.outcome == (-1 if record.pairing.players[0] == 0 else 1)
+    return lost

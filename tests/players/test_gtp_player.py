@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 from helpers.games import TIC_TAC_TOE
+from helpers.matches import forfeits
 from helpers.paths import TESTS
 from helpers.processes import HANG
 
@@ -84,11 +85,7 @@ def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(
     # Each process misbehaves at its second move: some games end before it.
     records = play_match(fake(fault, 2), move_timeout=3.0 if fault == "hang" else HANG)
     assert len(records) == GAMES
-    lost = [record for record in records if record.forfeit_reason]
-    assert lost
-    for record in lost:
-        assert message in record.forfeit_reason, record.forfeit_reason
-        assert record.outcome == (-1 if record.pairing.players[0] == 0 else 1)
+    for record in forfeits(records, message):
         assert not record.resigned
         played = PlayedGame.of(TIC_TAC_TOE, record, ("one", "other"))
         assert "by adjudication" in played.describe()

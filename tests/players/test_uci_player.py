@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.matches import forfeits
 from helpers.paths import TESTS
 from helpers.processes import HANG
 
@@ -71,11 +72,7 @@ def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(fault, message
         monkeypatch.setattr(program_process, "EXIT_TIMEOUT", 0.1)
     records = play_match(fake(fault, 2), move_timeout=3.0 if fault == "hang" else HANG)
     assert len(records) == GAMES
-    lost = [record for record in records if record.forfeit_reason]
-    assert lost
-    for record in lost:
-        assert message in record.forfeit_reason, record.forfeit_reason
-        assert record.outcome == (-1 if record.pairing.players[0] == 0 else 1)
+    forfeits(records, message)
 
 
 def test_a_program_is_sent_its_options_the_whole_game_and_the_limits_and_quits_after_its_move(

@@ -25,7 +25,10 @@ _LONGEST = 40
 
 
 def kind_on(state: State, square: int) -> int:
-    """Return the kind of the piece on a square, 1 to 6, or 0."""
+    """Return the kind of the piece on a square, 1 to 6, or 0.
+
+    As `kind_on` of the rules, which takes numpy's integers: with it SAN is read 40 % slower.
+    """
     pawn, knight, diagonal, straight, king = (
         int(state[index]) >> square & 1 for index in range(PAWNS, KINGS + 1)
     )
