@@ -138,6 +138,9 @@ class SearchPool:
         self._messages.put(lambda: self._cancel(request))
 
     def release(self, client: Hashable) -> None:
+        """Give a client's slot to others; its request is canceled, wherever it waits."""
+        for request in [each for each in self._open_requests if each.client == client]:
+            self.cancel(request)
         self.clients.discard(client)
         self._messages.put(lambda: self._release(client))
 
@@ -197,7 +200,6 @@ class SearchPool:
     def _release(self, client: Hashable) -> None:
         for slot in self._slots:
             if slot.client == client:
-                self._clear(slot)
                 slot.client = None
 
     def _clear(self, slot: _Slot) -> None:

@@ -1,7 +1,9 @@
 """The pool of searches behind the pages."""
 
+import threading
 from typing import Any
 
+import pytest
 from helpers.frontends.web_client import SECONDS, eventually, player_with
 from helpers.uniform_evaluator import UniformEvaluator
 
@@ -9,6 +11,7 @@ from alphazero.frontends.web import search_pool
 from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse
 from alphazero.games import make_game
 from alphazero.games.game import Game
+from alphazero.players.base import Player
 from alphazero.players.budget import Budget
 from alphazero.players.levels import LevelSettings
 from alphazero.players.registry import parse_player
@@ -89,13 +92,26 @@ def test_a_tree_is_kept_below_the_moves_that_were_made_and_for_its_asker_alone()
     client.close()
 
 
-def test_a_request_waits_while_all_slots_are_busy():
-    game = make_game("connect_four")
-    client = PoolClient(parse_player("uct"), game)
+@pytest.mark.parametrize("is_released_first", [False, True])
+def test_a_request_waits_while_all_slots_are_busy(monkeypatch, is_released_first):
+    may_start, create = threading.Event(), SearchPool._create_player
+
+    def create_later(pool: SearchPool) -> Player:
+        may_start.wait(SECONDS)
+        return create(pool)
+
+    monkeypatch.setattr(SearchPool, "_create_player", create_later)
+    client = PoolClient(parse_player("uct"), make_game("connect_four"))
     for number in range(search_pool.SLOTS):
         client.put(f"{number}", [], None)
     client.put("late", [3], 50)
-    client.pool.release("0")
+    if is_released_first:
+        client.pool.release("0")
+        may_start.set()
+    else:
+        may_start.set()
+        eventually(lambda: client.pool._slots and all(slot.request for slot in client.pool._slots))
+        client.pool.release("0")
     eventually(lambda: len(client.responses) == 1)
     assert simulations_of(client.responses[0]) >= 50
     client.close()
