@@ -89,8 +89,8 @@ def explain_backend(settings: InferenceConfig) -> str:
     if int8:
         line += ", in self-play too: int8 is computed by OpenVINO alone"
     if backend == "torch" and device == "cpu" and _requested(settings)[0] == "auto":
-        line += "; OpenVINO is not installed and would be faster: pip install 'alphazero[openvino]'"
-        line += ", or 'alphazero[onnx]' where it has no wheel"
+        line += "; OpenVINO is not installed and would be about twice as fast: "
+        line += "pip install 'alphazero[openvino]', or 'alphazero[onnx]' where it has no wheel"
     return line
 
 
