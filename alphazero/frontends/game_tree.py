@@ -238,10 +238,12 @@ class GameTree:
         )
 
     def _add_variations(self, played: PlayedGame) -> None:
-        for index, line in played.variations:
+        for ply, line, comments in played.variations:
             self.current = self.root
-            for action in (*played.actions[:index], *line):
+            for action in played.actions[:ply]:
                 self.make(action)
+            for action, comment in zip(line, comments or [""] * len(line), strict=True):
+                self.make(action, comment)
         self.current = self.root
 
     def _resignation_at(self, node: GameNode) -> Resignation | None:

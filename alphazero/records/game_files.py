@@ -245,6 +245,8 @@ def load_start_position(path: Path, moves: int | None, game: Game | None) -> Pla
         comments=played.comments[:moves],
         sgf_result="",
         variations=(),
+        remark="",
+        tags=(),
     )
 
 

@@ -3,7 +3,7 @@
 Edwards, *Portable Game Notation Specification and Implementation Guide*, 1994. A file is read as
 far as it goes: what is left out of a game is listed in its `warnings`, and the moves end where the
 next one cannot be read. Comments stay with their moves, but for those of clocks; an annotation such
-as ?! or $14 begins the comment. Variations are kept without their comments.
+as ?! or $14 begins the comment. A comment before a variation ends that of its first move.
 
     tag              meaning
     Variant          the game by UCI's name, such as gardner, or by ours; without it chess
@@ -13,7 +13,7 @@ as ?! or $14 begins the comment. Variations are kept without their comments.
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,20 +22,17 @@ from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
 from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import make_game, name_of, read_game, write_game
 from alphazero.games.results import SCORES
-from alphazero.records.played_game import PlayedGame, first_state
+from alphazero.records.played_game import PlayedGame, Variation, first_state
 from alphazero.records.sgf_export import (
     FORFEIT,
-    NO_NOTE,
     NO_NOTES,
     OPENING,
     MoveNote,
     one_line,
+    remarks_of,
     value_in,
 )
-from alphazero.records.sgf_import import read_template
-
-SIZE_LIMIT: Final = 1 << 26
-"""Maximum size of a file in bytes."""
+from alphazero.records.sgf_import import other_remarks, read_template
 
 MOVE_LIMIT: Final = 20_000
 """Maximum number of moves of a game, those of its variations included."""
@@ -47,6 +44,11 @@ POSITION_LIMIT: Final = 1000
 """Maximum number of characters of a FEN or a line of EPD."""
 
 LINE_WIDTH: Final = 80
+
+ROSTER: Final = {"Event": "?", "Site": "?", "Date": "????.??.??", "Round": "?"}
+"""Tags that every game has, section 8.1.1, with the values of unknown ones."""
+_PLAYED: Final = "White", "Black", "Result", "Variant", "SetUp", "FEN"
+"""Tags that a played game has in fields of its own."""
 
 ANNOTATIONS: Final = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6}
 """Numeric annotation glyphs of moves, section 10."""
@@ -82,32 +84,37 @@ _FEN = re.compile(
 _OPERATION = re.compile(r"(\w+)((?:\s+(?:\"[^\"]*\"|[^\s;\"]+))*)\s*;\s*")
 
 
+@dataclass(slots=True)
+class PgnLine:
+    """The main line of a game, or a variation."""
+
+    index: int = 0
+    """index of the main line's move that a variation replaces"""
+    moves: list[str] = field(default_factory=list)
+    comments: list[str] = field(default_factory=lambda: [""])
+    """one before the first move, in lines, and one on each move"""
+
+    def add_comment(self, text: str) -> None:
+        """Append to the last comment."""
+        text = one_line(_OWN_EVALUATION.sub("", _CLOCK.sub("", text)))
+        if not text or len(self.comments[-1]) > COMMENT_LIMIT:
+            return
+        if self.moves and value_in(text) is not None:
+            self.comments[-1] = text  # the annotation before it is a part of our own comment
+        else:
+            space = " " if self.moves else "\n"
+            self.comments[-1] = f"{self.comments[-1]}{space}{text}".strip()
+
+
 @dataclass
 class PgnGame:
     """A game as it stands in a file."""
 
     tags: dict[str, str]
-    moves: list[str] = field(default_factory=list)
-    comments: list[str] = field(default_factory=list)
-    """one per move"""
-    variations: list[tuple[int, list[str]]] = field(default_factory=list)
-    """the index of the move that a line replaces, and the line"""
-    remark: str = ""
-    """the comments before the first move"""
+    main: PgnLine = field(default_factory=PgnLine)
+    variations: list[PgnLine] = field(default_factory=list)
     result: str = ""
     warnings: list[str] = field(default_factory=list)
-
-    def add_comment(self, text: str) -> None:
-        """Append to the comment on the last move, or to the remark."""
-        text = one_line(_OWN_EVALUATION.sub("", _CLOCK.sub("", text)))
-        if not text or len(self.comments[-1] if self.moves else self.remark) > COMMENT_LIMIT:
-            return
-        if not self.moves:
-            self.remark = f"{self.remark}\n{text}".strip()
-        elif value_in(text) is not None:
-            self.comments[-1] = text  # the annotation before it is a part of our own comment
-        else:
-            self.comments[-1] = f"{self.comments[-1]} {text}".strip()
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -115,8 +122,6 @@ class PgnGame:
 
 def read_pgn(text: str) -> Iterator[PgnGame]:
     """Yield the games of a file; raise GameError if there is none."""
-    if len(text) > SIZE_LIMIT:
-        raise GameError(f"PGN: longer than {SIZE_LIMIT:,} characters")
     text = _ESCAPED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     place, count = _end(_SPACE, text, 0), 0
     while place < len(text):
@@ -128,7 +133,7 @@ def read_pgn(text: str) -> Iterator[PgnGame]:
             else:
                 game.warnings.append(f"a tag is left out: {match[1][:30]}")
         place = _end(_SPACE, text, _read_moves(game, text, place))
-        if game.tags or game.moves:
+        if game.tags or game.main.moves:
             count += 1
             yield game
     if not count:
@@ -142,36 +147,37 @@ def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
 
 def _read_moves(game: PgnGame, text: str, place: int) -> int:
     """Read moves up to the result or the next tag; return where they end."""
-    lines, count = list[tuple[int, list[str]]](), 0
+    line, outer, count = game.main, list[PgnLine](), 0
     while match := _TOKEN.match(text, place):
         if match["tag"]:
             break
         place = match.end()
-        index, line = lines[-1] if lines else (len(game.moves) - 1, game.moves)
         if match["sign"] == "(":
-            start = line[:-1] if lines and count <= MOVE_LIMIT else []
+            start = line.moves[:-1] if outer and count <= MOVE_LIMIT else []
             count += len(start)
-            lines.append((index, start))
-        elif match["sign"] and lines:
-            game.variations += [(index, line)] if line and index >= 0 else []
-            lines.pop()
+            index = line.index if outer else len(line.moves) - 1
+            outer.append(line)
+            line = PgnLine(index, start, [""] * (1 + len(start)))
+        elif match["sign"] and outer:
+            game.variations += [line] if line.moves and line.index >= 0 else []
+            line = outer.pop()
         elif match["move"]:
             count += 1
             if count > MOVE_LIMIT:
                 continue
-            line.append(match["move"])
-            if not lines:
-                game.comments.append(match["marks"])
-        elif not lines and match["result"]:
+            line.moves.append(match["move"])
+            line.comments.append(match["marks"])
+        elif match["result"] and not outer:
             game.result = match["result"]
             break
-        elif not lines:
+        else:
             glyph = match["glyph"] or ""
-            game.add_comment(match["braced"] or match["rest"] or _SIGNS.get(glyph, glyph))
+            line.add_comment(match["braced"] or match["rest"] or _SIGNS.get(glyph, glyph))
         if match["closed"] == "":
             game.warnings.append("the end of a comment is missing")
-    if lines:
+    if outer:
         game.warnings.append("the end of a variation is missing")
+        game.variations += [line, *outer[:0:-1]]
     if count > MOVE_LIMIT:
         game.warnings.append(f"what follows is left out: more than {MOVE_LIMIT:,} moves")
     return place
@@ -188,7 +194,7 @@ def from_pgn(record: PgnGame) -> PlayedGame:
     states, actions = [first_state(game, start)], list[int]()
     if (states[0] == game.initial_state()).all():
         start = ""
-    for number, name in enumerate(record.moves, 1):
+    for number, name in enumerate(record.main.moves, 1):
         try:
             _play(game, states, actions, name)
         except GameError as error:
@@ -196,38 +202,51 @@ def from_pgn(record: PgnGame) -> PlayedGame:
                 raise
             record.warnings.append(f"the moves from here on are left out: move {number}: {error}")
             break
-    variations = list[tuple[int, tuple[int, ...]]]()
-    for index, names in record.variations:
-        line, after = list[int](), states[: index + 1]
+    variations = list[Variation]()
+    for line in record.variations:
+        moves, after = list[int](), states[: line.index + 1]
         try:
-            for name in names if index < len(actions) else ():
-                _play(game, after, line, name)
+            for name in line.moves if 0 <= line.index < len(actions) else ():
+                _play(game, after, moves, name)
         except GameError as error:
             record.warnings.append(f"a variation ends early: {error}")
-        variations += [(index, tuple(line))] if line else []
+        first, *comments = line.comments[: 1 + len(moves)]
+        comments[:1] = [one_line(f"{comment} {first}") for comment in comments[:1]]
+        if moves:
+            texts = tuple(comments) if any(comments) else ()
+            variations.append(Variation(line.index, tuple(moves), texts))
     result = record.tags.get("Result", "").strip()
     result = result if result in _OUTCOMES else record.result or "*"
     end, outcome = game.outcome(states[-1]), _OUTCOMES[result]
     outcome = end if outcome == ONGOING else outcome
     ending = record.tags.get("Termination", "").lower()
+    remark, comments = record.main.comments[0], record.main.comments[1 : 1 + len(actions)]
     ends_early = end == ONGOING and outcome not in (0, ONGOING)
     is_resigned, reason = ends_early and "resign" in ending, ""
     if ends_early and not is_resigned:
-        reason = "out of time" if "time" in ending else read_template(FORFEIT, record.remark)
-    comments = tuple(record.comments[: len(actions)])
+        reason = "out of time" if "time" in ending else read_template(FORFEIT, remark)
+    own_tags = ROSTER.items() | {("Termination", _termination(is_resigned, reason))}
     return PlayedGame(
         game,
         (_player(record, "White"), _player(record, "Black")),
         tuple(actions),
         outcome,
         resigned=is_resigned,
-        opening=min(int(read_template(OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
+        opening=min(int(read_template(OPENING, remark, "[0-9]{1,6}") or 0), len(actions)),
         forfeit_reason=reason,
-        comments=comments if any(comments) else (),
+        comments=tuple(comments) if any(comments) else (),
         sgf_result="" if outcome == end or is_resigned or reason else result,
         start=start,
         variations=tuple(variations),
+        remark=other_remarks(remark),
+        tags=tuple(
+            tag for tag in record.tags.items() if tag[0] not in _PLAYED and tag not in own_tags
+        ),
     )
+
+
+def _termination(resigned: bool, forfeit_reason: str) -> str:
+    return "resignation" if resigned else "adjudication" if forfeit_reason else ""
 
 
 def _play(game: Game, states: list[State], actions: list[int], name: str) -> None:
@@ -306,40 +325,27 @@ def to_pgn(played: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:
     if not isinstance(game, PieceGame):
         raise GameError(f"PGN is possible for {', '.join(GAMES)}, not for {name_of(game)}")
     spelling, states = write_game(game), played.states()
-    lines = dict[int, list[tuple[int, ...]]]()
-    for index, line in played.variations:
-        lines.setdefault(index, []).append(line)
-    remarks = [FORFEIT.format(one_line(played.forfeit_reason))] if played.forfeit_reason else []
-    remarks += [OPENING.format(played.opening)] if played.opening else []
-    words, names = list(map(_braced, remarks)), played.moves()
-    for index, (state, name) in enumerate(zip(states, names, strict=False)):
-        comment, note = played.comments[index] if played.comments else "", notes.get(index, NO_NOTE)
-        follows = bool(index) and words[-1][-1] not in ")}"
-        words.append(_number(state, follows) + name)
-        if note.mark:
-            words.append(f"${ANNOTATIONS[_GLYPHS[note.mark]]}")
-        words += _comment_words(comment, to_play(state))
-        for line in (*lines.get(index, ()), *([note.variation] if note.variation else [])):
-            words.append(f"({_line(game, state, line)})")
+    variations, comments = list(played.variations), list(played.comments or [""] * len(states))
+    for index, note in notes.items():
+        comments[index] = f"{_GLYPHS.get(note.mark, '')} {comments[index]}".strip()
+        line = Variation(index, note.variation)
+        variations += [line] if line.actions and line not in variations else []
+    words = list(map(_braced, remarks_of(played)))
+    words += _line(game, states[0], played.actions, comments, variations)
     result = SCORES[played.outcome]
-    tags = {
-        "Event": "?",
-        "Site": "?",
-        "Date": "????.??.??",
-        "Round": "?",
+    tags = ROSTER | {
         "White": played.players[0],
         "Black": played.players[1],
         "Result": result,
         "Variant": game.uci_variant if spelling in GAMES[1:] else spelling,
         "SetUp": "1" if played.start else "",
         "FEN": game.write_fen(states[0]) if played.start else "",
-        "Termination": "adjudication" if remarks and played.forfeit_reason else "",
+        "Termination": _termination(played.resigned, played.forfeit_reason),
     }
     if spelling == GAMES[0]:
         del tags["Variant"]
-    if played.resigned:
-        tags["Termination"] = "resignation"
-    header = "".join(f'[{name} "{_escaped(value)}"]\n' for name, value in tags.items() if value)
+    tags = {name: value for name, value in tags.items() if value} | dict(played.tags)
+    header = "".join(f'[{name} "{_escaped(value)}"]\n' for name, value in tags.items())
     return f"{header}\n{_wrapped([*words, result])}\n\n"
 
 
@@ -351,12 +357,30 @@ def _number(state: State, follows: bool) -> str:
     return "" if follows else f"{number}... "
 
 
-def _line(game: Game, state: State, line: tuple[int, ...]) -> str:
-    words = list[str]()
-    for action, name in zip(line, game.action_names(state, line), strict=True):
-        words.append(_number(state, bool(words)) + name)
+def _line(
+    game: Game,
+    state: State,
+    actions: Sequence[int],
+    comments: Sequence[str],
+    variations: Iterable[Variation] = (),
+) -> list[str]:
+    """Return the words of a line that begins in `state`, each variation after the move it replaces.
+
+    `comments` are one per move, or none.
+    """
+    words, lines = list[str](), dict[int, list[Variation]]()
+    for variation in variations:
+        lines.setdefault(variation.ply, []).append(variation)
+    for index, (action, name) in enumerate(
+        zip(actions, game.action_names(state, actions), strict=True)
+    ):
+        follows = bool(words) and words[-1][-1] not in ")}"
+        words.append(_number(state, follows) + name)
+        words += _comment_words(comments[index] if comments else "", to_play(state))
+        for _, line, texts in lines.get(index, ()):
+            words.append(f"({' '.join(_line(game, state, line, texts))})")
         state = game.play(state, action)
-    return " ".join(words)
+    return words
 
 
 def _comment_words(comment: str, player: int) -> list[str]:

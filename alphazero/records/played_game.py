@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from alphazero.games.game import Game, State
 from alphazero.games.registry import write_game
@@ -16,6 +16,16 @@ FORMAT: Final = "alphazero-game"
 def first_state(game: Game, start: str) -> State:
     """Return the position in which a game begins, as `PlayedGame.start`; raise GameError."""
     return game.parse(start) if start else game.initial_state()
+
+
+class Variation(NamedTuple):
+    """Another line of a game."""
+
+    ply: int
+    """number of the game's moves before it, also the index of the move that it replaces"""
+    actions: tuple[int, ...]
+    comments: tuple[str, ...] = ()
+    """one per move; empty if there are none"""
 
 
 @dataclass(frozen=True)
@@ -37,13 +47,16 @@ class PlayedGame:
     forfeit_reason: str = ""
     """why the loser forfeited the game; empty if nobody did"""
     comments: tuple[str, ...] = ()
-    """one per move; not saved in JSON lines"""
+    """one per move; empty if there are none. JSON lines have neither these nor the last three"""
     sgf_result: str = ""
     """the result in another program's SGF or PGN, if the moves do not imply it"""
     start: str = ""
     """the position in which it began, as `Game.parse` reads it; empty for the initial one"""
-    variations: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    """other lines: the index of the move that each replaces, and its moves; not saved in JSON"""
+    variations: tuple[Variation, ...] = ()
+    remark: str = ""
+    """the file's comment on the whole game"""
+    tags: tuple[tuple[str, str], ...] = ()
+    """names and values of what else an SGF or PGN file says about the game, as its event"""
 
     @classmethod
     def of(

@@ -19,7 +19,8 @@ exchanged colours. It is read as the same game with swapped pieces: the board is
 colours are changed back. HexGui up to 0.9 wrote `swap-pieces` for `swap-sides`. Little Golem leaves
 GM out, and its first player moves as White, joins left and right, but is Black in PB and RE.
 
-The property AZ is our own: the game with its options, as in `alphazero info`.
+The property AZ is our own: the game with its options, as in `alphazero info`. Properties such as EV
+and DT are kept as they are, by `sgf_export.TAGS`.
 """
 
 import re

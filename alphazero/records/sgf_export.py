@@ -26,6 +26,9 @@ OPENING: Final = "Moves drawn at random to open it: {}."
 FORFEIT: Final = "Ended by adjudication: {}."
 """Comments on the whole game."""
 
+TAGS: Final = re.compile("AN|BR|BT|CP|DT|EV|GC|GN|ON|OT|PC|RO|SO|TM|US|WR|WT")
+"""Properties of FF[4] that say something about the game, but none of the players, rules, result."""
+
 _LONGEST_RESULT: Final = 40
 _VALUE = re.compile(r"win rate [0-9]{1,3}% \(value ([+-](?:0\.[0-9]{2}|1\.00))\)")
 
@@ -110,9 +113,7 @@ def to_sgf(played: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:
     """
     game, state = played.game, played.states()[-1]
     ending = "F" if played.forfeit_reason else "R" if played.resigned else ""
-    remarks = [FORFEIT.format(one_line(played.forfeit_reason))] if played.forfeit_reason else []
-    remarks += [OPENING.format(played.opening)] if played.opening else []
-    remarks += [REMARK] if any(played.comments) else []
+    remarks = remarks_of(played) + ([REMARK] if any(played.comments) else [])
     number, (_, rows, columns) = number_of(game), game.observation_shape
     size = str(columns) if rows == columns else f"{columns}:{rows}"
     root = f";GM[{number}]FF[4]CA[UTF-8]SZ[{size}]AZ[{write_game(game)}]"
@@ -124,6 +125,7 @@ def to_sgf(played: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:
         "PW": played.players[1],
         "RE": played.sgf_result or result_of(game, state, played.outcome, ending),
         "C": "\n".join(remarks),
+        **dict(played.tags),
     }
     root += "".join(f"{name}[{_escaped(value)}]" for name, value in header.items() if value)
     rest, ends = "", ""
@@ -139,6 +141,13 @@ def to_sgf(played: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:
         rest += f";{'BW'[ply % 2]}[{write_move(action, rows, columns, number)}]{note.mark}"
         rest += f"C[{_escaped(comment)}]\n" if comment else ""
     return f"({root}\n{rest}{ends})\n"
+
+
+def remarks_of(played: PlayedGame) -> list[str]:
+    """Return the lines of the comment on the whole game."""
+    remarks = [FORFEIT.format(one_line(played.forfeit_reason))] if played.forfeit_reason else []
+    remarks += [OPENING.format(played.opening)] if played.opening else []
+    return remarks + played.remark.splitlines()
 
 
 def result_of(game: Game, state: State, outcome: int, ending: str = "") -> str:

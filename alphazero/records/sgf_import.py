@@ -19,7 +19,7 @@ from alphazero.games.registry import make_game, name_of, read_game, write_game
 from alphazero.records.gtp_notation import COLOURS, pass_before
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import GO, HEX, LINES, OTHELLO, PASS, SWAP, SgfGame, number_of
-from alphazero.records.sgf_export import FORFEIT, OPENING, one_line, result_of
+from alphazero.records.sgf_export import FORFEIT, OPENING, REMARK, TAGS, one_line, result_of
 
 BOARDS: Final = {GO: "Go", OTHELLO: "Othello", LINES: "gomoku", HEX: "Hex"}
 """Names of games by the property GM."""
@@ -296,7 +296,16 @@ def from_sgf(record: SgfGame) -> PlayedGame:
         forfeit_reason=reason and (one_line(read_template(FORFEIT, record.remark)) or reason),
         comments=tuple(comments) if any(comments) else (),
         sgf_result="" if is_ours else result,
+        remark=other_remarks(record.remark),
+        tags=tuple((name, record.text(name)) for name in record.header if TAGS.fullmatch(name)),
     )
+
+
+def other_remarks(text: str) -> str:
+    """Return the lines of a comment on the whole game that other programs or people wrote."""
+    lines = [line for line in map(one_line, text.splitlines()) if line not in ("", REMARK)]
+    own = FORFEIT, OPENING
+    return "\n".join(line for line in lines if not any(read_template(one, line) for one in own))
 
 
 def read_template(template: str, text: str, pattern: str = ".+") -> str:

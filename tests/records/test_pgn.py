@@ -17,6 +17,7 @@ from helpers.chess_games import CHESS, KIWIPETE, PROMOTING
 
 from alphazero.errors import GameError, PlayerError, RunError
 from alphazero.frontends.game_tree import GameTree
+from alphazero.frontends.review.annotation import annotated
 from alphazero.frontends.review.judgement import Evaluation, review_moves
 from alphazero.frontends.terminal.replay_viewer import replay
 from alphazero.games import ONGOING, make_game
@@ -51,8 +52,18 @@ def loaded(text: str | bytes) -> tuple[PlayedGame, list[str]]:
 
 
 def their_game(seed: int) -> chess.pgn.Game:
-    """Return a random game of python-chess with comments, annotations and variations."""
+    """Return a random game of python-chess with tags, comments, annotations and variations."""
     dice, game = random.Random(seed), chess.pgn.Game()
+    names = "Event", "Site", "Date", "Round", "White", "Black", "WhiteElo", "ECO", "Termination"
+    for name in dice.sample(names, dice.randrange(len(names))):
+        game.headers[name] = dice.choice(["a (b); {c}", "1999.??.??", "\N{EURO SIGN}"])
+    game.headers["White"] = game.headers["Black"] = "A"
+    game.comment = dice.choice(["", "the first. The second"])
+
+    def annotate(node: chess.pgn.GameNode) -> None:
+        node.comment = dice.choice(["", "", "", "a (good) move; [sic]", "\N{EURO SIGN} 1. e4"])
+        node.nags = set(dice.choice([[], [], [1], [14], [6]]))
+
     board = chess.Board(dice.choice((chess.STARTING_FEN, KIWIPETE, PROMOTING, BLACK_FIRST)))
     if board.fen() != chess.STARTING_FEN:
         game.setup(board)
@@ -63,10 +74,13 @@ def their_game(seed: int) -> chess.pgn.Game:
         if not moves or board.is_insufficient_material() or board.is_repetition(3):
             break
         parent, node = node, node.add_variation(moves[0])
-        node.comment = dice.choice(["", "", "", "a (good) move; [sic]", "\N{EURO SIGN} 1. e4"])
-        node.nags = set(dice.choice([[], [], [1], [14], [6]]))
-        if len(moves) > 1 and dice.random() < 0.1:
-            parent.add_variation(moves[1])
+        annotate(node)
+        for move in moves[1:] if dice.random() < 0.1 else ():
+            annotate(other := parent.add_variation(move))
+            if replies := list(other.board().legal_moves):
+                annotate(other.add_variation(dice.choice(replies)))
+            if dice.random() < 0.5:
+                break
         board.push(moves[0])
     game.headers["Result"] = board.result()
     return game
@@ -79,13 +93,12 @@ def uci_of(state: State, line: list[int]) -> list[str]:
     ]
 
 
-def lines_of(game: chess.pgn.Game) -> list[list[str]]:
-    """Return the moves of the main line, then those of each variation from its first move."""
-    lines = [[move.uci() for move in game.mainline_moves()]]
+def lines_of(game: chess.pgn.Game) -> list[list[tuple[str, str, set[int]]]]:
+    """Return moves with comments and annotations of the main line, then of each variation."""
+    lines = [list(game.mainline())]
     for node in [game, *game.mainline()]:
-        for other in node.variations[1:]:
-            lines.append([move.uci() for move in (other.move, *other.mainline_moves())])
-    return lines
+        lines += [[other, *other.mainline()] for other in node.variations[1:]]
+    return [[(node.move.uci(), node.comment, node.nags) for node in line] for line in lines]
 
 
 @pytest.mark.parametrize(
@@ -97,18 +110,17 @@ def test_random_games_are_the_same_for_python_chess_both_ways(games: range):
         played, warnings = loaded(str(theirs))
         assert not warnings
         states, lines = played.states(), [list(played.actions)]
-        lines += [list(line) for _, line in played.variations]
-        firsts = [states[0], *(states[index] for index, _ in played.variations)]
+        lines += [list(line.actions) for line in played.variations]
+        firsts = [states[0], *(states[line.ply] for line in played.variations)]
         ours = list(itertools.starmap(uci_of, zip(firsts, lines, strict=True)))
-        assert ours == lines_of(theirs)
+        assert ours == [[move for move, *_ in line] for line in lines_of(theirs)]
         again = chess.pgn.read_game(io.StringIO(to_pgn(played)))
         assert again is not None
         assert not again.errors
         assert lines_of(again) == lines_of(theirs)
-        for name in ("FEN", "SetUp", "Result"):
-            assert again.headers.get(name) == theirs.headers.get(name)
-        for one, other in zip(again.mainline(), theirs.mainline(), strict=True):
-            assert (one.comment, one.nags) == (other.comment, other.nags)
+        assert again.headers == theirs.headers
+        assert again.comment == theirs.comment
+        assert GameTree.of(played).played(("a", "b")) == played
         assert loaded(str(again))[0] == played
 
 
@@ -172,8 +184,26 @@ def test_comments_and_annotations_stay_with_their_moves_and_clocks_do_not():
     text = "{before} 1. e4 $2 {[%clk 1:00:00] good [%eval 0.3]} e5?! {[%emt 1]} $14 2. Nf3 ;yes\n*"
     played, _ = loaded(text)
     assert played.comments == ("? good [%eval 0.3]", "?! $14", "yes")
+    assert played.remark == "before"
     written = to_pgn(played)
-    assert "1. e4 $2 {good [%eval 0.3]} 1... e5 $6 $14 2. Nf3 {yes} *" in written
+    assert "{before} 1. e4 $2 {good [%eval 0.3]} 1... e5 $6 $14 2. Nf3 {yes} *" in written
+    assert loaded(written)[0] == played
+
+
+def test_comments_stay_in_nested_variations_and_in_those_without_an_end():
+    text = "1. e4 ({best?} 1. d4! {Queen's} d5 {solid} ({or} 1... Nf6 $1 {sharp} 2. c4) 2. c4 {+}"
+    played, warnings = loaded(text)
+    assert warnings == ["game 1: the end of a variation is missing"]
+    assert [line.comments for line in played.variations] == [
+        ("or", "! sharp", ""),
+        ("! Queen's best?", "solid", "+"),
+    ]
+    tree = GameTree.of(played)
+    comments = [node.comment for node in (tree.root.children[0], *tree.root.children[0].children)]
+    assert comments == ["! Queen's best?", "! sharp", "solid"]
+    written = to_pgn(played)
+    line = "1. e4 (1. d4 {or} 1... Nf6 $1 {sharp} 2. c4) (1. d4 $1 {Queen's best?}"
+    assert line in " ".join(written.split())
     assert loaded(written)[0] == played
 
 
@@ -189,6 +219,31 @@ def test_variations_become_branches_of_the_tree_and_are_written_again():
     assert theirs is not None
     assert not theirs.errors
     assert {move.move.uci() for move in theirs.variations} == {"e2e4", "d2d4"}
+
+
+def test_a_review_and_a_second_one_keep_what_the_file_says():
+    text = (
+        '[Event "Cup"]\n[Date "1999.12.31"]\n[WhiteElo "2400"]\n\n'
+        "{A short one.} 1. f3 e5 2. g4 {hm} (2. e4 $1 {solid}) 2... Qh4# 0-1\n"
+    )
+    better = (CHESS.parse_action(CHESS.from_moves(["f3", "e5"]), "h3"),)
+    evaluations = [Evaluation(value, best=better, line=better) for value in (0, 0, 0, 1, -1)]
+    texts = [text]
+    for _ in range(2):
+        played, warnings = loaded(texts[-1])
+        assert not warnings
+        review = review_moves(played.actions, evaluations)
+        texts.append(to_pgn(*annotated(played, evaluations, review)))
+    assert texts[1] == texts[2]
+    theirs = chess.pgn.read_game(io.StringIO(texts[1]))
+    headers = [theirs.headers[name] for name in ("Event", "Date", "WhiteElo")]
+    assert headers == ["Cup", "1999.12.31", "2400"]
+    assert theirs.comment == "A short one."
+    blunder, solid, best = theirs.next().next().variations
+    assert blunder.nags == {chess.pgn.NAG_BLUNDER}
+    assert blunder.comment.endswith("better was h3 // hm")
+    assert (solid.comment, solid.nags) == ("solid", {chess.pgn.NAG_GOOD_MOVE})
+    assert (best.san(), best.comment) == ("h3", "")
 
 
 @pytest.mark.parametrize(
@@ -209,7 +264,8 @@ def test_the_result_is_the_file_s_unless_it_has_none(end: str, outcome: int, end
     assert played.outcome == outcome
     assert ("resigned" if played.resigned else played.forfeit_reason or played.sgf_result) == ending
     assert not warnings
-    assert read_line(played.to_line().encode()) == played
+    assert loaded(to_pgn(played))[0] == played
+    assert read_line(played.to_line().encode()) == dataclasses.replace(played, tags=())
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,15 @@ def test_names_and_result_of_another_program_are_written_as_they_were_read(
         assert read_line(played.to_line().encode()) == played
 
 
+def test_what_another_program_says_about_a_game_is_written_again():
+    facts = "BR[9p]DT[2016-03-09]EV[a [b\\]]GC[two\nlines]PC[Seoul]RO[1]"
+    played = from_sgf(read_sgf(f"(;SZ[3]KM[0]{facts}C[No\n\nhandicap.]AP[other];B[bb]C[good])"))
+    written = to_sgf(played)
+    assert f"C[No\nhandicap.\n{REMARK}]{facts}" in written
+    assert "other" not in written
+    assert from_sgf(read_sgf(written)) == played
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [("", "SGF: no game in it"), ("(;GM[3])", "game 1: SGF: unknown game 3 (GM)")],
