@@ -251,6 +251,23 @@ def check_game_length(data: RunData) -> str | None:
     )
 
 
+def check_drawn_games(data: RunData) -> str | None:
+    """Check for games that nearly all end as draws, where the value has little to learn.
+
+    Good players of gomoku on 8 x 8 draw nine games of ten.
+    """
+    most, settings = 0.95, data.config.selfplay
+    share = data.now("selfplay/draws")
+    if share <= most:
+        return None
+    return (
+        f"{share:.1%} of the games end as draws (at most {most:.0%}), so there is little to learn "
+        f"from; raise selfplay.random_opening_probability, now "
+        f"{settings.random_opening_probability:g}, or selfplay.random_opening_max_moves, now "
+        f"{settings.random_opening_max_moves}"
+    )
+
+
 def check_policy(data: RunData) -> str | None:
     """Check for a policy that learns nothing: A equal actions have the cross-entropy ln A."""
     names = "loss/policy", "selfplay/search_entropy", "learner/learning_rate"
@@ -307,6 +324,7 @@ RULES: Final[Mapping[str, Callable[[RunData], str | None]]] = {
     "resignation too often wrong": check_resignation,
     "evaluator starved": check_evaluator,
     "games starved": check_game_length,
+    "games end as draws": check_drawn_games,
     "policy learns nothing": check_policy,
     "learning rate too high": check_learning_rate,
 }

@@ -117,6 +117,10 @@ SICK: Mapping[str, Case] = {
     "games starved": Case(
         config=("selfplay.parallel_games=60",), key="selfplay.games_per_iteration"
     ),
+    "games end as draws": Case(
+        {"selfplay/draws": lambda i: min(0.2 * i, 0.99), "loss/value": constant(0.0)},
+        key="selfplay.random_opening_probability",
+    ),
     "policy learns nothing": Case(
         {"loss/policy": lambda i: math.log(9) + 0.01 * (-1) ** i}, key="learner.learning_rate"
     ),
