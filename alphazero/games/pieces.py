@@ -27,7 +27,7 @@ PASTED = 1000
 
 
 class PieceGame(Game):
-    """A game whose every action moves a piece from its `action_source` to its `action_cell`."""
+    """A game whose every action moves a piece from one cell to another."""
 
     is_turned = True
     last_move_in_state_key = False
@@ -53,10 +53,14 @@ class PieceGame(Game):
         """
 
     @abstractmethod
-    def action_source(self, state: State, action: int) -> int: ...
+    def ends(self, action: int) -> tuple[int, int]:
+        """Return the cells that an action leaves and reaches, as the mover sees them."""
 
-    @abstractmethod
-    def action_cell(self, state: State, action: int) -> int: ...
+    def action_source(self, state: State, action: int) -> int:
+        return self.turn_cell(self.ends(action)[0], to_play(state))
+
+    def action_cell(self, state: State, action: int) -> int:
+        return self.turn_cell(self.ends(action)[1], to_play(state))
 
     def fen_fields(self, state: State) -> tuple[str, str, str]:  # noqa: ARG002
         """Return the third to the fifth field of a FEN."""

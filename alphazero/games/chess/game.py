@@ -208,11 +208,9 @@ class Chess(PieceGame):
 
     # --- moves -----------------------------------------------------------------------------------
 
-    def action_source(self, state: State, action: int) -> int:
-        return self._cell(ACTIONS[self.size].sources[action], to_play(state))
-
-    def action_cell(self, state: State, action: int) -> int:
-        return self._cell(ACTIONS[self.size].targets[action], to_play(state))
+    def ends(self, action: int) -> tuple[int, int]:
+        actions = ACTIONS[self.size]
+        return self._cell(actions.sources[action], 0), self._cell(actions.targets[action], 0)
 
     def attacked_cells(self, state: State) -> tuple[int, ...]:
         """Return the cell of a king in check."""
