@@ -69,9 +69,12 @@ def play(state: State, action: int) -> None:
     row, column = divmod(cell, state[COLUMNS])
     board[row, column] = 0
     board[row - 1, column + direction - 1] = 1
-    if row == 1 or not np.any(board == -1):
+    if row == 1 or not np.any(state[CELLS:] == -1):
         state[OUTCOME] = 1 - 2 * (state[PLY] % 2)
-    board[:] = -board[::-1]
+    for row in range((state[ROWS] + 1) // 2):
+        for column in range(state[COLUMNS]):
+            above, below = board[row, column], board[-1 - row, column]
+            board[row, column], board[-1 - row, column] = -below, -above
     state[PLY] += 1
     state[LAST] = action
 
@@ -79,26 +82,30 @@ def play(state: State, action: int) -> None:
 @kernel(Signature.observe)
 def observe(state: State, planes: Planes) -> None:
     """Write own pieces and the opponent's."""
-    planes[0] = board_of(state) == 1
-    planes[1] = board_of(state) == -1
+    board = board_of(state)
+    for row in range(state[ROWS]):
+        for column in range(state[COLUMNS]):
+            planes[0, row, column] = board[row, column] == 1
+            planes[1, row, column] = board[row, column] == -1
 
 
 @kernel(Signature.wins_at_once)
 def wins_at_once(state: State) -> int:
     """Return 1 if a piece stands before the last row; unknown if the opponent has one piece."""
-    board = board_of(state)
-    if np.any(board[1] == 1):
-        return 1
-    return UNKNOWN if np.sum(board == -1) == 1 else 0
+    for column in range(state[COLUMNS]):
+        if board_of(state)[1, column] == 1:
+            return 1
+    return UNKNOWN if np.sum(state[CELLS:] == -1) == 1 else 0
 
 
 @kernel(Signature.heuristic)
 def pieces_and_rows(state: State) -> int:
     """Compare the pieces, weighted by 4, and the rows that they have come forward."""
     board, total = board_of(state), 0
-    for row in range(len(board)):
-        total += np.sum(board[row] == 1) * (4 + len(board) - 1 - row)
-        total -= np.sum(board[row] == -1) * (4 + row)
+    for row in range(state[ROWS]):
+        for column in range(state[COLUMNS]):
+            piece = board[row, column]
+            total += piece * (4 + (state[ROWS] - 1 - row if piece > 0 else row))
     return squash(total, 20)
 
 
