@@ -132,7 +132,8 @@ def add_node(trees: Trees, slot: int, depth: int, leaf: int, value: float, edges
     trees.nodes[slot, node].value = value
     trees.nodes[slot, node].lower = -1
     trees.nodes[slot, node].upper = 1
-    trees.nodes[slot, node].key = trees.leaf_key[slot, leaf]
+    if has_transpositions(trees):
+        trees.keys[slot, node] = trees.leaf_key[slot, leaf]
     trees.slots[slot].num_nodes += 1
     trees.slots[slot].num_edges += edges if node > 0 else trees.root_prior.shape[1]
     if node > 0:

@@ -6,7 +6,7 @@ from numba import types
 
 from alphazero.games.compiled_rules import RulesType
 from alphazero.mcts.kernels.edges import edge_at, init_edge, is_complete
-from alphazero.mcts.kernels.transpositions import rebuild_index
+from alphazero.mcts.kernels.transpositions import has_transpositions, rebuild_index
 from alphazero.mcts.kernels.tree import CREATED, SlotsType, Trees, TreesType
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import inline_kernel, kernel
@@ -58,6 +58,8 @@ def _move_node(trees: Trees, slot: int, node: int, target: int) -> int:
             trees.created_places[slot, target + index] = trees.created_places[slot, first + index]
     trees.nodes[slot, place] = trees.nodes[slot, node]
     trees.nodes[slot, place].first_edge = target
+    if has_transpositions(trees):
+        trees.keys[slot, place] = trees.keys[slot, node]
     for edge in range(first, first if complete else first + edges):
         action, prior = trees.lazy_actions[slot, edge], trees.lazy_priors[slot, edge]
         trees.lazy_actions[slot, edge + shift] = action

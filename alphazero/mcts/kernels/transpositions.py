@@ -42,7 +42,7 @@ def find_node(trees: Trees, slot: int, key: int) -> int:
     place = np.int64(key & np.uint64(last))
     while trees.transposition_table[slot, place] > 0:
         node = trees.transposition_table[slot, place] - 1
-        if trees.nodes[slot, node].key == key:
+        if trees.keys[slot, node] == key:
             return node  # type: ignore[no-any-return]
         place = (place + 1) & last
     return -1
@@ -51,9 +51,10 @@ def find_node(trees: Trees, slot: int, key: int) -> int:
 @inline_kernel
 def index_node(trees: Trees, slot: int, node: int) -> None:
     """Add a node of a graph to the transposition table, if it has a key."""
-    key, last = trees.nodes[slot, node].key, trees.transposition_table.shape[1] - 1
-    if last < 0 or key == 0:
+    last = trees.transposition_table.shape[1] - 1
+    if last < 0 or trees.keys[slot, node] == 0:
         return
+    key = trees.keys[slot, node]
     place = np.int64(key & np.uint64(last))
     while trees.transposition_table[slot, place] > 0:
         place = (place + 1) & last

@@ -11,6 +11,7 @@ graph (`transpositions.py`), several edges may lead to one node. Edges are recor
 per field, because selection is memory-bound.
 """
 
+import math
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -56,7 +57,6 @@ NODE = np.dtype(
         # the evaluator's value, or the exact one of a finished or solved position; this and the
         # bounds are for the node's player to move
         ("value", np.float64),
-        ("key", np.uint64),  # in a graph, the hash of the position, 0 for none
         ("first_edge", np.int32),  # start of the node's block of edges
         ("edge_count", np.int32),  # legal actions; 0 for a finished game or a solved leaf
         ("created_count", np.int32),  # edges that have been created
@@ -77,6 +77,8 @@ EDGE = np.dtype(
     ],
     align=True,
 )
+CACHE_LINE = 64
+"""bytes"""
 MOST_ACTIONS = np.iinfo(np.int16).max
 """of a game"""
 LEAF = np.dtype(
@@ -101,7 +103,7 @@ class Trees(NamedTuple):
     slots: RecordArray
     """[G] of SLOT"""
     nodes: RecordArray
-    """[G, N] of NODE"""
+    """[G, N] of NODE, each within a cache line"""
     edges: RecordArray
     """[G, E] of EDGE"""
     root_state: State
@@ -120,6 +122,8 @@ class Trees(NamedTuple):
     """[G, K, L] legal actions of the leaf, ascending"""
     leaf_logits: Float32Array
     """[G, K, L] policy logits of these actions, once evaluated"""
+    keys: UInt64Array
+    """[G, N] in a graph, the hash of a node's position, 0 for none; or [G, 0]"""
     leaf_key: UInt64Array
     """[G, K] in a graph, the hash of the leaf's position, 0 for none"""
     rows: RecordArray
@@ -150,6 +154,14 @@ class Trees(NamedTuple):
     """[N] scratch"""
 
 
+def _aligned_zeros(shape: tuple[int, int], dtype: Any) -> RecordArray:
+    """Return zeros whose first byte begins a cache line, as numpy's large arrays do not."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.zeros(size + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
 def allocate_trees(
     game: Game,
     slots: int,
@@ -177,8 +189,8 @@ def allocate_trees(
     mask_words = np.zeros(-(-game.num_actions // 8), np.uint64)
     return Trees(
         slots=np.zeros(slots, SLOT),
-        nodes=np.zeros((slots, nodes), NODE),
-        edges=np.zeros((slots, edges), EDGE),
+        nodes=_aligned_zeros((slots, nodes), NODE),
+        edges=_aligned_zeros((slots, edges), EDGE),
         root_state=np.zeros((slots, size), np.int64),
         root_noise=np.zeros((slots, legal)),
         root_prior=np.zeros((slots, legal), np.float32),
@@ -187,6 +199,7 @@ def allocate_trees(
         leaf_path=np.zeros((slots, leaves, game.max_moves + 1), np.int32),
         leaf_actions=np.zeros((slots, leaves, legal), np.int32),
         leaf_logits=np.zeros((slots, leaves, legal), np.float32),
+        keys=np.zeros((slots, nodes if graph else 0), np.uint64),
         leaf_key=np.zeros((slots, leaves), np.uint64),
         rows=np.zeros(rows or slots * leaves, ROW),
         lazy_actions=np.zeros((slots, edges if lazy else 0), np.int16),
