@@ -30,6 +30,7 @@ from alphazero.games.game import (
 )
 from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import register
+from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import kernel, shared_kernel
 
 ROWS, COLUMNS, CELLS = HEADER, HEADER + 1, HEADER + 2
@@ -156,6 +157,11 @@ class Breakthrough(PieceGame):
         images = [actions.ravel(), actions[::-1, :, ::-1].ravel()]
         cells = [actions[0].ravel(), actions[0, :, ::-1].ravel()]
         return Symmetries(np.array(images), np.array(cells))
+
+    def key_images(self) -> Int64Array:
+        """Return the cells and their reflection: a position can come after different plies."""
+        images: Int64Array = CELLS + self.symmetries().cells
+        return images
 
     def set_up(self, pieces: Pieces, ply: int, fields: Sequence[str]) -> State:  # noqa: ARG002
         board = pieces if ply % 2 == 0 else -pieces[::-1]

@@ -224,6 +224,15 @@ class Game(ABC):
     def symmetries(self) -> Symmetries:
         """Return all symmetries of the game."""
 
+    def key_images(self) -> Int64Array:
+        """Return the entries of a state that tell positions apart, `int64 [K, E]`.
+
+        Row k has them in the order of image k; images of a position have the same value. Without
+        the ply only whose turn it is counts.
+        """
+        entries = np.arange(self.state_size)[None]
+        return entries if self.last_move_in_state_key else np.delete(entries, LAST, axis=1)
+
     @abstractmethod
     def render(self, state: State) -> str:
         """Draw the position as text."""

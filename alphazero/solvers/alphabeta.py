@@ -20,9 +20,9 @@ import numpy as np
 from numba import types
 
 from alphazero.games.compiled_rules import HEURISTIC_SCALE, RuleFunctions, RulesType, call_rule
-from alphazero.games.game import LAST, ONGOING, OUTCOME, PLY, Game, State, value_of
-from alphazero.utils.arrays import BoolArray, RecordArray
-from alphazero.utils.jit import inline_kernel, kernel
+from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, State, value_of
+from alphazero.utils.arrays import BoolArray, RecordArray, UInt64Array
+from alphazero.utils.jit import inline_kernel, kernel, shared_kernel
 
 WON = 10 * HEURISTIC_SCALE
 """More than any heuristic or ply; `is_proven` distinguishes game results from estimates."""
@@ -34,11 +34,12 @@ EXACT, AT_LEAST, AT_MOST = 0, 1, 2
 TABLE_ENTRIES = 1 << 18
 """10 MiB."""
 
-_FRAME = "alpha", "beta", "best", "best_action", "depth", "count", "cursor", "key", "check"
-FRAME = np.dtype([(name, np.int64) for name in _FRAME])
+_WINDOW = "alpha", "beta", "best", "best_action", "depth"
+_POSITION = "count", "cursor", "key", "check", "image"
+FRAME = np.dtype([(name, np.int64) for name in _WINDOW + _POSITION])
 """A position on the stack: the window when it was entered; the best score so far, for the player to
 move, and its action; the plies still to search; the legal actions and those already searched; the
-two hashes of the position."""
+two hashes of the position, and the image that has them."""
 ENTRY = np.dtype(
     [
         ("key", np.int64),
@@ -47,7 +48,8 @@ ENTRY = np.dtype(
         ("stamp", np.int32),  # the search that wrote it; 0 for none
         ("action", np.int32),
         ("depth", np.int32),
-        ("bound", np.int32),
+        ("bound", np.int16),
+        ("image", np.int16),
     ]
 )
 
@@ -72,16 +74,18 @@ class SearchArrays(NamedTuple):
     mask: BoolArray
     """[A] scratch"""
     counters: State
-    """[4]: the entries TOP, NODES, STAMP, SKIPPED below"""
+    """[4]: the entries TOP, NODES, STAMP, AT_ONCE below"""
+    images: UInt64Array
+    """uint64 [K, E], as `Game.key_images`; signed indices would be slower"""
 
 
-TOP, NODES, STAMP, SKIPPED = range(4)
-"""The current frame; positions searched; the search's number, from 1; the state entry that keys
-ignore, -1 for none."""
+TOP, NODES, STAMP, AT_ONCE = range(4)
+"""The current frame; positions searched; the search's number, from 1; whether it goes to the end of
+the game at once, without deepening."""
 
 
 def _allocate(
-    frames: int, state_size: int, actions: int, legal: int, entries: int, skipped: int = -1
+    frames: int, state_size: int, actions: int, legal: int, entries: int, images: State
 ) -> SearchArrays:
     return SearchArrays(
         np.zeros(frames, FRAME),
@@ -92,29 +96,46 @@ def _allocate(
         np.arange(actions)[::-1].copy(),
         np.zeros(entries, ENTRY),
         np.zeros(actions, np.bool_),
-        np.array([0, 0, 0, skipped]),
+        np.zeros(4, np.int64),
+        images.astype(np.uint64),
     )
 
 
-SearchArraysType = numba.typeof(_allocate(1, 1, 1, 1, 1))
+SearchArraysType = numba.typeof(_allocate(1, 1, 1, 1, 1, np.zeros((1, 1), np.int64)))
+
+
+@shared_kernel
+def is_proven(score: int) -> bool:
+    """Whether a score is that of a forced win or loss."""
+    return abs(score) > HEURISTIC_SCALE
+
+
+@inline_kernel
+def _shifted(score: int, plies: int) -> int:
+    """Return a score with the end of the game `plies` earlier; estimates have none."""
+    if is_proven(score):
+        score += plies if score > 0 else -plies
+    return score
 
 
 @inline_kernel
 def _set_key(arrays: SearchArrays, level: int) -> None:
-    """Hash the position of frame `level` twice, into 128 bits.
+    """Hash the position of frame `level` twice, into 128 bits: the image with the least ones.
 
     The first hash gives the entry, the second prevents collisions: among a billion positions of one
     search two agree in both once in 10^20 searches.
     """
-    key, check = 0x2545F4914F6CDD1D, 0x5851F42D4C957F2D
-    for entry in range(arrays.states.shape[1]):
-        if entry != arrays.counters[SKIPPED]:
-            number = arrays.states[level, entry]
+    frame = arrays.frames[level]
+    for image in range(len(arrays.images)):
+        key, check = 0x2545F4914F6CDD1D, 0x5851F42D4C957F2D + arrays.states[level, PLY] % 2
+        for place in range(arrays.images.shape[1]):
+            number = arrays.states[level, arrays.images[image, place]]
             key = (key ^ number) * 0x369DEA0F31A53F85
             key ^= key >> 29
             check = (check + number) * 0x27BB2EE687B0B0FD
             check ^= check >> 32
-    arrays.frames[level].key, arrays.frames[level].check = key, check
+        if image == 0 or check < frame.check:
+            frame.key, frame.check, frame.image = key, check, image
 
 
 @inline_kernel
@@ -144,9 +165,24 @@ def _store(arrays: SearchArrays, level: int) -> None:
             index ^= arrays.table[index].depth > frame.depth
     entry = arrays.table[index]
     entry.key, entry.check, entry.stamp = frame.key, frame.check, arrays.counters[STAMP]
-    entry.score, entry.depth, entry.action = frame.best, frame.depth, frame.best_action
+    entry.score = _shifted(frame.best, arrays.states[level, PLY])
+    entry.depth, entry.action, entry.image = frame.depth, frame.best_action, frame.image
     bound = AT_MOST if frame.best <= frame.alpha else EXACT
     entry.bound = AT_LEAST if frame.best >= frame.beta else bound
+
+
+@inline_kernel
+def _estimate(rules: RuleFunctions, arrays: SearchArrays, level: int, action: int) -> int:
+    """Return the value of a move in frame `level`, before any search; the next frame is scratch."""
+    for entry in range(arrays.states.shape[1]):
+        arrays.states[level + 1, entry] = arrays.states[level, entry]
+    child = arrays.states[level + 1]
+    call_rule(rules.play, child, action)
+    if child[OUTCOME] != ONGOING:
+        return value_of(child[OUTCOME], arrays.states[level, PLY] % 2) * WON
+    if call_rule(rules.wins_at_once, child) == 1:
+        return -WON
+    return -call_rule(rules.heuristic, child)  # type: ignore[no-any-return]
 
 
 @inline_kernel
@@ -167,15 +203,21 @@ def _enter(
     if depth == 0:
         frame.best = call_rule(rules.heuristic, state)
         return False
+    if depth > 1 and level > 0 and call_rule(rules.wins_at_once, state) == 1:
+        frame.best = WON - state[PLY] - 1
+        return False
     _set_key(arrays, level)
     index, table_action = _find(arrays, level), -1
     if index >= 0:
-        entry = arrays.table[index]
-        score, bound, table_action = entry.score, entry.bound, entry.action
-        if entry.depth >= depth and (
-            bound == EXACT
-            or (bound == AT_LEAST and score >= beta)
-            or (bound == AT_MOST and score <= alpha)
+        stored = arrays.table[index]
+        score, bound = _shifted(stored.score, -state[PLY]), stored.bound
+        if stored.image == frame.image:
+            table_action = stored.action
+        enough = stored.depth >= depth  # a forced win or loss is one at any depth
+        if (
+            (bound == EXACT and enough)
+            or (bound != AT_MOST and score >= beta and (enough or score > HEURISTIC_SCALE))
+            or (bound != AT_LEAST and score <= alpha and (enough or score < -HEURISTIC_SCALE))
         ):
             frame.best, frame.best_action = score, table_action
             return False
@@ -183,7 +225,11 @@ def _enter(
     count = 0
     for action in range(len(arrays.mask)):
         if arrays.mask[action] and count < arrays.actions.shape[1]:
-            score = arrays.history[player, action] * len(arrays.mask) + arrays.preference[action]
+            if arrays.counters[AT_ONCE]:
+                score = _estimate(rules, arrays, level, action)
+            else:
+                score = arrays.history[player, action]
+            score = score * len(arrays.mask) + arrays.preference[action]
             if action == table_action:
                 score = np.iinfo(np.int64).max
             arrays.actions[level, count], arrays.order_scores[level, count] = action, score
@@ -250,11 +296,6 @@ def run(rules: Any, arrays: SearchArrays, nodes: int) -> bool:
     return False
 
 
-def is_proven(score: int) -> bool:
-    """Whether a score is that of a forced win or loss."""
-    return abs(score) > HEURISTIC_SCALE
-
-
 class AlphaBeta:
     """A search by iterative deepening, which has a best move at any time.
 
@@ -263,9 +304,13 @@ class AlphaBeta:
 
     def __init__(self, game: Game, entries: int = TABLE_ENTRIES) -> None:
         self.game = game
-        skipped = -1 if game.last_move_in_state_key else LAST
         self._arrays = _allocate(
-            game.max_moves + 1, game.state_size, game.num_actions, game.most_legal, entries, skipped
+            game.max_moves + 1,
+            game.state_size,
+            game.num_actions,
+            game.most_legal,
+            entries,
+            game.key_images(),
         )
         self.score, self.action, self.depth = 0, -1, 0
         self._wanted, self._window = 0, (-INFINITE, INFINITE)
@@ -279,14 +324,17 @@ class AlphaBeta:
         preference: State | None = None,
         keep: bool = False,
         root_actions: Sequence[int] | None = None,
+        at_once: bool = False,
     ) -> None:
         """Start a search of at most `depth` >= 1 plies from an unfinished position `int64 [S]`.
 
         A score at or beyond an end of `window` is a bound. `preference` [A], a permutation, breaks
         ties between moves: the greater wins. `keep` keeps the transposition table. The first move
-        is one of `root_actions`, by default any.
+        is one of `root_actions`, by default any. With `at_once` it does not deepen, and tries moves
+        in the order of the heuristic.
         """
         arrays = self._arrays
+        arrays.counters[AT_ONCE] = at_once
         if not keep:
             arrays.counters[STAMP] += 1
             arrays.history[:] = 0
@@ -295,7 +343,7 @@ class AlphaBeta:
         arrays.states[0] = state
         self._wanted = min(depth, self.game.max_moves - int(state[PLY]))
         self._window, self._root_actions = window, root_actions
-        self.score, self.action, self.depth = 0, -1, 0
+        self.score, self.action, self.depth = 0, -1, self._wanted - 1 if at_once else 0
         self._begin_next()
 
     @property

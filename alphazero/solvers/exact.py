@@ -1,7 +1,8 @@
 """Exact values of single positions and of their moves.
 
 `connect_four.py` solves Connect Four with lines of four; `alphabeta.py` searches every other game
-to its end. Letters: A actions, S state size.
+to its end. The value alone takes less: that of Breakthrough on 5 x 4 takes five million positions.
+Letters: A actions, S state size.
 """
 
 from abc import ABC, abstractmethod
@@ -25,8 +26,14 @@ Steps = Generator[None, None, "ExactResult"]
 
 Window = tuple[int, int] | None
 
+VALUE = -1, 1
+"""The window of a search for the value alone."""
+
 TABLE_ENTRIES = 1 << 22
 """160 MiB; a short search touches little of it."""
+
+FIRST_TRY = 100_000
+"""Positions of the first of the searches for a value."""
 
 SLICE = 10_000
 """Positions of alpha-beta between two yields: at most 0.1 s."""
@@ -96,8 +103,11 @@ class ExactSolver(ABC):
         return ExactResult(int(np.sign(score)), end, best)
 
     def value(self, state: State) -> int:
-        """Return the value of an unfinished position, +1, 0 or -1, without its `end`."""
-        steps = self._search(state, (-1, 1))
+        """Return the value of an unfinished position, +1, 0 or -1, without its `end`.
+
+        The table serves later positions too.
+        """
+        steps = self._search(state, VALUE, keep=True)
         while True:
             try:
                 next(steps)
@@ -177,10 +187,18 @@ class _GenericSolver(ExactSolver):
         if window and is_proven(window[0]):
             last = WON - abs(window[0])  # no later end can reach the score
         bounds = window or (-INFINITE, INFINITE)
-        self._alphabeta.start(state, last - int(state[PLY]), bounds, keep=keep)
-        while not self._alphabeta.run(SLICE):
+        search, tries, at_once = self._alphabeta, FIRST_TRY, False
+        search.start(state, last - int(state[PLY]), bounds, keep=keep)
+        end = self.nodes + tries
+        while not search.run(SLICE):
+            if window == VALUE and self.nodes >= end:
+                # Deepening finds early wins, the other search long games: each in turn.
+                at_once = not at_once
+                search.start(state, last - int(state[PLY]), bounds, keep=True, at_once=at_once)
+                tries *= 2
+                end = self.nodes + tries
             yield
-        return self._alphabeta.score
+        return search.score
 
     def _score_of_win(self, ply: int) -> int:
         return WON - ply

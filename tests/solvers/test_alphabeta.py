@@ -225,7 +225,7 @@ def test_pruning_and_the_table_save_most_of_the_work():
     search = searched(AlphaBeta(game), game.initial_state(), 9)
     assert search.score == 0
     assert search.is_exact
-    assert search.nodes < 20_000
+    assert search.nodes < 6_000
 
 
 def test_the_table_may_answer_every_depth_of_a_long_search():

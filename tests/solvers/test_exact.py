@@ -17,8 +17,11 @@ from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import OUTCOME, PLY
 from alphazero.games.line_games import CELLS, LineGame
 from alphazero.games.mnk import Mnk
+from alphazero.solvers import exact
+from alphazero.solvers.alphabeta import AlphaBeta
 from alphazero.solvers.connect_four import BitboardSolver, fits, winning_cells
-from alphazero.solvers.exact import ExactResult, bits_of, solve_position, solver_for
+from alphazero.solvers.exact import VALUE, ExactResult, bits_of, solve_position, solver_for
+from alphazero.solvers.exhaustive import solve_all_positions
 
 ENOUGH = 10**9
 
@@ -253,3 +256,52 @@ def test_the_end_of_a_game_needs_no_answer():
     game = ConnectFour()
     with pytest.raises(GameError, match="the game is over"):
         solve_position(solver_for(game), game.from_text("1212121"), ENOUGH)
+
+
+@pytest.fixture
+def short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the searches for a value so short that most need several of both kinds."""
+    monkeypatch.setattr(exact, "SLICE", 5)
+    monkeypatch.setattr(exact, "FIRST_TRY", 5)
+
+
+@pytest.mark.usefixtures("short_searches")
+@pytest.mark.parametrize(
+    "game",
+    [
+        make_game("breakthrough", rows=4, columns=2),
+        make_game("breakthrough", rows=5, columns=2),
+        Mnk(),
+        make_game("hex", size=3),
+    ],
+    ids=str,
+)
+def test_values_are_those_of_all_positions_of_a_small_game(game: Game):
+    solution, solver = solve_all_positions(game), solver_for(game)
+    rng = np.random.default_rng(4)
+    for index in [0, *rng.choice(len(solution.states), 300)]:
+        assert solver.value(solution.states[index]) == solution.values[index]
+
+
+@pytest.mark.usefixtures("short_searches")
+def test_values_in_breakthrough_are_those_of_deepening_and_of_the_reflection():
+    game = make_game("breakthrough", rows=5, columns=5)
+    solver, other, search = solver_for(game), solver_for(game), AlphaBeta(game)
+    images, values = game.key_images()[1], set()
+    for state in random_states(game, 300, 14):
+        search.start(state, game.max_moves, VALUE)
+        while not search.run(100_000):
+            pass
+        reflection = state.copy()
+        reflection[-len(images) :] = state[images]
+        value = solver.value(state)
+        assert value == np.sign(search.score)
+        assert value == other.value(reflection)
+        values.add(value)
+    assert values == {-1, 1}
+
+
+@pytest.mark.slow
+def test_the_second_player_wins_breakthrough_on_five_rows_and_four_columns():
+    game = make_game("breakthrough", rows=5, columns=4)
+    assert solver_for(game).value(game.initial_state()) == -1
