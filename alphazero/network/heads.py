@@ -96,7 +96,7 @@ class ConvolutionalPolicy(nn.Module):
         local = relu(local + self.bias(summary)[:, :, None, None])
         logits: Tensor = self.planes(local.permute(0, 2, 3, 1)).permute(0, 3, 1, 2).flatten(1)
         if self.index is not None:
-            return logits[:, self.index]
+            return logits.index_select(1, self.index)
         return logits if self.others is None else torch.cat([logits, self.others(summary)], 1)
 
 

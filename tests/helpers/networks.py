@@ -22,6 +22,7 @@ OPTIONS: list[dict[str, str | int]] = [
     {"heads": "convolutional"},
     {"heads": "convolutional", "policy_planes": 1},
     {"heads": "convolutional", "policy_planes": 2, "value_filters": 9, "global_pooling": 6},
+    {"heads": "convolutional", "policy_planes": 3, "indexed": 50},
 ]
 """Options of the network that its twins in other libraries compute too."""
 
@@ -37,10 +38,18 @@ def moved(network: ResNet, spread: float = 0.1) -> ResNet:
     return network.eval()
 
 
-def scrambled(policy_planes: int = 0, **options: str | int | tuple[str, ...]) -> ResNet:
-    """Return a moved network with 7 actions, or with `policy_planes` one without a cell."""
-    actions = 42 * policy_planes + 1 if policy_planes else 7
-    return moved(ResNet((3, 6, 7), actions, replace(SETTINGS, **options), 1, policy_planes))
+def scrambled(
+    policy_planes: int = 0, indexed: int = 0, **options: str | int | tuple[str, ...]
+) -> ResNet:
+    """Return a moved network with 7 actions, or with `policy_planes` one without a cell.
+
+    Or its actions are `indexed` ones of the planes, in another order.
+    """
+    actions, index = 42 * policy_planes + 1 if policy_planes else 7, None
+    if indexed:
+        actions, index = indexed, np.random.default_rng(4).permutation(42 * policy_planes)[:indexed]
+    settings = replace(SETTINGS, **options)
+    return moved(ResNet((3, 6, 7), actions, settings, 1, policy_planes, index))
 
 
 def boards(count: int, rows: int = 6, columns: int = 7, seed: int = 3) -> np.ndarray:

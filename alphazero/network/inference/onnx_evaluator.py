@@ -92,6 +92,9 @@ class OnnxGraph(GraphBuilder):
     def flatten(self, features: str, axis: int = 1) -> Any:
         return self.add_node("Flatten", features, axis=axis)
 
+    def index_select(self, numbers: str, axis: int, index: Tensor) -> Any:
+        return self.add_node("Gather", numbers, self.constant(index.numpy()), axis=axis)
+
     def getitem(self, numbers: str, _: Any) -> Any:
         """Map [B, F] to [B, F, 1, 1]."""
         return self.add_node("Reshape", numbers, self._lengths(0, -1, 1, 1))

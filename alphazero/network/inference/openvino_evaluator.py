@@ -163,6 +163,10 @@ class OpenVINOGraph(GraphBuilder):
     def flatten(self, features: Any, _: int) -> Any:
         return self._ops.reshape(features, np.array([0, -1]), True)
 
+    def index_select(self, numbers: Any, axis: int, index: Tensor) -> Any:
+        places = self._ops.constant(index.numpy())
+        return self._ops.gather(numbers, places, self._ops.constant(np.int64(axis)))
+
     def getitem(self, numbers: Any, _: Any) -> Any:
         """Map [B, F] to [B, F, 1, 1]."""
         return self._ops.reshape(numbers, np.array([0, -1, 1, 1]), True)
