@@ -25,7 +25,7 @@ STAGES = ("opening", "middle", "end")
 """Thirds of the longest game; in Connect Four 14 moves each."""
 
 BUNDLED = Path(__file__).parent / "positions"
-"""Folder of bundled files, named after their games."""
+"""Folder of bundled files, named after their games, with a dash for the colon."""
 
 
 def stages_of(game: Game, states: State) -> Int64Array:
@@ -41,7 +41,7 @@ def solved_positions(game: Game, each: int | None = None, seed: int = 0) -> Solv
     Raises:
         GameError: when no solution is available.
     """
-    bundled = BUNDLED / f"{write_game(game)}.txt"
+    bundled = BUNDLED / f"{write_game(game).replace(':', '-')}.txt"
     solution = read_positions(game, bundled) if bundled.exists() else solve_all_positions(game)
     if each is None:
         return solution

@@ -187,3 +187,12 @@ def test_each_damaged_line_is_read_or_refused_in_one_line(tmp_path, capsys):
     refused += [line.removeprefix("left out: ") for line in capsys.readouterr().err.splitlines()]
     assert len(refused) > 150
     assert all(text.startswith(f"{path}:") and text.isprintable() for text in refused)
+
+
+def test_late_stages_that_few_games_reach_have_fewer_positions(monkeypatch, tmp_path):
+    monkeypatch.setattr(make_positions_script, "MOST_TRIES", 50)
+    game, path = make_game("breakthrough", rows=5, columns=3), tmp_path / "positions.txt"
+    path.write_text(make_positions(game, each=8, seed=1))
+    made = read_positions(game, path)
+    first, second, third = np.bincount(stages_of(game, made.states), minlength=3)
+    assert (first + second, third) == (16, 0)
