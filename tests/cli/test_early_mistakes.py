@@ -108,7 +108,7 @@ MISTAKES = {
 """Commands in the folder `home`, and words of the error of each."""
 
 MISTAKES_WITH_GAMES = {
-    "play nobody": "unknown player 'nobody' (trained players: connect_four, ",
+    "play nobody": "unknown player 'nobody' (trained players: breakthrough_5x5, ",
     "train nim.yaml game.name=nimm": "unknown game 'nimm'; did you mean 'nim'?",
     "play random --game nimm": "unknown game 'nimm'; did you mean 'nim'?",
     "match random random --game nimm": "unknown game 'nimm'; did you mean 'nim'?",

@@ -89,7 +89,7 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
         ("rndom", "unknown player 'rndom'; did you mean 'random'?"),
         ("go", "'go' is a game; name a player of it, as go_9x9, go_9x9_large, uct --game go"),
         ("nim:heap=9", "'nim' is a game; name a player of it, as uct --game nim"),
-        ("searchr:depth=3", "did you mean 'searcher'? (trained players: connect_four, go_9x9, "),
+        ("searchr:depth=3", "did you mean 'searcher'? (trained players: breakthrough_5x5, "),
         ("searcher:dept=3", "no option 'dept'; did you mean 'depth'? (options: depth, seconds"),
         ("searcher:depth=0", "depth: must be at least 1 and at most 99, got 0"),
         ("searcher:depth=many", "depth: expected a whole number, got 'many'"),

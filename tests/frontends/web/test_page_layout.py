@@ -194,7 +194,7 @@ def test_a_pawn_that_arrives_is_replaced_by_a_piece_of_choice(visit, by: str):
     assert names == ["queen, axb8=Q", "rook, axb8=R", "bishop, axb8=B", "knight, axb8=N"]
     page.keyboard.press("Escape")
     expect_ply(page, 10)
-    assert cell(page, "a7").get_attribute("aria-label") == "a7, white pawn"
+    page.locator('[aria-label="a7, white pawn"]').wait_for()
     home, piece = middle(page, "a7"), page.locator(".pieces .piece.first").last
     for _ in range(100):  # it glides back to its cell
         pawn = piece.bounding_box()
