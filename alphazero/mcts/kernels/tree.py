@@ -159,7 +159,8 @@ def _aligned_zeros(shape: tuple[int, int], dtype: Any) -> RecordArray:
     size = math.prod(shape) * dtype.itemsize
     memory = np.zeros(size + CACHE_LINE, np.uint8)
     start = -memory.ctypes.data % CACHE_LINE
-    return memory[start : start + size].view(dtype).reshape(shape)
+    records: RecordArray = memory[start : start + size].view(dtype).reshape(shape)
+    return records
 
 
 def allocate_trees(
