@@ -139,8 +139,9 @@ class SearchPool:
 
     def release(self, client: Hashable) -> None:
         """Give a client's slot to others; its request is canceled, wherever it waits."""
-        for request in [each for each in self._open_requests if each.client == client]:
-            self.cancel(request)
+        for request in list(self._open_requests):
+            if request.client == client:
+                self.cancel(request)
         self.clients.discard(client)
         self._messages.put(lambda: self._release(client))
 
