@@ -73,6 +73,8 @@ class SearchArrays(NamedTuple):
     """[N] of ENTRY: the transposition table; N is a power of two"""
     mask: BoolArray
     """[A] scratch"""
+    replies: BoolArray
+    """[A] scratch: the replies to a move"""
     counters: State
     """[4]: the entries TOP, NODES, STAMP, AT_ONCE below"""
     images: UInt64Array
@@ -95,6 +97,7 @@ def _allocate(
         np.zeros((2, actions), np.int64),
         np.arange(actions)[::-1].copy(),
         np.zeros(entries, ENTRY),
+        np.zeros(actions, np.bool_),
         np.zeros(actions, np.bool_),
         np.zeros(4, np.int64),
         images.astype(np.uint64),
@@ -172,8 +175,23 @@ def _store(arrays: SearchArrays, level: int) -> None:
 
 
 @inline_kernel
+def _has_safe_reply(rules: RuleFunctions, arrays: SearchArrays, level: int) -> bool:
+    """Whether a move from `states[level]` leaves no win at once; the next state is scratch."""
+    call_rule(rules.legal, arrays.states[level], arrays.replies)
+    for action in range(len(arrays.replies)):
+        if arrays.replies[action]:
+            for entry in range(arrays.states.shape[1]):
+                arrays.states[level + 1, entry] = arrays.states[level, entry]
+            call_rule(rules.play, arrays.states[level + 1], action)
+            reply = arrays.states[level + 1]
+            if reply[OUTCOME] != ONGOING or call_rule(rules.wins_at_once, reply) != 1:
+                return True
+    return False
+
+
+@inline_kernel
 def _estimate(rules: RuleFunctions, arrays: SearchArrays, level: int, action: int) -> int:
-    """Return the value of a move in frame `level`, before any search; the next frame is scratch."""
+    """Return the value of a move in frame `level`, before its search; later frames are scratch."""
     for entry in range(arrays.states.shape[1]):
         arrays.states[level + 1, entry] = arrays.states[level, entry]
     child = arrays.states[level + 1]
@@ -182,6 +200,16 @@ def _estimate(rules: RuleFunctions, arrays: SearchArrays, level: int, action: in
         return value_of(child[OUTCOME], arrays.states[level, PLY] % 2) * WON
     if call_rule(rules.wins_at_once, child) == 1:
         return -WON
+    _set_key(arrays, level + 1)
+    index = _find(arrays, level + 1)
+    if index >= 0:
+        stored = arrays.table[index]
+        if stored.bound != AT_LEAST and stored.score < -HEURISTIC_SCALE:
+            return WON - 1
+        if stored.bound != AT_MOST and stored.score > HEURISTIC_SCALE:
+            return 1 - WON
+    if not _has_safe_reply(rules, arrays, level + 1):
+        return WON - 2
     return -call_rule(rules.heuristic, child)  # type: ignore[no-any-return]
 
 

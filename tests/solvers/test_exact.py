@@ -302,6 +302,7 @@ def test_values_in_breakthrough_are_those_of_deepening_and_of_the_reflection():
 
 
 @pytest.mark.slow
-def test_the_second_player_wins_breakthrough_on_five_rows_and_four_columns():
-    game = make_game("breakthrough", rows=5, columns=4)
+@pytest.mark.parametrize("columns", [4, 5])
+def test_the_second_player_wins_breakthrough_on_five_rows(columns: int):
+    game = make_game("breakthrough", rows=5, columns=columns)
     assert solver_for(game).value(game.initial_state()) == -1
