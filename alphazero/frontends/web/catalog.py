@@ -113,7 +113,7 @@ class Catalog:
     """The players and games of the server."""
 
     def __init__(self, specs: Sequence[PlayerSpec] = (), games: Sequence[Game] = ()) -> None:
-        """`games` are added to the registered ones and those of the players."""
+        """`games` come before the registered ones and those of the players."""
         self.players: dict[str, PlayerOption] = {}
         for spec in (*specs, *map(parse_player, BUILTIN_PLAYERS)):
             if all(player.spec.name != spec.name for player in self.players.values()):
@@ -121,7 +121,7 @@ class Catalog:
                 self.players[name] = PlayerOption.read(name, spec)
         own = (player.spec.game for player in self.players.values())
         by_title: dict[str, Game] = {}
-        for game in (*map(make_game, game_names()), *games, *filter(None, own)):
+        for game in (*games, *map(make_game, game_names()), *filter(None, own)):
             # Games of one title differ in nothing, or only in what the network observes.
             by_title.setdefault(title_of(game), game)
         self.games = {write_game(game): game for game in by_title.values()}
@@ -174,7 +174,7 @@ class Catalog:
             for player in self.players.values()
             if player.spec.has_search and player.spec.plays(game)
         ]
-        return next((player for player in players if player.spec.game is not None), players[-1])
+        return next((player for player in players if player.spec.game is not None), players[0])
 
     def usual_sides(self, game: Game) -> list[Side]:
         return [Side(), Side.usual(self.analysis_player(game))]

@@ -35,6 +35,13 @@ def test_games_have_different_titles_and_words_for_their_options(tmp_path):
     assert words["rows"] is None
 
 
+def test_the_game_and_the_player_of_the_command_line_come_first():
+    catalog = Catalog([parse_player("uct:simulations=50")], [read_game("nim:heap=9")])
+    game = next(iter(catalog.games.values()))
+    assert game == read_game("nim:heap=9")
+    assert catalog.analysis_player(game).name == "uct:simulations=50"
+
+
 def test_a_player_that_sees_komi_is_offered_for_any_komi(tmp_path):
     path = saved_player(tmp_path / "go.safetensors", "go:rows=3,columns=3,features=1")
     catalog = Catalog([parse_player(str(path))])
