@@ -110,8 +110,8 @@ class GameTree:
 
     @property
     def loaded_players(self) -> tuple[str, str] | None:
-        """The players of the loaded game, also after further moves; else None."""
-        return self._file.players if self._file else None
+        """The players of the loaded game, also after further moves; None for a position alone."""
+        return self._file.players if self._file and self._file.actions else None
 
     @property
     def state(self) -> State:

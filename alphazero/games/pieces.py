@@ -13,6 +13,7 @@ import re
 import string
 from abc import abstractmethod
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import ClassVar
 
 import numpy as np
@@ -149,6 +150,6 @@ class PieceGame(Game):
         names = {self.move_name(state, action): action for action in legal}
         name = re.sub("[-x ]", "", text.strip().lower())
         if name not in names:
-            example = min(names)
+            example = get_close_matches(name[:20], names, 1, cutoff=0)[0]
             raise GameError(f"{text.strip()[:20]!r} is no legal move; type one such as {example}")
         return names[name]

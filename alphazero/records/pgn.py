@@ -306,7 +306,7 @@ def read_position(text: str, game: Game | None = None) -> tuple[PlayedGame, list
         try:
             start = choice.write_fen(state := choice.read_fen(fen))
         except GameError as error:
-            errors += [error] if choice.observation_shape[1] == rows else []
+            errors += [error] if choice is game or choice.observation_shape[1] == rows else []
             continue
         outcome = choice.outcome(state)
         return PlayedGame(choice, ("white", "black"), (), outcome, start=start), operations

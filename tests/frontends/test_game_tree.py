@@ -123,3 +123,6 @@ def test_a_game_from_a_file_keeps_its_players_until_it_is_continued_otherwise():
     game_tree = GameTree.of(played)
     game_tree.resignation = None
     assert game_tree.played(("me", "you")).players == ("me", "you"), "the game goes on"
+    assert game_tree.loaded_players == ("Ann", "Bob")
+    position = dataclasses.replace(played, actions=(), opening=0, outcome=ONGOING)
+    assert GameTree.of(position).loaded_players is None

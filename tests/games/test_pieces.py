@@ -50,6 +50,12 @@ class FromTheTarget(Breakthrough):
 
 
 @dataclasses.dataclass(frozen=True)
+class WithoutACorner(Breakthrough):
+    def initial_state(self):
+        return self.parse("pppp/pppp/4/PPPP/PPP1")
+
+
+@dataclasses.dataclass(frozen=True)
 class TwoInOnePlace(Chess):
     @property
     def policy_index(self):
@@ -71,6 +77,7 @@ class BeyondThePlanes(Chess):
         (SeenByWhite(5, 4), "observes_for_the_player_to_move", "first 2 planes are not `pieces`"),
         (OfTheOtherSide(5, 4), "observes_for_the_player_to_move", "first 2 planes"),
         (FromTheTarget(5, 4), "moves_stones_as_its_actions_say", "takes no stone of its player"),
+        (WithoutACorner(5, 4), "keeps_its_rules_under_symmetries", "keeps the initial position"),
         (TwoInOnePlace(5), "lays_its_actions_on_cells", "one place for actions 7 and 8"),
         (BeyondThePlanes(5), "lays_its_actions_on_cells", "0 to 1224, the last of 49"),
     ],
@@ -99,6 +106,13 @@ def test_every_move_is_read_as_uci_writes_it(game: Game):
         }
         assert len(names) == game.legal_action_mask(state).sum()
         assert all(game.parse_action(state, name) == action for name, action in names.items())
+
+
+@pytest.mark.parametrize(("text", "example"), [("b2b4", "b2b3"), ("D2e3", "d2d3"), ("", "d2d3")])
+def test_a_move_that_is_not_legal_is_answered_with_the_most_similar_one(text, example):
+    game = Breakthrough(5, 4)
+    with pytest.raises(GameError, match=f"'{text}' is no legal move; type one such as {example}"):
+        game.parse_action(game.initial_state(), text)
 
 
 @pytest.mark.parametrize(

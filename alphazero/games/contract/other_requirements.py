@@ -139,9 +139,12 @@ def keeps_its_rules_under_symmetries(games: RandomGames) -> None:
                 ]
             for what, one, other in compared:
                 if not np.array_equal(one, other, equal_nan=what == "planes"):
+                    shown = "itself: every symmetry keeps the initial position"
+                    if state[PLY] > 0:
+                        shown = f"the position\n{game.render(image)}"
                     raise Fault(
                         f"symmetry {number} does not map the {what} of this position to the {what} "
-                        f"of its image; the image:\n{game.render(image)}"
+                        f"of its image, {shown}"
                     )
             if position.action >= 0:
                 image = rules.play(image, int(actions[position.action]))
