@@ -17,14 +17,21 @@ _DETAILS: Final = (
     r"Failed in nopython mode pipeline [^\n]*\n|\n\n?(During: |File |There are ).*| Raised from .*"
 )
 """What numba says around the reason of an error."""
+_HINTS: Final = {
+    "type of <class 'function'>": "mark a helper of rules with @shared_kernel or @inline_kernel",
+    "No conversion from none to int": "the rule must return a number",
+    "reflected list": "a table of rules must be a numpy array",
+}
+"""What would be right, by what numba says."""
 
 
 def is_library(file: Path | str) -> bool:
-    """Whether a file belongs to numba, to numpy or to Python's imports."""
+    """Whether a file belongs to numba, to numpy or to Python's own modules."""
     path = Path(file)
     return (
         not path.is_absolute()
         or "importlib" in path.parts
+        or path.parent == Path(traceback.__file__).parent
         or any(map(path.is_relative_to, _LIBRARIES))
     )
 
@@ -68,8 +75,7 @@ def reason_of(error: BaseException) -> str:
     """Return an error in one line; of numba's only what is wrong."""
     text = re.sub(_DETAILS, "", re.sub(r"\x1b\[[0-9;]*m", "", str(error)), flags=re.DOTALL)
     text = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))[:_REASON_LIMIT]
-    if "Cannot determine Numba type of <class 'function'>" in text:
-        text += "; mark a helper of rules with @shared_kernel or @inline_kernel"
+    text += "".join(f"; {hint}" for sign, hint in _HINTS.items() if sign in text)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
