@@ -50,6 +50,18 @@ class FromTheTarget(Breakthrough):
 
 
 @dataclasses.dataclass(frozen=True)
+class AttackedAsSeen(Chess):
+    def attacked_cells(self, state):
+        return tuple(self.turn_cell(c, to_play(state)) for c in super().attacked_cells(state))
+
+
+@dataclasses.dataclass(frozen=True)
+class AttackedInNumpy(Chess):
+    def attacked_cells(self, state):
+        return tuple(map(np.int64, super().attacked_cells(state)))
+
+
+@dataclasses.dataclass(frozen=True)
 class WithoutACorner(Breakthrough):
     def initial_state(self):
         return self.parse("pppp/pppp/4/PPPP/PPP1")
@@ -77,6 +89,8 @@ class BeyondThePlanes(Chess):
         (SeenByWhite(5, 4), "observes_for_the_player_to_move", "first 2 planes are not `pieces`"),
         (OfTheOtherSide(5, 4), "observes_for_the_player_to_move", "first 2 planes"),
         (FromTheTarget(5, 4), "moves_stones_as_its_actions_say", "takes no stone of its player"),
+        (AttackedAsSeen(5), "marks_what_has_won", "a piece of the player to move"),
+        (AttackedInNumpy(5), "marks_what_has_won", "attacked_cells has np.int64"),
         (WithoutACorner(5, 4), "keeps_its_rules_under_symmetries", "keeps the initial position"),
         (TwoInOnePlace(5), "lays_its_actions_on_cells", "one place for actions 7 and 8"),
         (BeyondThePlanes(5), "lays_its_actions_on_cells", "0 to 1224, the last of 49"),

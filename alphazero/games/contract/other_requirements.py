@@ -76,10 +76,18 @@ def moves_stones_as_its_actions_say(games: RandomGames) -> None:
 
 
 def marks_what_has_won(games: RandomGames) -> None:
-    """`winning_cells` are stones of the winner, and `points` agree with the outcome."""
+    """`winning_cells` are stones of the winner, `attacked_cells` those of the player to move.
+
+    `points` agree with the outcome.
+    """
     game = games.game
     for position in games.positions():
         state, outcome = position.state, position.outcome
+        own = game.pieces(state).ravel() * value_of(1, to_play(state)) > 0
+        for cell in game.attacked_cells(state):
+            if type(cell) is not int or not 0 <= cell < len(own) or not own[cell]:
+                place = "the cell of a piece of the player to move"
+                raise Fault(f"attacked_cells has {cell!r}; expected an int, {place}")
         if outcome == ONGOING:
             continue
         winner = game.pieces(state).ravel() * outcome > 0
