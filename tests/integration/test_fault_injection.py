@@ -154,9 +154,9 @@ def refuse_from(place: Path, call: int, code: int, capsys: Capture) -> str:
 def test_a_disk_that_refuses_at_any_call_is_one_line_and_nothing_committed_is_lost(
     short, tmp_path, capsys, every: int, codes: list[int]
 ):
+    (tmp_path / "whole").mkdir()
     with pytest.MonkeyPatch.context() as monkeypatch:
         disk = Disk(monkeypatch, code=codes[-1])
-        (tmp_path / "whole").mkdir()
         assert train_in(tmp_path / "whole", SHORT) == 0
     assert {"mkdir", "open", "write", "fsync", "replace", "unlink", "curves"} >= set(disk.kinds)
     assert len(disk.kinds) > 80
