@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-_REASON_LIMIT: Final = 300
+_REASON_LIMIT, _HINTED_LIMIT = 300, 120
+"""Characters of a reason, and of one that a hint follows."""
 _LIBRARIES: Final = tuple(
     Path(str(spec.origin)).parent for name in ("numba", "numpy") if (spec := find_spec(name))
 )
@@ -18,7 +19,9 @@ _DETAILS: Final = (
 )
 """What numba says around the reason of an error."""
 _HINTS: Final = {
-    "type of <class 'function'>": "mark a helper of rules with @shared_kernel or @inline_kernel",
+    "Cannot determine Numba type of <class 'function'>": (
+        "mark a helper of rules with @shared_kernel or @inline_kernel"
+    ),
     "No conversion from none to int": "the rule must return a number",
     "reflected list": "a table of rules must be a numpy array",
 }
@@ -75,7 +78,8 @@ def reason_of(error: BaseException) -> str:
     """Return an error in one line; of numba's only what is wrong."""
     text = re.sub(_DETAILS, "", re.sub(r"\x1b\[[0-9;]*m", "", str(error)), flags=re.DOTALL)
     text = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))[:_REASON_LIMIT]
-    text += "".join(f"; {hint}" for sign, hint in _HINTS.items() if sign in text)
+    hint = "".join(f"; {hint}" for sign, hint in _HINTS.items() if sign in text)
+    text = text[: _HINTED_LIMIT if hint else _REASON_LIMIT] + hint
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

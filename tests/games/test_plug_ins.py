@@ -198,7 +198,7 @@ def test_a_slip_in_a_rule_is_reported_by_check_with_file_and_line(slip: str, tmp
     (error,) = done.err.splitlines()
     assert f" {tmp_path}/broken_games.py:{line}: " in error
     assert reason in error
-    assert len(error.partition("broken_games.py")[2]) < 260
+    assert len(error.partition("broken_games.py")[2]) < 200
 
 
 @pytest.mark.parametrize(
