@@ -6,7 +6,7 @@ the receiver verifies. It does not depend on Ray (see ray_cluster.py).
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -41,22 +41,16 @@ class Actor:
         self._games = split_evenly(self._config.selfplay.parallel_games, workers)
         self._rngs = [np.random.default_rng([*seed, worker]) for worker in range(len(self._games))]
         self._workers: list[SelfPlayWorker] = []
-        self._playing = "", False, 1.0
+        self._playing: tuple[BatchedEvaluator, bool, float] | None = None
         """The network in self-play, whether it plays in int8, and its fraction of simulations."""
-        self._evaluators: dict[str, BatchedEvaluator] = {}
+        self._evaluator = lru_cache(2)(self._load)
         self._reported = SelfPlayStats()
         self._replaced = SelfPlayStats()
         """Statistics of the self-play workers that have been replaced."""
 
-    def load_network(self, name: str, checkpoint: bytes, keep: Sequence[str]) -> None:
-        """Load a network; drop cached ones not in `keep`; raise CheckpointError for other bytes."""
-        network = read_checkpoint(checkpoint, f"checkpoint {name}, as received").network()
-        self._evaluators = {old: self._evaluators[old] for old in keep if old in self._evaluators}
-        self._evaluators[name] = make_evaluator(network, self._config.inference)
-
     def play(
         self,
-        name: str,
+        network: bytes,
         resign_below: float,
         games: int,
         calibration: bytes = b"",
@@ -64,13 +58,18 @@ class Actor:
     ) -> tuple[bytes, Mapping[str, float]]:
         """Play until at least `games` more games have ended; return them and the new statistics.
 
-        Games under way continue in the next call; their trees are dropped when the network, its
-        precision or the simulations of a move change. With `calibration`, observations float32
-        [B, C, H, W], an OpenVINO network plays in int8, quantized with the first calibration it
-        was sent with; RunError when it is not such an array.
+        `network` is a checkpoint. Games under way continue in the next call; their trees are
+        dropped when the network, its precision or the simulations of a move change. With
+        `calibration`, observations float32 [B, C, H, W], an OpenVINO network plays in int8,
+        quantized with the first calibration it was sent with.
+
+        Raises:
+            RunError: when an argument is not what it should be.
         """
-        if (name, bool(calibration), simulations_fraction) != self._playing:
-            self._switch_network(name, calibration, simulations_fraction)
+        playing = self._evaluator(network), bool(calibration), simulations_fraction
+        if playing != self._playing:
+            self._switch_network(playing[0], calibration, simulations_fraction)
+            self._playing = playing
         progress = JobProgress()
         jobs, targets = [], split_evenly(games, len(self._workers))
         for worker, target in zip(self._workers, targets, strict=False):
@@ -81,25 +80,30 @@ class Actor:
         stats, self._reported = total - self._reported, total
         return GameBatch.of(self._game, records).to_bytes(), vars(stats)
 
-    def play_gate(self, challenger: str, best: str, pairings: Sequence[PlainPairing]) -> bytes:
+    def play_gate(self, challenger: bytes, best: bytes, pairings: Sequence[PlainPairing]) -> bytes:
         """Play gate games; return them in the order of their `pair_id` and players."""
         records = play_gate(
             self._game,
             self._config,
-            self._evaluators[challenger],
-            self._evaluators[best],
+            self._evaluator(challenger),
+            self._evaluator(best),
             [Pairing(*pairing) for pairing in pairings],
             self._cores,
         )
         records.sort(key=lambda record: (record.pairing.pair_id, record.pairing.players))
         return GameBatch.of(self._game, records).to_bytes()
 
-    def _switch_network(self, name: str, calibration: bytes, fraction: float) -> None:
-        """Continue all games with the network `name` and `fraction` of the simulations."""
+    def _load(self, checkpoint: bytes) -> BatchedEvaluator:
+        network = read_checkpoint(checkpoint, "a checkpoint, as received").network()
+        return make_evaluator(network, self._config.inference)
+
+    def _switch_network(
+        self, evaluator: BatchedEvaluator, calibration: bytes, fraction: float
+    ) -> None:
+        """Continue all games with another network and `fraction` of the simulations."""
         under_way = [[*worker.waiting, *worker.leave()] for worker in self._workers]
         under_way = under_way or [[] for _ in self._games]
         self._replaced = sum((worker.stats for worker in self._workers), self._replaced)
-        evaluator = self._evaluators[name]
         if calibration:
             observations = _read_observations(calibration, self._game.observation_shape)
             if evaluator.computes_int8:
@@ -109,7 +113,6 @@ class Actor:
             SelfPlayWorker(self._game, config, evaluator, rng, games, unfinished)
             for rng, games, unfinished in zip(self._rngs, self._games, under_way, strict=True)
         ]
-        self._playing = name, bool(calibration), fraction
 
 
 def _read_observations(data: bytes, shape: tuple[int, int, int]) -> Float32Array:

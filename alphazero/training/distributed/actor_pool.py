@@ -102,8 +102,6 @@ class _ActorCall:
 
     method: str
     arguments: tuple[Any, ...]
-    networks: tuple[str, ...] = ()
-    """Names of the networks that it plays with."""
     games: int = 0
     """Games of self-play that it returns, at least."""
     result: ActorResult = field(default_factory=Future)
@@ -118,8 +116,6 @@ class _ActorSlot:
     incarnation: int = 0
     deaths: int = 0
     """In a row."""
-    networks: set[str] = field(default_factory=set)
-    """Names of the networks that its actor has been sent."""
     jobs: list[_ActorCall] = field(default_factory=list)
     last_result_at: float = 0.0
     """Time of its last result, or of its first job after having none."""
@@ -149,11 +145,13 @@ class ActorPool:
         self._demand = 0
         """Games that the loop waits for."""
         self._last_play = time.monotonic()
-        self._best = self._challenger = ""
+        self._networks: dict[str, Any] = {}
+        """References to the last two networks by name; each is shared once."""
+        self._best: Any = None
+        """Reference to the network in self-play."""
         self._calibration: Any = b""
         """Reference to the positions that calibrate the best network; empty: it is not in int8."""
         self._resign_below, self._simulations_fraction = NEVER_RESIGN, 1.0
-        self._references: dict[str, Any] = {}
         self._gate_jobs: deque[_ActorCall] = deque()
         self.deaths = 0
         self._slots = [_ActorSlot(number, launcher.launch(number, 0)) for number in range(actors)]
@@ -178,13 +176,14 @@ class ActorPool:
         """
         shown, demand = 0, self._config.selfplay.games_per_iteration
         with self._condition:
-            if best.name != self._best or best.calibration is None:
+            network = self._share(best)
+            if network != self._best or best.calibration is None:
                 self._calibration = b""
-            self._best, self._demand = best.name, demand
-            self._share(best)
+            self._best, self._demand = network, demand
             if best.calibration is not None and not self._calibration:
                 self._calibration = self._launcher.put(best.calibration.tobytes())
             self._resign_below, self._simulations_fraction = resign_below, simulations_fraction
+        self._inbox.put(None)
         while True:
             with self._condition:
                 if self._failure is not None:
@@ -216,11 +215,10 @@ class ActorPool:
     ) -> Future[GateResult]:
         """Start a gate on the actors, beside self-play; return its future result."""
         with self._condition:
-            self._challenger = challenger.name
-            self._share(challenger)
+            networks = self._share(challenger), self._share(best)
 
         def play(pairings: Sequence[Pairing]) -> list[GameRecord]:
-            return self._play_pairings(challenger.name, best.name, pairings, show)
+            return self._play_pairings(networks, pairings, show)
 
         return self._gates.submit(decide_gate, self._game, self._config, seed, play)
 
@@ -233,24 +231,21 @@ class ActorPool:
             slot.actor.stop()
         self._launcher.close()
 
-    def _share(self, network: NetworkSnapshot) -> None:
-        """Share a network; release those that no player or job needs."""
-        if network.name not in self._references:
-            self._references[network.name] = self._launcher.put(network.read())
-        jobs = [job for slot in self._slots for job in slot.jobs] + list(self._gate_jobs)
-        names = {self._best, self._challenger}.union(*(job.networks for job in jobs))
-        self._references = {name: data for name, data in self._references.items() if name in names}
-        self._inbox.put(None)
+    def _share(self, network: NetworkSnapshot) -> Any:
+        """Return the reference to a network's checkpoint."""
+        reference = self._networks.pop(network.name, None) or self._launcher.put(network.read())
+        self._networks = dict([*self._networks.items()][-1:]) | {network.name: reference}
+        return reference
 
     def _play_pairings(
-        self, challenger: str, best: str, pairings: Sequence[Pairing], show: Progress
+        self, networks: tuple[Any, ...], pairings: Sequence[Pairing], show: Progress
     ) -> list[GameRecord]:
         rest = iter(sorted(pairings, key=lambda pairing: (pairing.pair_id, pairing.players)))
-        jobs, networks = [], (challenger, best)
+        jobs = []
         for size in split_evenly(len(pairings), len(self._slots)):
             part = list(islice(rest, size))
             plain = [(pairing.players, pairing.opening, pairing.pair_id) for pairing in part]
-            jobs.append((part, _ActorCall("play_gate", (*networks, plain), networks)))
+            jobs.append((part, _ActorCall("play_gate", (*networks, plain))))
         with self._condition:
             self._gate_jobs.extend(job for _, job in jobs)
         self._inbox.put(None)
@@ -319,29 +314,18 @@ class ActorPool:
             while len(slot.jobs) < JOBS_PER_ACTOR:
                 if self._gate_jobs:
                     self._assign(slot, self._gate_jobs.popleft())
-                elif self._best and games <= capacity:
+                elif self._best is not None and games <= capacity:
                     terms = self._resign_below, games, self._calibration, self._simulations_fraction
-                    call = _ActorCall("play", (self._best, *terms), (self._best,), games)
-                    self._assign(slot, call)
+                    self._assign(slot, _ActorCall("play", (self._best, *terms), games))
                     capacity -= games
                 else:
                     return
 
     def _assign(self, slot: _ActorSlot, job: _ActorCall) -> None:
-        """Give an actor a job, after the networks that it lacks."""
-        keep = {self._best, self._challenger, *job.networks}
-        for name in job.networks:
-            if name not in slot.networks:
-                arguments = name, self._references[name], sorted(keep)
-                self._start(slot, _ActorCall("load_network", arguments))
-                slot.networks = (slot.networks & keep) | {name}
+        """Give an actor a job; the inbox receives its result."""
         if not slot.jobs:
             slot.last_result_at = self._clock()
         slot.jobs.append(job)
-        self._start(slot, job)
-
-    def _start(self, slot: _ActorSlot, job: _ActorCall) -> None:
-        """Call the job's method; the inbox receives the handling of its result."""
         place = slot, slot.incarnation, job
         result = slot.actor.ask(job.method, *job.arguments)
         result.add_done_callback(lambda result: self._inbox.put((*place, result)))
@@ -363,8 +347,6 @@ class ActorPool:
             text = " ".join(f"{type(error).__name__}: {error}".split())[:300]
             place = f"actor {slot.number} failed in `{job.method}`"
             raise RunError(f"{place} with {text}; {RESUME}") from error
-        if job.method == "load_network":
-            return
         slot.jobs.remove(job)
         slot.deaths = 0
         if job.method == "play":
@@ -396,5 +378,5 @@ class ActorPool:
         say(f"actor {slot.number} died and is replaced: {reason}")
         slot.actor.stop()
         self._gate_jobs.extendleft(job for job in slot.jobs if job.method == "play_gate")
-        slot.jobs, slot.networks = [], set()
+        slot.jobs = []
         slot.actor = self._launcher.launch(slot.number, slot.incarnation)

@@ -3,7 +3,7 @@
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -87,7 +87,7 @@ class ThreadActor:
 
 
 class Puppet:
-    """Answers at once: `load_network` with nothing, other methods with `answer` or one game."""
+    """Answers at once, with `answer` or one game."""
 
     def __init__(self, answer: Callable[[str], Any] = lambda _: games_of(1)) -> None:
         self.answer = answer
@@ -97,7 +97,7 @@ class Puppet:
         self.methods.append(method)
         future: Future[Any] = Future()
         try:
-            answer = None if method == "load_network" else self.answer(method)
+            answer = self.answer(method)
         except Exception as error:
             future.set_exception(error)
             return future
@@ -449,25 +449,17 @@ def network_bytes(seed: int, config: Config) -> bytes:
     return checkpoint_bytes(Checkpoint("tic_tac_toe", {}, config.network, weights, 0, 0), "it")
 
 
-def actor_with(config: Config, name: str = "a", seed: Sequence[int] = (1,)) -> Actor:
-    """Return an actor with a network of this name."""
-    actor = Actor(dump_config(config), seed, 1)
-    actor.load_network(name, network_bytes(ord(name), config), [name])
-    return actor
-
-
 def records_in(data: bytes) -> list[GameRecord]:
     return GameBatch.from_bytes(TIC_TAC_TOE, data, "it").records()
 
 
 def test_games_under_way_go_on_when_the_network_changes(tmp_path):
     config = config_for(tmp_path)
-    actor = actor_with(config)
-    actor.play("a", -1.0, 3)
+    actor = Actor(dump_config(config), [1], 1)
+    actor.play(network_bytes(1, config), -1.0, 3)
     before = [tuple(game.actions.tolist()) for game in actor._workers[0].leave()]
     assert any(before)
-    actor.load_network("b", network_bytes(2, config), ["b"])
-    data, _ = actor.play("b", -1.0, 1)
+    data, _ = actor.play(network_bytes(2, config), -1.0, 1)
     games = records_in(data) + actor._workers[0].leave()
     after = [tuple(game.actions.tolist()) for game in games]
     for moves in before:
@@ -478,9 +470,8 @@ def test_the_work_that_is_reported_adds_up_over_networks(tmp_path):
     config = config_for(tmp_path)
     actor = Actor(dump_config(config), [1], 1)
     reported = SelfPlayStats()
-    for name in ("a", "a", "b", "b"):
-        actor.load_network(name, network_bytes(ord(name), config), [name])
-        _, work = actor.play(name, -1.0, 2)
+    for seed in (1, 1, 2, 2):
+        _, work = actor.play(network_bytes(seed, config), -1.0, 2)
         reported += SelfPlayStats(**work)  # type: ignore[arg-type]
     assert reported.simulations == (actor._replaced + actor._workers[0].stats).simulations
     assert reported.evaluations > 0
@@ -488,10 +479,10 @@ def test_the_work_that_is_reported_adds_up_over_networks(tmp_path):
 
 def test_an_actor_searches_the_fraction_of_the_simulations_that_it_is_sent(tmp_path):
     config = config_for(tmp_path, "search.simulations=40")
-    actor = actor_with(config)
+    actor, network = Actor(dump_config(config), [1], 1), network_bytes(1, config)
     simulations = []
     for fraction in (0.25, 1.0):
-        data, work = actor.play("a", -1.0, 20, b"", fraction)
+        data, work = actor.play(network, -1.0, 20, b"", fraction)
         moves = sum(len(game.actions) for game in records_in(data))
         simulations.append(work["simulations"] / moves)
     assert simulations[0] < 15
@@ -501,7 +492,11 @@ def test_an_actor_searches_the_fraction_of_the_simulations_that_it_is_sent(tmp_p
 def test_two_actors_of_one_run_play_different_games(tmp_path):
     config = config_for(tmp_path)
     seeds = ([5, 0, 0, 0], [5, 0, 0, 0], [5, 0, 1, 0], [5, 0, 0, 1], [5, 1, 0, 0])
-    games = [actor_with(config, seed=seed).play("a", -1.0, 4)[0] for seed in seeds]
+    actors, network = (
+        [Actor(dump_config(config), seed, 1) for seed in seeds],
+        network_bytes(1, config),
+    )
+    games = [actor.play(network, -1.0, 4)[0] for actor in actors]
     assert games[0] == games[1]
     assert len(set(games)) == 4
 
@@ -528,7 +523,7 @@ def test_games_of_actors_tell_their_random_openings(tmp_path, monkeypatch):
 @needs_openvino
 def test_an_actor_quantizes_its_network_on_the_positions_that_it_receives(tmp_path):
     config = config_for(tmp_path, "inference.selfplay_precision=int8")
-    actor = actor_with(config)
+    actor, network = Actor(dump_config(config), [1], 1), network_bytes(1, config)
 
     def precision() -> str:
         evaluator = actor._workers[0]._search.evaluator
@@ -537,16 +532,15 @@ def test_an_actor_quantizes_its_network_on_the_positions_that_it_receives(tmp_pa
 
     positions = TIC_TAC_TOE.observe(TIC_TAC_TOE.initial_state())[None].tobytes()
     for calibration, expected in ((b"", "float32"), (positions, "int8 and float32")):
-        data, _ = actor.play("a", -1.0, 2, calibration)
+        data, _ = actor.play(network, -1.0, 2, calibration)
         assert precision() == expected
         assert len(records_in(data)) >= 2
     worker = actor._workers[0]
-    actor.play("a", -1.0, 2, positions)
+    actor.play(network, -1.0, 2, positions)
     assert actor._workers[0] is worker, "the trees stay"
     for wrong in (positions[:-1], np.full_like(np.frombuffer(positions, np.float32), np.nan)):
-        actor.load_network("b", network_bytes(2, config), ["b"])
         with pytest.raises(RunError, match="an actor was sent"):
-            actor.play("b", -1.0, 2, bytes(wrong))
+            actor.play(network_bytes(2, config), -1.0, 2, bytes(wrong))
 
 
 def test_an_actor_without_openvino_plays_on_in_its_own_precision(tmp_path):
@@ -554,7 +548,8 @@ def test_an_actor_without_openvino_plays_on_in_its_own_precision(tmp_path):
     positions = TIC_TAC_TOE.observe(TIC_TAC_TOE.initial_state())[None].tobytes()
     games = []
     for calibration in (b"", positions):
-        games.append(actor_with(config).play("a", -1.0, 4, calibration)[0])
+        actor = Actor(dump_config(config), [1], 1)
+        games.append(actor.play(network_bytes(1, config), -1.0, 4, calibration)[0])
     assert games[0] == games[1]
 
 
