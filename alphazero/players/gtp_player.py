@@ -1,12 +1,12 @@
 """An external program as a player, over the Go Text Protocol."""
 
 from alphazero.errors import PlayerError
-from alphazero.games.game import PLY, Game, State, to_play
+from alphazero.games.game import PLY, Game, State
 from alphazero.players.program_player import ProgramGame, ProgramPlayer
-from alphazero.players.program_process import MOVE_TIMEOUT, ProgramProcess, Reply
-from alphazero.players.program_protocols import GTP
+from alphazero.players.program_process import GTP, MOVE_TIMEOUT, ProgramProcess
 from alphazero.records.gtp_notation import COLOURS, PASS, RESIGN, GtpNotation
 from alphazero.utils.arrays import Int64Array
+from alphazero.utils.files import printable
 
 
 class GtpPlayer(ProgramPlayer):
@@ -22,15 +22,15 @@ class GtpPlayer(ProgramPlayer):
 
     def set_up(self, program: ProgramProcess) -> None:
         """Set the board size and the komi."""
-        commands = self.ask(program, "list_commands").text.split()
+        commands = _ask(program, "list_commands").split()
         rows, columns = self.vertices.rows, self.vertices.columns
         if rows == columns and "boardsize" in commands:
-            self.ask(program, f"boardsize {columns}")
+            _ask(program, f"boardsize {columns}")
         elif "rectangular_boardsize" in commands:
-            self.ask(program, f"rectangular_boardsize {columns} {rows}")
+            _ask(program, f"rectangular_boardsize {columns} {rows}")
         komi = getattr(self.game, "komi", None)
         if komi is not None:
-            self.ask(program, f"komi {komi:g}")
+            _ask(program, f"komi {komi:g}")
 
     def reset(self, slots: Int64Array, states: State) -> None:
         """Start games; only from the initial state, because GTP sets no positions."""
@@ -41,26 +41,27 @@ class GtpPlayer(ProgramPlayer):
             )
         super().reset(slots, states)
 
-    def begin_game(self, game: ProgramGame) -> None:
-        game.send("clear_board")
+    def find_move(self, program: ProgramProcess, game: ProgramGame) -> int | None:
+        sent, names = game.sent, self.vertices.names(game.start, game.moves)
+        if sent is None or sent != game.moves[: len(sent)]:
+            sent = []
+            _ask(program, "clear_board")
+        for ply in range(len(sent), len(names)):
+            _ask(program, f"play {COLOURS[ply % 2]} {names[ply]}")
+        text = _ask(program, f"genmove {COLOURS[len(names) % 2]}")
+        if text.lower() == RESIGN:
+            return None
+        state = self.game.play(game.start, *game.moves)
+        action = self.vertices.action(state, text.lower())
+        if action is None:
+            raise PlayerError(f"illegal move {text[:40]!r}")
+        return action
 
-    def send_move(self, game: ProgramGame, action: int) -> None:
-        if game.move != action:  # it has played its own one
-            name = self.vertices.name(game.state, action)
-            game.send(f"play {COLOURS[to_play(game.state)]} {name}")
 
-    def request_move(self, game: ProgramGame) -> None:
-        game.send(f"genmove {COLOURS[to_play(game.state)]}")
-
-    def take_reply(self, slot: int, game: ProgramGame, reply: Reply) -> None:
-        word = reply.text.lower()
-        if not reply.succeeded:
-            # gtp-rhino and similar programs skip a forced pass and do not know the move.
-            if not reply.command.endswith(PASS):
-                self.forfeit(slot, f"refused '{reply.command}': {reply.text[:100]!r}")
-        elif reply.command.startswith("genmove"):
-            game.move = self.vertices.action(game.state, word)
-            if word == RESIGN:
-                self.forfeit(slot)
-            elif game.move is None:
-                self.forfeit(slot, f"illegal move {reply.text[:40]!r}")
+def _ask(program: ProgramProcess, command: str) -> str:
+    """Return the reply to a command; raise PlayerError if the program refuses it."""
+    reply = program.ask(command)
+    # gtp-rhino and similar programs skip a forced pass and do not know the move.
+    if not reply.succeeded and not command.endswith(PASS):
+        raise PlayerError(f"refuses '{command}': {printable(reply.text[:200])}")
+    return reply.text

@@ -1,21 +1,21 @@
 """The process of an external program that speaks the Go Text Protocol or UCI.
 
-Commands are sent without waiting; replies come in the same order. A thread reads them, so that a
-program that hangs or floods its output blocks nothing else.
+Importing this compiles nothing. A thread reads the output, so that a program that hangs or floods
+it blocks nothing else.
 """
 
 import contextlib
 import os
 import queue
+import re
 import shlex
 import signal
 import subprocess
 import threading
-import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import IO, Final, NamedTuple, TypeAlias
+from typing import IO, Final, NamedTuple
 
 from alphazero.errors import PlayerError
 from alphazero.utils.files import explain_os_error, printable
@@ -28,14 +28,22 @@ EXIT_TIMEOUT: Final = 1.0
 
 _MAX_LINE_BYTES: Final = 1 << 16
 _MAX_UNREAD_REPLIES: Final = 1000
-MAX_REPLY: Final = 1 << 20
+_MAX_REPLY: Final = 1 << 20
 """Limits of a program's output: bytes per line, unread replies, characters per reply."""
 
-_OVERFLOW: Final = False, "!"
-"""Queue entry that stands for a reply beyond these limits."""
+LIMITS: Final = "nodes", "depth", "movetime"
+"""Limits of a move of UCI; the last is in milliseconds."""
 
-Answer: TypeAlias = tuple[bool, str]
-"""Whether a command succeeded, and the lines of its reply, separated by newlines."""
+
+class Reply(NamedTuple):
+    """A program's reply to a command; its lines are separated by newlines."""
+
+    succeeded: bool
+    text: str
+
+
+_OVERFLOW: Final = Reply(False, "!")
+"""Queue entry that stands for a reply beyond the limits."""
 
 
 class ProgramProtocol(NamedTuple):
@@ -44,138 +52,75 @@ class ProgramProtocol(NamedTuple):
     name: str
     """which precedes the command of a player"""
     example: str
-    read_answers: Callable[[Iterator[str]], Iterator[Answer]]
-    """joins lines without spaces at their ends; raises OverflowError beyond `MAX_REPLY`"""
+    read_replies: Callable[[Iterator[str]], Iterator[Reply]]
+    """joins lines without spaces at their ends; raises OverflowError beyond `_MAX_REPLY`"""
     stop: str = ""
-    """ends a search, which must end before `quit`; without it programs are quit at any time"""
+    """ends a search"""
 
 
-class Reply(NamedTuple):
-    """A program's reply to a command."""
+def _read_gtp(lines: Iterator[str]) -> Iterator[Reply]:
+    """Yield each reply, without its sign and its number; it ends with an empty line.
+
+    A reply starts with a line that starts with `=` or `?`; other text between replies is ignored.
+    """
+    reply = ""
+    for line in lines:
+        if line and (reply or line[0] in "=?"):
+            reply += f"{line}\n"
+        elif reply and not line:
+            yield Reply(reply[0] == "=", reply[1:].lstrip("0123456789").strip())
+            reply = ""
+        if len(reply) > _MAX_REPLY:
+            raise OverflowError
+
+
+GTP: Final = ProgramProtocol("gtp", "gtp:gnugo --mode gtp", _read_gtp)
+
+
+def _read_uci(lines: Iterator[str]) -> Iterator[Reply]:
+    """Yield each `bestmove` and `readyok`, and the options before `uciok`."""
+    options = ""
+    for line in lines:
+        word = line.partition(" ")[0]
+        if word == "option":
+            options += f"{line}\n"
+        elif word in ("uciok", "readyok", "bestmove"):
+            yield Reply(True, options + line)
+            options = ""
+        if len(options) > _MAX_REPLY:
+            raise OverflowError
+
+
+UCI: Final = ProgramProtocol("uci", "uci:stockfish,nodes=1000", _read_uci, "stop")
+
+
+class UciCommand(NamedTuple):
+    """How a program is started and asked."""
 
     command: str
-    succeeded: bool
-    text: str
+    limits: dict[str, int]
+    """of `LIMITS`"""
+    options: dict[str, str]
+    """of the program"""
 
 
-class ProgramError(Exception):
-    """The external program exited, timed out or exceeded the output limits."""
-
-
-class ProgramProcess:
-    """A running program.
+def read_command(text: str) -> UciCommand:
+    """Parse `COMMAND,name=value,...`; a comma that no `name=` follows belongs to the command.
 
     Raises:
-        PlayerError: when it cannot be started.
+        PlayerError: without a limit of a move, or for a wrong one.
     """
-
-    def __init__(self, command: str, protocol: ProgramProtocol) -> None:
-        words = split_command(command, protocol)
-        try:
-            process = subprocess.Popen(
-                words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                # A new session: Ctrl-C does not reach it, and its children are killed with it.
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            raise PlayerError(
-                f"cannot start {printable(command)}: {explain_os_error(error)}"
-            ) from error
-        assert process.stdin and process.stdout and process.stderr  # noqa: PT018
-        self._process, self._stdin = process, process.stdin
-        self._protocol = protocol
-        self._answers: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
-        self._stderr: deque[str] = deque(maxlen=1)
-        self._pending: deque[str] = deque()
-        self._since = 0.0
-        """Start of the wait for the oldest pending reply, by `time.monotonic()`."""
-        # Threads hold the pipes, not this object: when it is garbage-collected, the process ends.
-        errors, output = (process.stderr, self._stderr), (process.stdout, self._answers)
-        self._stderr_reader = threading.Thread(target=_read_stderr, args=errors, daemon=True)
-        self._stderr_reader.start()
-        arguments = (*output, protocol.read_answers)
-        threading.Thread(target=_read_stdout, args=arguments, daemon=True).start()
-        self._end = weakref.finalize(self, _end, process)
-
-    def send(self, command: str, has_reply: bool = True) -> None:
-        """Send a command without waiting for its reply."""
-        if has_reply:
-            if not self._pending:
-                self._since = time.monotonic()
-            self._pending.append(command)
-        # The exit of a program is reported by `replies`.
-        with contextlib.suppress(OSError, ValueError):
-            self._stdin.write(f"{command}\n".encode())
-            self._stdin.flush()
-
-    def replies(self, seconds: float = 0.0) -> list[Reply]:
-        """Return the replies received; wait up to `seconds` for the first, if one is pending.
-
-        Raises:
-            ProgramError: when the program exited or exceeded the output limits.
-        """
-        replies: list[Reply] = []
-        while self._pending:
-            try:
-                answer = self._answers.get(timeout=0.0 if replies else seconds)
-            except queue.Empty:
-                break
-            if answer is _OVERFLOW:
-                raise ProgramError("the program's output exceeds its limits")
-            if answer is None:
-                raise ProgramError(self._exit_reason())
-            replies.append(Reply(self._pending.popleft(), *answer))
-            self._since = time.monotonic()
-        return replies
-
-    @property
-    def is_running(self) -> bool:
-        return self._process.poll() is None
-
-    @property
-    def pending(self) -> int:
-        """Commands without a reply."""
-        return len(self._pending)
-
-    @property
-    def seconds_waiting(self) -> float:
-        """Seconds since the oldest reply is pending; 0 when none is."""
-        return time.monotonic() - self._since if self._pending else 0.0
-
-    def ask(self, command: str, seconds: float) -> Reply:
-        """Send a command and wait for all pending replies; return the last.
-
-        Raises:
-            ProgramError: as `replies`, and after `seconds` without a reply.
-        """
-        self.send(command)
-        replies: list[Reply] = []
-        while self._pending:
-            replies = self.replies(max(0.0, seconds - self.seconds_waiting))
-            if self.seconds_waiting >= seconds:
-                raise ProgramError(f"no reply to '{command}' within {seconds:g} s")
-        return replies[-1]
-
-    def close(self) -> None:
-        """Quit the program; kill it after `EXIT_TIMEOUT`."""
-        if self._pending and self._protocol.stop:
-            self.send(self._protocol.stop, has_reply=False)
-            with contextlib.suppress(ProgramError):
-                self.replies(EXIT_TIMEOUT)
-        self.send("quit")
-        self._end()
-
-    def _exit_reason(self) -> str:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            code = self._process.wait(EXIT_TIMEOUT)
-            self._stderr_reader.join(EXIT_TIMEOUT)  # its last message may still be in the pipe
-            last = f", its last message: {printable(self._stderr[0])}" if self._stderr else ""
-            how = f"signal {-code}" if code < 0 else f"exit code {code}"
-            return f"the program ended ({how}){last}"
-        return "the program closed its output"
+    command, *settings = re.split(r",(?=[\w .-]+=)", text)
+    values = dict(setting.split("=", 1) for setting in settings)
+    limits: dict[str, int] = {}
+    for name in [name for name in LIMITS if name in values]:
+        value = values.pop(name)
+        if not re.fullmatch("[1-9][0-9]{0,8}", value):
+            raise PlayerError(f"uci: {name} needs a number of at least 1, got {value[:20]!r}")
+        limits[name] = int(value)
+    if not limits:
+        raise PlayerError(f"uci: needs one of {', '.join(LIMITS)}, as in '{UCI.example}'")
+    return UciCommand(command, limits, values)
 
 
 def split_command(command: str, protocol: ProgramProtocol) -> list[str]:
@@ -195,6 +140,88 @@ def split_command(command: str, protocol: ProgramProtocol) -> list[str]:
     return words
 
 
+class ProgramProcess:
+    """A running program, which has `timeout` seconds for each reply.
+
+    Raises:
+        PlayerError: when it cannot be started.
+    """
+
+    def __init__(self, command: str, protocol: ProgramProtocol, timeout: float) -> None:
+        words = split_command(command, protocol)
+        try:
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                # A new session: Ctrl-C does not reach it, and its children are killed with it.
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise PlayerError(f"cannot be started: {explain_os_error(error)}") from error
+        assert process.stdin and process.stdout and process.stderr  # noqa: PT018
+        self._process, self._stdin = process, process.stdin
+        self._protocol, self._timeout = protocol, timeout
+        self._replies: queue.SimpleQueue[Reply | None] = queue.SimpleQueue()
+        self._stderr: deque[str] = deque(maxlen=1)
+        # Threads hold the pipes, not this object: when it is garbage-collected, the process ends.
+        errors = process.stderr, self._stderr
+        self._stderr_reader = threading.Thread(target=_read_stderr, args=errors, daemon=True)
+        self._stderr_reader.start()
+        output = process.stdout, self._replies, protocol.read_replies
+        threading.Thread(target=_read_stdout, args=output, daemon=True).start()
+        self._end = weakref.finalize(self, _end, process)
+
+    def send(self, command: str) -> None:
+        """Send a command without waiting for its reply."""
+        # The exit of a program is reported by `ask`.
+        with contextlib.suppress(OSError, ValueError):
+            self._stdin.write(f"{command}\n".encode())
+            self._stdin.flush()
+
+    def ask(self, command: str) -> Reply:
+        """Send a command and wait for its reply.
+
+        Raises:
+            PlayerError: when the program exited, timed out or exceeded the output limits.
+        """
+        self.send(command)
+        try:
+            reply = self._replies.get(timeout=self._timeout)
+        except queue.Empty:
+            raise PlayerError(f"no reply to '{command}' within {self._timeout:g} s") from None
+        if reply is _OVERFLOW:
+            raise PlayerError("the program's output exceeds its limits")
+        if reply is None:
+            raise PlayerError(self._exit_reason())
+        return reply
+
+    @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        """End a search, if the protocol can."""
+        if self._protocol.stop:
+            self.send(self._protocol.stop)
+
+    def close(self) -> None:
+        """Quit the program; kill it after `EXIT_TIMEOUT`."""
+        self.stop()
+        self.send("quit")
+        self._end()
+
+    def _exit_reason(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(EXIT_TIMEOUT)
+            self._stderr_reader.join(EXIT_TIMEOUT)  # its last message may still be in the pipe
+            last = f", its last message: {printable(self._stderr[0])}" if self._stderr else ""
+            how = f"signal {-code}" if code < 0 else f"exit code {code}"
+            return f"the program ended ({how}){last}"
+        return "the program closed its output"
+
+
 def _lines_of(pipe: IO[bytes]) -> Iterator[str]:
     while line := pipe.readline(_MAX_LINE_BYTES):
         yield line.decode("utf-8", "replace").strip()
@@ -202,19 +229,19 @@ def _lines_of(pipe: IO[bytes]) -> Iterator[str]:
 
 def _read_stdout(
     pipe: IO[bytes],
-    answers: "queue.SimpleQueue[Answer | None]",
-    read_answers: Callable[[Iterator[str]], Iterator[Answer]],
+    replies: "queue.SimpleQueue[Reply | None]",
+    read_replies: Callable[[Iterator[str]], Iterator[Reply]],
 ) -> None:
-    """Put each answer into a queue; None at the end of the pipe."""
+    """Put each reply into a queue; None at the end of the pipe."""
     with contextlib.suppress(OSError, ValueError), pipe:
         try:
-            for answer in read_answers(_lines_of(pipe)):
-                answers.put(answer)
-                if answers.qsize() > _MAX_UNREAD_REPLIES:
+            for reply in read_replies(_lines_of(pipe)):
+                replies.put(reply)
+                if replies.qsize() > _MAX_UNREAD_REPLIES:
                     raise OverflowError
         except OverflowError:
-            answers.put(_OVERFLOW)
-    answers.put(None)
+            replies.put(_OVERFLOW)
+    replies.put(None)
 
 
 def _read_stderr(pipe: IO[bytes], last: "deque[str]") -> None:

@@ -3,7 +3,7 @@
     random                               a name in `PLAYER_KINDS`
     uct:simulations=1000,seconds=2       with options; the first may omit its key: uct:1000
     gtp:COMMAND                          the rest may hold any characters
-    uci:COMMAND,nodes=1000               as in `program_protocols.py`
+    uci:COMMAND,nodes=1000               as in `program_process.py`
     PATH, PATH:simulations=200           a checkpoint, or a run directory for its best player
 
     NAME                                 an agent of another package

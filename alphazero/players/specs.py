@@ -23,8 +23,14 @@ from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.rollout_methods import FINAL_MOVES, RolloutConfig
 from alphazero.network.checkpoint import check_checkpoint, find_checkpoint
 from alphazero.players.budget import NO_LIMIT, Budget, budget_of
-from alphazero.players.program_process import MOVE_TIMEOUT, ProgramProtocol, split_command
-from alphazero.players.program_protocols import GTP, UCI, read_command
+from alphazero.players.program_process import (
+    GTP,
+    MOVE_TIMEOUT,
+    UCI,
+    ProgramProtocol,
+    read_command,
+    split_command,
+)
 from alphazero.utils.files import printable
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from alphazero.errors import PlayerError
 from alphazero.games.registry import make_game
 from alphazero.players import program_process
 from alphazero.players.base import Player
-from alphazero.players.program_protocols import read_command
+from alphazero.players.program_process import read_command
 from alphazero.players.random_player import RandomPlayer
 from alphazero.players.registry import parse_player
 from alphazero.players.uci_player import UciPlayer
@@ -61,7 +61,7 @@ def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own():
     ("fault", "message"),
     [
         ("crash", "the program ended (exit code 1), its last message: RuntimeError: out of cheese"),
-        ("hang", "the program has not answered for 3 s"),
+        ("hang", "no reply to 'go nodes 5' within 3 s"),
         ("illegal", "illegal move 'bestmove a1a5 ponder a9a9'"),
         ("none", "illegal move 'bestmove (none)"),
         ("flood", "output exceeds its limits"),
@@ -75,6 +75,14 @@ def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(fault, message
     forfeits(records, message)
 
 
+def ask(player: UciPlayer) -> None:
+    """Ask for a move, wait for it, and close the player."""
+    player.begin_moves(np.array([0]))
+    while not (len(player.take_decisions().slots) or player.forfeits()):
+        player.step()
+    player.close()
+
+
 def test_a_program_is_sent_its_options_the_whole_game_and_the_limits_and_quits_after_its_move(
     tmp_path,
 ):
@@ -82,11 +90,12 @@ def test_a_program_is_sent_its_options_the_whole_game_and_the_limits_and_quits_a
     player = UciPlayer(GAME, 1, fake(settings=f"Log File={log},nodes=7,movetime=50"))
     slot = np.array([0])
     player.reset(slot, GAME.initial_state()[None])
+    state = GAME.initial_state()
     for name in ("a2a3", "b4a3"):
-        state = player._games[0].state
-        player.advance(slot, np.array([GAME.parse_action(state, name)]))
-    player.begin_moves(slot)
-    player.close()
+        action = GAME.parse_action(state, name)
+        player.advance(slot, np.array([action]))
+        state = GAME.play(state, action)
+    ask(player)
     assert log.read_text().splitlines() == [
         *("isready", "ucinewgame", "position startpos moves a2a3 b4a3", "go nodes 7 movetime 50"),
         *("stop", "quit"),
@@ -96,8 +105,7 @@ def test_a_program_is_sent_its_options_the_whole_game_and_the_limits_and_quits_a
     line = np.array([46])  # b5b4, which no first move can be
     state = GAME.play(GAME.read_fen("1ppp1/5/1P3/5/PPPPP b"), *line)
     player.load_games(slot, state[None], [line])
-    player.begin_moves(slot)
-    player.close()
+    ask(player)
     assert "position fen 2pp1/1p3/1P3/5/PPPPP w - - 0 2" in log.read_text()
 
 
