@@ -27,7 +27,7 @@ _states, _masks = types.int64[:, ::1], types.boolean[:, ::1]
 
 
 @kernel(types.int64(RulesType, _states, _masks))
-def perft(rules: Any, states: Any, masks: Any) -> int:
+def _count_sequences(rules: Any, states: Any, masks: Any) -> int:
     """Count the sequences of D legal moves from `states[0]`; `states` [D, S], `masks` [D, A]."""
     depth, num_actions = masks.shape
     nodes = call_rule(rules.functions.legal, states[0], masks[0])
@@ -80,14 +80,18 @@ def play_at_random(rules: Any, first: Any, mask: Any, words: Any, plies: int) ->
     return ended
 
 
+def perft(game: Game, state: State, depth: int) -> int:
+    """Return the number of sequences of `depth` legal moves."""
+    masks = np.zeros((depth, game.num_actions), np.bool_)
+    return int(_count_sequences(game.rules, np.tile(state, (depth, 1)), masks))
+
+
 def measure(game: Game, state: State, depth: int, plies: int) -> list[str]:
     """Return lines with the counts of perft and the speeds."""
     lines = []
     for ends in range(1, depth + 1):
-        states = np.tile(state, (ends, 1))
-        masks = np.zeros((ends, game.num_actions), np.bool_)
         begin = time.process_time()
-        nodes = perft(game.rules, states, masks)
+        nodes = perft(game, state, ends)
         seconds = time.process_time() - begin
         lines.append(f"perft {ends:2} {nodes:15,} {nodes / seconds / 1e6:8,.1f} million a second")
     words = np.zeros(-(-game.num_actions // 8), np.uint64)

@@ -1,8 +1,10 @@
-"""Games whose pieces move: what the contract requires of them, and positions as text."""
+"""Games whose pieces move: the contract, positions as text, and the moves of Fairy-Stockfish."""
 
 import dataclasses
+import random
 
 import numpy as np
+import pyffish
 import pytest
 
 from alphazero.errors import GameError
@@ -10,7 +12,7 @@ from alphazero.games.breakthrough import Breakthrough
 from alphazero.games.chess.game import Chess
 from alphazero.games.contract.check import check_game
 from alphazero.games.contract.random_games import SHORT
-from alphazero.games.game import PLY, Game, to_play
+from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, to_play, value_of
 from alphazero.games.registry import read_game
 
 SMALL = "breakthrough:rows=5,columns=4"
@@ -88,6 +90,7 @@ class BeyondThePlanes(Chess):
     [
         (SeenByWhite(5, 4), "observes_for_the_player_to_move", "first 2 planes are not `pieces`"),
         (OfTheOtherSide(5, 4), "observes_for_the_player_to_move", "first 2 planes"),
+        (ThreeKinds(5, 4), "observes_for_the_player_to_move", "kind 3; piece_kinds is 'P'"),
         (FromTheTarget(5, 4), "moves_stones_as_its_actions_say", "takes no stone of its player"),
         (AttackedAsSeen(5), "marks_what_has_won", "a piece of the player to move"),
         (AttackedInNumpy(5), "marks_what_has_won", "attacked_cells has np.int64"),
@@ -103,23 +106,42 @@ def test_the_check_names_what_is_wrong_about_pieces(game, requirement, words):
 
 
 @every_game
-def test_a_position_is_read_from_its_fen_and_from_its_drawing(game: Game):
+def test_positions_are_read_from_their_fen_and_moves_as_uci_writes_them(game: Game):
     for state in positions(game):
-        fen, read = game.write_fen(state), game.parse(game.render(state))
-        assert game.write_fen(read) == game.write_fen(game.parse(fen)) == fen
-        assert to_play(read) == to_play(state)
-        assert read[PLY] == state[PLY]
-
-
-@every_game
-def test_every_move_is_read_as_uci_writes_it(game: Game):
-    for state in positions(game)[:-1]:
+        fen = game.write_fen(state)
+        assert game.write_fen(game.parse(game.render(state))) == fen
+        assert game.write_fen(game.parse(fen)) == fen
         names = {
             game.move_name(state, action): action
             for action in np.flatnonzero(game.legal_action_mask(state)).tolist()
         }
         assert len(names) == game.legal_action_mask(state).sum()
         assert all(game.parse_action(state, name) == action for name, action in names.items())
+
+
+@pytest.mark.parametrize("name", ["gardner", "los_alamos", "breakthrough"])
+@pytest.mark.parametrize(
+    "games", [range(3), pytest.param(range(3, 200), marks=pytest.mark.slow)], ids=len
+)
+def test_random_games_have_the_moves_and_results_of_fairy_stockfish(name: str, games: range):
+    """Draws by fifty moves, repetition and material are other rules there, so only games without
+    a legal move have their results compared."""
+    game = read_game(name)
+    variant = game.uci_variant
+    for seed in games:
+        dice, state = random.Random(seed), game.initial_state()
+        while state[OUTCOME] == ONGOING:
+            actions = np.flatnonzero(game.legal_action_mask(state)).tolist()
+            names = {game.move_name(state, action): action for action in actions}
+            theirs = pyffish.legal_moves(variant, game.write_fen(state), [])
+            assert sorted(names) == sorted(theirs)
+            state = game.play(state, names[dice.choice(sorted(names))])
+        fen = game.write_fen(state)
+        if not pyffish.legal_moves(variant, fen, []):
+            value = np.sign(pyffish.game_result(variant, fen, []))
+            assert state[OUTCOME] == value_of(value, to_play(state))
+        else:
+            assert state[OUTCOME] == 0
 
 
 @pytest.mark.parametrize(("text", "example"), [("b2b4", "b2b3"), ("D2e3", "d2d3"), ("", "d2d3")])
@@ -137,6 +159,9 @@ def test_a_move_that_is_not_legal_is_answered_with_the_most_similar_one(text, ex
         (SMALL, "pppp/ppnp/4/PPPP/PPPP w", "row 4 of the FEN has 'n'"),
         (SMALL, "pppp/pppp/4/PPPP/PPPP x", "'x' to move; expected w or b"),
         (SMALL, "P3/pppp/4/4/4 w", "no game leads to this position"),
+        (SMALL, "3P/4/4/4/pp2 w", "no game leads to this position"),
+        (SMALL, "3p/4/4/4/4 b", "no game leads to this position"),
+        (SMALL, "pppp/pppp/p3/PPPP/PPPP w", "no game leads to this position"),
         (SMALL, "", "is no FEN"),
         (SMALL, "pppp/pppp/4/PPPP/PPPP w - - 0 3", "to this position after 4 moves"),
         ("chess", "8/8/8/8/8/8/8/K6k w - - 0 one", "ends with 'one'; expected the number"),
@@ -153,9 +178,3 @@ def test_a_game_at_its_last_move_is_over_also_when_it_is_read():
     state = game.read_fen("4k3/8/8/8/8/8/P7/4K3 w - - 0 257")
     assert state[PLY] == game.max_moves
     assert game.outcome(state) == 0
-
-
-def test_pieces_that_the_observation_does_not_show_are_named():
-    game = ThreeKinds(5, 4)
-    faults = {fault.requirement: str(fault) for fault in check_game(game, SHORT).faults}
-    assert "`pieces` has kind 3; piece_kinds is 'P'" in faults["observes_for_the_player_to_move"]

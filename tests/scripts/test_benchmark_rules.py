@@ -10,11 +10,7 @@ from alphazero.games.registry import read_game
 KNOWN = {
     "tic_tac_toe": [9, 72, 504, 3024, 15120],
     "connect_four": [7, 49, 343, 2401, 16807, 117649, 823536],
-    "othello": [4, 12, 56, 244, 1396, 8200],
     "breakthrough": [22, 484, 11132, 256036],
-    "gardner": [7, 53, 506, 4775],
-    "los_alamos": [10, 100, 1212, 14332],
-    "chess": [20, 400, 8902, 197281],
 }
 
 

@@ -302,7 +302,7 @@ def test_values_in_breakthrough_are_those_of_deepening_and_of_the_reflection():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("columns", [4, 5])
-def test_the_second_player_wins_breakthrough_on_five_rows(columns: int):
-    game = make_game("breakthrough", rows=5, columns=columns)
-    assert solver_for(game).value(game.initial_state()) == -1
+@pytest.mark.parametrize(("rows", "columns", "value"), [(5, 4, -1), (5, 5, -1), (6, 3, 1)])
+def test_the_second_player_wins_breakthrough_on_five_rows(rows: int, columns: int, value: int):
+    game = make_game("breakthrough", rows=rows, columns=columns)
+    assert solver_for(game).value(game.initial_state()) == value

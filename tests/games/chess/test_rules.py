@@ -1,14 +1,12 @@
-"""The rules of chess against python-chess, those of its small relatives against Fairy-Stockfish.
+"""The rules of chess against python-chess; `test_pieces.py` has Fairy-Stockfish.
 
 The counts of perft are known from many programs (chessprogramming.org/Perft_Results); those of the
 small boards are Fairy-Stockfish's.
 """
 
-import random
 from collections import Counter
 
 import numpy as np
-import pyffish
 import pytest
 from benchmark_rules import perft
 from helpers.chess_games import (
@@ -26,7 +24,7 @@ from helpers.chess_games import (
 from alphazero.games import ONGOING, make_game
 from alphazero.games.chess.game import START
 from alphazero.games.chess.rules import OCCURRED, PASSANT, QUIET
-from alphazero.games.game import OUTCOME, PLY, Game
+from alphazero.games.game import OUTCOME
 
 PERFT = {
     ("chess", START[8]): (20, 400, 8902, 197281, 4865609),
@@ -40,15 +38,11 @@ PERFT = {
 }
 
 
-def count_of(game: Game, fen: str, depth: int) -> int:
-    states = np.tile(game.read_fen(fen), (depth, 1))
-    return perft(game.rules, states, np.zeros((depth, game.num_actions), np.bool_))
-
-
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "fen"), PERFT)
 def test_perft_counts_what_other_programs_count(name: str, fen: str, depth: int):
-    assert count_of(make_game(name), fen, depth) == PERFT[name, fen][depth - 1]
+    game = make_game(name)
+    assert perft(game, game.read_fen(fen), depth) == PERFT[name, fen][depth - 1]
 
 
 SLOW = [pytest.param(range(20 + part, 10_000, 5), marks=pytest.mark.slow) for part in range(5)]
@@ -75,34 +69,6 @@ def test_random_games_have_moves_results_and_texts_of_python_chess(games: range)
         results[int(state[OUTCOME])] += 1
     print(results)
     assert len(games) < 1000 or len(results) == 3
-
-
-@pytest.mark.parametrize(("name", "size"), [("gardner", 5), ("los_alamos", 6)])
-@pytest.mark.parametrize(
-    "games", [range(3), pytest.param(range(3, 200), marks=pytest.mark.slow)], ids=len
-)
-def test_random_games_on_small_boards_have_the_moves_of_fairy_stockfish(
-    name: str, size: int, games: range
-):
-    """Draws by fifty moves, repetition and material are other rules there, so only mate and
-    stalemate are compared."""
-    game = make_game(name)
-    variant = game.uci_variant
-    for seed in games:
-        dice, state = random.Random(seed), game.initial_state()
-        while state[OUTCOME] == ONGOING:
-            actions = np.flatnonzero(game.legal_action_mask(state)).tolist()
-            names = {game.move_name(state, action): action for action in actions}
-            theirs = pyffish.legal_moves(variant, game.write_fen(state), [])
-            assert sorted(names) == sorted(theirs)
-            state = game.play(state, names[dice.choice(sorted(names))])
-        fen = game.write_fen(state)
-        if not pyffish.legal_moves(variant, fen, []):
-            value = pyffish.game_result(variant, fen, [])
-            sign = (value > 0) - (value < 0)
-            assert state[OUTCOME] == (sign if state[PLY] % 2 == 0 else -sign)
-        else:
-            assert state[OUTCOME] == 0
 
 
 # Ends of games.
