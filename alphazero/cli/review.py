@@ -59,7 +59,7 @@ def review(options: argparse.Namespace) -> int:
     from alphazero.frontends.review.judgement import review_moves
     from alphazero.frontends.review.report import report
     from alphazero.frontends.terminal.replay_viewer import headline, select_games
-    from alphazero.frontends.terminal.screen import PlainConsole
+    from alphazero.frontends.terminal.screen import Screen
     from alphazero.games.game import to_play
     from alphazero.records.game_files import check_savable, load_played, write_noted
     from alphazero.utils.files import write_atomic
@@ -72,15 +72,15 @@ def review(options: argparse.Namespace) -> int:
     for played in games.values():
         if options.save:
             check_savable(options.save, played.game, [options.games])
-    console, texts = PlainConsole(), list[str]()
+    screen, texts = Screen(), list[str]()
     for number, played in games.items():
         spec = specs[number]
-        console.print(f"game {number:,}, {headline(played)}")
+        screen.print(f"game {number:,}, {headline(played)}")
         evaluations = _evaluate(played, spec)
         by_ply = [evaluations.get(ply) for ply in range(len(played.actions) + 1)]
         first = to_play(played.first_state)
         result = review_moves(played.actions, by_ply, played.opening, first)
-        console.print("\n".join(report(played, by_ply, result, console.sparkline)))
+        screen.print("\n".join(report(played, by_ply, result, screen.sparkline)))
         if options.save:
             texts.append(write_noted(options.save, *annotated(played, by_ply, result)))
             write_atomic(options.save, "".join(texts).encode("utf-8", "replace"))

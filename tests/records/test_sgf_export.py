@@ -16,7 +16,7 @@ from alphazero.cli.main import main
 from alphazero.errors import PlayerError
 from alphazero.frontends.game_tree import PERSON
 from alphazero.frontends.terminal.app import Terminal
-from alphazero.frontends.terminal.screen import PlainConsole
+from alphazero.frontends.terminal.screen import Screen
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games import ONGOING, Game, make_game
 from alphazero.games.registry import read_game
@@ -243,7 +243,7 @@ def talk(words: str, save: Path | None = None) -> tuple[str, TerminalSession]:
     stream = Stream()
     typed = iter([*words.split(","), "quit"])
     session = TerminalSession(UCT, make_game("tic_tac_toe"), (True, False))
-    Terminal(session, PlainConsole(stream), lambda _: next(typed)).run(save)
+    Terminal(session, Screen(stream), lambda _: next(typed)).run(save)
     return "\n".join(stream.output), session
 
 

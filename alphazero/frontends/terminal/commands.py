@@ -1,17 +1,15 @@
 """The commands that may be typed in place of a move; a legal move comes first."""
 
-import contextlib
-import enum
 import re
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from alphazero.errors import PlayerError, did_you_mean
 from alphazero.frontends.terminal import views
-from alphazero.frontends.terminal.screen import PlainConsole
+from alphazero.frontends.terminal.screen import Screen
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games.grid import side_of
 from alphazero.games.pieces import PieceGame
@@ -21,23 +19,11 @@ from alphazero.records.game_files import check_savable, save_played
 from alphazero.utils.files import printable
 from alphazero.utils.tables import count_of
 
+Handler = Callable[[TerminalSession, Screen, str], bool | None]
+"""Runs a command with its argument; raises AlphaZeroError on failure.
 
-class CommandResult(enum.Enum):
-    """What happens after a command, unless the next line is read."""
-
-    PLAY = "draw the changed position; the side to move plays"
-    LEAVE = "end the session"
-
-
-class CommandContext(NamedTuple):
-    """The objects that commands work on."""
-
-    session: TerminalSession
-    console: PlainConsole
-
-
-Handler = Callable[[CommandContext, str], CommandResult | None]
-"""Runs a command with its argument; raises AlphaZeroError on failure."""
+Returns True when the side to move plays on, False to leave, None to read the next line.
+"""
 
 SIDES: Final = {
     "first": (True, False),
@@ -51,51 +37,41 @@ SIDES: Final = {
 # --- searches ------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def catch_interrupt() -> Iterator[threading.Event]:
-    """Let Ctrl-C set an event, in the main thread."""
-    event = threading.Event()
-    is_main = threading.current_thread() is threading.main_thread()
-    previous = signal.signal(signal.SIGINT, lambda *_: event.set()) if is_main else None
-    try:
-        yield event
-    finally:
-        if is_main:
-            signal.signal(signal.SIGINT, previous)
-
-
-def _hint(context: CommandContext, _: str) -> None:
+def _hint(session: TerminalSession, screen: Screen, _: str) -> None:
     """Search, or until Ctrl-C; print the candidate moves."""
-    with catch_interrupt() as interrupt:
-        result = context.session.search_hint(lambda: not interrupt.is_set())
-    context.console.print(views.candidates(context.console, context.session, result))
+    interrupt = threading.Event()
+    previous = signal.signal(signal.SIGINT, lambda *_: interrupt.set())
+    try:
+        result = session.search_hint(lambda: not interrupt.is_set())
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    screen.print(views.candidates(screen, session, result))
 
 
 # --- the game ------------------------------------------------------------------------------------
 
 
-def draw(context: CommandContext, _: str = "") -> None:
+def draw(session: TerminalSession, screen: Screen, _: str = "") -> None:
     """Print the board and the graph of win rates."""
-    session, node = context.session, context.session.game_tree.current
+    game, node = session.game, session.game_tree.current
     player = int(session.sides == SIDES["second"])
-    cells, is_turned = views.last_cells_of(session.game, node), session.game.is_turned and player
-    view = views.board(session.game, node.state, cells, bool(is_turned))
-    context.console.print("", view, "", sep="\n")
+    cells, is_turned = views.last_cells_of(game, node), game.is_turned and bool(player)
+    screen.print(f"\n{views.board(screen, game, node.state, cells, is_turned)}\n")
     is_user = session.sides[0] != session.sides[1]
-    graph = views.graph(context.console, session.game, session.rates(), player, is_user)
+    graph = views.graph(screen, game, session.rates(), player, is_user)
     if graph:
-        context.console.print(graph)
+        screen.print(graph)
 
 
-def _undo(context: CommandContext, text: str) -> CommandResult:
-    if context.session.go(-1, _number(text)):
-        return CommandResult.PLAY
+def _undo(session: TerminalSession, _: Screen, text: str) -> bool:
+    if session.go(-1, _number(text)):
+        return True
     raise PlayerError("there is no move of yours to take back")
 
 
-def _redo(context: CommandContext, text: str) -> CommandResult:
-    if context.session.go(1, _number(text)):
-        return CommandResult.PLAY
+def _redo(session: TerminalSession, _: Screen, text: str) -> bool:
+    if session.go(1, _number(text)):
+        return True
     raise PlayerError("there is no move to replay")
 
 
@@ -105,33 +81,33 @@ def _number(text: str) -> int:
     return int(text or 1)
 
 
-def _new(context: CommandContext, _: str) -> CommandResult:
-    context.session.begin()
-    return CommandResult.PLAY
+def _new(session: TerminalSession, *_: object) -> bool:
+    session.begin()
+    return True
 
 
-def _save(context: CommandContext, text: str) -> None:
-    played = context.session.played()
+def _save(session: TerminalSession, screen: Screen, text: str) -> None:
+    played = session.played()
     if not text:
         raise PlayerError("expected a file, as in: save game.sgf")
     if not played:
         raise PlayerError("there is no move to save yet")
-    check_savable(Path(text), context.session.game, context.session.sources)
+    check_savable(Path(text), session.game, session.sources)
     save_played(Path(text), played)
-    context.console.print(f"saved {count_of(len(played), 'game')} in {printable(text)}")
+    screen.print(f"saved {count_of(len(played), 'game')} in {printable(text)}")
 
 
 # --- the player and the sides --------------------------------------------------------------------
 
 
-def _level(context: CommandContext, text: str) -> None:
+def _level(session: TerminalSession, screen: Screen, text: str) -> None:
     """Set the level for people, or list the levels."""
-    spec, opponent = context.session.spec, context.session.opponent
+    spec, opponent = session.spec, session.opponent
     table = spec.levels
     if table is None:
         raise PlayerError("this player has no levels; set its budget, as in: budget 200")
     if not text:
-        context.console.print("\n".join(f"  {line}" for line in describe_levels(table)))
+        screen.print("\n".join(f"  {line}" for line in describe_levels(table)))
     elif re.fullmatch("[0-9]{1,2}", text):
         level = table.level(int(text))
         opponent.think_for(Budget(level.settings.simulations), level)
@@ -144,12 +120,12 @@ def _level(context: CommandContext, text: str) -> None:
     if opponent.level is not None:
         level = table.level(opponent.level)
         strength = f"level {level.number}, {level.name}, {level.strength}"
-    context.console.print(f"  {printable(spec.name)}: {strength}")
+    screen.print(f"  {printable(spec.name)}: {strength}")
 
 
-def _budget(context: CommandContext, text: str) -> None:
+def _budget(session: TerminalSession, screen: Screen, text: str) -> None:
     """Set the player's budget per move, at full strength, or print it."""
-    spec, opponent = context.session.spec, context.session.opponent
+    spec, opponent = session.spec, session.opponent
     if not opponent.searches:
         raise PlayerError("this player has no budget to set")
     if text:
@@ -157,17 +133,16 @@ def _budget(context: CommandContext, text: str) -> None:
         if budget.simulations == 0 and spec.saved is None:
             raise PlayerError("expected at least 1 simulation: this player has no network")
         opponent.think_for(budget)
-    context.console.print(f"  {printable(spec.name)}: {opponent.budget}")
+    screen.print(f"  {printable(spec.name)}: {opponent.budget}")
 
 
-def _sides(context: CommandContext, text: str) -> CommandResult | None:
-    session = context.session
+def _sides(session: TerminalSession, screen: Screen, text: str) -> bool | None:
     if text and text not in SIDES:
         nearest = did_you_mean(text, SIDES)
         raise PlayerError(f"expected {', '.join(SIDES)}; got {text[:20]!r}{nearest}")
     previous, session.sides = session.sides, SIDES.get(text, session.sides)
-    context.console.print(describe_sides(session))
-    return None if session.sides == previous else CommandResult.PLAY
+    screen.print(describe_sides(session))
+    return None if session.sides == previous else True
 
 
 def describe_sides(session: TerminalSession) -> str:
@@ -190,8 +165,8 @@ class TerminalCommand(NamedTuple):
     run: Handler
 
 
-def _show_help(context: CommandContext, _: str) -> None:
-    game, state = context.session.game, context.session.game_tree.state
+def _show_help(session: TerminalSession, screen: Screen, _: str) -> None:
+    game, state = session.game, session.game_tree.state
     mask = game.legal_action_mask(state)
     rows = [(f"{word} {command.takes}", command.meaning) for word, command in COMMANDS.items()]
     if mask.any():
@@ -201,9 +176,7 @@ def _show_help(context: CommandContext, _: str) -> None:
             name += f" or {game.move_name(state, action)}"
         rows.insert(0, ("MOVE", f"make a move, as in {name}"))
     width = 2 + max(len(usage) for usage, _ in rows)
-    context.console.print(
-        "\n".join(f"  {usage:{width}} {meaning}" for usage, meaning in rows if meaning)
-    )
+    screen.print("\n".join(f"  {usage:{width}} {meaning}" for usage, meaning in rows if meaning))
 
 
 COMMANDS: Final = {
@@ -217,14 +190,6 @@ COMMANDS: Final = {
     "new": TerminalCommand("", "start a new game", _new),
     "save": TerminalCommand("FILE", "save the games; as SGF or PGN by the name of FILE", _save),
     "help": TerminalCommand("", "this list", _show_help),
-    "quit": TerminalCommand("", "leave", lambda *_: CommandResult.LEAVE),
-    "exit": TerminalCommand("", "", lambda *_: CommandResult.LEAVE),
+    "quit": TerminalCommand("", "leave", lambda *_: False),
+    "exit": TerminalCommand("", "", lambda *_: False),
 }
-
-
-def run(context: CommandContext, word: str, argument: str) -> CommandResult | None:
-    """Run a command of `COMMANDS`; raise AlphaZeroError when it fails."""
-    command = COMMANDS[word]
-    if argument and not command.takes:
-        raise PlayerError(f"{word} takes no argument; got {argument[:20]!r}")
-    return command.run(context, argument)

@@ -4,54 +4,48 @@ No information depends on them: pipes, NO_COLOR (no-color.org), `dumb` terminals
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable
 from typing import Final, TextIO
 
-from rich.console import Console, ConsoleDimensions
-
-PLAYERS: Final = ("bold red", "bold cyan")
-"""Styles of the players: red and cyan differ for people with red-green colour blindness."""
+PLAYERS: Final = ("1;31", "1;36")
+"""Bold red and cyan, as ANSI codes: they differ for people with red-green colour blindness."""
+BOLD, DIM = "1", "2"
+ERASE_LINE: Final = "\x1b[1A\x1b[2K"
+"""Erases the line above."""
 
 BLOCKS: Final = "▁▂▃▄▅▆▇█"
 DIGITS: Final = "0123456789"
 """One character for a number in [0, 1], with and without block characters."""
 
 
-class PlainConsole(Console):
-    """A console that prints strings as they are, without markup, and never breaks lines."""
+class Screen:
+    """A stream of text, by default standard output, with what it supports."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        """Write to `stream`, by default standard output, with what it supports."""
-        output = stream or sys.stdout
-        dumb = output is None or os.environ.get("TERM", "dumb") == "dumb"
-        live = not dumb and output.isatty()
-        super().__init__(
-            file=stream,
-            color_system=None if os.environ.get("NO_COLOR") else "auto",
-            no_color=False,
-            force_terminal=live,
-            force_interactive=live,
-            force_jupyter=False,
-            soft_wrap=True,
-            markup=False,
-            emoji=False,
-            highlight=False,
-        )
+        self.stream = stream or sys.stdout
+        self.is_terminal = self.stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        self._has_colours = self.is_terminal and not os.environ.get("NO_COLOR")
+        self._has_blocks = (self.stream.encoding or "").lower().startswith("utf")
 
-    @property  # type: ignore[misc]
-    def size(self) -> ConsoleDimensions:
-        """The terminal without its last column: some terminals break a line that fills it."""
-        width, height = super().size
-        return ConsoleDimensions(width - 1, height)
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and lines; without the last column: some terminals break a line that fills it."""
+        columns, lines = shutil.get_terminal_size()
+        return columns - 1, lines
 
-    def on_broken_pipe(self) -> None:
-        """Raise the error, as `print` does; by default `rich` exits."""
-        raise BrokenPipeError
+    def print(self, text: str, end: str = "\n") -> None:
+        self.stream.write(text + end)
+        self.stream.flush()
+
+    def paint(self, text: str, style: str) -> str:
+        """Return a text in a style, an ANSI code, where the stream has colours."""
+        return f"\x1b[{style}m{text}\x1b[0m" if self._has_colours else text
 
     def sparkline(self, shares: Iterable[float | None]) -> str:
         """Return numbers in [0, 1] as a character each; a dot for unknown ones."""
-        signs, unknown = (DIGITS, ".") if self.options.ascii_only else (BLOCKS, "·")
+        signs, unknown = (BLOCKS, "·") if self._has_blocks else (DIGITS, ".")
         return "".join(
             unknown if share is None else signs[min(int(share * len(signs)), len(signs) - 1)]
             for share in shares

@@ -3,7 +3,6 @@
 The hint analyzer has a tree of its own, so that hints do not make the opponent stronger.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -110,41 +109,31 @@ class TerminalSession:
 
     # --- the user's analysis ---
 
-    def hint_analyzer(self) -> Analyzer:
-        """Return a second analyzer of the same player, at the current position.
+    def search_hint(self, should_continue: Callable[[], bool]) -> SearchResult:
+        """Search as long as for a move of the player, while `should_continue()`; return the result.
 
-        Raise PlayerError when the player has no tree search, or the game is over.
+        At a level for people, the budget is that of training. Simulations of an earlier search
+        count. Raise PlayerError when the player has no tree search, or the game is over.
         """
         if not self.opponent.searches:
             raise PlayerError("this player gives no hints: it does not search a tree")
         if self.game_tree.is_over:
             raise PlayerError("the game is over: there is no move to search for")
-        self._hint_analyzer = self._hint_analyzer or Analyzer(self.spec, self.game)
-        self._hint_analyzer.sync(self.game_tree.current.moves, self.game_tree.state)
-        return self._hint_analyzer
-
-    def search_hint(self, should_continue: Callable[[], bool]) -> SearchResult:
-        """Search as long as for a move of the player, while `should_continue()`; return the result.
-
-        At a level for people, the budget is that of training. Simulations of an earlier search
-        count. Raise PlayerError as `hint_analyzer`.
-        """
-        analyzer, node = self.hint_analyzer(), self.game_tree.current
-        budget, saved = self.opponent.budget, self.spec.saved
+        analyzer = self._hint_analyzer = self._hint_analyzer or Analyzer(self.spec, self.game)
+        node, saved = self.game_tree.current, self.spec.saved
+        analyzer.sync(node.moves, node.state)
+        simulations, seconds = self.opponent.budget
         if self.opponent.level is not None and saved is not None:
-            budget = Budget(saved.settings.simulations)
+            simulations, seconds = saved.settings.simulations, None
         before = analyzer.result(node.state)
-        simulations = budget.simulations
         if before is not None and simulations is not None:
-            simulations -= before.simulations
-        if before is None or simulations is None or simulations > 0:
-            deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
-            analyzer.begin(simulations)
-            while not analyzer.search.has_finished and should_continue():
-                if deadline is not None and time.monotonic() > deadline:
-                    break
-                analyzer.step()
-            analyzer.end()
+            simulations = max(simulations - before.simulations, 0)
+
+        def watch() -> None:
+            if not should_continue():
+                analyzer.stop()
+
+        analyzer.choose(Budget(simulations, seconds), watch)
         node.search_result = analyzer.result(node.state)
         assert node.search_result is not None, "it was searched"
         return node.search_result

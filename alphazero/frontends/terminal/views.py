@@ -3,14 +3,10 @@
 import re
 from collections.abc import Container, Sequence
 
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
-
 from alphazero.frontends.game_tree import GameNode
-from alphazero.frontends.terminal.screen import PLAYERS, PlainConsole
+from alphazero.frontends.terminal.screen import BOLD, DIM, PLAYERS, Screen
 from alphazero.frontends.terminal.session import TerminalSession
-from alphazero.games.game import Game, State, to_play, win_rate
+from alphazero.games.game import Game, State, win_rate
 from alphazero.games.grid import SIGNS, side_of
 from alphazero.games.results import describe_margin
 from alphazero.players.position_search import SearchResult
@@ -19,12 +15,13 @@ EMPTY = SIGNS[0]
 COLUMNS = ("move", "visits", "share", "wins", "prior", "line")
 
 
-# --- the board -----------------------------------------------------------------------------------
-
-
 def board(
-    game: Game, state: State, last_cells: Sequence[int] = (), is_turned: bool = False
-) -> Text:
+    screen: Screen,
+    game: Game,
+    state: State,
+    last_cells: Sequence[int] = (),
+    is_turned: bool = False,
+) -> str:
     """Draw the position; the cells of the last move are in brackets: [X].
 
     `is_turned`: a game of pieces by half a turn, as the second side sees it.
@@ -47,19 +44,16 @@ def board(
     has_cells = sum(map(bool, places)) == rows
     texts, cell = [], 0
     for line, row in zip(lines, places, strict=True):
-        signs, styles = list(line), []
+        signs = list(line)
         for place in row if has_cells else []:
-            player, is_last = players.get(line[place]), cell in last_cells
-            if is_last:
+            player = players.get(line[place])
+            if cell in last_cells:
                 signs[place - 1] = "|" if signs[place - 1] == "]" else "["
                 signs[place + 1] = "]"
-            style = "dim" if player is None else PLAYERS[player]
-            styles.append((style, place - is_last, place + 1 + is_last))
+            signs[place] = screen.paint(line[place], DIM if player is None else PLAYERS[player])
             cell += 1
-        texts.append(Text("".join(signs).rstrip()))
-        for style, start, end in styles:
-            texts[-1].stylize(style, start, end)
-    return Text("\n").join(texts)
+        texts.append("".join(signs).rstrip())
+    return "\n".join(texts)
 
 
 def _cells_in(line: str, columns: int, signs: Container[str]) -> list[int]:
@@ -78,15 +72,12 @@ def last_cells_of(game: Game, node: GameNode) -> tuple[int, ...]:
     return game.move_cells(node.parent.state, node.action)
 
 
-# --- a search ------------------------------------------------------------------------------------
-
-
-def candidates(console: PlainConsole, session: TerminalSession, result: SearchResult) -> Group:
+def candidates(screen: Screen, session: TerminalSession, result: SearchResult) -> str:
     """Draw the value of the position and its best moves.
 
     The columns are visits, visit share, win rate of the player to move, network prior, line.
     """
-    game, state = session.game, session.game_tree.state
+    game, state, (width, height) = session.game, session.game_tree.state, screen.size
     alone, margin = result.network_value, result.end.margin
     headline = (
         f"  {side_of(game, session.game_tree.to_play)}: win rate {win_rate(result.value):.0%}"
@@ -94,40 +85,30 @@ def candidates(console: PlainConsole, session: TerminalSession, result: SearchRe
         + ("" if margin is None else f", {describe_margin(game, margin)}")
         + f", {result.size}"
     )
-    table = Table(box=None, padding=(0, 0, 0, 2), header_style="dim")
-    for name in COLUMNS:
-        is_line = name == "line"
-        table.add_column(name, justify="left" if is_line else "right", no_wrap=not is_line)
-    rows = max(1, min(8, console.height - 4))
-    for place, move in enumerate(result.candidates[:rows]):
-        table.add_row(
+    rows = [COLUMNS] + [
+        (
             game.action_name(state, move.action),
             f"{move.visits:,}",
             f"{result.share(move):.1%}",
             f"{win_rate(move.value):.1%}" if move.visits else "-",
             f"{move.prior:.1%}",
-            _line(game, state, move.line),
-            style="bold" if place == 0 else None,
+            " ".join(game.action_names(state, move.line)),
         )
-    return Group(headline[: console.width], table)
-
-
-def _line(game: Game, state: State, actions: Sequence[int]) -> Text:
-    """Write moves coloured by player, cut to the width of their column."""
-    line = Text(no_wrap=True, overflow="ellipsis")
-    for action in actions:
-        line.append(game.action_name(state, action), PLAYERS[to_play(state)]).append(" ")
-        state = game.play(state, action)
-    line.rstrip()
-    return line
-
-
-# --- the game so far -----------------------------------------------------------------------------
+        for move in result.candidates[: max(1, min(8, height - 4))]
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    lines = [headline[:width]]
+    for *cells, line in rows:
+        aligned = (f"  {cell:>{size}}" for cell, size in zip(cells, widths, strict=True))
+        text = f"{''.join(aligned)}  {line}"
+        lines.append(text if len(text) <= width else f"{text[: width - 3]}...")
+    best = screen.paint(lines[2], BOLD)
+    return "\n".join([*lines[:2], best, *lines[3:]])
 
 
 def graph(
-    console: PlainConsole, game: Game, rates: Sequence[float | None], player: int, is_user: bool
-) -> Text | None:
+    screen: Screen, game: Game, rates: Sequence[float | None], player: int, is_user: bool
+) -> str | None:
     """Draw a player's win rate, given player 0's `rates`; None with fewer than two numbers."""
     rates = [rate if rate is None or player == 0 else 1 - rate for rate in rates]
     numbers = [rate for rate in rates if rate is not None]
@@ -136,7 +117,5 @@ def graph(
     side = side_of(game, player)
     who = f"your win rate as {side}" if is_user else f"win rate of {side}"
     now = f"{numbers[-1]:.0%}" + (" when last known" if rates[-1] is None else "")
-    width = max(8, console.width - len(who) - len(now) - 9)
-    return Text.assemble(
-        f"  {who}  ", (console.sparkline(rates[-width:]), PLAYERS[player]), f"  {now}"
-    )
+    width = max(8, screen.size[0] - len(who) - len(now) - 9)
+    return f"  {who}  {screen.paint(screen.sparkline(rates[-width:]), PLAYERS[player])}  {now}"

@@ -11,10 +11,10 @@ from helpers.frontends.gtp_client import SlowClock
 from helpers.frontends.terminal_client import BOTH, FIRST, Stream, TerminalTalk, tables_in
 from helpers.paths import TESTS
 from helpers.players import TINY, saved_player
-from rich.console import RenderableType
 
-from alphazero.frontends.terminal import session, views
-from alphazero.frontends.terminal.screen import PlainConsole
+from alphazero.frontends import analyzer
+from alphazero.frontends.terminal import views
+from alphazero.frontends.terminal.screen import Screen
 from alphazero.games import game_names, make_game
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import read_game
@@ -35,11 +35,6 @@ def xterm(monkeypatch) -> None:
 def plain(text: str) -> str:
     """Return a text without its colours and other escape codes."""
     return re.sub("\x1b\\[[0-9;?]*[A-Za-z]|\r", "", text)
-
-
-def drawn_on(stream: Stream, view: RenderableType) -> str:
-    PlainConsole(stream).print(view)
-    return "".join(stream.output)
 
 
 def answers(talk: TerminalTalk, pattern: str) -> list[str]:
@@ -79,7 +74,7 @@ def test_a_hint_searches_as_long_as_the_player_and_keeps_what_was_searched():
 
 
 def test_a_hint_of_a_player_with_seconds_takes_its_time(monkeypatch):
-    monkeypatch.setattr(session, "time", SlowClock())
+    monkeypatch.setattr(analyzer, "time", SlowClock())
     words = ["budget .5s", "hint", "budget 1s", "hint", "quit"]
     first, second = simulations_in(TerminalTalk("tic_tac_toe", BOTH, words).run())
     # A step is one batch of 8; the first evaluates the root alone.
@@ -220,8 +215,10 @@ def test_the_last_stone_stands_in_brackets_and_colours_change_nothing_else(name:
         action = int(game.legal_action_mask(state).nonzero()[0][-1])
         cells = game.move_cells(state, action)
         state = game.play(state, action)
-        view = views.board(game, state, cells)
-        drawn, coloured = drawn_on(Stream(), view), drawn_on(Stream(is_terminal=True), view)
+        drawn, coloured = (
+            views.board(Screen(Stream(is_terminal)), game, state, cells)
+            for is_terminal in (False, True)
+        )
         assert plain(coloured) == drawn
         assert "\x1b" in coloured or name == "nim"
         marked = re.findall(r"\[(\S)\]", drawn)
@@ -237,7 +234,7 @@ def test_the_second_side_sees_a_board_of_pieces_turned():
     start = game.initial_state()
     knight_move = game.parse_action(start, "Nc3")
     state, cells = game.play(start, knight_move), game.move_cells(start, knight_move)
-    view = str(views.board(game, state, cells, is_turned=True))
+    view = views.board(Screen(Stream()), game, state, cells, is_turned=True)
     assert view.splitlines()[:-1] == [
         "   1 K Q B[.]R",
         "   2 P P P P P",
@@ -246,7 +243,7 @@ def test_the_second_side_sees_a_board_of_pieces_turned():
         "   5 k q b n r",
         "     e d c b a",
     ]
-    beside = str(views.board(game, start, (23, 24)))
+    beside = views.board(Screen(Stream()), game, start, (23, 24))
     assert "R N B[Q|K]" in beside
 
 
@@ -260,9 +257,9 @@ def test_a_move_of_a_piece_is_typed_as_people_or_as_programs_write_it():
 def test_the_win_rate_is_drawn_for_who_plays():
     rates = [0.0, 0.5, None, 1.0]
     game = make_game("tic_tac_toe")
-    blocks, digits = PlainConsole(Stream(encoding="utf-8")), PlainConsole(Stream())
-    assert str(views.graph(blocks, game, rates, 0, True)) == "  your win rate as X  ▁▅·█  100%"
-    assert str(views.graph(digits, game, rates, 1, False)) == "  win rate of O  95.0  0%"
+    blocks, digits = Screen(Stream(encoding="utf-8")), Screen(Stream())
+    assert views.graph(blocks, game, rates, 0, True) == "  your win rate as X  ▁▅·█  100%"
+    assert views.graph(digits, game, rates, 1, False) == "  win rate of O  95.0  0%"
     assert views.graph(digits, game, [None, 0.5, None], 0, False) is None, "one figure is no graph"
     long = views.graph(digits, game, [0.5] * 500, 0, True)
     assert len(long or "") < 80

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alphazero.frontends.terminal.app import Terminal
-from alphazero.frontends.terminal.screen import PlainConsole
+from alphazero.frontends.terminal.screen import Screen
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games import Game
 from alphazero.games.registry import read_game
@@ -90,7 +90,7 @@ class TerminalTalk:
         self.stream, self.output = stream, stream.output
         self.prompts: list[str] = []
         self.session = TerminalSession(player or uniform(simulations), self.game, sides)
-        self.terminal = Terminal(self.session, PlainConsole(stream), self._read)
+        self.terminal = Terminal(self.session, Screen(stream), self._read)
         self._words = words(self) if callable(words) else iter(words)
 
     def run(self) -> "TerminalTalk":
