@@ -75,7 +75,7 @@ class NetworkSearch(TreeSearch):
         graph = settings.transpositions != "never"
         trees = allocate_trees(game, slots, capacity, leaves, graph, rows, lazy)
         keep_trees = settings.reuse_tree and not selection.gumbel_below
-        super().__init__(game, selection, [trees], keep_trees, rng, exploration)
+        super().__init__(game, selection, trees, keep_trees, rng, exploration)
         self.settings = settings
         self.side = Side(
             trees,

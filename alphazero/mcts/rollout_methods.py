@@ -6,10 +6,6 @@ from typing import NamedTuple
 
 from alphazero.mcts.kernels.selection_rules import UCB1, UNIFORM, UNLIMITED
 
-FINAL_MOVES = ("max", "robust")
-"""Rules for the final move: highest value, or most visits. Browne et al., *A Survey of Monte Carlo
-Tree Search Methods* (2012), section 3.1."""
-
 
 class RolloutMethod(NamedTuple):
     """A search method without a network."""
@@ -17,7 +13,8 @@ class RolloutMethod(NamedTuple):
     rule: int
     depth: int
     final_move: str
-    """default rule for the final move; equal visits cannot decide"""
+    """`max`, the highest value, or `robust`, most visits (Browne et al., *A Survey of Monte Carlo
+    Tree Search Methods*, 2012, section 3.1); equal visits cannot decide"""
 
 
 METHODS = {
@@ -41,9 +38,5 @@ class RolloutConfig:
     section 3.3"""
     depth: int = 0
     """maximum depth of UCT's tree in plies, which is then not reused; 0: no limit"""
-    final_move: str = ""
-    """one of `FINAL_MOVES`; empty: that of the method"""
     memory: int = 1024
     """memory of all trees together, in MiB; a full tree ends its search"""
-    threads: int = 1
-    """trees per position, searched in parallel"""

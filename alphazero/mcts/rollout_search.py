@@ -5,32 +5,24 @@
 Letters: G slots, n selected slots, L the most legal actions.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
 from alphazero.games.game import Game
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.root import Exploration, RootStatistics
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
-from alphazero.mcts.kernels.tree import EDGE, NODE, Trees, allocate_trees
+from alphazero.mcts.kernels.tree import EDGE, NODE, allocate_trees
 from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
 from alphazero.mcts.search import NODES_PER_SIMULATION, TreeSearch
 from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
 
 MOVES_PER_STEP = 1 << 13
-"""Moves played per step and thread, divided among the active slots: some milliseconds, so that the
+"""Moves played per step, divided among the active slots: some milliseconds, so that the
 caller can check the clock."""
 
 
 class RolloutSearch(TreeSearch):
-    """UCT and its flat predecessors.
-
-    Each position has one tree per thread. The trees divide its simulations, and their visits are
-    summed (root parallelism, the strongest variant measured by Chaslot, Winands & van den Herik,
-    *Parallel Monte-Carlo Tree Search*, 2008). Unlike a shared tree, this needs no lock, and the
-    result depends only on the seed and the number of threads.
-    """
+    """UCT and its flat predecessors."""
 
     settings: RolloutConfig
 
@@ -52,12 +44,11 @@ class RolloutSearch(TreeSearch):
         from alphazero.mcts.kernels.rollouts import run_rollouts  # compiled at first use
 
         self._run_rollouts = run_rollouts
-        trees_per_thread = [allocate_trees(game, slots, nodes) for _ in range(settings.threads)]
+        trees = allocate_trees(game, slots, nodes)
         # With a depth limit, the deepest edges have visits but no node: subtrees cannot be reused.
         keep_trees = depth == UNLIMITED
-        super().__init__(game, selection, trees_per_thread, keep_trees, rng, exploration)
-        self._final_move = settings.final_move or method.final_move
-        self._pool = ThreadPoolExecutor(settings.threads) if settings.threads > 1 else None
+        super().__init__(game, selection, trees, keep_trees, rng, exploration)
+        self._final_move = method.final_move
 
     def begin_search(
         self,
@@ -67,10 +58,8 @@ class RolloutSearch(TreeSearch):
     ) -> None:
         """Start searches as the base class says; `explore` has no effect: only UCB1 explores."""
         budget = self.settings.simulations if simulations is None else simulations
-        threads = len(self.trees_per_thread)
-        for index, trees in enumerate(self.trees_per_thread):
-            trees.slots["remaining"][slots] = (budget + threads - 1 - index) // threads
-            trees.slots["full"][slots] = True
+        self.trees.slots["remaining"][slots] = budget
+        self.trees.slots["full"][slots] = True
         self._searching[slots] = True
 
     def step(self, batches: int = 1) -> int:
@@ -79,57 +68,34 @@ class RolloutSearch(TreeSearch):
         if not len(searching):
             return 0
         plies = max(1, MOVES_PER_STEP // len(searching))
-
-        def grow(trees: Trees) -> int:
-            return self._run_rollouts(self.game.rules, trees, self._selection, searching, plies)
-
-        run = self._pool.map if self._pool else map
         for _ in range(batches):
-            self.evaluations += sum(run(grow, self.trees_per_thread))
+            self.evaluations += self._run_rollouts(
+                self.game.rules, self.trees, self._selection, searching, plies
+            )
             if self.has_finished:
                 break
         return self.evaluations - before
 
     def root_statistics(self, slots: Int64Array) -> RootStatistics:
-        """Return the statistics of `slots`, summed over the trees of each.
+        """Return the statistics of `slots`.
 
         `move_policies` are one-hot on the final move. For `robust` they are visit shares, whose
         maximum is at a most visited action.
         """
-        roots = self._merged_roots(slots)
+        roots = super().root_statistics(slots)
         visited = roots.visits.any(axis=1)
         if self._final_move == "max" and visited.any():
             best = final_actions(roots.visits[visited], roots.action_values[visited])
             roots.move_policies[visited] = np.eye(self.game.most_legal)[best]
         return roots
 
-    def _merged_roots(self, slots: Int64Array) -> RootStatistics:
-        roots = [self._read_roots(trees, slots) for trees in self.trees_per_thread]
-        if len(roots) == 1:
-            return roots[0]
-        visits = np.sum([root.visits for root in roots], axis=0)
-        sums = np.nansum([root.action_values * root.visits for root in roots], axis=0)
-        action_values = np.where(visits > 0, sums / np.maximum(visits, 1), np.nan)
-        weights = np.array([1 + root.visits.sum(axis=1) for root in roots])
-        values = (weights * [root.values for root in roots]).sum(axis=0) / weights.sum(axis=0)
-        totals = visits.sum(axis=1, keepdims=True)
-        shares = np.where(totals > 0, visits / np.maximum(totals, 1), roots[0].priors)
-        return roots[0]._replace(
-            visits=visits,
-            action_values=action_values,
-            move_policies=shares,
-            policy_targets=shares.copy(),
-            values=values,
-        )
-
 
 def nodes_per_tree(game: Game, settings: RolloutConfig, slots: int) -> int:
     """Return the capacity of each tree in nodes: enough for its simulations, if memory allows."""
     node = NODE.itemsize + EDGE.itemsize * game.edges_per_node
-    tree = (settings.memory << 20) // (slots * settings.threads)
+    tree = (settings.memory << 20) // slots
     capacity = (tree - EDGE.itemsize * game.most_legal) // node
-    share = -(-settings.simulations // settings.threads)
-    return max(1, min(NODES_PER_SIMULATION * share + 1, capacity))
+    return max(1, min(NODES_PER_SIMULATION * settings.simulations + 1, capacity))
 
 
 def final_actions(visits: Int64Array, action_values: Float64Array) -> Int64Array:

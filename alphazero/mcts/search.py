@@ -1,6 +1,6 @@
 """Base class of the batched tree searches: `network_search.py` and `rollout_search.py`.
 
-Each slot holds one position and its trees, one per thread. `step()` advances every active search;
+Each slot holds one position and its tree. `step()` advances every active search;
 `pop_finished()` returns the slots whose search is finished.
 
 Letters: G slots, n selected slots, S state size.
@@ -37,7 +37,7 @@ class TreeSearch(ABC):
         self,
         game: Game,
         selection: SelectionParams,
-        trees_per_thread: Sequence[Trees],
+        trees: Trees,
         keep_trees: bool,
         rng: np.random.Generator | None,
         exploration: Exploration | None = None,
@@ -45,16 +45,14 @@ class TreeSearch(ABC):
         self.game = game
         self.exploration = exploration or Exploration()
         self.rng = rng or np.random.default_rng(0)
-        self.slots = len(trees_per_thread[0].slots)
-        self.rows = len(trees_per_thread[0].rows)
+        self.slots = len(trees.slots)
+        self.rows = len(trees.rows)
         """Maximum number of leaves in a batch."""
         self.evaluations = 0
         self._selection = selection
-        self.trees_per_thread = trees_per_thread
-        """All trees of every slot, one per thread."""
+        self.trees = trees
         self._keep_trees = keep_trees
-        for trees in trees_per_thread:
-            trees.slots["random"] = self.rng.integers(2**64, size=self.slots, dtype=np.uint64)
+        trees.slots["random"] = self.rng.integers(2**64, size=self.slots, dtype=np.uint64)
 
     @property
     def _searching(self) -> BoolArray:
@@ -66,24 +64,17 @@ class TreeSearch(ABC):
         """Number of slots with a search."""
         return int(np.count_nonzero(self._searching))
 
-    @property
-    def trees(self) -> Trees:
-        """The first tree of every slot."""
-        return self.trees_per_thread[0]
-
     def reset(self, slots: Int64Array, states: State) -> None:
         """Load positions `states` [n, S] into `slots`, with empty trees."""
         self._cancel(slots)
-        for trees in self.trees_per_thread:
-            trees.root_state[slots] = states
-            trees.slots["num_nodes"][slots] = 0
-            trees.slots["num_edges"][slots] = 0
+        self.trees.root_state[slots] = states
+        self.trees.slots["num_nodes"][slots] = 0
+        self.trees.slots["num_edges"][slots] = 0
 
     def advance(self, slots: Int64Array, actions: Int64Array) -> None:
         """Play `actions` [n] in `slots`; keep the subtrees if `keep_trees` is set."""
         self._cancel(slots)
-        for trees in self.trees_per_thread:
-            advance_trees(self.game.rules, trees, slots, actions, self._keep_trees)
+        advance_trees(self.game.rules, self.trees, slots, actions, self._keep_trees)
 
     @abstractmethod
     def begin_search(
@@ -103,21 +94,19 @@ class TreeSearch(ABC):
 
     def stop(self, slots: Int64Array) -> None:
         """End the searches in `slots`; an unevaluated root needs a `step` before `pop_finished`."""
-        for trees in self.trees_per_thread:
-            trees.slots["remaining"][slots] = 0
+        self.trees.slots["remaining"][slots] = 0
 
     def restrict_root(self, slot: int, actions: Sequence[int]) -> None:
         """Let the next search in `slot` consider only some of the legal actions.
 
         Its root is evaluated and not searched yet. Its statistics are those of these actions.
         """
-        for trees in self.trees_per_thread:
-            root, edges = trees.nodes[slot, :1], trees.edges[slot]
-            places = np.flatnonzero(np.isin(edges["action"][: root["edge_count"][0]], actions))
-            root["edge_count"] = root["created_count"] = count = len(places)
-            root["lower"], root["upper"] = -1, 1
-            edges[:count], own = edges[places], trees.root_prior[slot]
-            own[:count] = own[places] / max(own[places].sum(), np.finfo(np.float32).tiny)
+        root, edges = self.trees.nodes[slot, :1], self.trees.edges[slot]
+        places = np.flatnonzero(np.isin(edges["action"][: root["edge_count"][0]], actions))
+        root["edge_count"] = root["created_count"] = count = len(places)
+        root["lower"], root["upper"] = -1, 1
+        edges[:count], own = edges[places], self.trees.root_prior[slot]
+        own[:count] = own[places] / max(own[places].sum(), np.finfo(np.float32).tiny)
 
     @abstractmethod
     def step(self, batches: int = 1) -> int:
@@ -139,27 +128,23 @@ class TreeSearch(ABC):
         return done
 
     def _finished(self) -> Int64Array:
-        done = self._searching
-        for trees in self.trees_per_thread:
-            done = done & (trees.slots["remaining"] <= 0) & (trees.slots["num_nodes"] > 0)
+        slots = self.trees.slots
+        done = slots["searching"] & (slots["remaining"] <= 0) & (slots["num_nodes"] > 0)
         return done.nonzero()[0]
 
     def root_is_evaluated(self, slot: int) -> bool:
         """Whether the root of `slot` is evaluated, as `root_statistics` requires."""
-        return all(trees.slots["num_nodes"][slot] > 0 for trees in self.trees_per_thread)
+        return bool(self.trees.slots["num_nodes"][slot] > 0)
 
     @property
     def simulations(self) -> int:
         """Simulations run so far, over all slots."""
-        return sum(int(trees.slots["simulations"].sum()) for trees in self.trees_per_thread)
+        return int(self.trees.slots["simulations"].sum())
 
     def root_statistics(self, slots: Int64Array) -> RootStatistics:
         """Return the current statistics of `slots`, whose roots must be evaluated."""
-        return self._read_roots(self.trees, slots)
-
-    def _read_roots(self, trees: Trees, slots: Int64Array) -> RootStatistics:
         roots = empty_statistics(len(slots), self.game.most_legal)
-        read_roots(trees, self._selection, slots, roots)
+        read_roots(self.trees, self._selection, slots, roots)
         return roots
 
     def _cancel(self, slots: Int64Array) -> None:

@@ -27,16 +27,10 @@ def root_network_value(search: TreeSearch, slot: int) -> float:
 
 
 def principal_variation(search: TreeSearch, slot: int, action: int, length: int = 8) -> list[int]:
-    """Return the most visited line that starts with `action`, of at most `length` moves.
-
-    It is read in the slot's tree with the most visits of `action`.
-    """
-    starts = []
-    for trees in search.trees_per_thread:
-        edges = edges_of(trees, slot, 0)
-        starts.append((edges[edges["action"] == action][0], trees))
-    edge, trees = max(starts, key=lambda start: int(start[0]["visits"]))
-    line = [action]
+    """Return the most visited line that starts with `action`, of at most `length` moves."""
+    trees, line = search.trees, [action]
+    edges = edges_of(trees, slot, 0)
+    edge = edges[edges["action"] == action][0]
     while len(line) < length and edge["child"] >= 0:
         edges = edges_of(trees, slot, int(edge["child"]))
         if not edges["visits"].any():
@@ -48,11 +42,10 @@ def principal_variation(search: TreeSearch, slot: int, action: int, length: int 
 
 def proof_of(search: TreeSearch, slot: int) -> Proof | None:
     """Return what the MCTS solver has proven of the root of `slot`; else None."""
-    for trees in search.trees_per_thread:
-        root = trees.nodes[slot, 0]
-        if root["lower"] == root["upper"]:
-            return Proof(int(root["lower"]), _solved_plies(trees, slot, 0, {}))
-    return None
+    root = search.trees.nodes[slot, 0]
+    if root["lower"] != root["upper"]:
+        return None
+    return Proof(int(root["lower"]), _solved_plies(search.trees, slot, 0, {}))
 
 
 def _solved_plies(trees: Trees, slot: int, node: int, plies: dict[int, int]) -> int:

@@ -20,7 +20,7 @@ from alphazero.config.fields import Field, config_field, config_fields
 from alphazero.config.schema import LEAF_SYMMETRIES, SELECTIONS
 from alphazero.errors import CheckpointError, PlayerError
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
-from alphazero.mcts.rollout_methods import FINAL_MOVES, RolloutConfig
+from alphazero.mcts.rollout_methods import RolloutConfig
 from alphazero.network.checkpoint import check_checkpoint, find_checkpoint
 from alphazero.players.budget import NO_LIMIT, Budget, budget_of
 from alphazero.players.program_process import (
@@ -165,8 +165,6 @@ class RolloutSpec(PlayerSpec):
     )
     seconds: float | None = _seconds_option()
     exploration: float | None = config_field(None, "C_p of UCB1, for rewards in [0, 1]", at_least=0)
-    final_move: str | None = config_field(None, "how the move is chosen", choices=FINAL_MOVES)
-    threads: int | None = config_field(None, "trees side by side", at_least=1, at_most=256)
 
     has_search = True
 
@@ -182,9 +180,8 @@ class RolloutSpec(PlayerSpec):
         config = RolloutConfig(
             self.subject, UNLIMITED if budget.simulations is None else budget.simulations
         )
-        names = "exploration", "final_move", "threads"
-        options = {name: value for name in names if (value := getattr(self, name)) is not None}
-        config = dataclasses.replace(config, **options)
+        if self.exploration is not None:
+            config = dataclasses.replace(config, exploration=self.exploration)
         search = RolloutSearch(game, config, slots=num_games, rng=rng)
         return SearchPlayer(search, seconds=budget.seconds)
 

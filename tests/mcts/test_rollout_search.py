@@ -25,9 +25,8 @@ from alphazero.games.line_games import place_stone
 from alphazero.games.mnk import Mnk
 from alphazero.mcts import rollout_search
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
-from alphazero.mcts.rollout_methods import FINAL_MOVES, METHODS, RolloutConfig
+from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch, final_actions
-from alphazero.mcts.tree_reading import principal_variation
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import kernel
@@ -168,18 +167,12 @@ def test_uct_converges_to_minimax(size: int, length: int, empty: int) -> None:
 # The final move
 
 
-@pytest.mark.parametrize("final_move", FINAL_MOVES)
-def test_a_search_plays_the_move_of_its_final_rule(final_move: str) -> None:
+@pytest.mark.parametrize("method", ["flat_mc", "uct"])
+def test_a_search_plays_the_move_of_its_final_rule(method: str) -> None:
+    state = CONNECT_FOUR.initial_state()
     for seed in range(20):
-        search = searching(
-            CONNECT_FOUR,
-            CONNECT_FOUR.initial_state(),
-            seed=seed,
-            simulations=150,
-            final_move=final_move,
-        )
-        roots = finish(search)
-        if final_move == "robust":
+        roots = finish(searching(CONNECT_FOUR, state, seed=seed, simulations=150, method=method))
+        if method == "uct":
             assert np.allclose(roots.move_policies, roots.visits / 150)
         else:
             expected = final_actions(roots.visits, roots.action_values)
@@ -259,10 +252,9 @@ def test_a_search_limited_by_seconds_ends_and_answers_legally(method: str) -> No
     assert 0 < player.search.simulations < UNLIMITED
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_stopped_search_answers_with_what_it_has(threads: int) -> None:
+def test_a_stopped_search_answers_with_what_it_has() -> None:
     state = CONNECT_FOUR.initial_state()
-    search = searching(CONNECT_FOUR, state, simulations=10**6, threads=threads)
+    search = searching(CONNECT_FOUR, state, simulations=10**6)
     search.stop(FIRST)
     roots = finish(search)  # one look at the root, and no simulation
     assert roots.visits.sum() == 0
@@ -282,35 +274,17 @@ def test_a_finished_game_has_its_value_and_no_moves() -> None:
     assert roots.visits.sum() == 0
 
 
-# Seeds and threads
+# Seeds
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_the_seed_decides_everything(threads: int) -> None:
+def test_the_seed_decides_everything() -> None:
     def answers(seed: int) -> list[list[float]]:
         state = CONNECT_FOUR.initial_state()
-        search = searching(
-            CONNECT_FOUR, state, seed=seed, threads=threads, simulations=2000, memory=16
-        )
+        search = searching(CONNECT_FOUR, state, seed=seed, simulations=2000, memory=16)
         return [finish(search).visits[0].tolist(), statistics(search).action_values[0].tolist()]
 
     assert answers(0) == answers(0)
     assert answers(0) != answers(1)
-
-
-def test_threads_search_different_trees_whose_visits_add_up() -> None:
-    search = searching(CONNECT_FOUR, CONNECT_FOUR.initial_state(), threads=3, simulations=1001)
-    roots = finish(search)
-    statistics = [search._read_roots(trees, FIRST) for trees in search.trees_per_thread]
-    assert [int(tree.visits.sum()) for tree in statistics] == [334, 334, 333]
-    assert len({tuple(tree.visits[0]) for tree in statistics}) == 3
-    assert roots.visits.tolist() == sum(tree.visits for tree in statistics).tolist()  # type: ignore[union-attr]
-    sums = sum(tree.visits * tree.action_values for tree in statistics)
-    assert np.allclose(roots.action_values, sums / roots.visits)
-    values = [(1 + int(tree.visits.sum())) * float(tree.values[0]) for tree in statistics]
-    assert roots.values[0] == pytest.approx(sum(values) / 1004)
-    line = principal_variation(search, 0, int(roots.move_policies[0].argmax()), 4)
-    CONNECT_FOUR.play(CONNECT_FOUR.initial_state(), *line)  # every move of it is legal
 
 
 def test_a_slot_among_others_answers_as_it_does_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """The UCI engine: a player that is loaded late, its options, and the results of its search."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,7 +19,7 @@ from alphazero.players.checkpoint_player import HASH_DIGITS
 from alphazero.players.levels import Level, levels_file, load_levels
 from alphazero.players.registry import agree_on_game
 from alphazero.players.solver_players import MinimaxPlayer, value_of_score
-from alphazero.players.specs import CheckpointSpec, PlayerSpec, ProgramSpec, RolloutSpec
+from alphazero.players.specs import CheckpointSpec, PlayerSpec, ProgramSpec
 from alphazero.solvers.alphabeta import WON, is_proven
 from alphazero.utils.files import sha256_of
 
@@ -90,8 +89,6 @@ class Engine:
         """Load the player, unless it is loaded; raise AlphaZeroError if it cannot be."""
         if self._analyzer is None:
             (spec,), game = agree_on_game([self.spec], self.game)
-            if isinstance(spec, RolloutSpec):
-                spec = replace(spec, threads=self.options.number("Threads"))
             self._analyzer = Analyzer(spec, game)
             self.forget()
             self.analyzer.set_position([])
@@ -101,11 +98,9 @@ class Engine:
                 self.analyzer.result(game.initial_state())
 
     def _make_options(self) -> Options:
-        threads = self.spec.threads or 1 if isinstance(self.spec, RolloutSpec) else 1
-        most_threads = 256 if isinstance(self.spec, RolloutSpec) else 1
         options = [
             Option("Hash", MOST_MEMORY // 2, 1, MOST_MEMORY),
-            Option("Threads", threads, 1, most_threads),
+            Option("Threads", 1, 1, 1),
             Option("MultiPV", 1, 1, self.game.most_legal),
             Option("Ponder", CHECK[False], choices=CHECK),
             Option("Move Overhead", round(1000 * MARGIN), 0, 10_000),
@@ -124,7 +119,7 @@ class Engine:
         if option.name == "UCI_Variant" and option.value != self.game.uci_variant:
             self.game = self.games[str(option.value)]
             self._position = self._analyzer = None
-        elif option.name in ("Threads", "UCI_LimitStrength"):
+        elif option.name == "UCI_LimitStrength":
             self._analyzer = None
 
     def set_position(self, words: list[str]) -> None:
@@ -177,9 +172,9 @@ class Engine:
         """Whether the trees take the memory of the option Hash."""
         if not self.analyzer.searches:
             return False
-        slots = [trees.slots[0] for trees in self.analyzer.search.trees_per_thread]
-        sizes = (NODE.itemsize * s["num_nodes"] + EDGE.itemsize * s["num_edges"] for s in slots)
-        return sum(map(int, sizes)) >= self.options.number("Hash") << 20
+        slot = self.analyzer.search.trees.slots[0]
+        size = NODE.itemsize * slot["num_nodes"] + EDGE.itemsize * slot["num_edges"]
+        return int(size) >= self.options.number("Hash") << 20
 
     def nodes(self) -> int:
         """Return the nodes of the current search: simulations, or positions of alpha-beta."""
