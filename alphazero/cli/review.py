@@ -61,7 +61,7 @@ def review(options: argparse.Namespace) -> int:
     from alphazero.frontends.terminal.replay_viewer import headline, select_games
     from alphazero.frontends.terminal.screen import Screen
     from alphazero.games.game import to_play
-    from alphazero.records.game_files import check_savable, load_played, write_noted
+    from alphazero.records.game_files import check_savable, load_played, to_text
     from alphazero.utils.files import write_atomic
 
     games = select_games(load_played(options.games), options.number)
@@ -82,7 +82,7 @@ def review(options: argparse.Namespace) -> int:
         result = review_moves(played.actions, by_ply, played.opening, first)
         screen.print("\n".join(report(played, by_ply, result, screen.sparkline)))
         if options.save:
-            texts.append(write_noted(options.save, *annotated(played, by_ply, result)))
+            texts.append(to_text(options.save, annotated(played, by_ply, result)))
             write_atomic(options.save, "".join(texts).encode("utf-8", "replace"))
         if None in by_ply:
             print("stopped", file=sys.stderr)

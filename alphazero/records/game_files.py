@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,7 @@ from alphazero.records.jsonl import holds_games, load_games, read_lines, to_line
 from alphazero.records.pgn import PgnGame, from_pgn, is_position, read_pgn, read_position, to_pgn
 from alphazero.records.played_game import PlayedGame, first_state
 from alphazero.records.sgf import SIZE_LIMIT, MainLine, number_of, read_collection, read_main_line
-from alphazero.records.sgf_export import NO_NOTES, MoveNote, commented, has_sgf, to_sgf
+from alphazero.records.sgf_export import commented, has_sgf, to_sgf
 from alphazero.records.sgf_import import from_sgf
 from alphazero.records.sgf_text import decode
 from alphazero.utils.files import path_errors, printable, read_limited, write_atomic
@@ -63,7 +63,7 @@ def save_played(path: Path, games: Sequence[PlayedGame]) -> None:
 
 def _to_bytes(path: Path, games: Sequence[PlayedGame]) -> bytes:
     if _suffix(path) in (SGF, PGN):
-        return "".join(write_noted(path, game) for game in games).encode("utf-8", "replace")
+        return "".join(to_text(path, game) for game in games).encode("utf-8", "replace")
     return to_lines(games)
 
 
@@ -74,9 +74,9 @@ def record_format(game: Game) -> str | None:
     return SGF.strip(".") if has_sgf(game) else None
 
 
-def write_noted(path: Path, game: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:
-    """Return a game with notes by the index of a move, as PGN or SGF by the suffix of `path`."""
-    return (to_pgn if _suffix(path) == PGN else to_sgf)(game, notes)
+def to_text(path: Path, game: PlayedGame) -> str:
+    """Return a game as PGN or SGF, by the suffix of `path`."""
+    return (to_pgn if _suffix(path) == PGN else to_sgf)(game)
 
 
 class MatchFile:

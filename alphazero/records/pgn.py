@@ -13,7 +13,7 @@ as ?! or $14 begins the comment. A comment before a variation ends that of its f
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,15 +23,7 @@ from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import make_game, name_of, read_game, write_game
 from alphazero.games.results import SCORES
 from alphazero.records.played_game import PlayedGame, Variation, first_state
-from alphazero.records.sgf_export import (
-    FORFEIT,
-    NO_NOTES,
-    OPENING,
-    MoveNote,
-    one_line,
-    remarks_of,
-    value_in,
-)
+from alphazero.records.sgf_export import FORFEIT, OPENING, one_line, remarks_of, value_in
 from alphazero.records.sgf_import import other_remarks, read_template
 
 MOVE_LIMIT: Final = 20_000
@@ -53,9 +45,6 @@ _PLAYED: Final = "White", "Black", "Result", "Variant", "SetUp", "FEN"
 ANNOTATIONS: Final = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6}
 """Numeric annotation glyphs of moves, section 10."""
 _SIGNS: Final = {f"${number}": sign for sign, number in ANNOTATIONS.items()}
-
-_GLYPHS: Final = {"DO[]": "?!", "BM[1]": "?", "BM[2]": "??"}
-"""Annotations by the marks of a review."""
 
 GAMES: Final = "chess", "gardner", "los_alamos", "breakthrough"
 """Games that a file may name as other programs do, or whose positions stand alone."""
@@ -316,22 +305,14 @@ def read_position(text: str, game: Game | None = None) -> tuple[PlayedGame, list
 # --- writing -------------------------------------------------------------------------------------
 
 
-def to_pgn(played: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:
-    """Return a game as PGN; raise GameError for a game that cannot be written as PGN.
-
-    `notes` are by the index of a move.
-    """
+def to_pgn(played: PlayedGame) -> str:
+    """Return a game as PGN; raise GameError for a game that cannot be written as PGN."""
     game = played.game
     if not isinstance(game, PieceGame):
         raise GameError(f"PGN is possible for {', '.join(GAMES)}, not for {name_of(game)}")
     spelling, states = write_game(game), played.states()
-    variations, comments = list(played.variations), list(played.comments or [""] * len(states))
-    for index, note in notes.items():
-        comments[index] = f"{_GLYPHS.get(note.mark, '')} {comments[index]}".strip()
-        line = Variation(index, note.variation)
-        variations += [line] if line.actions and line not in variations else []
     words = list(map(_braced, remarks_of(played)))
-    words += _line(game, states[0], played.actions, comments, variations)
+    words += _line(game, states[0], played.actions, played.comments, played.variations)
     result = SCORES[played.outcome]
     tags = ROSTER | {
         "White": played.players[0],

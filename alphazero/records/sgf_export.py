@@ -2,8 +2,9 @@
 
 import dataclasses
 import re
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from collections import defaultdict
+from itertools import zip_longest
+from typing import Any, Final
 
 import numpy as np
 
@@ -30,6 +31,9 @@ TAGS: Final = re.compile("AN|BR|BT|CP|DT|EV|GC|GN|ON|OT|PC|RO|SO|TM|US|WR|WT")
 """Properties of FF[4] that say something about the game, but none of the players, rules, result."""
 
 _LONGEST_RESULT: Final = 40
+_MARKED = re.compile(r"(\?!|\?\??) (?=win rate )")
+_MARKS: Final = {"?!": "DO[]", "?": "BM[1]", "??": "BM[2]"}
+"""Properties of FF[4] by the annotations of a review: a doubtful, a bad and a very bad move."""
 _VALUE = re.compile(r"win rate [0-9]{1,3}% \(value ([+-](?:0\.[0-9]{2}|1\.00))\)")
 
 
@@ -93,24 +97,8 @@ def commented(
 # --- writing -------------------------------------------------------------------------------------
 
 
-class MoveNote(NamedTuple):
-    """A review's notes on a move."""
-
-    mark: str = ""
-    """a property of the node, as BM[1] for a bad move"""
-    variation: tuple[int, ...] = ()
-    """a better line, starting instead of the move"""
-
-
-NO_NOTE: Final = MoveNote()
-NO_NOTES: Final[Mapping[int, MoveNote]] = {}
-
-
-def to_sgf(played: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:
-    """Return a game as SGF; raise GameError for a game that cannot be written as SGF.
-
-    `notes` are by the index of a move.
-    """
+def to_sgf(played: PlayedGame) -> str:
+    """Return a game as SGF; raise GameError for a game that cannot be written as SGF."""
     game, state = played.game, played.states()[-1]
     ending = "F" if played.forfeit_reason else "R" if played.resigned else ""
     remarks = remarks_of(played) + ([REMARK] if any(played.comments) else [])
@@ -128,19 +116,28 @@ def to_sgf(played: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:
         **dict(played.tags),
     }
     root += "".join(f"{name}[{_escaped(value)}]" for name, value in header.items() if value)
-    rest, ends = "", ""
-    for ply, action in enumerate(played.actions):
-        comment = played.comments[ply] if played.comments else ""
-        note = notes.get(ply, NO_NOTE)
-        if note.variation:
-            # The main line is the first branch; the others follow where it ends.
-            rest += "("
-            line = (write_move(move, rows, columns, number) for move in note.variation)
-            names = "".join(f";{'BW'[at % 2]}[{move}]" for at, move in enumerate(line, ply))
-            ends = f")\n({names})" + ends
-        rest += f";{'BW'[ply % 2]}[{write_move(action, rows, columns, number)}]{note.mark}"
-        rest += f"C[{_escaped(comment)}]\n" if comment else ""
-    return f"({root}\n{rest}{ends})\n"
+
+    def line(first: int, actions: tuple[int, ...], comments: tuple[str, ...]) -> list[str]:
+        nodes = []
+        for ply, (action, comment) in enumerate(
+            zip_longest(actions, comments, fillvalue=""), first
+        ):
+            mark = _MARKED.match(comment)
+            node = f";{'BW'[ply % 2]}[{write_move(int(action), rows, columns, number)}]"
+            node += _MARKS[mark[1]] if mark else ""
+            text = comment[mark.end() :] if mark else comment
+            nodes.append(node + (f"C[{_escaped(text)}]\n" if text else ""))
+        return nodes
+
+    nodes, ends = line(0, played.actions, played.comments), ""
+    branches = defaultdict(list)
+    for variation in played.variations:
+        branches[variation.ply].append(f"\n({''.join(line(*variation))})")
+    for ply in sorted(branches):
+        # The main line is the first branch; the others follow where it ends.
+        nodes[ply] = f"({nodes[ply]}"
+        ends = f"){''.join(branches[ply])}{ends}"
+    return f"({root}\n{''.join(nodes)}{ends})\n"
 
 
 def remarks_of(played: PlayedGame) -> list[str]:

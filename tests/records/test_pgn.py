@@ -238,7 +238,7 @@ def test_a_review_and_a_second_one_keep_what_the_file_says():
         played, warnings = loaded(texts[-1])
         assert not warnings
         review = review_moves(played.actions, evaluations)
-        texts.append(to_pgn(*annotated(played, evaluations, review)))
+        texts.append(to_pgn(annotated(played, evaluations, review)))
     assert texts[1] == texts[2]
     theirs = chess.pgn.read_game(io.StringIO(texts[1]))
     headers = [theirs.headers[name] for name in ("Event", "Date", "WhiteElo")]

@@ -9,15 +9,11 @@ from typing import Final
 
 from alphazero.frontends.review.judgement import Evaluation, Judgement, MoveReview, Review
 from alphazero.games.game import Game, State
-from alphazero.records.played_game import PlayedGame
-from alphazero.records.sgf_export import MoveNote, value_comment, value_in
+from alphazero.records.played_game import PlayedGame, Variation
+from alphazero.records.sgf_export import value_comment, value_in
 
-MARKS: Final = {
-    Judgement.INACCURACY: "DO[]",
-    Judgement.MISTAKE: "BM[1]",
-    Judgement.BLUNDER: "BM[2]",
-}
-"""Properties of FF[4]: a doubtful, a bad and a very bad move."""
+MARKS: Final = {Judgement.INACCURACY: "?! ", Judgement.MISTAKE: "? ", Judgement.BLUNDER: "?? "}
+"""Annotations before the comments; in SGF they are properties."""
 
 SEPARATOR: Final = " // "
 """Stands between our comment and that of the file."""
@@ -40,21 +36,22 @@ def describe_exact_end(evaluation: Evaluation) -> str:
 
 def annotated(
     played: PlayedGame, evaluations: Sequence[Evaluation | None], review: Review
-) -> tuple[PlayedGame, dict[int, MoveNote]]:
-    """Return a reviewed game with comments, and notes by the index of a move."""
+) -> PlayedGame:
+    """Return a reviewed game with comments, and variations that are better."""
     comments = list(played.comments or [""] * len(played.actions))
-    notes = dict[int, MoveNote]()
-    states = played.states()
+    variations, states = list(played.variations), played.states()
     for index, move in enumerate(review.moves):
         before = evaluations[index]
         if move is None or before is None:
             continue
         state = states[index]
         ours = value_comment(before.value) + _describe(played.game, state, before, move)
-        comments[index] = SEPARATOR.join(filter(None, (ours, own_comment(comments[index]))))
-        if move.judgement.is_bad:
-            notes[index] = MoveNote(MARKS[move.judgement], before.line)
-    return dataclasses.replace(played, comments=tuple(comments)), notes
+        comment = SEPARATOR.join(filter(None, (ours, own_comment(comments[index]))))
+        comments[index] = MARKS.get(move.judgement, "") + comment
+        better = Variation(index, before.line)
+        if move.judgement.is_bad and better.actions and better not in variations:
+            variations.append(better)
+    return dataclasses.replace(played, comments=tuple(comments), variations=tuple(variations))
 
 
 def own_comment(comment: str) -> str:

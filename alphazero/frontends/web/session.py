@@ -273,7 +273,7 @@ class WebSession:
             return write(played)
         line = self.game_tree.line
         evaluations = [self.review.evaluations.get(node) for node in line]
-        return write(*annotated(played, evaluations, self.review.of_line(line)))
+        return write(annotated(played, evaluations, self.review.of_line(line)))
 
     def person(self, player: int) -> str | None:
         """Return the name of a side's person from the loaded game, if any."""

@@ -31,7 +31,7 @@ EVALUATIONS = [
     for value, line in zip(VALUES, [*LINES, go_actions("F5")], strict=True)
 ]
 PLAYED = PlayedGame(GO, ("A", "B"), MOVES, 2, comments=("", "a \\ bold ] move", "", ""))
-TEXT = to_sgf(*annotated(PLAYED, EVALUATIONS, review_moves(MOVES, EVALUATIONS)))
+TEXT = to_sgf(annotated(PLAYED, EVALUATIONS, review_moves(MOVES, EVALUATIONS)))
 
 
 def test_another_reader_finds_comments_marks_and_better_lines():
@@ -63,7 +63,7 @@ def test_it_is_read_back_and_written_again_as_it_was(tmp_path):
     tree = GameTree.of(played)
     values = [tree.value(node) for node in tree.line[:-1]]
     assert values == pytest.approx([0.0, 0.0, 0.4, 0.0])
-    again = to_sgf(*annotated(played, EVALUATIONS, review_moves(MOVES, EVALUATIONS)))
+    again = to_sgf(annotated(played, EVALUATIONS, review_moves(MOVES, EVALUATIONS)))
     assert again.partition("RE[")[0] == TEXT.partition("RE[")[0]
     assert again.splitlines()[-8:] == TEXT.splitlines()[-8:]
 
@@ -78,5 +78,5 @@ def test_an_exact_end_is_described_in_words():
         Evaluation(1.0, True, 7, best=(4,), line=(4,), choices=7),
     ]
     played = PlayedGame(TIC_TAC_TOE, ("A", "B"), moves, 2)
-    text = to_sgf(*annotated(played, evaluations, review_moves(moves, evaluations)))
+    text = to_sgf(annotated(played, evaluations, review_moves(moves, evaluations)))
     assert "then 0%: blunder, better was b2 (b2 a2), draws" in text
