@@ -214,7 +214,7 @@ def info(options: argparse.Namespace) -> None:
         _list_all()
         return
 
-    from alphazero.network.checkpoint import check_checkpoint, find_checkpoint
+    from alphazero.network.checkpoint import find_checkpoint, load_description
     from alphazero.utils.shipped import shipped_players
 
     name = options.name
@@ -232,12 +232,10 @@ def info(options: argparse.Namespace) -> None:
         if holds_played(path):
             file = printable(path)
             raise AlphaZeroError(f"{file} holds games, no checkpoint; try: alphazero replay {file}")
-    check_checkpoint(path)
+    checkpoint = load_description(path)
 
-    from alphazero.network.checkpoint import load_description
     from alphazero.players.checkpoint_player import describe, facts
 
-    checkpoint = load_description(path)
     print_result(options, describe(path, checkpoint), **facts(path, checkpoint))
 
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
-from alphazero.config.fields import WrongValueError, check_value, config_fields
-from alphazero.config.schema import AUXILIARY_HEADS, Config, NetworkConfig, check_names
+from alphazero.config.fields import Reader
+from alphazero.config.schema import Config, NetworkConfig
+from alphazero.config.strict_yaml import Document
 from alphazero.errors import CheckpointError, ConfigError, GameError, RunError
 from alphazero.utils.checked_json import parse_object, typed
 from alphazero.utils.files import (
@@ -198,15 +199,10 @@ def _settings_of(values: dict[str, Any], source: str) -> NetworkConfig:
     if odd := sorted(values.keys() ^ NetworkConfig.__dataclass_fields__.keys() - {"initial"}):
         kind = "has the unknown" if odd[0] in values else "lacks the"
         refuse(source, f"its network {kind} setting {odd[0]!r}; it is of another version")
-    for key, kind, note in config_fields(NetworkConfig):
-        try:
-            if key.name == "auxiliary":
-                values["auxiliary"] = check_names(values["auxiliary"], "heads", AUXILIARY_HEADS)
-            elif key.name != "initial":
-                check_value(kind, note, values[key.name])
-        except WrongValueError as error:
-            raise ValueError(f"{key.name}: {error}") from None
-    settings = NetworkConfig(**values)
+    reader = Reader("the header", Document({}, {}, []))
+    settings = reader.read(NetworkConfig, ("network",), values)
+    if reader.problems:
+        raise ValueError(reader.problems[0].message)
     if settings.global_pooling >= settings.filters:
         raise ValueError(f"global_pooling: {settings.global_pooling} is not less than filters")
     return settings
@@ -348,11 +344,6 @@ def find_checkpoint(path: Path) -> Path:
         reason = explain_os_error(error)
         raise CheckpointError(f"cannot read {printable(path)}: {reason}") from error
     return path
-
-
-def check_checkpoint(path: Path | str) -> None:
-    """Raise CheckpointError unless a file's header is a player's: a check before compilation."""
-    _parse_header(_read_file(path), printable(path), PLAYER_FORMAT)
 
 
 def _read_file(path: Path | str) -> bytes:

@@ -21,7 +21,7 @@ from alphazero.config.schema import LEAF_SYMMETRIES, SELECTIONS
 from alphazero.errors import CheckpointError, PlayerError
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.rollout_methods import RolloutConfig
-from alphazero.network.checkpoint import check_checkpoint, find_checkpoint
+from alphazero.network.checkpoint import find_checkpoint, load_description
 from alphazero.players.budget import NO_LIMIT, Budget, budget_of
 from alphazero.players.program_process import (
     GTP,
@@ -402,7 +402,7 @@ class CheckpointSpec(PlayerSpec):
                 f"{printable(path)}: a level sets how long the player thinks; leave out level, or "
                 "simulations and seconds"
             )
-        check_checkpoint(find_checkpoint(path))
+        load_description(find_checkpoint(path))  # so that a wrong file is refused early
 
     def for_game(self, game: "Game") -> "CheckpointSpec":
         from alphazero.games.registry import write_game
