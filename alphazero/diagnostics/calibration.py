@@ -113,10 +113,8 @@ def calibrate(
     return Calibration(
         self_play=self_play,
         gate_simulations=gate_simulations,
-        anchor_games=evaluation.anchors.games if evaluation.anchors else 0,
-        solved_positions=evaluation.solved_positions.num_positions
-        if evaluation.solved_positions
-        else 0,
+        anchor_games=evaluation.games,
+        solved_positions=evaluation.answers,
         step_seconds=seconds_timed * config.learner.batch_size / timed,
         step_positions=timed,
         random_length=moves / len(records),

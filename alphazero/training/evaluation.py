@@ -35,68 +35,62 @@ MetricValues = dict[str, float]
 
 
 class PlayerEvaluation:
-    """The measurements that a configuration asks for; raises ConfigError if it cannot have one."""
-
-    def __init__(self, game: Game, config: Config) -> None:
-        settings = config.evaluation
-        self.interval = settings.interval
-        self.anchors = AnchorMatches(game, config) if settings.anchors else None
-        self.solved_positions = (
-            SolvedPositionsCheck(game, config) if settings.solved_positions_per_stage else None
-        )
-
-    def due(self, iteration: int) -> int:
-        """Return the number of games and positions that a measurement takes; 0 if none is due."""
-        if iteration % self.interval:
-            return 0
-        games = self.anchors.games if self.anchors else 0
-        return games + (self.solved_positions.num_positions if self.solved_positions else 0)
-
-    def measure(
-        self, best: Evaluator, seed: Sequence[int], workers: int = 1, show: Progress = no_progress
-    ) -> MetricValues:
-        """Measure the best player; `show` gets the number of newly finished games and positions."""
-        metrics: MetricValues = {}
-        if self.anchors:
-            metrics |= self.anchors.run(best, seed, workers, show)
-        if self.solved_positions:
-            metrics |= self.solved_positions.run(best, workers, show)
-        return metrics
-
-
-class AnchorMatches:
-    """Matches of the best player against the anchors, players that never change.
+    """The measurements that a configuration asks for.
 
     Raises:
-        ConfigError: for a name that is not a player, is of another game, is timed by the clock, or
-            means the same player as another name.
+        ConfigError: for an anchor that is not a player, is of another game, is timed by the clock,
+            or means the same player as another one; for solved positions without exact answers.
     """
 
     def __init__(self, game: Game, config: Config) -> None:
         self.game, self.config = game, config
-        self.anchors = [self._read(name) for name in config.evaluation.anchors]
+        self.anchors = [self._read_anchor(name) for name in config.evaluation.anchors]
+        """players that never change"""
         self._between: list[PairScore] | None = None
         if len({anchor.name for anchor in self.anchors}) < len(self.anchors):
             raise ConfigError("evaluation.anchors: two of its names mean the same player")
+        self.solution = None
+        if per_stage := config.evaluation.solved_positions_per_stage:
+            try:
+                self.solution = solved_positions(game, per_stage, config.run.seed)
+            except AlphaZeroError as error:
+                raise ConfigError(
+                    "evaluation.solved_positions_per_stage: exact answers are not known here: "
+                    f"{error}; set it to 0"
+                ) from error
 
     @property
     def games(self) -> int:
         """Games of one measurement, without those between anchors."""
         return GAMES * len(self.anchors)
 
-    def run(
-        self,
-        evaluator: Evaluator,
-        seed: Sequence[int],
-        workers: int = 1,
-        show: Progress = no_progress,
+    @property
+    def answers(self) -> int:
+        """Answers of one measurement: each solved position with search and without."""
+        return 2 * len(self.solution.states) if self.solution else 0
+
+    def due(self, iteration: int) -> int:
+        """Return the number of games and answers that a measurement takes; 0 if none is due."""
+        due = iteration % self.config.evaluation.interval == 0
+        return self.games + self.answers if due else 0
+
+    def measure(
+        self, best: Evaluator, seed: Sequence[int], workers: int = 1, show: Progress = no_progress
+    ) -> MetricValues:
+        """Measure the best player; `show` gets the number of newly finished games and answers."""
+        return self.play_anchors(best, seed, workers, show) | self.grade(best, workers, show)
+
+    def play_anchors(
+        self, best: Evaluator, seed: Sequence[int], workers: int = 1, show: Progress = no_progress
     ) -> MetricValues:
         """Play the best player against every anchor; return scores, and Elo with 95 % interval.
 
         Elo is by Bradley-Terry from these games and those between anchors; the first anchor has 0.
         """
+        if not self.anchors:
+            return {}
         if self._between is None:
-            self._between = self._play_anchors(workers)
+            self._between = self._play_between_anchors(workers)
         config, rng = self.config, np.random.default_rng(seed)
         schedule = []
         for index in range(1, len(self.anchors) + 1):
@@ -108,7 +102,7 @@ class AnchorMatches:
             anchors = [
                 anchor.create(self.game, num_games, rng.spawn(1)[0]) for anchor in self.anchors
             ]
-            return [make_player(self.game, evaluator, config.search, None, num_games), *anchors]
+            return [make_player(self.game, best, config.search, None, num_games), *anchors]
 
         parallel_games = config.selfplay.parallel_games
         records = play_schedule(self.game, make_players, schedule, parallel_games, workers, show)
@@ -124,7 +118,37 @@ class AnchorMatches:
             "anchors/elo_high": float(ratings.high[0]),
         }
 
-    def _play_anchors(self, workers: int) -> list[PairScore]:
+    def grade(
+        self, best: Evaluator, workers: int = 1, show: Progress = no_progress
+    ) -> MetricValues:
+        """Grade the network alone and the search; return the metrics of each stage of the game."""
+        metrics: MetricValues = {}
+        if self.solution is None:
+            return metrics
+        game, search, stages = (
+            self.game,
+            self.config.search,
+            stages_of(self.game, self.solution.states),
+        )
+        for who, simulations in (("network", 0), ("search", None)):
+            answers = collect_answers(
+                functools.partial(make_player, game, best, search, simulations),
+                self.solution,
+                self.config.selfplay.parallel_games,
+                workers,
+                show,
+            )
+            for stage in np.unique(stages):
+                chosen = np.flatnonzero(stages == stage)
+                grade = grade_answers(game, self.solution.take(chosen), answers.take(chosen))
+                metrics |= {
+                    f"solved/{who}_optimal/{STAGES[stage]}": grade.share,
+                    f"solved/{who}_blunders/{STAGES[stage]}": grade.blunders / grade.positions,
+                    f"solved/{who}_value_error/{STAGES[stage]}": grade.value_error,
+                }
+        return metrics
+
+    def _play_between_anchors(self, workers: int) -> list[PairScore]:
         """Return the scores between anchors, which count from 1."""
         if len(self.anchors) < 2:
             return []
@@ -134,7 +158,7 @@ class AnchorMatches:
         names = ["the best player", *(anchor.name for anchor in self.anchors)]
         return pair_scores(self.game, results_of(names, tournament.played))
 
-    def _read(self, name: str) -> PlayerSpec:
+    def _read_anchor(self, name: str) -> PlayerSpec:
         try:
             anchor = parse_player(name)
             common_game([anchor], self.game)
@@ -146,52 +170,6 @@ class AnchorMatches:
                 "depend on the machine; give it simulations or a depth"
             )
         return anchor
-
-
-class SolvedPositionsCheck:
-    """Grades moves in solved positions by stage; raises ConfigError without exact answers."""
-
-    def __init__(self, game: Game, config: Config) -> None:
-        self.game, self.config = game, config
-        try:
-            self.solution = solved_positions(
-                game, config.evaluation.solved_positions_per_stage, config.run.seed
-            )
-        except AlphaZeroError as error:
-            raise ConfigError(
-                "evaluation.solved_positions_per_stage: exact answers are not known here: "
-                f"{error}; set it to 0"
-            ) from error
-        self.stages = stages_of(game, self.solution.states)
-
-    @property
-    def num_positions(self) -> int:
-        """Positions of one measurement; each counts twice, with search and without."""
-        return 2 * len(self.stages)
-
-    def run(
-        self, evaluator: Evaluator, workers: int = 1, show: Progress = no_progress
-    ) -> MetricValues:
-        """Grade the network alone and the search; return the metrics of each stage of the game."""
-        metrics: MetricValues = {}
-        search = self.config.search
-        for who, simulations in (("network", 0), ("search", None)):
-            answers = collect_answers(
-                functools.partial(make_player, self.game, evaluator, search, simulations),
-                self.solution,
-                self.config.selfplay.parallel_games,
-                workers,
-                show,
-            )
-            for stage in np.unique(self.stages):
-                chosen = np.flatnonzero(self.stages == stage)
-                grade = grade_answers(self.game, self.solution.take(chosen), answers.take(chosen))
-                metrics |= {
-                    f"solved/{who}_optimal/{STAGES[stage]}": grade.share,
-                    f"solved/{who}_blunders/{STAGES[stage]}": grade.blunders / grade.positions,
-                    f"solved/{who}_value_error/{STAGES[stage]}": grade.value_error,
-                }
-        return metrics
 
 
 def metric_name(name: str) -> str:

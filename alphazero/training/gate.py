@@ -80,23 +80,6 @@ def play_gate(
     return play_schedule(game, make_players, pairings, parallel_games, workers, show)
 
 
-def run_gate(
-    game: Game,
-    config: Config,
-    challenger: Evaluator,
-    best: Evaluator,
-    seed: Sequence[int],
-    cores: int = 1,
-    show: Progress = no_progress,
-) -> GateResult:
-    """Play the gate in this process, as `decide_gate`."""
-
-    def play(pairings: Sequence[Pairing]) -> list[GameRecord]:
-        return play_gate(game, config, challenger, best, pairings, cores, show)
-
-    return decide_gate(game, config, seed, play)
-
-
 def decide_gate(
     game: Game,
     config: Config,

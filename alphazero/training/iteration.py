@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -228,12 +229,12 @@ class Training:
 
     def play_gate(self, show: Progress) -> "GateResult | None":
         """Let the challenger play the best; return the result."""
-        from alphazero.training.gate import run_gate
+        from alphazero.training.gate import decide_gate, play_gate
 
         challenger = make_evaluator(self.learner.ema_network, self.config.inference)
-        result = run_gate(
-            self.game, self.config, challenger, self.best, self.run.seed(GATE), self.cores, show
-        )
+        players = self.game, self.config, challenger, self.best
+        play = partial(play_gate, *players, cores=self.cores, show=show)
+        result = decide_gate(self.game, self.config, self.run.seed(GATE), play)
         return self.decide(self.checkpoint(), challenger, result)
 
     def decide(

@@ -12,7 +12,7 @@ from helpers.runs.tiny_run import tiny_config
 import alphazero
 from alphazero.games.game import Game, State
 from alphazero.players import registry
-from alphazero.training.evaluation import AnchorMatches
+from alphazero.training.evaluation import PlayerEvaluation
 
 AGENTS = """
 class Restorer:
@@ -68,7 +68,7 @@ def test_an_agent_of_a_package_plays_in_commands_and_as_an_anchor(tmp_path, caps
     assert exit_code("match", "restorer", "random", "--game", "nim", "--games", "4") == 0
     assert capsys.readouterr().out.startswith("restorer against random: ")
     anchors = "evaluation.anchors=[restorer, random]"
-    matches = AnchorMatches(alphazero.make_game("nim"), tiny_config(tmp_path, anchors))
+    matches = PlayerEvaluation(alphazero.make_game("nim"), tiny_config(tmp_path, anchors))
     assert [anchor.name for anchor in matches.anchors] == ["restorer", "random"]
 
 

@@ -13,6 +13,7 @@ from helpers.runs.tiny_run import fingerprint, tiny_config
 from alphazero.arena.bradley_terry import fit
 from alphazero.arena.elo import Result, pair_scores
 from alphazero.arena.openings import paired_openings
+from alphazero.arena.solved_positions import stages_of
 from alphazero.arena.tournament import Tournament, results_of
 from alphazero.errors import ConfigError
 from alphazero.games import make_game
@@ -22,7 +23,7 @@ from alphazero.network.checkpoint import load_checkpoint
 from alphazero.players.registry import parse_player
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training import evaluation
-from alphazero.training.evaluation import OPENING_MOVES, AnchorMatches, SolvedPositionsCheck
+from alphazero.training.evaluation import OPENING_MOVES, PlayerEvaluation
 from alphazero.training.loop import resume, train
 from alphazero.utils.arrays import Float32Array
 
@@ -67,9 +68,9 @@ def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(tmp_path,
         return played
 
     monkeypatch.setattr(evaluation, "play_schedule", remember)
-    matches = AnchorMatches(NIM, config)
-    figures = matches.run(KnowsNim(honest=True), [1, 2], 2)
-    assert matches.games == len(played) == 18
+    evaluation_of_nim = PlayerEvaluation(NIM, config)
+    figures = evaluation_of_nim.measure(KnowsNim(honest=True), [1, 2], 2)
+    assert evaluation_of_nim.games == evaluation_of_nim.due(10) == len(played) == 18
 
     between = Tournament(NIM, [parse_player(name) for name in ANCHORS], 6, OPENING_MOVES, seed=5)
     between.play(2)
@@ -94,12 +95,12 @@ def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(tmp_path,
 def test_a_perfect_player_is_rated_above_one_with_inverted_values(tmp_path, monkeypatch):
     monkeypatch.setattr(evaluation, "GAMES", 40)
     config = tiny_config(tmp_path, 'evaluation.anchors=["random"]')
-    matches = AnchorMatches(NIM, config)
-    honest, liar = (matches.run(KnowsNim(each), [3]) for each in (True, False))
+    matches = PlayerEvaluation(NIM, config)
+    honest, liar = (matches.measure(KnowsNim(each), [3]) for each in (True, False))
     assert honest["anchors/random/score"] > 0.9
     assert liar["anchors/random/score"] < 0.6
     assert honest["anchors/elo_low"] > liar["anchors/elo_high"]
-    assert matches.run(KnowsNim(True), [3]) == honest, "the same seed, other games"
+    assert matches.measure(KnowsNim(True), [3]) == honest, "the same seed, other games"
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def test_invalid_anchors_are_refused_before_anything_is_played(
 def test_a_player_of_another_game_is_no_anchor(tmp_path):
     other = CHECKPOINTS / "connect_four.safetensors"
     with pytest.raises(ConfigError, match="players need one game"):
-        AnchorMatches(TIC_TAC_TOE, tiny_config(tmp_path, f'evaluation.anchors=["{other}"]'))
+        PlayerEvaluation(TIC_TAC_TOE, tiny_config(tmp_path, f'evaluation.anchors=["{other}"]'))
 
 
 # Solved positions
@@ -138,9 +139,9 @@ def test_a_network_that_knows_the_answers_is_right_at_every_stage(tmp_path, hone
     config = tiny_config(
         tmp_path, "evaluation.solved_positions_per_stage=5", "search.simulations=64"
     )
-    check = SolvedPositionsCheck(NIM, config)
-    figures = check.run(KnowsNim(honest), 2)
-    assert check.num_positions == 2 * 15
+    check = PlayerEvaluation(NIM, config)
+    figures = check.measure(KnowsNim(honest), [1], 2)
+    assert check.answers == 2 * 15
     stages = ("opening", "middle", "end")
     assert figures.keys() == {
         f"solved/{who}_{what}/{stage}"
@@ -156,7 +157,8 @@ def test_a_network_that_knows_the_answers_is_right_at_every_stage(tmp_path, hone
             assert figures[f"solved/search_optimal/{stage}"] == 1
         else:
             # Where every move loses, each is optimal; elsewhere the opposite of the truth is not.
-            states = check.solution.states[check.stages == stages.index(stage)]
+            states = check.solution.states
+            states = states[stages_of(NIM, states) == stages.index(stage)]
             lost = np.mean([state[LEFT] % 4 == 0 for state in states])
             free = [state for state in states if state[LEFT] == 1]
             assert figures[f"solved/network_value_error/{stage}"] == 2
@@ -170,7 +172,7 @@ def test_a_game_without_known_answers_is_refused(tmp_path):
     with pytest.raises(
         ConfigError, match=r"evaluation\.solved_positions_per_stage: exact answers are not known"
     ):
-        SolvedPositionsCheck(make_game("gomoku"), config)
+        PlayerEvaluation(make_game("gomoku"), config)
 
 
 # In a run

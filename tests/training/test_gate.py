@@ -1,6 +1,7 @@
 """The gate: a match between the challenger and the best network."""
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,16 +18,17 @@ from alphazero.arena.elo import elo_difference, expected_score, record_scores
 from alphazero.arena.openings import paired_openings
 from alphazero.config.schema import Config, GameConfig, GateConfig
 from alphazero.games import make_game
+from alphazero.mcts.evaluator import Evaluator
 from alphazero.network.inference import backend
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training import gate
 from alphazero.training.gate import (
     FIRST_PART,
+    GateResult,
     decide_gate,
     expected_games,
     judge,
     play_gate,
-    run_gate,
 )
 from alphazero.utils.arrays import Float32Array
 
@@ -40,9 +42,16 @@ def gate_config(**changes: float) -> Config:
     )
 
 
+def run_gate(
+    config: Config, challenger: Evaluator, best: Evaluator, seed: int, cores: int = 1
+) -> GateResult:
+    play = functools.partial(play_gate, TIC_TAC_TOE, config, challenger, best, cores=cores)
+    return decide_gate(TIC_TAC_TOE, config, [seed], play)
+
+
 def test_a_gate_has_no_noise_and_no_temperature_so_equals_play_alike_in_both_colours():
     evaluator = HashedEvaluator(TIC_TAC_TOE)
-    result = run_gate(TIC_TAC_TOE, gate_config(), evaluator, evaluator, (0,))
+    result = run_gate(gate_config(), evaluator, evaluator, 0)
     records = result.records
     assert result.match.games == 20
     assert result.match.score == 0.5
@@ -67,8 +76,8 @@ def test_a_gate_gives_the_challenger_the_wins_of_player_0_of_its_pairings():
     strong, weak = UniformEvaluator(9), Blind(TIC_TAC_TOE)
     config = dataclasses.replace(gate_config(), search=search_config(simulations=100))
     for workers in (1, 2):
-        up = run_gate(TIC_TAC_TOE, config, strong, weak, (1,), workers).match
-        down = run_gate(TIC_TAC_TOE, config, weak, strong, (1,), workers).match
+        up = run_gate(config, strong, weak, 1, workers).match
+        down = run_gate(config, weak, strong, 1, workers).match
         assert up.score > 0.6
         assert (down.wins, down.draws, down.losses) == (up.losses, up.draws, up.wins)
 

@@ -216,17 +216,17 @@ def test_where_torch_computes_a_run_in_int8_is_the_run_without(tmp_path):
 def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path):
     seen: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        gate, play = gates.run_gate, iteration.play_games
+        gate, play = gates.play_gate, iteration.play_games
 
-        def watched_gate(*given):
+        def watched_gate(*given, **named):
             seen.extend(evaluator.precision for evaluator in given[2:4])
-            return gate(*given)
+            return gate(*given, **named)
 
         def watched_play(*given):
             seen.append(given[2].precision)
             return play(*given)
 
-        patch.setattr(gates, "run_gate", watched_gate)
+        patch.setattr(gates, "play_gate", watched_gate)
         patch.setattr(iteration, "play_games", watched_play)
         set_limits(patch, 0, 2)
         loop.train(tiny_config(tmp_path, INT8, "budget.iterations=2"))
