@@ -329,51 +329,10 @@ GO_VARIANTS = {
     "all, Gumbel search and progressive simulations": [*ALL, GUMBEL_ROOT, PROGRESSIVE],
 }
 
-OTHELLO_SMALL = [
-    "run.threads=1",
-    "run.keep_checkpoints=1",
-    "selfplay.games_per_iteration=128",
-    "selfplay.parallel_games=128",
-    "replay.window_minimum=10000",
-    "learner.learning_rate=0.005",
-    "gate.games=0",
-    "evaluation.anchors=[]",
-    "budget.samples=null",
-]
-"""Overrides that make the shipped configuration small: one rate, no gate."""
-
-OTHELLO_VARIANTS = {
-    "no auxiliary heads": ["network.auxiliary=[]"],
-    "short-term values too": [AUXILIARY],
-}
-
-LARGER_BOARD_SMALL = [
-    "run.threads=1",
-    "run.keep_checkpoints=1",
-    "selfplay.games_per_iteration=64",
-    "selfplay.parallel_games=64",
-    "replay.window_minimum=4000",
-    "learner.learning_rate=0.004",
-    "learner.ema_decay=0.98",
-    "gate.games=0",
-    "evaluation.anchors=[]",
-    "budget.samples=null",
-]
-"""Overrides that make the shipped configuration small: one rate, no gate. It still begins with the
-body of the smaller board's player."""
-
-HEX_SMALL = [*LARGER_BOARD_SMALL, "network.auxiliary=[ownership]"]
-HEX_VARIANTS = {"short-term values too": ["network.auxiliary=[ownership,short_term_value]"]}
-
-GOMOKU_VARIANTS = {"short-term values": ["network.auxiliary=[short_term_value]"]}
-
 STUDIES = {
     "connect_four": Study("connect_four.yaml", CONNECT_FOUR_SMALL, CONNECT_FOUR_VARIANTS, 48),
     "go_7x7": Study("go_9x9.yaml", [*GO_SMALL, "game.rows=7", "game.columns=7"], GO_VARIANTS, 96),
     "go_9x9": Study("go_9x9.yaml", GO_SMALL, GO_VARIANTS, 96),
-    "othello_8x8": Study("othello_8x8.yaml", OTHELLO_SMALL, OTHELLO_VARIANTS, 96),
-    "hex_11x11": Study("hex_11x11.yaml", HEX_SMALL, HEX_VARIANTS, 96),
-    "gomoku_15x15": Study("gomoku_15x15.yaml", LARGER_BOARD_SMALL, GOMOKU_VARIANTS, 112),
 }
 
 

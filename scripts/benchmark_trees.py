@@ -1,22 +1,19 @@
-"""Measure the trees of self-play without a network: a simulation's parts, or what cores request.
+"""Measure the trees of self-play without a network: what cores request, or a simulation's parts.
 
-python scripts/benchmark_trees.py CONFIG [section.key=value ...] --profile [--seconds 40]
-python scripts/benchmark_trees.py CONFIG --evaluator none|paced[:RATES[:LATENCY]] [--workers 1,2]
+python scripts/benchmark_trees.py CONFIG [section.key=value ...] [--workers 1,2] [--seconds 40]
+python scripts/benchmark_trees.py CONFIG --profile
 
-`--profile` puts a clock around each search step and evaluation. Now and then each part of a
-simulation is repeated alone, on paths and leaves of the trees, and multiplied by how often a
-simulation needs it. The difference to the whole is mostly waiting for memory, which a part that is
-repeated alone finds in the caches; it can be negative, for the parts are samples. `--evaluator`
-answers with random numbers: at once, or as a device of a set speed would.
+Leaves are answered at once, with random numbers. `--profile` puts a clock around each search step
+and evaluation. Now and then each part of a simulation is repeated alone, on paths and leaves of the
+trees, and multiplied by how often a simulation needs it. The difference to the whole is mostly
+waiting for memory, which a part that is repeated alone finds in the caches; it can be negative, for
+the parts are samples.
 
 Letters: G slots, S state size, R rows of a batch, A actions.
 """
 
 import argparse
-import math
-import os
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -74,20 +71,10 @@ LOGIT_DEVIATION, VALUE_DEVIATION = 2.5, 0.4
 this repository have 2.9 and 0.7 in Connect Four, and 2.4 and 0.3 in Go on 9 x 9; their simulations
 are 4.8 and 3.2 plies deep. These numbers give 4.0 and 4.1 plies; equal logits give 3.1 and 11."""
 
-WAKE_SECONDS: Final = 70e-6
-"""Linux wakes a sleeping thread about this late: a wait sleeps shorter by it, and spins for the
-rest."""
-
 ROUNDS: Final = 5
 """All measurements alternate this often: a machine's speed drifts."""
 
-DEVICES: Final = (1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7)
-"""Speeds of `paced` in positions a second; with a latency of 0.3 ms, about a small batch's on a
-GPU, copies included."""
-
 _states = types.Array(types.int64, 2, "C")
-_yield_core = getattr(os, "sched_yield", lambda: None)
-"""Lets other threads run, without the delay of `time.sleep(0)`."""
 
 
 @kernel(types.void(TreesType, SelectionParamsType, SlotsType))
@@ -288,43 +275,18 @@ def _nanoseconds(slots: Int64Array, kernel: Callable[..., Any], *arguments: Any)
     return 1e9 * min(series) / len(slots)
 
 
-class PacedDevice:
-    """Evaluates one batch after the other at `rate` positions a second, for several threads.
-
-    A batch is ready when its turn has come and `size / rate` seconds have passed, and not before
-    `latency` seconds. The latencies of several batches overlap.
-    """
-
-    def __init__(self, rate: float = math.inf, latency: float = 0.0) -> None:
-        self.rate, self.latency = rate, latency
-        self._free_at, self._lock = 0.0, threading.Lock()
-
-    def wait_for(self, positions: int) -> None:
-        """Hand over a batch and sleep until it is ready."""
-        with self._lock:
-            now = time.perf_counter()
-            self._free_at = max(self._free_at, now) + positions / self.rate
-            ready_at = max(self._free_at, now + self.latency)
-        if (left := ready_at - time.perf_counter()) > WAKE_SECONDS:
-            time.sleep(left - WAKE_SECONDS)
-        while time.perf_counter() < ready_at:
-            _yield_core()
-
-
 class PreparedEvaluator:
-    """Answers with random rows that were drawn beforehand, when a device would have them ready.
+    """Answers with random rows that were drawn beforehand.
 
     Logits are normal, values the tanh of normal numbers. A position that is evaluated twice gets
     two answers, unless the search's cache has the first.
     """
 
-    def __init__(
-        self, num_actions: int, most_rows: int, rng: np.random.Generator, device: PacedDevice
-    ) -> None:
+    def __init__(self, num_actions: int, most_rows: int, rng: np.random.Generator) -> None:
         rows = max(PREPARED_ROWS, most_rows)
         self._logits = rng.normal(0, LOGIT_DEVIATION, (rows, num_actions)).astype(np.float32)
         self._values = np.tanh(rng.normal(0, VALUE_DEVIATION, rows)).astype(np.float32)
-        self._next, self._device = 0, device
+        self._next = 0
 
     def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return logits [R, A] and values [R]: views, which the next answers may repeat."""
@@ -332,16 +294,13 @@ class PreparedEvaluator:
         if end > len(self._values):
             begin, end = 0, len(observations)
         self._next = end
-        self._device.wait_for(len(observations))
         return self._logits[begin:end], self._values[begin:end]
 
 
 class Rate(NamedTuple):
-    """Rates per second of self-play with one number of workers and one device."""
+    """Rates per second of self-play with one number of workers."""
 
     workers: int
-    device: float
-    """positions a second; infinite: no device, answers at once"""
     evaluations: float
     simulations: float
     cores: float
@@ -349,77 +308,46 @@ class Rate(NamedTuple):
 
 
 def table(rates: Sequence[Rate]) -> str:
-    """Return the rates as text, device by device."""
-    header = "workers", "device/s", "evaluations/s", "of device", "simulations/s", "speedup"
-    rows: list[Sequence[str]] = [(*header, "cores", "core µs/simulation")]
+    """Return the rates as text."""
+    header = "workers", "evaluations/s", "simulations/s", "speedup", "cores", "core µs/simulation"
+    rows: list[Sequence[str]] = [header]
     for rate in rates:
-        first = next(other for other in rates if other.device == rate.device)
-        paced = math.isfinite(rate.device)
-        device, share = f"{rate.device:,.0f}", f"{rate.evaluations / rate.device:.1%}"
-        rows.append(
-            (
-                *(str(rate.workers), device if paced else "none", f"{rate.evaluations:,.0f}"),
-                *(share if paced else "", f"{rate.simulations:,.0f}"),
-                *(f"{rate.simulations / first.simulations:.2f}", f"{rate.cores:.2f}"),
-                f"{1e6 * rate.cores / rate.simulations:.2f}",
-            )
-        )
+        speedup = rate.simulations / rates[0].simulations
+        numbers = f"{rate.evaluations:,.0f}", f"{rate.simulations:,.0f}", f"{speedup:.2f}"
+        spent = f"{rate.cores:.2f}", f"{1e6 * rate.cores / rate.simulations:.2f}"
+        rows.append((str(rate.workers), *numbers, *spent))
     return align(rows)
 
 
 def benchmark_host(
-    config: Config,
-    workers: Sequence[int],
-    devices: Sequence[float],
-    latency: float,
-    seconds: float,
-    show: Progress = no_progress,
+    config: Config, workers: Sequence[int], seconds: float, show: Progress = no_progress
 ) -> list[Rate]:
-    """Measure self-play for about `seconds`, for each of `workers` with each device and without.
+    """Measure self-play for about `seconds`, for each number of `workers`.
 
-    A device is given by its positions a second; all have the same `latency` in seconds. `show` is
-    called with 1 after each measurement: `len(workers) * (len(devices) + 1) * ROUNDS` times.
+    `show` is called with 1 after each measurement: `len(workers) * ROUNDS` times.
     """
-    game, device = make_game(config.game.name, **config.game.options), PacedDevice()
-    num_games, rng = config.selfplay.parallel_games, np.random.default_rng(config.run.seed)
-    games = []
+    game, rng = make_game(config.game.name, **config.game.options), np.random.default_rng(0)
+    sizes, started = (game.num_actions, config.selfplay.parallel_games), []
     for count in workers:
-        made = game.num_actions, num_games
-        evaluators = [PreparedEvaluator(*made, stream, device) for stream in rng.spawn(count)]
-        games.append(SelfPlayGames(game, config, evaluators))
-        games[-1].play(0.5)  # warms up
-    cells = [(rate, index) for rate in (*devices, math.inf) for index in range(len(workers))]
-    totals = {cell: (Played(), SelfPlayStats()) for cell in cells}
+        evaluators = [PreparedEvaluator(*sizes, stream) for stream in rng.spawn(count)]
+        started.append(SelfPlayGames(game, config, evaluators))
+        started[-1].play(0.5)  # warms up
+    totals = [(Played(), SelfPlayStats()) for _ in workers]
     for _ in range(ROUNDS):
-        for rate, index in cells:
-            device.rate, device.latency = rate, latency if math.isfinite(rate) else 0.0
-            before, (played, stats) = games[index].stats(), totals[rate, index]
-            played += games[index].play(seconds / ROUNDS / len(cells))
-            totals[rate, index] = played, stats + (games[index].stats() - before)
+        for index, games in enumerate(started):
+            before, (played, stats) = games.stats(), totals[index]
+            played += games.play(seconds / ROUNDS / len(started))
+            totals[index] = played, stats + (games.stats() - before)
             show(1)
-    rates = []
-    for (rate, index), (played, stats) in totals.items():
-        sums = stats.evaluations, stats.simulations, played.core_seconds
-        rates.append(Rate(workers[index], rate, *(item / played.span for item in sums)))
-    return rates
-
-
-def devices(text: str) -> tuple[Sequence[float], float]:
-    """Parse `none` or `paced:RATES:LATENCY`; return positions a second and latency in seconds."""
-    kind, rates, milliseconds, *rest = [*text.split(":"), "", ""][: max(3, text.count(":") + 1)]
-    if text == "none":
-        return [], 0.0
-    try:
-        speeds = [float(rate) for rate in rates.split(",")] if rates else DEVICES
-        latency = float(milliseconds or 0.3) / 1e3
-    except ValueError:
-        speeds, latency = [0.0], 0.0
-    if kind != "paced" or rest or not (min(speeds) >= 1e3 and 0 <= latency <= 1):
-        raise argparse.ArgumentTypeError(
-            "expected none, or paced:RATES:LATENCY with rates from 1000 up and up to 1000 "
-            f"milliseconds, as paced:30000,1e6:0.5, got {text[:40]!r}"
+    return [
+        Rate(
+            count,
+            stats.evaluations / played.span,
+            stats.simulations / played.span,
+            played.core_seconds / played.span,
         )
-    return speeds, latency
+        for count, (played, stats) in zip(workers, totals, strict=True)
+    ]
 
 
 def main() -> None:
@@ -427,20 +355,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     config_file_arguments(parser)
     parser.add_argument("--seconds", type=seconds, default=40, help="approximate duration")
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--profile", action="store_true", help="time a simulation, part by part")
-    what.add_argument(
-        "--evaluator",
-        type=devices,
-        metavar="none|paced[:RATES[:LATENCY]]",
-        help="answer at once, or as devices of RATES positions a second (default: 1e4 to 1e7) that "
-        "take LATENCY milliseconds or more (default: 0.3)",
-    )
+    parser.add_argument("--profile", action="store_true", help="time a simulation, part by part")
     parser.add_argument(
         "--workers",
         type=positive_numbers,
         metavar="N,N",
-        help="numbers of threads, with --evaluator (default: 1, one per core, two per core)",
+        help="numbers of threads (default: 1, one per core, two per core)",
     )
     options = parser.parse_intermixed_args()
     config = load_config(options.config, options.overrides)
@@ -448,14 +368,12 @@ def main() -> None:
         with progress_bar(MOMENTS, "moment") as bar:
             print(describe(*profile(config, options.seconds, bar.update)))
         return
-    (speeds, latency), games = options.evaluator, config.selfplay.parallel_games
-    cores = config.run.threads or usable_cores()
+    games, cores = config.selfplay.parallel_games, config.run.threads or usable_cores()
     counts = options.workers or sorted({min(n, games) for n in (1, cores, 2 * cores)})
     if max(counts) > games:
         parser.error(f"--workers {max(counts)}: selfplay.parallel_games plays {games} at once")
-    with progress_bar(len(counts) * (len(speeds) + 1) * ROUNDS, "measurement") as bar:
-        rates = benchmark_host(config, counts, speeds, latency, options.seconds, bar.update)
-    print(table(rates))
+    with progress_bar(len(counts) * ROUNDS, "measurement") as bar:
+        print(table(benchmark_host(config, counts, options.seconds, bar.update)))
 
 
 if __name__ == "__main__":
