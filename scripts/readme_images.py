@@ -29,7 +29,7 @@ from PIL import Image
 from alphazero.cli.argument_types import positive_number
 from alphazero.cli.main import run_and_report
 from alphazero.config.loader import load_config
-from alphazero.diagnostics.run_history import Curve, read_curves, step_checkpoints, training_minutes
+from alphazero.diagnostics.run_history import STAGES, Curve, read_curves, step_checkpoints
 from alphazero.drawing.board import position_title
 from alphazero.drawing.canvas import Canvas
 from alphazero.drawing.position import DARK, POLICY_COLOURS, draw_position
@@ -107,6 +107,17 @@ STYLE: Final = {
     "svg.fonttype": "none",  # text stays text: searchable, and readable by tests
     "svg.hashsalt": "alphazero",  # the same ids inside the file every time
 }
+
+
+def training_minutes(curves: Mapping[str, Curve]) -> dict[int, float]:
+    """Return the minutes of training at the end of each iteration; empty without curves."""
+    totals: dict[int, float] = {}
+    for stage in STAGES:
+        for iteration, seconds in curves.get(f"seconds/{stage}", {}).items():
+            totals[iteration] = totals.get(iteration, 0.0) + seconds
+    iterations = sorted(totals)
+    sums = np.cumsum([totals[iteration] for iteration in iterations]) / 60
+    return dict(zip(iterations, sums.tolist(), strict=True))
 
 
 @contextlib.contextmanager

@@ -10,12 +10,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from readme_images import training_minutes
 
 from alphazero.arena.grade import optimal_share
 from alphazero.arena.solved_positions import position_files, read_positions
 from alphazero.cli.argument_types import whole_number, whole_numbers
 from alphazero.cli.main import run_and_report
-from alphazero.diagnostics.run_history import read_curves, training_minutes
+from alphazero.diagnostics.run_history import read_curves
 from alphazero.errors import RunError
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.utils.machine import usable_cores

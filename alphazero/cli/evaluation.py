@@ -268,9 +268,8 @@ def rate(options: argparse.Namespace) -> int:
     from alphazero.diagnostics.run_history import anchor_index, expand_players
     from alphazero.games.registry import write_game
 
-    specs, minutes = expand_players(
-        options.players, options.checkpoints, options.simulations, options.seconds
-    )
+    budget = options.simulations, options.seconds
+    specs = expand_players(options.players, options.checkpoints, *budget)
     anchor = anchor_index(specs, options.anchor)
     specs, game = agree_on_game(specs, chosen_game)
     counts = options.games, options.opening_moves, options.seed
@@ -293,7 +292,7 @@ def rate(options: argparse.Namespace) -> int:
         games=len(results),
         advantage=first_move_advantage(results),
         draws=draw_share(results),
-        players=[plain(row) | {"minutes": minutes.get(row.name)} for row in rows],
+        players=[plain(row) for row in rows],
     )
     return 0
 

@@ -1,7 +1,7 @@
-"""The history of a run: curves, checkpoints and their training times."""
+"""The history of a run: its curves and checkpoints."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,18 +31,6 @@ def read_curves(run: Path) -> dict[str, Curve]:
     return {name: curve for name, curve in curves.items() if curve}
 
 
-def training_minutes(curves: Mapping[str, Curve]) -> dict[int, float]:
-    """Return the minutes of training at the end of each iteration; empty without curves."""
-    totals: dict[int, float] = {}
-    for stage in STAGES:
-        for iteration, seconds in curves.get(f"seconds/{stage}", {}).items():
-            totals[iteration] = totals.get(iteration, 0.0) + seconds
-    iterations = sorted(totals)
-    sums = np.cumsum([totals[iteration] for iteration in iterations]) / 60
-    minutes = dict(zip(iterations, sums.tolist(), strict=True))
-    return {0: 0.0} | minutes if minutes else {}
-
-
 STAGES = {
     "play": "self-play",
     "learn": "learning",
@@ -67,27 +55,19 @@ def expand_players(
     checkpoints: int,
     simulations: int | None = None,
     seconds: float | None = None,
-) -> tuple[list[PlayerSpec], dict[str, float]]:
-    """Return the named players, and the minutes of training of checkpoints of runs, by name.
+) -> list[PlayerSpec]:
+    """Return the named players; a run's folder stands for `checkpoints` of its checkpoints.
 
-    A run's folder stands for `checkpoints` of its checkpoints; budgets are as in `parse_player`.
+    Budgets are as in `parse_player`.
 
     Raises:
         AlphaZeroError: for a text that names no player.
     """
-    specs: list[PlayerSpec] = []
-    minutes: dict[str, float] = {}
-    for text in texts:
-        paths = step_checkpoints(Path(text), checkpoints)
-        times = training_minutes(read_curves(Path(text))) if paths else {}
-        for name in [str(path) for path in paths] or [text]:
-            spec = parse_player(name, simulations=simulations, seconds=seconds)
-            specs.append(spec)
-            if (saved := spec.saved) and times:
-                iteration = saved.checkpoint.iteration
-                # The last iteration's curves may be lost in a power cut.
-                minutes[spec.name] = max(at for i, at in times.items() if i <= iteration)
-    return specs, minutes
+    return [
+        parse_player(name, simulations=simulations, seconds=seconds)
+        for text in texts
+        for name in [*map(str, step_checkpoints(Path(text), checkpoints))] or [text]
+    ]
 
 
 def anchor_index(specs: Sequence[PlayerSpec], text: str | None) -> int:

@@ -46,7 +46,6 @@ def test_ratings_as_an_object(player, capsys):
     for row in result["players"]:
         assert all(f"`{key}`" in documented("rate") for key in row)
         assert row["elo"] == 0 or row["name"] != "random"
-        assert row["minutes"] is None
 
 
 def test_grades_get_a_line_each(tmp_path, capsys):
