@@ -1,10 +1,11 @@
-"""Measure the effect of each choice of search and training, on a small network.
+"""Measure the effect of choices of search and training: each is one variant of a configuration.
 
-python scripts/ablation.py connect_four POSITIONS [--evaluations 1000000] [--only NAME NAME]
-python scripts/ablation.py go_7x7 --opponents uct:1000 'gtp:COMMAND' [--seeds 1,2]
+python scripts/ablation.py configs/connect_four.yaml network.blocks=3 budget.evaluations=500000 \\
+    --variant search.mcts_solver=false --variant "search.selection=puct search.c_puct=1.5" \\
+    [--positions POSITIONS] [--opponents uct:1000 'gtp:COMMAND'] [--seeds 1,2]
 
-Prints a table of configs/README.md, "Ablations". POSITIONS are solved positions as
-`alphazero grade` reads them.
+The overrides make the base, small enough for many runs; a variant changes more. Prints a table as
+in configs/README.md, "Ablations". POSITIONS are solved positions as `alphazero grade` reads them.
 """
 
 import argparse
@@ -22,10 +23,11 @@ from alphazero.arena.elo import MatchResult
 from alphazero.arena.grade import optimal_share
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import position_files, read_positions
-from alphazero.cli.argument_types import even_number, whole_number, whole_numbers
+from alphazero.cli.argument_types import even_number, whole_numbers
 from alphazero.cli.main import run_and_report
+from alphazero.cli.shared import config_file_arguments
 from alphazero.config.loader import load_config
-from alphazero.errors import AlphaZeroError, RunError, did_you_mean
+from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.players.base import Player
 from alphazero.players.budget import Budget
@@ -183,187 +185,32 @@ OPENING_MOVES = 4
 """Random moves at the start of each pair of games."""
 
 
-@dataclass(frozen=True)
-class Study:
-    """A shipped configuration, made small, and the choices to change in it one at a time."""
-
-    config: str
-    small: Sequence[str]
-    variants: Mapping[str, Sequence[str]]
-    """overrides by variant; each changes one choice of the base"""
-    simulations: int
-    """a move in comparisons"""
-
-
-CONFIGS = Path(__file__).parent.parent / "configs"
-
-CONNECT_FOUR_SMALL = [
-    "run.threads=1",
-    "run.keep_checkpoints=1",
-    "network.blocks=3",
-    "network.filters=32",
-    "network.policy_filters=8",
-    "network.value_filters=8",
-    "network.value_hidden=32",
-    "network.global_pooling=16",
-    "search.simulations=48",
-    "search.selection=puct",
-    "search.c_puct=1.5",
-    "search.fpu_reduction=0.2",
-    "search.transpositions=never",
-    "selfplay.fast_simulations=8",
-    "selfplay.temperature=1.0",
-    "selfplay.temperature_moves=14",
-    "selfplay.final_temperature=0.2",
-    "selfplay.dirichlet_alpha=1.0",
-    "selfplay.random_opening_probability=0.4",
-    "selfplay.random_opening_max_moves=20",
-    "selfplay.random_opening_candidates=1",
-    "selfplay.games_per_iteration=128",
-    "selfplay.parallel_games=128",
-    "replay.window_minimum=10000",
-    "replay.window_fraction=0.5",
-    "replay.ratio=4.0",
-    "replay.deblunder_threshold=0.0",
-    "learner.optimizer=adamw",
-    "learner.learning_rate=0.002",
-    "learner.batch_size=256",
-    "learner.ema_decay=0.98",
-    "learner.search_value_weight=0.3",
-    "gate.games=0",
-    "inference.selfplay_precision=same",
-    "budget.samples=null",
-]
-"""Overrides that make the shipped configuration small enough for dozens of runs. They also restore
-its values from before the tuning of deblundering, temperature, fast searches, weight decay, Gumbel
-search and Muon."""
-
-CONNECT_FOUR_VARIANTS = {
-    "all moves searched fully": ["selfplay.full_search_probability=1.0"],
-    "temperature 0.5": ["selfplay.temperature=0.5"],
-    "temperature for 6 moves": ["selfplay.temperature_moves=6"],
-    "fast searches of 16": ["selfplay.fast_simulations=16"],
-    "no random openings": ["selfplay.random_opening_probability=0.0"],
-    "no solver": ["search.mcts_solver=false"],
-    "Q = 0 of unvisited actions": ["search.fpu_reduction=null"],
-    "more random openings": [
-        "selfplay.random_opening_probability=0.8",
-        "selfplay.random_opening_max_moves=24",
-    ],
-    "more random openings, each the most open of three": [
-        "selfplay.random_opening_probability=0.8",
-        "selfplay.random_opening_max_moves=24",
-        "selfplay.random_opening_candidates=3",
-    ],
-    "weight decay 0.5": ["learner.weight_decay=0.5"],
-    "Muon": ["learner.optimizer=muon", "learner.learning_rate=0.005", "learner.weight_decay=0.8"],
-    "newest weights, no average": ["learner.ema_decay=0.0"],
-    "value target z alone": ["learner.search_value_weight=0.0"],
-    "deblundering": ["replay.deblunder_threshold=0.25", "learner.search_value_weight=0.1"],
-    "the same, temperature 0.5": [
-        "replay.deblunder_threshold=0.25",
-        "learner.search_value_weight=0.1",
-        "selfplay.temperature=0.5",
-    ],
-    "the paper's heads": ["network.policy_filters=2", "network.value_filters=1"],
-    "no global pooling": ["network.global_pooling=0"],
-    "Gumbel search": ["search.selection=gumbel"],
-    "Gumbel search above PUCT": ["search.selection=gumbel_root"],
-    "transpositions": ["search.transpositions=always"],
-    "the same, not in self-play": ["search.transpositions=play"],
-    "random symmetries at leaves": ["search.leaf_symmetry=random"],
-    "averaged symmetries at leaves": ["search.leaf_symmetry=average"],
-    "resignation": ["selfplay.resign_enabled_fraction=0.9"],
-    "int8 self-play": ["inference.selfplay_precision=int8"],
-}
-
-GO_SMALL = [
-    "run.threads=1",
-    "run.keep_checkpoints=1",
-    "game.features=0",
-    "network.blocks=4",
-    "network.heads=dense",
-    "network.policy_filters=16",
-    "network.value_filters=16",
-    "network.auxiliary=[]",
-    "search.selection=puct",
-    "selfplay.varied_options=null",
-    "selfplay.progressive_samples=null",
-    "selfplay.games_per_iteration=128",
-    "selfplay.parallel_games=128",
-    "selfplay.temperature_moves=10",
-    "selfplay.final_temperature=0.2",
-    "selfplay.dirichlet_alpha=0.15",
-    "selfplay.random_opening_max_moves=10",
-    "replay.window_minimum=10000",
-    "replay.ratio=6.0",
-    "learner.learning_rate=0.001",
-    "gate.games=0",
-    "evaluation.anchors=[]",
-    "budget.samples=null",
-]
-"""Overrides that make the shipped configuration small: one rate, no gate. They also restore its
-values from before convolutional heads, planes of liberties, drawn komi, auxiliary heads, Gumbel
-search (which needs no noise and no temperature) and progressive simulations."""
-
-CONVOLUTIONAL = "network.heads=convolutional"
-FEATURES = "game.features=1"
-KOMI = "selfplay.varied_options={komi_half_points: [1, 21]}"
-AUXILIARY = "network.auxiliary=[ownership,margin,short_term_value]"
-ALL = [CONVOLUTIONAL, FEATURES, KOMI, AUXILIARY]
-GUMBEL_ROOT = "search.selection=gumbel_root"
-PROGRESSIVE = "selfplay.progressive_samples=54000"  # most of a run of 5,000,000 evaluations
-
-GO_VARIANTS = {
-    "Gumbel search above PUCT": [GUMBEL_ROOT],
-    "convolutional heads": [CONVOLUTIONAL],
-    "liberties, ko, life and komi as planes": [FEATURES],
-    "these planes, komi drawn from 0.5 to 10.5": [FEATURES, KOMI],
-    "ownership and margin": ["network.auxiliary=[ownership,margin]"],
-    "short-term values": ["network.auxiliary=[short_term_value]"],
-    "all auxiliary heads": [AUXILIARY],
-    "all but komi": [CONVOLUTIONAL, FEATURES, AUXILIARY],
-    "all": ALL,
-    "all, Gumbel search above PUCT": [*ALL, GUMBEL_ROOT],
-    "all, progressive simulations": [*ALL, PROGRESSIVE],
-    "all, Gumbel search and progressive simulations": [*ALL, GUMBEL_ROOT, PROGRESSIVE],
-}
-
-STUDIES = {
-    "connect_four": Study("connect_four.yaml", CONNECT_FOUR_SMALL, CONNECT_FOUR_VARIANTS, 48),
-    "go_7x7": Study("go_9x9.yaml", [*GO_SMALL, "game.rows=7", "game.columns=7"], GO_VARIANTS, 96),
-    "go_9x9": Study("go_9x9.yaml", GO_SMALL, GO_VARIANTS, 96),
-}
-
-
 def main() -> None:
     """Train missing runs, compare all, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("study", choices=STUDIES)
-    parser.add_argument("positions", nargs="*", type=Path, metavar="POSITIONS")
-    parser.add_argument("--evaluations", type=whole_number, default=1_000_000, help="of each run")
+    config_file_arguments(parser)
+    text = "overrides, separated by spaces; once for each variant"
+    parser.add_argument("--variant", action="append", default=[], metavar="OVERRIDES", help=text)
+    parser.add_argument("--positions", nargs="+", default=[], type=Path, metavar="POSITIONS")
     parser.add_argument("--seeds", type=whole_numbers, default="1,2", help="comma-separated")
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="these variants, not all")
     parser.add_argument("--games", type=even_number, default=200, help="of each match")
     parser.add_argument("--opponents", nargs="+", default=[], type=parse_player, metavar="PLAYER")
     parser.add_argument("--folder", type=Path, default=Path("checkpoints/ablations"))
-    options = parser.parse_args()
-    study = STUDIES[options.study]
-    names = list(study.variants) if options.only is None else options.only
-    for name in names:
-        if name not in study.variants:
-            raise AlphaZeroError(f"unknown variant {name!r}{did_you_mean(name, study.variants)}")
+    options = parser.parse_intermixed_args()
     ablation = Ablation(
-        CONFIGS / study.config,
-        {BASE: [], **{name: study.variants[name] for name in names}},
-        [*study.small, f"budget.evaluations={options.evaluations}"],
+        Path(options.config),
+        {BASE: [], **{variant: variant.split() for variant in options.variant}},
+        options.overrides,
         options.seeds,
-        options.folder / options.study,
+        options.folder,
     )
-    played = load_config(ablation.config, ablation.shared).game
-    game = make_game(played.name, **played.options)
+    base, *_ = [
+        load_config(ablation.config, [*options.overrides, *overrides])
+        for overrides in ablation.variants.values()
+    ]
+    game = make_game(base.game.name, **base.game.options)
     solutions = [read_positions(game, path) for path in position_files(options.positions)]
-    conditions = Conditions(options.games, study.simulations, solutions, options.opponents)
+    conditions = Conditions(options.games, base.search.simulations, solutions, options.opponents)
     workers, runs = usable_cores(), len(ablation.variants) * len(ablation.seeds)
     with progress_bar(runs, "run", desc="training") as bar:
         ablation.train(workers, bar.update)

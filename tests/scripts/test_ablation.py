@@ -1,16 +1,16 @@
 """One choice changed at a time: what is trained, compared and printed."""
 
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ablation import BASE, CONFIGS, STUDIES, Ablation, Conditions
+from ablation import BASE, Ablation, Conditions, main
 from helpers.commands import exit_code
 from helpers.runs.tiny_run import YAML, files_of
 
-from alphazero.config.loader import load_config
-from alphazero.errors import RunError
+from alphazero.errors import ConfigError, RunError
 from alphazero.games import make_game
 from alphazero.players.registry import parse_player
 from alphazero.solvers.exhaustive import solve_all_positions
@@ -64,12 +64,22 @@ def test_variants_are_trained_once_and_compared_with_the_base(tmp_path):
         assert 0 <= points <= 0.5, "the perfect player never loses"
 
 
-def test_each_variant_of_a_study_differs_from_its_base():
-    for study in STUDIES.values():
-        small = [*study.small, "budget.evaluations=1"]
-        base = load_config(CONFIGS / study.config, small)
-        for name, changes in study.variants.items():
-            assert load_config(CONFIGS / study.config, [*small, *changes]) != base, name
+@pytest.mark.usefixtures("in_this_process")
+def test_variants_are_read_from_the_command_line_before_any_is_trained(
+    tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    words = [str(tmp_path / "tiny.yaml"), "budget.iterations=1", "--seeds=3", "--games=2"]
+    words += [f"--folder={tmp_path / 'runs'}", "--variant", "search.selection=gumbel learner."]
+    monkeypatch.setattr(sys, "argv", ["ablation.py", *words])
+    with pytest.raises(ConfigError, match="learner"):
+        main()
+    assert not (tmp_path / "runs").exists()
+    sys.argv[-1] = "search.selection=gumbel search.simulations=2"
+    main()
+    _, _, base, other = capsys.readouterr().out.splitlines()[-4:]
+    assert base.startswith("| base | 0 |")
+    assert other.startswith("| search.selection=gumbel search.simulations=2 | ")
 
 
 def test_a_run_that_fails_says_why(tmp_path):
