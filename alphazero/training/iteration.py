@@ -28,7 +28,6 @@ from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.learning.learner import Learner, StepReport
 from alphazero.training.monitoring.metrics import IterationReport
-from alphazero.training.monitoring.tensorboard import Metrics
 from alphazero.training.run_directory import (
     CALIBRATE,
     GATE,
@@ -99,7 +98,7 @@ class Training:
         else:
             self._save_first()
 
-    def iterate(self, write: Callable[[int, Metrics], None]) -> dict[str, float]:
+    def iterate(self, write: Callable[..., None]) -> dict[str, float]:
         """Run one iteration and publish its result; return its metrics."""
         state = self.run.state
         state.iteration += 1
@@ -261,7 +260,7 @@ class Training:
 
     def report(
         self,
-        write: Callable[[int, Metrics], None],
+        write: Callable[..., None],
         games: SelfPlayResult,
         steps: StepReport,
         result: "GateResult | None",
@@ -286,7 +285,7 @@ class Training:
             seconds=self.seconds,
         )
         metrics = report.values()
-        write(state.iteration, Metrics(metrics, texts, report.histograms()))
+        write(state.iteration, metrics, texts, report.histograms())
         left = tqdm.format_interval(self.run.seconds_left() or 0)
         say(f"{report.line()}; {left} left")
         return metrics

@@ -19,10 +19,9 @@ from alphazero.network.checkpoint import check_network_size
 from alphazero.network.inference.backend import explain_backend, explain_threads, resolve_backend
 from alphazero.training.iteration import Training, new_learner
 from alphazero.training.learning.learner import Learner
-from alphazero.training.manifest import check_resumable, run_folder
+from alphazero.training.manifest import check_resumable, locked, run_folder
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 from alphazero.training.run_directory import INITIALISE, RunDirectory, untrained_network
-from alphazero.training.run_lock import locked
 from alphazero.utils.files import printable
 from alphazero.utils.jobs import threads_per_evaluation
 from alphazero.utils.machine import usable_cores

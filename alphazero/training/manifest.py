@@ -1,11 +1,14 @@
-"""The published state of a run, and its checks; none of this needs torch."""
+"""The published state of a run, its checks and its lock; none of this needs torch."""
 
 import contextlib
 import json
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from filelock import FileLock, Timeout
 
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
@@ -138,3 +141,31 @@ def check_new(folder: Path) -> None:
             f"{printable(folder)} already holds a run; go on with `alphazero train --resume "
             f"{shlex.quote(printable(folder))}`, or choose another name with run.name=..."
         )
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Lock a run's folder in this block; raise RunError if it is locked or cannot be created."""
+    with path_errors("create", folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / "run.lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise RunError(
+                f"{printable(folder)} is in use by another process; wait for it to end, or stop it "
+                "with Ctrl-C"
+            ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def identify_lock(folder: Path) -> tuple[int, int] | None:
+    """Return device and inode of the lock in a run's folder; None if there is none."""
+    try:
+        status = (folder / "run.lock").stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -43,6 +43,7 @@ from alphazero.training.manifest import (
     check_new,
     check_resumable,
     digest_of,
+    identify_lock,
     player_name,
     read_config_text,
     read_manifest,
@@ -50,7 +51,6 @@ from alphazero.training.manifest import (
     shard_name,
     unfinished_name,
 )
-from alphazero.training.run_lock import identify_lock
 from alphazero.utils.files import (
     TEMPORARY_SUFFIX,
     path_errors,

@@ -25,7 +25,7 @@ from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.iteration import Training
 from alphazero.training.loop import train
 from alphazero.training.monitoring.metrics import METRICS
-from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
+from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 from alphazero.training.run_directory import RunDirectory
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.shipped import shipped_configs
@@ -185,7 +185,7 @@ def make_run(place: Path, case: Case) -> Path:
     curves = courses_of(case, ITERATIONS)
     writer = TensorBoardWriter(run.folder, 0)
     for i in range(1, ITERATIONS + 1):
-        writer.write(i, Metrics({name: curve[i] for name, curve in curves.items()}))
+        writer.write(i, {name: curve[i] for name, curve in curves.items()})
     return run.folder
 
 

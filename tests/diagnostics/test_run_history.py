@@ -17,7 +17,7 @@ from alphazero.errors import PlayerError
 from alphazero.players.registry import parse_player
 from alphazero.training.loop import resume, train
 from alphazero.training.monitoring.metrics import METRICS
-from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
+from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def run(tmp_path) -> Path:
     curves = TensorBoardWriter(tmp_path, 0)
     for iteration in (1, 2, 3):
         spent = {"seconds/play": 60.0 * iteration, "seconds/save": 30.0}
-        curves.write(iteration, Metrics(spent))
+        curves.write(iteration, spent)
     return tmp_path
 
 
@@ -52,7 +52,7 @@ def test_curves_are_read_by_name_and_iteration(run):
 
 
 def test_points_that_a_resumed_run_purged_are_left_out_without_a_word(run, caplog):
-    TensorBoardWriter(run, 2).write(3, Metrics({"seconds/play": 7.0}))
+    TensorBoardWriter(run, 2).write(3, {"seconds/play": 7.0})
     curves = read_curves(run)
     assert curves == {"seconds/play": {1: 60, 2: 120, 3: 7}, "seconds/save": {1: 30, 2: 30}}
     assert caplog.messages == []

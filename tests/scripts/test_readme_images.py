@@ -20,7 +20,7 @@ from alphazero.drawing.position import DARK
 from alphazero.errors import RunError
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
 from alphazero.players.checkpoint_player import load_checkpoint_player
-from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
+from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 
 SHIPPED = ROOT / "checkpoints" / "tic_tac_toe.safetensors"
 
@@ -49,7 +49,7 @@ def made_run(folder: Path, curves: dict[str, dict[int, float]], *overrides: str)
     writer = TensorBoardWriter(folder, 0)
     for iteration in sorted({each for curve in curves.values() for each in curve}):
         here = {name: curve[iteration] for name, curve in curves.items() if iteration in curve}
-        writer.write(iteration, Metrics(here))
+        writer.write(iteration, here)
     return folder
 
 

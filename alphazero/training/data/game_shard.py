@@ -7,7 +7,7 @@ import io
 import math
 import zipfile
 from collections.abc import Mapping, Sequence
-from typing import IO, Any, Literal, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -153,14 +153,11 @@ class GameBatch(NamedTuple):
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 absent = {"options.npy"} - set(archive.namelist())  # the game has none
-                parts = {
-                    name: _open_array(archive, name)
-                    for name in cls._fields
-                    if f"{name}.npy" not in absent
-                }
-                fault = _shape_mismatch(game, parts)
+                names = [name for name in cls._fields if f"{name}.npy" not in absent]
+                kinds = {name: _read_header(archive, name) for name in names}
+                fault = _shape_mismatch(game, kinds)
                 if not fault:
-                    arrays = {name: _read_array(part) for name, part in parts.items()}
+                    arrays = {name: _read_array(archive, name) for name in names}
                     arrays.setdefault(
                         "options", _table([game.variable_values] * len(arrays["lengths"]), game)
                     )
@@ -193,51 +190,42 @@ def initial_states(game: Game, options: Int32Array) -> tuple[State, Int64Array]:
     return states, indices.reshape(-1).astype(np.int64)
 
 
-class _PackedArray(NamedTuple):
-    """An array in an archive."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    order: Literal["C", "F"]
-    file: IO[bytes]
-    """Its entry, after the header."""
+_Kind: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
+"""Shape and type of an array."""
 
 
-def _open_array(archive: zipfile.ZipFile, name: str) -> _PackedArray:
-    """Read the header of an array; raise ValueError if the entry has another size."""
+def _read_header(archive: zipfile.ZipFile, name: str) -> _Kind:
+    """Return the kind of an array; raise ValueError if its entry has another size."""
     entry = archive.getinfo(f"{name}.npy")
-    file = archive.open(entry)
-    if np.lib.format.read_magic(file) != (1, 0):
-        raise ValueError(f"{name} is of an unknown version")
-    shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(file)
-    size = entry.file_size - file.tell()
+    with archive.open(entry) as file:
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError(f"{name} is of an unknown version")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        size = entry.file_size - file.tell()
     if size > _UNPACKED_LIMIT or math.prod(shape) * dtype.itemsize != size:
         raise ValueError(f"{name} has another size than its header says")
-    return _PackedArray(shape, dtype, "F" if fortran_order else "C", file)
+    return shape, dtype
 
 
-def _read_array(part: _PackedArray) -> npt.NDArray[Any]:
-    """Read the rest of an array's entry; raise ValueError if it ends too early."""
-    array = np.empty(part.shape, part.dtype, part.order)
-    numbers = array.reshape(-1, order="A").view(np.uint8).data
-    for begin in range(0, len(numbers), _CHUNK):
-        numbers[begin : begin + _CHUNK] = part.file.read(_CHUNK)
-    part.file.read(1)  # zipfile checks the CRC at the end
+def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+    """Return an array, unpacked in small pieces; raise ValueError if its entry ends too early."""
+    with archive.open(f"{name}.npy") as file:
+        array = np.lib.format.read_array(file, allow_pickle=False)
+        file.read(1)  # zipfile checks the CRC at the end
     return np.ascontiguousarray(array)
 
 
-def _shape_mismatch(game: Game, parts: Mapping[str, _PackedArray]) -> str:
+def _shape_mismatch(game: Game, kinds: Mapping[str, _Kind]) -> str:
     """Describe the first array with a wrong type or shape for `game`; "" if all are right."""
-    moves, shares, games = (
-        parts[name].shape[0] for name in ("actions", "policy_actions", "lengths")
-    )
+    moves, shares, games = (kinds[name][0][0] for name in ("actions", "policy_actions", "lengths"))
     counts = [moves] * 2 + [shares] * 2 + [moves] * 2 + [games] * 5
     for name, count, example in zip(GameBatch._fields, counts, GameBatch.of(game, []), strict=True):
-        part, shape = parts.get(name), (count, *example.shape[1:])
-        if part is not None and (part.shape, part.dtype) != (shape, example.dtype):
+        expected = (count, *example.shape[1:]), example.dtype
+        shape, dtype = kinds.get(name, expected)
+        if (shape, dtype) != expected:
             return (
-                f"expected {name} {example.dtype} {list(shape)}, "
-                f"received {part.dtype} {list(part.shape)}"
+                f"expected {name} {example.dtype} {list(expected[0])}, "
+                f"received {dtype} {list(shape)}"
             )
     return ""
 
@@ -283,9 +271,6 @@ def _content_fault(game: Game, games: GameBatch) -> str:
 
 _UNPACKED_LIMIT = 4 << 30
 """Maximum size of an array in bytes."""
-
-_CHUNK = 1 << 18
-"""Bytes of an array that are unpacked at once."""
 
 _ROUNDING = 1e-3
 """Tolerance for float32 numbers from a file."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy.typing as npt
 
@@ -19,16 +19,6 @@ from alphazero.utils.jobs import defer_interrupts
 
 BINS = 40
 """Bins of a histogram, of equal width from the minimum to the maximum."""
-
-
-class Metrics(NamedTuple):
-    """The metrics of one iteration, each by name."""
-
-    values: Mapping[str, float]
-    """points of the curves"""
-    texts: Mapping[str, str] = MappingProxyType({})
-    histograms: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})
-    """numbers [n]"""
 
 
 class TensorBoardWriter:
@@ -50,11 +40,16 @@ class TensorBoardWriter:
         self._add([], step=iteration + 1, session_log=SessionLog(status=SessionLog.START))
 
     @defer_interrupts()
-    def write(self, iteration: int, metrics: Metrics) -> None:
-        """Add a point to each curve, and texts and histograms."""
+    def write(
+        self,
+        iteration: int,
+        values: Mapping[str, float],
+        texts: Mapping[str, str] = MappingProxyType({}),
+        histograms: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
+    ) -> None:
+        """Add a point to each curve, texts, and histograms of numbers [n], by name."""
         from torch.utils.tensorboard import summary
 
-        values, texts, histograms = metrics
         for kind, content in (("curve", values), ("histogram", histograms)):
             unknown = [name for name in content if kind_of(name) != kind]
             assert not unknown, f"no {kind} in the table of metrics: {unknown}"

@@ -20,7 +20,7 @@ from alphazero.errors import RunError
 from alphazero.records.game_record import Policies
 from alphazero.training.loop import train
 from alphazero.training.monitoring.metrics import METRICS, IterationReport
-from alphazero.training.monitoring.tensorboard import Metrics, TensorBoardWriter
+from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -32,7 +32,7 @@ def test_curves_come_back_as_they_were_written(tmp_path):
     curves = TensorBoardWriter(tmp_path, 0)
     for iteration in (1, 2, 3):
         values = {name: iteration + index / 4 for index, name in enumerate(names)}
-        curves.write(iteration, Metrics(values))
+        curves.write(iteration, values)
     reader = read(tmp_path)
     assert set(reader.Tags()["scalars"]) == set(names)
     for index, name in enumerate(names):
@@ -42,13 +42,13 @@ def test_curves_come_back_as_they_were_written(tmp_path):
 
 def test_curves_can_be_read_before_the_folder_is_closed(tmp_path):
     curves = TensorBoardWriter(tmp_path, 0)
-    curves.write(1, Metrics({"loss/total": 2.5}))
+    curves.write(1, {"loss/total": 2.5})
     assert points(tmp_path, "loss/total") == [(1, 2.5)]
 
 
 def test_texts_keep_their_lines(tmp_path):
     curves = TensorBoardWriter(tmp_path, 0)
-    curves.write(1, Metrics({}, {"selfplay/sample_game": "X . O\n. X ."}))
+    curves.write(1, {}, {"selfplay/sample_game": "X . O\n. X ."})
     (event,) = read(tmp_path).Tensors("selfplay/sample_game/text_summary")
     assert event.step == 1
     # Four spaces are a code block in TensorBoard's Markdown.
@@ -58,8 +58,8 @@ def test_texts_keep_their_lines(tmp_path):
 def test_histograms_keep_their_numbers(tmp_path):
     numbers = np.array([0.0, 0.25, 0.25, 1.0])
     curves = TensorBoardWriter(tmp_path, 0)
-    curves.write(1, Metrics({}, {}, {"selfplay/search_values": numbers}))
-    curves.write(2, Metrics({}, {}, {"selfplay/search_values": numbers[:0]}))
+    curves.write(1, {}, {}, {"selfplay/search_values": numbers})
+    curves.write(2, {}, {}, {"selfplay/search_values": numbers[:0]})
     reader = read(tmp_path)
     (event,) = reader.Histograms("selfplay/search_values")
     histogram = event.histogram_value
@@ -80,18 +80,18 @@ def test_what_is_not_in_the_table_fails(tmp_path, name: str):
     wrong = re.escape(f"no curve in the table of metrics: ['{name}']")
     curves = TensorBoardWriter(tmp_path, 0)
     with pytest.raises(AssertionError, match=wrong):
-        curves.write(1, Metrics({"loss/total": 1.0, "anchors/uct_20/score": 0.5, name: 0.5}))
+        curves.write(1, {"loss/total": 1.0, "anchors/uct_20/score": 0.5, name: 0.5})
     with pytest.raises(AssertionError, match=name):
-        curves.write(1, Metrics({}, {}, {name: np.zeros(2)}))
+        curves.write(1, {}, {}, {name: np.zeros(2)})
 
 
 @pytest.mark.parametrize("resumed_at", [3, 1, 0])
 def test_what_was_written_after_the_resumed_iteration_is_purged(tmp_path, resumed_at: int):
     curves = TensorBoardWriter(tmp_path, 0)
     for iteration in range(1, 6):
-        curves.write(iteration, Metrics({"loss/total": float(iteration)}))
+        curves.write(iteration, {"loss/total": float(iteration)})
     curves = TensorBoardWriter(tmp_path, resumed_at)
-    curves.write(resumed_at + 1, Metrics({"loss/total": 40.0}))
+    curves.write(resumed_at + 1, {"loss/total": 40.0})
     kept = [(iteration, float(iteration)) for iteration in range(1, resumed_at + 1)]
     assert points(tmp_path, "loss/total") == [*kept, (resumed_at + 1, 40.0)]
 
@@ -104,7 +104,7 @@ def test_a_run_that_goes_on_after_its_last_iteration_loses_nothing(
         monkeypatch.setattr(time, "time", lambda now=now: now)
         curves = TensorBoardWriter(tmp_path, begin)
         for iteration in (begin + 1, begin + 2):
-            curves.write(iteration, Metrics({"loss/total": float(iteration)}))
+            curves.write(iteration, {"loss/total": float(iteration)})
     assert points(tmp_path, "loss/total") == [(step, float(step)) for step in range(1, 7)]
 
 
@@ -130,7 +130,7 @@ def test_curves_that_are_refused_are_one_line(tmp_path, monkeypatch, method: str
     curves = TensorBoardWriter(tmp_path, 0)
     monkeypatch.setattr(RecordWriter, method, refuse)
     with pytest.raises(RunError, match="cannot write"):
-        curves.write(1, Metrics({"loss/total": 1.0}))
+        curves.write(1, {"loss/total": 1.0})
     with pytest.raises(RunError, match="cannot write"):
         TensorBoardWriter(tmp_path, 0)
 
