@@ -19,12 +19,7 @@ INTEGRATION = (
     *("training/test_resume.py", "training/test_int8.py", "training/monitoring/test_metrics.py"),
     *("training/learning/test_data_parallel.py", "training/data/test_game_shard.py"),
     *("network/inference/test_device_check.py", "network/test_checkpoint.py", "utils/test_jit.py"),
-    *(
-        "players/test_gtp_player.py",
-        "players/test_uci_player.py",
-        "games/test_contract.py",
-        "games/test_plug_ins.py",
-    ),
+    *("players/test_program_player.py", "games/test_contract.py", "games/test_plug_ins.py"),
     *("mcts/kernels/test_evaluation_cache.py", "solvers/test_exhaustive.py"),
     *("foundations/test_demos.py", "training/test_loop.py"),
 )

@@ -1,0 +1,304 @@
+"""Other programs as players: they play whole matches, and their faults cost them games, no more."""
+
+import shlex
+import shutil
+import sys
+import time
+
+import numpy as np
+import pytest
+from helpers.games import TIC_TAC_TOE
+from helpers.matches import forfeits
+from helpers.paths import TESTS
+from helpers.processes import HANG
+
+from alphazero.arena.match import play_schedule
+from alphazero.arena.openings import paired_openings
+from alphazero.cli import main as cli
+from alphazero.errors import PlayerError
+from alphazero.games.game import ONGOING
+from alphazero.games.registry import make_game
+from alphazero.players import program_process
+from alphazero.players.base import Player
+from alphazero.players.gtp_player import GtpPlayer
+from alphazero.players.program_process import GTP, ProgramProcess, read_command
+from alphazero.players.random_player import RandomPlayer
+from alphazero.players.registry import parse_player
+from alphazero.players.uci_player import UciPlayer
+from alphazero.records.game_record import GameRecord
+from alphazero.records.jsonl import load_games
+from alphazero.records.played_game import PlayedGame
+
+BREAKTHROUGH = make_game("breakthrough", rows=5, columns=5)
+PROTOCOLS = {"gtp": (TIC_TAC_TOE, GtpPlayer), "uci": (BREAKTHROUGH, UciPlayer)}
+GAMES = 6
+
+
+def fake(protocol: str, *arguments: object, settings: str = "nodes=5") -> str:
+    """Return the command of the fake program."""
+    path = TESTS / f"helpers/frontends/fake_{protocol}_engine.py"
+    command = shlex.join([sys.executable, "-ISu", str(path), *map(str, arguments)])
+    return command if protocol == "gtp" else f"{command},{settings}"
+
+
+def play_match(
+    protocol: str, command: str, move_timeout: float = HANG, num_games: int = 2
+) -> list[GameRecord]:
+    """Let the program meet a random player for `GAMES` games."""
+    game, kind = PROTOCOLS[protocol]
+
+    def make_players(num_games: int) -> list[Player]:
+        rng = np.random.default_rng(1)
+        return [kind(game, num_games, command, move_timeout), RandomPlayer(game, num_games, rng)]
+
+    schedule = paired_openings(game, GAMES, 2, np.random.default_rng(0))
+    return play_schedule(game, make_players, schedule, num_games)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own(protocol: str):
+    game, _ = PROTOCOLS[protocol]
+    records = play_match(protocol, fake(protocol))
+    assert len(records) == GAMES
+    for record in records:
+        assert not record.forfeit_reason
+        assert not record.resigned
+        state = game.initial_state()
+        for ply, action in enumerate(map(int, record.actions)):
+            if ply >= len(record.pairing.opening) and record.pairing.players[ply % 2] == 0:
+                legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
+                names = {game.action_name(state, other): other for other in legal}
+                assert action == (names[min(names)] if protocol == "uci" else legal[0])
+            state = game.play(state, action)
+        assert record.outcome == game.outcome(state) != ONGOING
+
+
+@pytest.mark.parametrize(
+    ("protocol", "fault", "message"),
+    [
+        *(
+            (protocol, fault, message)
+            for protocol in PROTOCOLS
+            for fault, message in (
+                ("crash", "ended (exit code 1), its last message: RuntimeError: out of cheese"),
+                ("flood", "output exceeds its limits"),
+            )
+        ),
+        ("gtp", "illegal", "illegal move"),
+        ("gtp", "gibberish", "illegal move 'a nice move"),
+        ("gtp", "fail", "refuses 'genmove"),
+        ("gtp", "refuse", "refuses 'play"),
+        ("uci", "hang", "no reply to 'go nodes 5' within 3 s"),
+        ("uci", "illegal", "illegal move 'bestmove a1a5 ponder a9a9'"),
+        ("uci", "none", "illegal move 'bestmove (none)"),
+    ],
+)
+def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(
+    protocol: str, fault: str, message: str, monkeypatch
+):
+    game, _ = PROTOCOLS[protocol]
+    if fault == "hang":
+        monkeypatch.setattr(program_process, "EXIT_TIMEOUT", 0.1)
+    # Each process misbehaves at its second move: some games end before it.
+    limits = (3.0, GAMES) if fault == "hang" else (HANG, 2)
+    records = play_match(protocol, fake(protocol, fault, 2), *limits)
+    assert len(records) == GAMES
+    for record in forfeits(records, message):
+        assert not record.resigned
+        assert "by adjudication" in PlayedGame.of(game, record, ("one", "other")).describe()
+    for record in records:
+        if not record.forfeit_reason:
+            state = game.play(game.initial_state(), *map(int, record.actions))
+            assert record.outcome == game.outcome(state)
+
+
+def test_a_program_that_resigns_has_lost_and_its_process_plays_on():
+    records = play_match("gtp", fake("gtp", "resign"), num_games=1)
+    resigned = [record for record in records if record.resigned]
+    assert len(resigned) == 1
+    assert resigned[0].outcome == (-1 if resigned[0].pairing.players[0] == 0 else 1)
+    assert not resigned[0].forfeit_reason
+
+
+ENDS = shlex.join([sys.executable, "-ISc", "print(1)"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "command", "game", "message"),
+    [
+        (GtpPlayer, fake("gtp", "small"), TIC_TAC_TOE, "refuses 'boardsize 3': unacceptable size"),
+        (GtpPlayer, fake("gtp", "mute"), TIC_TAC_TOE, "no reply to 'list_commands' within 0.5 s"),
+        (GtpPlayer, ENDS, TIC_TAC_TOE, "the program ended (exit code 0)"),
+        (UciPlayer, fake("uci", "other"), BREAKTHROUGH, "does not know the game breakthrough"),
+        (UciPlayer, fake("uci", "mute"), BREAKTHROUGH, "no reply to 'uci' within 0.5 s"),
+        (
+            UciPlayer,
+            fake("uci", settings="nodes=5,Log Fil=x"),
+            BREAKTHROUGH,
+            "no option 'Log Fil'; did you mean 'Log File'?",
+        ),
+        (UciPlayer, fake("uci"), TIC_TAC_TOE, "whose pieces move, such as chess, not tic_tac_toe"),
+        (UciPlayer, f"{ENDS},nodes=1", BREAKTHROUGH, "exit code 0"),
+    ],
+)
+def test_a_program_that_cannot_play_is_refused_in_one_line_before_any_game(
+    kind, command: str, game, message: str, monkeypatch
+):
+    monkeypatch.setattr(program_process, "EXIT_TIMEOUT", 0.1)
+    with pytest.raises(PlayerError) as caught:
+        kind(game, 1, command, 0.5 if "mute" in command else HANG)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_process_is_left_when_a_player_is_closed_or_forgotten():
+    programs = []
+    for leave in ("close", "forget", "die"):
+        player = GtpPlayer(TIC_TAC_TOE, 1, fake("gtp"))
+        program = player._programs[0]
+        assert program
+        process = program._process
+        assert process.poll() is None
+        if leave == "die":
+            process.kill()
+        if leave == "close":
+            player.close()
+        del program, player
+        programs.append(process)
+    assert [process.poll() is None for process in programs] == [False] * 3
+
+
+def test_a_program_that_ignores_quit_is_killed_with_what_it_started(monkeypatch):
+    monkeypatch.setattr(program_process, "EXIT_TIMEOUT", 0.1)
+    program = ProgramProcess(fake("gtp", "mute"), GTP, HANG)
+    program.close()
+    assert not program.is_running
+
+
+def test_an_answer_is_read_whatever_stands_around_it():
+    noisy = "print('loading...');print();print('=12 yes\\r');print(' and more');print();input()"
+    program = ProgramProcess(shlex.join([sys.executable, "-ISuc", noisy]), GTP, HANG)
+    assert program.ask("known_command x") == (True, "yes\nand more")
+    program.send("end")
+    with pytest.raises(PlayerError, match="ended"):
+        program.ask("more")
+    program.close()
+
+
+def test_a_position_without_its_moves_is_refused():
+    player = GtpPlayer(TIC_TAC_TOE, 1, fake("gtp"))
+    with pytest.raises(PlayerError, match="from its first move"):
+        player.choose(TIC_TAC_TOE.from_moves(["b2"]))
+    assert player.choose(TIC_TAC_TOE.initial_state()) == 0
+    player.close()
+
+
+def test_commands_are_named_like_players_and_mistyped_ones_are_refused():
+    for name in (f"gtp:{fake('gtp', 'illegal', 3)}", f"uci:{fake('uci')}"):
+        spec = parse_player(name, move_timeout=7)
+        assert (spec.name, spec.move_timeout) == (name, 7)  # type: ignore[attr-defined]
+        assert spec.is_timed
+    assert read_command("a --b=1,2,nodes=3,Skill Level=4") == (
+        "a --b=1,2",
+        {"nodes": 3},
+        {"Skill Level": "4"},
+    )
+    for text, message in {
+        "gtp:": "gtp:COMMAND",
+        "gtp: ": "needs a command",
+        "gtp:no-such-program-x --mode gtp": "no program 'no-such-program-x'",
+        "gtp:python 'x": "close the quotes",
+        "uci:": "uci:COMMAND,nodes=N",
+        "uci: ,nodes=1": "needs a command, as in 'uci:stockfish,nodes=1000'",
+        "uci:python": "needs one of nodes, depth, movetime",
+        "uci:python,nodes=x": "nodes needs a number of at least 1, got 'x'",
+        "uci:no-such-program-x,nodes=1": "no program 'no-such-program-x'",
+    }.items():
+        with pytest.raises(PlayerError, match=message):
+            parse_player(text)
+
+
+def test_a_match_reports_which_games_were_adjudicated_and_saves_why(tmp_path, capsys):
+    path = tmp_path / "games.jsonl"
+    command = ["match", f"gtp:{fake('gtp', 'illegal')}", "random", "--game", "tic_tac_toe"]
+    assert cli.main([*command, "--games", "2", "--save", str(path), "--move-timeout", "20"]) == 0
+    output = capsys.readouterr().out
+    assert "0 won, 0 drawn, 2 lost" in output
+    assert output.count("illegal move") == 2
+    games = load_games(path)
+    assert all("illegal move" in game.forfeit_reason for game in games)
+    assert [PlayedGame.to_line(game) for game in games] == path.read_text().splitlines()
+    assert cli.main(["replay", str(path)]) == 0
+    assert "by adjudication (illegal move" in capsys.readouterr().out
+
+
+def test_programs_in_several_games_think_side_by_side(tmp_path):
+    waits_for_the_others = (
+        "import os,pathlib,sys,time\n"
+        f"here = pathlib.Path({str(tmp_path)!r})\n"
+        "for line in sys.stdin:\n"
+        "  if 'genmove' in line:\n"
+        "    (here / str(os.getpid())).touch()\n"
+        "    while len(list(here.iterdir())) < 4: time.sleep(0.01)\n"
+        "  print('= A1\\n', flush=True)\n"
+    )
+    command = shlex.join([sys.executable, "-ISuc", waits_for_the_others])
+    player = GtpPlayer(TIC_TAC_TOE, 4, command)
+    slots = np.arange(4)
+    player.reset(slots, np.tile(TIC_TAC_TOE.initial_state(), (4, 1)))
+    player.begin_moves(slots)
+    answers: set[int] = set()
+    deadline = time.monotonic() + HANG
+    while len(answers) < 4 and time.monotonic() < deadline:
+        player.step()
+        answers |= set(player.take_decisions().slots.tolist())
+    assert answers == {0, 1, 2, 3}
+    player.close()
+
+
+def ask(player: UciPlayer) -> None:
+    """Ask for a move, wait for it, and close the player."""
+    player.begin_moves(np.array([0]))
+    while not (len(player.take_decisions().slots) or player.forfeits()):
+        player.step()
+    player.close()
+
+
+def test_a_program_is_sent_its_options_the_whole_game_and_the_limits_and_quits_after_its_move(
+    tmp_path,
+):
+    log = tmp_path / "log"
+    player = UciPlayer(BREAKTHROUGH, 1, fake("uci", settings=f"Log File={log},nodes=7,movetime=50"))
+    slot = np.array([0])
+    player.reset(slot, BREAKTHROUGH.initial_state()[None])
+    state = BREAKTHROUGH.initial_state()
+    for name in ("a2a3", "b4a3"):
+        action = BREAKTHROUGH.parse_action(state, name)
+        player.advance(slot, np.array([action]))
+        state = BREAKTHROUGH.play(state, action)
+    ask(player)
+    assert log.read_text().splitlines() == [
+        *("isready", "ucinewgame", "position startpos moves a2a3 b4a3", "go nodes 7 movetime 50"),
+        *("stop", "quit"),
+    ]
+    # A game that began in another position is sent as it stands; GTP could not.
+    player = UciPlayer(BREAKTHROUGH, 1, fake("uci", settings=f"depth=1,Log File={log}"))
+    line = np.array([46])  # b5b4, which no first move can be
+    state = BREAKTHROUGH.play(BREAKTHROUGH.read_fen("1ppp1/5/1P3/5/PPPPP b"), *line)
+    player.load_games(slot, state[None], [line])
+    ask(player)
+    assert "position fen 2pp1/1p3/1P3/5/PPPPP w - - 0 2" in log.read_text()
+
+
+def program(name: str) -> str | None:
+    return shutil.which(name, path="/usr/games:/usr/bin")
+
+
+@pytest.mark.parametrize("game", ["gardner", "los_alamos", "breakthrough", "chess"])
+@pytest.mark.skipif(not program("fairy-stockfish"), reason="no fairy-stockfish")
+def test_fairy_stockfish_plays_to_the_end_by_our_rules(game: str, capsys):
+    command = ["match", f"uci:{program('fairy-stockfish')},nodes=50", "random", "--game", game]
+    assert cli.main([*command, "--games", "4"]) == 0
+    output = capsys.readouterr().out
+    assert "4 won" in output
+    assert "lost by" not in output
