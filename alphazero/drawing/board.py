@@ -286,14 +286,13 @@ class BoardDrawing:
         left = [point for hexagon in corners[::columns][::-1] for point in (hexagon[5], hexagon[0])]
         # The two sharp corners each share an edge: each player has half of it.
         sharp, other = _middle(upper[-1], right[0]), _middle(lower[-1], left[0])
-        sides = [*upper, sharp], [sharp, *right], [right[-1], *lower, other], [other, *left]
-        outer = _widened(
-            [point for side in sides for point in side[:-1]], EDGE_WIDTH / 2 * self.cell
-        )
-        outer.append(outer[0])
-        for number, inner in enumerate(sides):
-            beyond, outer = outer[: len(inner)], outer[len(inner) - 1 :]
-            canvas.polygon([*inner, *reversed(beyond)], self.palette.stones[number % 2], EDGE)
+        outline = [*upper, sharp, *right, *lower, other, *left, upper[1]]
+        width, (first, second) = EDGE_WIDTH * self.cell, self.palette.stones
+        # The cells lie over the inner half of the lines.
+        canvas.line(outline, EDGE, width + 2)
+        canvas.line(outline, first, width)
+        for side in ([sharp, *right], [other, *left]):
+            canvas.line(side, second, width)
 
     def _draw_labels(self, canvas: Canvas) -> None:
         size = max(round(0.36 * self.cell), 9)
@@ -392,21 +391,3 @@ def _stars(rows: int, columns: int) -> Iterator[int]:
 
 def _middle(one: Point, other: Point) -> Point:
     return (one[0] + other[0]) / 2, (one[1] + other[1]) / 2
-
-
-def _widened(points: Sequence[Point], width: float) -> list[Point]:
-    """Return the corners, clockwise, of a polygon that grows by `width`."""
-    corners: list[Point] = []
-    before, after = [points[-1], *points[:-1]], [*points[1:], points[0]]
-    for begin, here, end in zip(before, points, after, strict=True):
-        # The outward normals of the two edges at this corner.
-        (x, y), (u, v) = _normal(begin, here), _normal(here, end)
-        stretch = width / (1 + x * u + y * v)
-        corners.append((here[0] + stretch * (x + u), here[1] + stretch * (y + v)))
-    return corners
-
-
-def _normal(begin: Point, end: Point) -> Point:
-    """Return the unit vector to the left of an edge; y grows downwards."""
-    length = math.dist(begin, end)
-    return (end[1] - begin[1]) / length, (begin[0] - end[0]) / length

@@ -242,9 +242,13 @@ def test_the_coloured_sides_of_a_rhombus_are_closed_all_around(size: int):
     board.draw_field(canvas)
     width, height = map(round, canvas.size)
     picture = Image.new("RGB", (width, height), (255, 255, 255))
-    for polygon in shapes(canvas.svg("t", {}), "polygon"):
-        points = [tuple(map(float, point.split(","))) for point in polygon["points"].split()]
-        ImageDraw.Draw(picture).polygon(points, polygon["fill"], polygon["stroke"])
+    for shape in ElementTree.fromstring(canvas.svg("t", {})).iter():
+        points = [tuple(map(float, point.split(","))) for point in shape.get("points", "").split()]
+        if shape.tag == f"{SVG}polygon":
+            ImageDraw.Draw(picture).polygon(points, shape.get("fill"), shape.get("stroke"))
+        elif points:
+            width = round(float(shape.get("stroke-width", 1)))
+            ImageDraw.Draw(picture).line(points, shape.get("stroke"), width, "curve")
     flood = (255, 0, 255)
     ImageDraw.floodfill(picture, (0, 0), flood)
     right, down = picture.size
