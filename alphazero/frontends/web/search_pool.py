@@ -40,16 +40,10 @@ MAX_LINES: Final = 8
 MAX_CANDIDATES: Final = 32
 """Maximum moves reported."""
 
+FAILED: Final = "the player failed"
+
 Post = Callable[[Callable[[], None]], None]
 """Schedules a function on the server's thread."""
-
-
-@dataclass(frozen=True)
-class SearchProgress:
-    """A search result and its speed, in simulations per second."""
-
-    result: SearchResult
-    per_second: float
 
 
 @dataclass(frozen=True)
@@ -58,8 +52,8 @@ class SearchResponse:
 
     action: int | None = None
     """None for a resignation, or if no move was chosen"""
-    progress: SearchProgress | None = None
-    """final result; None from players without a search"""
+    result: SearchResult | None = None
+    """None from players without a search"""
     error: str = ""
     """an error message for the user"""
 
@@ -69,13 +63,13 @@ class SearchRequest:
     """A position to search, and the budget."""
 
     client: Hashable
-    """owner of a slot, which keeps its tree for the next request"""
+    """who has one request at a time, and a slot that keeps its tree for the next one"""
     moves: list[int]
     state: State
     budget: Budget
     """`NO_LIMIT`: until the client ends the search"""
-    on_progress: Callable[[SearchProgress], None]
-    """called on the server's thread at intervals"""
+    on_progress: Callable[[SearchResult, float], None]
+    """called on the server's thread at intervals, with the simulations per second"""
     on_response: Callable[[SearchResponse], None]
     """called once on the server's thread, unless the request is canceled"""
     level: LevelSettings | None = None
@@ -132,18 +126,15 @@ class SearchPool:
             self._thread = threading.Thread(target=self._run, daemon=True)
             self._thread.start()
 
-    def cancel(self, request: SearchRequest) -> None:
-        """Cancel a request; its `on_response` is not called."""
-        self._open_requests.discard(request)
-        self._messages.put(lambda: self._cancel(request))
+    def cancel(self, client: Hashable, release: bool = False) -> None:
+        """Cancel a client's request, wherever it waits: its `on_response` is not called.
 
-    def release(self, client: Hashable) -> None:
-        """Give a client's slot to others; its request is canceled, wherever it waits."""
-        for request in list(self._open_requests):
-            if request.client == client:
-                self.cancel(request)
-        self.clients.discard(client)
-        self._messages.put(lambda: self._release(client))
+        With `release` its slot is for others.
+        """
+        self._open_requests = {each for each in self._open_requests if each.client != client}
+        if release:
+            self.clients.discard(client)
+        self._messages.put(lambda: self._cancel(client, release))
 
     def close(self) -> None:
         """End the thread; open requests are not answered."""
@@ -164,8 +155,9 @@ class SearchPool:
                     if any(slot.request for slot in self._slots):
                         self._step(player)
         except BaseException as error:
-            self._fail(error)
-            if not isinstance(error, AlphaZeroError):
+            self.has_failed, is_known = True, isinstance(error, AlphaZeroError)
+            self._respond(None, SearchResponse(error=str(error) if is_known else FAILED))
+            if not is_known:
                 raise
 
     def _create_player(self) -> Player:
@@ -191,25 +183,18 @@ class SearchPool:
                 break
         return True
 
-    def _cancel(self, request: SearchRequest) -> None:
-        if request in self._queue:
-            self._queue.remove(request)
+    def _cancel(self, client: Hashable, release: bool) -> None:
+        self._queue = [request for request in self._queue if request.client != client]
         for slot in self._slots:
-            if slot.request is request:
-                self._clear(slot)
-
-    def _release(self, client: Hashable) -> None:
-        for slot in self._slots:
-            if slot.client == client:
+            if slot.client != client:
+                continue
+            if slot.request and slot.analyzer.searches:
+                slot.analyzer.stop()
+            elif slot.request:
+                slot.analyzer.set_position([])  # resets pending move requests
+            slot.request = None
+            if release:
                 slot.client = None
-
-    def _clear(self, slot: _Slot) -> None:
-        """Cancel a slot's request and its search."""
-        if slot.request and slot.analyzer.searches:
-            slot.analyzer.stop()
-        elif slot.request:
-            slot.analyzer.set_position([])  # resets pending move requests
-        slot.request = None
 
     def _assign_requests(self) -> None:
         """Assign the queued requests to slots, while there are any."""
@@ -259,7 +244,7 @@ class SearchPool:
             request, slot.request = slot.request, None
             if request is not None:
                 move = self._move_of(slot.analyzer, request, int(action))
-                self._respond(request, SearchResponse(move, self._progress_of(slot, request)))
+                self._respond(request, SearchResponse(move, self._result_of(slot, request)))
         for forfeit in player.forfeits():
             slot = self._slots[forfeit.slot]
             request, slot.request = slot.request, None
@@ -285,40 +270,25 @@ class SearchPool:
                 slot.analyzer.stop()
             elif now - slot.last_report >= REPORT_INTERVAL:
                 slot.last_report = now
-                progress = self._progress_of(slot, request)
-                if progress is None:
+                result = self._result_of(slot, request)
+                if result is None:
                     continue
-                self._post(functools.partial(request.on_progress, progress))
-                done = progress.result.simulations - slot.visits
+                done = max(result.simulations - slot.visits, 0)
+                speed = done / max(now - slot.start, 1e-3)
+                self._post(functools.partial(request.on_progress, result, speed))
                 if request.budget.simulations is None and done >= MAX_SIMULATIONS:
                     slot.analyzer.stop()
 
-    def _progress_of(self, slot: _Slot, request: SearchRequest) -> SearchProgress | None:
+    def _result_of(self, slot: _Slot, request: SearchRequest) -> SearchResult | None:
         result = slot.analyzer.result(request.state, MAX_LINES)
-        if result is None:
-            return None
-        seconds = max(time.monotonic() - slot.start, 1e-3)
-        speed = max(result.simulations - slot.visits, 0) / seconds
-        return SearchProgress(replace(result, candidates=result.candidates[:MAX_CANDIDATES]), speed)
+        return result and replace(result, candidates=result.candidates[:MAX_CANDIDATES])
 
-    def _respond(self, request: SearchRequest, response: SearchResponse) -> None:
-        """Deliver a response on the server's thread, unless the request is canceled."""
+    def _respond(self, request: SearchRequest | None, response: SearchResponse) -> None:
+        """Deliver a response on the server's thread to an open request; None: to all of them."""
 
         def deliver() -> None:
-            if request in self._open_requests:
-                self._open_requests.discard(request)
-                request.on_response(response)
-
-        self._post(deliver)
-
-    def _fail(self, error: BaseException) -> None:
-        """Answer all open requests with an error."""
-        message = str(error) if isinstance(error, AlphaZeroError) else "the player failed"
-
-        def deliver() -> None:
-            self.has_failed = True
-            for request in list(self._open_requests):
-                self._open_requests.discard(request)
-                request.on_response(SearchResponse(error=message))
+            for each in self._open_requests & {request} if request else set(self._open_requests):
+                self._open_requests.discard(each)
+                each.on_response(response)
 
         self._post(deliver)

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from alphazero.errors import AlphaZeroError, GameError, RunError
+from alphazero.errors import AlphaZeroError, RunError
 from alphazero.frontends.web.catalog import Catalog
 from alphazero.frontends.web.commands import COMMANDS, SLOW_COMMANDS, RequestFields, read_sides
 from alphazero.frontends.web.security import (
@@ -46,13 +46,6 @@ MEDIA_TYPES: Final = {
     ".svg": "image/svg+xml",
 }
 """Media types of the page's files by suffix; other files are not served."""
-
-SAVED_TYPES: Final = {
-    "sgf": "application/x-go-sgf",
-    "pgn": "application/vnd.chess-pgn",
-    "json": "application/json",
-}
-"""Media types of saved games by format."""
 
 
 def page_files() -> dict[str, bytes]:
@@ -129,14 +122,9 @@ class WebApp:
     async def save_game(self, request: Request) -> Response:
         session = self._session(request)
         kind = request.query_params.get("format", "json")
-        if kind not in SAVED_TYPES:
-            raise GameError(f"format: expected {', '.join(SAVED_TYPES)}")
-        name = f"{name_of(session.game)}.{kind}"
-        return Response(
-            session.export(kind),
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
-            media_type=SAVED_TYPES[kind],
-        )
+        text, name = session.export(kind), f"{name_of(session.game)}.{kind}"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return Response(text, headers=headers, media_type="application/octet-stream")
 
     async def stream_events(self, request: Request) -> Response:
         return StreamingResponse(_events(self._session(request)), media_type="text/event-stream")
@@ -198,7 +186,6 @@ class Server(uvicorn.Server):
         self.manager, self.on_start = manager, on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        self.manager.open()
         await super().startup(sockets)
         self.on_start()
 

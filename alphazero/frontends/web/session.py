@@ -9,29 +9,28 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from alphazero.errors import AlphaZeroError, GameError
 from alphazero.frontends.game_tree import GameNode, GameTree
 from alphazero.frontends.review.annotation import annotated
 from alphazero.frontends.review.reviewer import PositionSolver, evaluation_of
-from alphazero.frontends.web.catalog import Catalog, PlayerOption, Side
+from alphazero.frontends.web.catalog import PlayerOption, Side
 from alphazero.frontends.web.game_review import GameReview
-from alphazero.frontends.web.search_pool import (
-    SearchPool,
-    SearchProgress,
-    SearchRequest,
-    SearchResponse,
-)
+from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse
 from alphazero.games.game import PLY, Game, to_play
 from alphazero.games.registry import name_of
 from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
 from alphazero.players.levels import LevelSettings
+from alphazero.players.position_search import SearchResult
 from alphazero.records.game_files import record_format
 from alphazero.records.pgn import to_pgn
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import to_sgf
+
+if TYPE_CHECKING:
+    from alphazero.frontends.web.session_manager import SessionManager
 
 MAX_STATE_BYTES: Final = 1 << 24
 """Maximum bytes of the states of a game tree, without comments and search results."""
@@ -66,21 +65,10 @@ class SearchGoal:
         return str(to_play(self.node.state)) if self.purpose == MOVE else ANALYSIS
 
 
-class Manager(Protocol):
-    """The part of `SessionManager` that a session uses."""
-
-    catalog: Catalog
-    min_move_seconds: float
-    solver_turn: asyncio.Semaphore
-
-    def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
-        """Return the search pool of a player and a game."""
-
-
 class WebSession:
     """A game tree, two sides, and at most one search."""
 
-    def __init__(self, manager: Manager, game: Game, sides: list[Side]) -> None:
+    def __init__(self, manager: "SessionManager", game: Game, sides: list[Side]) -> None:
         self.id = secrets.token_urlsafe(16)
         self.manager = manager
         self.last_used = time.monotonic()
@@ -111,8 +99,6 @@ class WebSession:
         """Position reached by navigation: players do not move there until resumed."""
         self._analyzed: GameNode | None = None
         """Position whose analysis is complete."""
-        self._request: SearchRequest
-        """The request of `goal`."""
         self._pools: dict[str, SearchPool] = {}
         """Search pools by `SearchGoal.tree`."""
         self._solving: asyncio.Task[None] | None = None
@@ -267,7 +253,7 @@ class WebSession:
             return played.to_line() + "\n"
         if kind != record_format(self.game):
             name = name_of(self.game)
-            raise GameError(f"{name} cannot be written as {kind.upper()}; save it as JSON")
+            raise GameError(f"{name} cannot be written as {kind[:20].upper()}; save it as JSON")
         write = to_pgn if kind == "pgn" else to_sgf
         if self.review is None:
             return write(played)
@@ -299,7 +285,7 @@ class WebSession:
             self.review.running = False
         self._set_goal(None)
         for tree, pool in self._pools.items():
-            pool.release((self.id, tree))
+            pool.cancel((self.id, tree), release=True)
         self._pools.clear()
         self.notify("end")
         self.watchers.clear()
@@ -331,26 +317,23 @@ class WebSession:
         if self.goal == goal:
             return
         if self.goal is not None:
-            self._pools[self.goal.tree].cancel(self._request)
+            self._pools[self.goal.tree].cancel((self.id, self.goal.tree))
         self.goal, self.per_second = None, 0.0
         if goal is None:
             return
         pool = self.manager.search_pool(goal.player, self.game, goal.is_sequential)
         client, former = (self.id, goal.tree), self._pools.get(goal.tree)
         if former is not None and former is not pool:
-            former.release(client)
+            former.cancel(client, release=True)
         self._pools[goal.tree] = pool
         self.goal = goal
-        self._request = SearchRequest(
-            client,
-            goal.node.moves,
-            goal.node.state,
-            goal.budget,
-            partial(self._on_progress, goal),
-            partial(self._on_response, goal),
-            goal.level,
+        node, callbacks = goal.node, (self._on_progress, self._on_response)
+        on_progress, on_response = (partial(callback, goal) for callback in callbacks)
+        pool.submit(
+            SearchRequest(
+                client, node.moves, node.state, goal.budget, on_progress, on_response, goal.level
+            )
         )
-        pool.submit(self._request)
 
     def _next_goal(self) -> SearchGoal | None:
         """Return the search that is due: a hint, a player's move, or an analysis."""
@@ -403,9 +386,9 @@ class WebSession:
         review.unsolved, review.solving = solver.unsolved, False
         self._update()
 
-    def _on_progress(self, goal: SearchGoal, progress: SearchProgress) -> None:
+    def _on_progress(self, goal: SearchGoal, result: SearchResult, per_second: float) -> None:
         if self.goal is goal:
-            goal.node.search_result, self.per_second = progress.result, progress.per_second
+            goal.node.search_result, self.per_second = result, per_second
             self.notify("search")
 
     def _on_response(self, goal: SearchGoal, response: SearchResponse) -> None:
@@ -418,8 +401,7 @@ class WebSession:
             return
         self.goal = None
         node, purpose = goal.node, goal.purpose
-        if response.progress is not None:
-            node.search_result = response.progress.result
+        node.search_result = response.result or node.search_result
         if response.error:
             self._fail(response.error)
         elif purpose == HINT:

@@ -23,10 +23,7 @@ SHUTDOWN_SECONDS: Final = 2.0
 
 
 class SessionManager:
-    """The sessions by id, and the search pools by player and game.
-
-    Not thread-safe; `open()` binds it to the running event loop.
-    """
+    """The sessions by id, and the search pools by player and game, of one event loop."""
 
     def __init__(
         self, catalog: Catalog, *, min_move_seconds: float = 0.5, max_sessions: int = MAX_SESSIONS
@@ -39,10 +36,6 @@ class SessionManager:
         self.solver_turn = asyncio.Semaphore(1)
         """The review that may use a solver holds it."""
         self._pools: dict[tuple[PlayerOption, Game, bool], SearchPool] = {}
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    def open(self) -> None:
-        self._loop = asyncio.get_running_loop()
 
     def close(self) -> None:
         """Close all sessions and wait for their pools to stop."""
@@ -100,11 +93,11 @@ class SessionManager:
                 del self._pools[other_key]
         if len(self._pools) >= MAX_POOLS:
             raise PlayerError(f"{MAX_POOLS} other players are searching; wait, or stop one")
-        self._pools[key] = SearchPool(player.spec, game, self._post, is_sequential)
-        return self._pools[key]
+        loop = asyncio.get_running_loop()
 
-    def _post(self, call: Callable[[], None]) -> None:
-        """Schedule a function on the event loop; do nothing after the server has ended."""
-        assert self._loop is not None
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(call)
+        def post(call: Callable[[], None]) -> None:
+            with contextlib.suppress(RuntimeError):  # the server has ended
+                loop.call_soon_threadsafe(call)
+
+        self._pools[key] = SearchPool(player.spec, game, post, is_sequential)
+        return self._pools[key]

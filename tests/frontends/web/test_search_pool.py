@@ -29,7 +29,7 @@ class PoolClient:
         state, budget = self.game.play(self.game.initial_state(), *moves), Budget(simulations)
         respond = self.responses.append
         self.pool.submit(
-            SearchRequest(client, moves, state, budget, lambda _: None, respond, **level)
+            SearchRequest(client, moves, state, budget, lambda *_: None, respond, **level)
         )
 
     def ask(
@@ -46,8 +46,8 @@ class PoolClient:
 
 
 def simulations_of(response: SearchResponse) -> int:
-    assert response.progress is not None
-    return response.progress.result.simulations
+    assert response.result is not None
+    return response.result.simulations
 
 
 def test_an_endless_search_ends_when_it_has_seen_enough(monkeypatch):
@@ -105,13 +105,11 @@ def test_a_request_waits_while_all_slots_are_busy(monkeypatch, is_released_first
     for number in range(search_pool.SLOTS):
         client.put(f"{number}", [], None)
     client.put("late", [3], 50)
-    if is_released_first:
-        client.pool.release("0")
-        may_start.set()
-    else:
+    if not is_released_first:
         may_start.set()
         eventually(lambda: client.pool._slots and all(slot.request for slot in client.pool._slots))
-        client.pool.release("0")
+    client.pool.cancel("0", release=True)
+    may_start.set()
     eventually(lambda: len(client.responses) == 1)
     assert simulations_of(client.responses[0]) >= 50
     client.close()

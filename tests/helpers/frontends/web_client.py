@@ -57,7 +57,8 @@ class Served:
 
     def close_session(self, session_id: str) -> None:
         """End a session, on the server's thread, as when it was idle for long."""
-        self.manager._post(lambda: self.manager.close_session(session_id))
+        loop = self.server.servers[0].get_loop()
+        loop.call_soon_threadsafe(self.manager.close_session, session_id)
 
     def begin(self, game: str, *sides: Json) -> "Visitor":
         """Create a session, by default of two people, and open its event stream."""
