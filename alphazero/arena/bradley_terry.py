@@ -116,8 +116,7 @@ def fit(
 ) -> Ratings:
     """Return the maximum-likelihood ratings of players 0 to N - 1, with `anchor` at 0.
 
-    Raises:
-        PlayerError: when some players are not linked by games.
+    Raises PlayerError when some players are not linked by games.
     """
     indices = np.array([pair.players for pair in pairs], np.int64).reshape(-1, 2)
     met = np.zeros((num_players, num_players), np.bool_)

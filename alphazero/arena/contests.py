@@ -102,12 +102,10 @@ def match(
     """Let two players play each other; return the result of `first`.
 
     Players are written as on the command line, as `uct:1000`, or are agents: objects with
-    `choose(game, state)`, or such functions. Each opening of `opening_moves`
-    random moves is played twice, with sides swapped, so `games` is even. `simulations` or `seconds`
-    is the budget of players that give none.
-
-    Raises:
-        PlayerError: when the players do not exist, or play different games.
+    `choose(game, state)`, or such functions. Each opening of `opening_moves` random moves is
+    played twice, with sides swapped, so `games` is even. `simulations` or `seconds` is the
+    budget of players that give none. Raises PlayerError when the players do not exist, or play
+    different games.
     """
     if games < 2 or games % 2:
         raise PlayerError(f"games must be an even number from 2 on, got {games}")
@@ -122,11 +120,9 @@ def match(
 def grade(checkpoint: Path | str, *, simulations: int | None = None) -> Grade:
     """Count how often a checkpoint plays an optimal move, in the solved positions of its game.
 
-    `simulations` are those of a move, by default as in training; 0 is the network alone.
-
-    Raises:
-        CheckpointError: in one line, for a file that is no checkpoint.
-        GameError: for a game without solved positions that is too large to solve.
+    `simulations` are those of a move, by default as in training; 0 is the network alone. Raises
+    CheckpointError for a file that is no checkpoint, and GameError for a game without solved
+    positions that is too large to solve.
     """
     saved = parse_checkpoint(str(checkpoint)).saved
     return grade_player(

@@ -125,8 +125,8 @@ class Match:
     def load(self, games: Mapping[int, GameRecord]) -> None:
         """Load games in progress at their indices, replacing the games there.
 
-        Raises:
-            GameError: when one is longer than the game's `max_moves`, or has an illegal move.
+        Raises GameError when one is longer than the game's `max_moves`, or has an illegal
+        move.
         """
         for slot, game in games.items():
             length = len(game.actions)
@@ -157,8 +157,7 @@ class Match:
     def step(self) -> list[GameRecord]:
         """Advance all games and searches once; return the games that ended.
 
-        Raises:
-            GameError: when a game does not count its moves, or exceeds `max_moves`.
+        Raises GameError when a game does not count its moves, or exceeds `max_moves`.
         """
         for index, player in enumerate(self.players):
             decisions = player.take_decisions()

@@ -37,9 +37,7 @@ def solved_positions(game: Game, each: int | None = None, seed: int = 0) -> Solv
     """Return solved positions of a game, the same for the same `seed`.
 
     These are the bundled ones, else all positions of a small game; at most `each` per stage.
-
-    Raises:
-        GameError: when no solution is available.
+    Raises GameError when no solution is available.
     """
     bundled = BUNDLED / f"{write_game(game).replace(':', '-')}.txt"
     solution = read_positions(game, bundled) if bundled.exists() else solve_all_positions(game)
@@ -54,10 +52,8 @@ def solved_positions(game: Game, each: int | None = None, seed: int = 0) -> Solv
 def position_files(paths: Sequence[Path]) -> list[Path]:
     """Return the given files and the files in each given folder, by name.
 
-    Hidden files and subfolders are skipped.
-
-    Raises:
-        RunError: for a folder that cannot be read, or holds no files.
+    Hidden files and subfolders are skipped. Raises RunError for a folder that cannot be read,
+    or holds no files.
     """
     files = []
     for path in paths:
@@ -78,8 +74,7 @@ def position_files(paths: Sequence[Path]) -> list[Path]:
 def read_positions(game: Game, path: Path) -> SolvedPositions:
     """Read a file of solved positions; each malformed line costs a warning.
 
-    Raises:
-        GameError: when no line can be read, with the number of the first.
+    Raises GameError when no line can be read, with the number of the first.
     """
 
     def read(item: tuple[int, str]) -> tuple[State, int, Int64Array]:

@@ -50,9 +50,8 @@ def results_of(names: Sequence[str], games: Iterable[PlayedGame]) -> list[Result
 class Tournament:
     """The players, the pairings and the games so far.
 
-    Raises:
-        PlayerError: for too few or duplicate players, or games in the folder that do not fit.
-        RunError: when the folder cannot be created or read.
+    Raises PlayerError for too few or duplicate players, or games in the folder that do not fit,
+    and RunError when the folder cannot be created or read.
     """
 
     game: Game
@@ -235,11 +234,9 @@ def rate(
 ) -> list[Standing]:
     """Rate players by a tournament, each against each; return the strongest first.
 
-    The first of `players` has rating 0. The arguments are those of `match`; `games` are those of a
-    pairing.
-
-    Raises:
-        PlayerError: when the players do not exist, play different games, or have the same name.
+    The first of `players` has rating 0. The arguments are those of `match`; `games` are those
+    of a pairing. Raises PlayerError when the players do not exist, play different games, or
+    have the same name.
     """
     specs = [parse_player(name, simulations=simulations, seconds=seconds) for name in players]
     asked = read_game(game) if isinstance(game, str) else game

@@ -79,8 +79,7 @@ def calibrate(
 ) -> Calibration:
     """Measure for about `seconds`; `show` is called with 1 after each of the `PARTS`.
 
-    Raises:
-        AlphaZeroError: for a configuration that cannot be trained here.
+    Raises AlphaZeroError for a configuration that cannot be trained here.
     """
     begin = time.perf_counter()
 

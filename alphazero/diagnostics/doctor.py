@@ -68,8 +68,7 @@ class Diagnosis:
 def examine(run: Path) -> Diagnosis:
     """Diagnose a finished or running run from its folder, without changing it.
 
-    Raises:
-        RunError: when there is no run, or a file of it is damaged.
+    Raises RunError when there is no run, or a file of it is damaged.
     """
     opened = RunDirectory.open(run)
     newest = opened.state.shards[-SHARDS:]

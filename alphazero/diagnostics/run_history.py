@@ -58,10 +58,7 @@ def expand_players(
 ) -> list[PlayerSpec]:
     """Return the named players; a run's folder stands for `checkpoints` of its checkpoints.
 
-    Budgets are as in `parse_player`.
-
-    Raises:
-        AlphaZeroError: for a text that names no player.
+    Budgets are as in `parse_player`. Raises AlphaZeroError for a text that names no player.
     """
     return [
         parse_player(name, simulations=simulations, seconds=seconds)
@@ -73,8 +70,7 @@ def expand_players(
 def anchor_index(specs: Sequence[PlayerSpec], text: str | None) -> int:
     """Return the index of the player with rating 0: `text`, else `random`, else the first.
 
-    Raises:
-        PlayerError: when no player has that name.
+    Raises PlayerError when no player has that name.
     """
     names = [spec.name for spec in specs]
     if text is None:

@@ -95,8 +95,7 @@ class VerifyReport:
 def verify(path: Path) -> VerifyReport:
     """Verify the run in a folder, or a single checkpoint.
 
-    Raises:
-        RunError: when the folder holds no run, or it changed while it was read.
+    Raises RunError when the folder holds no run, or it changed while it was read.
     """
     report = VerifyReport(printable(path))
     if not is_folder(path):

@@ -95,8 +95,7 @@ class Player(ABC):
     def choose(self, state: State) -> int:
         """Return a move in one position `int64 [S]`, outside any match.
 
-        Raises:
-            GameError: when the game is over.
+        Raises GameError when the game is over.
         """
         if state[OUTCOME] != ONGOING:
             raise GameError("the game is over: there is no move to choose")

@@ -16,11 +16,7 @@ class Budget(NamedTuple):
 
     @classmethod
     def read(cls, text: str, unit: str = "simulations") -> "Budget":
-        """Parse `200` or `5s`.
-
-        Raises:
-            PlayerError: for anything else.
-        """
+        """Parse `200` or `5s`; raise PlayerError for anything else."""
         if re.fullmatch("[0-9]{1,9}", text):
             return cls(simulations=int(text))
         if re.fullmatch(r"([0-9]{1,5}(\.[0-9]{0,3})?|\.[0-9]{1,3}) ?s", text):

@@ -129,8 +129,7 @@ class CheckpointPlayer:
     def for_game(self, game: Game) -> "CheckpointPlayer":
         """Return the same player for other options of its game, such as another size of the board.
 
-        Raises:
-            CheckpointError: when its weights do not fit, as those of dense heads.
+        Raises CheckpointError when its weights do not fit, as those of dense heads.
         """
         from alphazero.network.inference.backend import make_evaluator
 
@@ -150,8 +149,7 @@ class CheckpointPlayer:
     def levels(self) -> LevelTable:
         """The levels for people: the measured ones beside the checkpoint, else the default.
 
-        Raises:
-            PlayerError: for a file of levels that cannot be read.
+        Raises PlayerError for a file of levels that cannot be read.
         """
         table = load_levels(levels_file(self.path), self.trained_game, self.player_hash)
         if table is None:
@@ -166,8 +164,7 @@ def load_checkpoint_player(
 ) -> CheckpointPlayer:
     """Load a checkpoint, or the best player of a run directory.
 
-    Raises:
-        CheckpointError: in one line, for a file that is no checkpoint.
+    Raises CheckpointError for a file that is no checkpoint.
     """
     path = find_checkpoint(Path(path))
     compile_search()  # while torch is loaded
@@ -192,8 +189,7 @@ def grades_of(checkpoint: Checkpoint) -> list[str]:
 def save_grades(saved: CheckpointPlayer, grades: Sequence[str], path: Path) -> None:
     """Write a copy of a checkpoint with `grades`, one line a measurement, in its header.
 
-    Raises:
-        RunError: when the file cannot be written.
+    Raises RunError when the file cannot be written.
     """
     details = saved.checkpoint.details | {"grades": list(grades)}
     save_checkpoint(path, dataclasses.replace(saved.checkpoint, details=details))

@@ -140,11 +140,7 @@ class LevelTable:
     """random moves at the start of each measured pair of games"""
 
     def level(self, number: int) -> Level:
-        """Return a level.
-
-        Raises:
-            PlayerError: when there is none.
-        """
+        """Return a level; raise PlayerError when there is none."""
         if not 1 <= number <= len(self.levels):
             raise PlayerError(f"level: expected 1 to {len(self.levels)}, got {number}")
         return self.levels[number - 1]
@@ -169,8 +165,7 @@ def levels_file(checkpoint: Path) -> Path:
 def save_levels(path: Path, table: LevelTable, game: Game, player_hash: str, about: str) -> None:
     """Write levels; `about` says how it was measured.
 
-    Raises:
-        RunError: when it cannot be written.
+    Raises RunError when it cannot be written.
     """
     rows = [_row_of(level.settings) | _row_of(level) for level in table.levels]
     head = {
@@ -189,9 +184,7 @@ def save_levels(path: Path, table: LevelTable, game: Game, player_hash: str, abo
 def load_levels(path: Path, game: Game, player_hash: str) -> LevelTable | None:
     """Read levels; None if there are none, or they are of another file or another game.
 
-    Raises:
-        PlayerError: for a file that holds no levels.
-        RunError: when it cannot be read.
+    Raises PlayerError for a file that holds no levels, and RunError when it cannot be read.
     """
     if not path.is_file():
         return None

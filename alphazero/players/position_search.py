@@ -156,9 +156,8 @@ def read_result(
 def search(player: SearchPlayer, state: State, *, simulations: int | None = None) -> SearchResult:
     """Search one position `int64 [S]`, with the player's own budget or `simulations`.
 
-    Raises:
-        GameError: when the game is over.
-        PlayerError: when the state is of another game, as far as its size shows.
+    Raises GameError when the game is over, and PlayerError when the state is of another game,
+    as far as its size shows.
     """
     game, slot = player.search.game, np.array([0])
     if len(state) != game.state_size:

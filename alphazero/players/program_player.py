@@ -38,8 +38,7 @@ class ProgramGame:
 class ProgramPlayer(SequentialPlayer):
     """Plays the moves of an external program.
 
-    Raises:
-        PlayerError: when the program cannot be started, or does not play this game.
+    Raises PlayerError when the program cannot be started, or does not play this game.
     """
 
     protocol: ClassVar[ProgramProtocol]
@@ -69,8 +68,7 @@ class ProgramPlayer(SequentialPlayer):
     def find_move(self, program: ProgramProcess, game: ProgramGame) -> int | None:
         """Return the program's move after those of `game`; None if it resigns.
 
-        Raises:
-            PlayerError: when it answers no legal move.
+        Raises PlayerError when it answers no legal move.
         """
 
     def reset(self, slots: Int64Array, states: State) -> None:

@@ -107,8 +107,7 @@ class UciCommand(NamedTuple):
 def read_command(text: str) -> UciCommand:
     """Parse `COMMAND,name=value,...`; a comma that no `name=` follows belongs to the command.
 
-    Raises:
-        PlayerError: without a limit of a move, or for a wrong one.
+    Raises PlayerError without a limit of a move, or for a wrong one.
     """
     command, *settings = re.split(r",(?=[\w .-]+=)", text)
     values = dict(setting.split("=", 1) for setting in settings)
@@ -126,8 +125,7 @@ def read_command(text: str) -> UciCommand:
 def split_command(command: str, protocol: ProgramProtocol) -> list[str]:
     """Split a command line as a shell would; no shell is used.
 
-    Raises:
-        PlayerError: for an empty command, or an unclosed quotation.
+    Raises PlayerError for an empty command, or an unclosed quotation.
     """
     try:
         words = shlex.split(command)
@@ -143,8 +141,7 @@ def split_command(command: str, protocol: ProgramProtocol) -> list[str]:
 class ProgramProcess:
     """A running program, which has `timeout` seconds for each reply.
 
-    Raises:
-        PlayerError: when it cannot be started.
+    Raises PlayerError when it cannot be started.
     """
 
     def __init__(self, command: str, protocol: ProgramProtocol, timeout: float) -> None:
@@ -183,8 +180,7 @@ class ProgramProcess:
     def ask(self, command: str) -> Reply:
         """Send a command and wait for its reply.
 
-        Raises:
-            PlayerError: when the program exited, timed out or exceeded the output limits.
+        Raises PlayerError when the program exited, timed out or exceeded the output limits.
         """
         self.send(command)
         try:

@@ -97,13 +97,11 @@ def parse_player(
 ) -> PlayerSpec:
     """Parse a player spec; of a checkpoint only the header is read. An agent is taken as it is.
 
-    `simulations`, `seconds` or `level` is the default budget where the spec gives none and its kind
-    takes one. `move_timeout` is the answer timeout of another program, in seconds.
-
-    Raises:
-        PlayerError: for an unknown kind or option, a value out of range (with the choices), or a
-            `level` of a player without levels.
-        CheckpointError: for a file that is no checkpoint, as far as the header shows.
+    `simulations`, `seconds` or `level` is the default budget where the spec gives none and its
+    kind takes one. `move_timeout` is the answer timeout of another program, in seconds. Raises
+    PlayerError for an unknown kind or option, a value out of range (with the choices), or a
+    `level` of a player without levels, and CheckpointError for a file that is no checkpoint, as
+    far as the header shows.
     """
     if not isinstance(text, (str, Path)):
         return AgentSpec.of(text)
@@ -132,9 +130,8 @@ def parse_player(
 def parse_checkpoint(text: str) -> CheckpointSpec:
     """Parse PATH or PATH:OPTIONS as a checkpoint; only the header is read.
 
-    Raises:
-        PlayerError: for another kind of player, an unknown option, or a search budget.
-        CheckpointError: for a file that is no checkpoint.
+    Raises PlayerError for another kind of player, an unknown option, or a search budget, and
+    CheckpointError for a file that is no checkpoint.
     """
     if text.partition(":")[0] in PLAYER_KINDS and not _exists(text):
         raise PlayerError(
@@ -161,13 +158,10 @@ def load_player(
 ) -> "tuple[Game, SearchPlayer]":
     """Load a checkpoint, or the best player of a run directory; return its game and its player.
 
-    `game` is another game than in training, as another size of the board, where its heads allow it;
-    a text is `NAME` or `NAME:option=value,...`. The budget of a move is as in
-    `CheckpointPlayer.create`.
-
-    Raises:
-        CheckpointError: in one line, for a file that is no checkpoint.
-        PlayerError: when it does not play `game`.
+    `game` is another game than in training, as another size of the board, where its heads allow
+    it; a text is `NAME` or `NAME:option=value,...`. The budget of a move is as in
+    `CheckpointPlayer.create`. Raises CheckpointError for a file that is no checkpoint, and
+    PlayerError when it does not play `game`.
     """
     from alphazero.games.registry import read_game
 
@@ -180,10 +174,8 @@ def load_player(
 def common_game(specs: Iterable[PlayerSpec], game: "Game | None" = None) -> "Game":
     """Return the game that all players play; `game` is the requested one, if any.
 
-    Otherwise it is the first player's own game that all of them play.
-
-    Raises:
-        PlayerError: when they play different games, or none determines the game.
+    Otherwise it is the first player's own game that all of them play. Raises PlayerError when
+    they play different games, or none determines the game.
     """
     from alphazero.games.registry import game_names, write_game
 
@@ -213,10 +205,7 @@ def agree_on_game(
     """Return the players for `game`, the requested one if any, and the game that they share.
 
     A checkpoint may play another size of its game; one line on stderr says that it was not
-    trained there.
-
-    Raises:
-        PlayerError: as `common_game`, or when one does not play `game`.
+    trained there. Raises PlayerError as `common_game`, or when one does not play `game`.
     """
     players = [spec.for_game(game) for spec in specs] if game else list(specs)
     for note in dict.fromkeys(spec.transfer_note for spec in players):

@@ -54,8 +54,7 @@ class SequentialPlayer(Player):
 class AgentPlayer(SequentialPlayer):
     """Plays the moves of an agent: `choose(game, state)` returns a legal action.
 
-    Raises:
-        PlayerError: from `step`, when the agent raises an error or returns no legal action.
+    Raises PlayerError from `step`, when the agent raises an error or returns no legal action.
     """
 
     def __init__(

@@ -105,8 +105,7 @@ class PlayerSpec(ABC):
     def levels(self) -> "LevelTable | None":
         """The levels for people; only checkpoints that search have any.
 
-        Raises:
-            PlayerError: for a file of levels that cannot be read.
+        Raises PlayerError for a file of levels that cannot be read.
         """
         return None
 
@@ -125,8 +124,7 @@ class PlayerSpec(ABC):
     def for_game(self, game: "Game") -> "PlayerSpec":
         """Return the player for `game`, which may be another size of its own one.
 
-        Raises:
-            PlayerError: when it does not play `game`.
+        Raises PlayerError when it does not play `game`.
         """
         del game
         return self
@@ -288,8 +286,7 @@ class AgentSpec(PlayerSpec):
     def of(cls, agent: Agent | AgentFunction, name: str = "") -> "AgentSpec":
         """Return the spec of an agent; it is called by its `name`, else by that of its class.
 
-        Raises:
-            PlayerError: for anything else.
+        Raises PlayerError for anything else.
         """
         from alphazero.players.base import Player
 
@@ -370,8 +367,7 @@ class CheckpointSpec(PlayerSpec):
     def level_settings(self) -> "LevelSettings | None":
         """How its level plays; None at full strength.
 
-        Raises:
-            PlayerError: for a file of levels that cannot be read.
+        Raises PlayerError for a file of levels that cannot be read.
         """
         return None if self.level is None else self.saved.levels.level(self.level).settings
 

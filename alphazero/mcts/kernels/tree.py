@@ -176,10 +176,7 @@ def allocate_trees(
 
     `rows` is the maximum batch size, by default `slots * leaves`. With `lazy` edges are created
     one by one. All memory is reserved here; the operating system provides a page when a tree
-    first writes to it.
-
-    Raises:
-        GameError: when the game has more than `MOST_ACTIONS` actions.
+    first writes to it. Raises GameError when the game has more than `MOST_ACTIONS` actions.
     """
     if game.num_actions > MOST_ACTIONS:
         raise GameError(
