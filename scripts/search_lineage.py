@@ -82,13 +82,13 @@ def compare(
     show: Progress = no_progress,
 ) -> dict[str, Standing]:
     """Play `games` games between every two methods under a budget; return standings by title."""
+    rows = sorted(rows, key=lambda row: row.title != BASELINE)  # the first has rating 0
     names = {row.title: player_name(row, budget, amount) for row in rows}
     names = {title: name for title, name in names.items() if name}
     specs = [parse_player(name) for name in names.values()]
     tournament = Tournament(common_game(specs), specs, games, seed=seed)
     tournament.play(workers, show)
-    found = standings(tournament, anchor=list(names).index(BASELINE))
-    by_name = {standing.name: standing for standing in found}
+    by_name = {standing.name: standing for standing in standings(tournament)}
     return {title: by_name[spec.name] for title, spec in zip(names, specs, strict=True)}
 
 

@@ -185,7 +185,7 @@ class Standing:
     name: str
     elo: float
     elo_low: float
-    """lower end of the 95 % interval of the difference to the anchor"""
+    """lower end of the 95 % interval of the difference to the first player"""
     elo_high: float
     games: int
     wins: int
@@ -198,10 +198,10 @@ class Standing:
         return (self.wins + self.draws / 2) / self.games
 
 
-def standings(tournament: Tournament, anchor: int) -> list[Standing]:
-    """Rate the players, with the one at index `anchor` at 0; the strongest comes first."""
+def standings(tournament: Tournament) -> list[Standing]:
+    """Rate the players, the first of them at 0; return the strongest first."""
     results = tournament.results
-    ratings = fit(len(tournament.specs), pair_scores(tournament.game, results), anchor)
+    ratings = fit(len(tournament.specs), pair_scores(tournament.game, results))
     rows = []
     for index, spec in enumerate(tournament.specs):
         scores = Counter(
@@ -243,7 +243,7 @@ def rate(
     specs, chosen = agree_on_game(specs, asked)
     tournament = Tournament(chosen, specs, games + games % 2, opening_moves, seed)
     tournament.play(usable_cores())
-    return standings(tournament, 0)
+    return standings(tournament)
 
 
 def first_move_advantage(results: Sequence[Result]) -> float:

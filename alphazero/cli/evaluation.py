@@ -231,15 +231,13 @@ class ForfeitLine(NamedTuple):
 
 def rate_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    text = f"{PLAYER}; here a run's folder stands for its checkpoints"
+    text = f"{PLAYER}; a run's folder stands for its checkpoints; the first has rating 0"
     add("players", nargs="+", metavar="PLAYER", help=text)
     contest_arguments(parser, 20, "games per pairing, even (default: 20)")
     text = "number of checkpoints of a run, evenly spaced (default: 8)"
     add("--checkpoints", type=positive_number, default=8, metavar="N", help=text)
     text = "the first player plays all others, who do not play each other"
     add("--gauntlet", action="store_true", help=text)
-    text = "the player with rating 0 (default: random if it plays, else the first)"
-    add("--anchor", metavar="PLAYER", help=text)
     text = "keep the games there; later calls play only the missing games"
     add("--folder", type=Path, metavar="FOLDER", help=text)
     json_argument(parser)
@@ -265,12 +263,11 @@ def rate(options: argparse.Namespace) -> int:
         table,
     )
     from alphazero.cli.json_output import plain
-    from alphazero.diagnostics.run_history import anchor_index, expand_players
+    from alphazero.diagnostics.run_history import expand_players
     from alphazero.games.registry import write_game
 
     budget = options.simulations, options.seconds
     specs = expand_players(options.players, options.checkpoints, *budget)
-    anchor = anchor_index(specs, options.anchor)
     specs, game = agree_on_game(specs, chosen_game)
     counts = options.games, options.opening_moves, options.seed
     tournament = Tournament(game, specs, *counts, options.gauntlet, options.folder)
@@ -283,12 +280,12 @@ def rate(options: argparse.Namespace) -> int:
             hint = f"{len(tournament.played):,} games are kept; the same command goes on from them"
         print(f"\nstopped; {hint}", file=sys.stderr)
         return EXIT_INTERRUPTED
-    rows, results = standings(tournament, anchor), tournament.results
+    rows, results = standings(tournament), tournament.results
     print_result(
         options,
         table(rows, tournament),
         game=write_game(game),
-        anchor=specs[anchor].name,
+        anchor=specs[0].name,
         games=len(results),
         advantage=first_move_advantage(results),
         draws=draw_share(results),

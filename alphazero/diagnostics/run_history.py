@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from alphazero.errors import PlayerError
 from alphazero.players.registry import parse_player
 from alphazero.players.specs import PlayerSpec
-from alphazero.utils.files import is_folder, printable
+from alphazero.utils.files import is_folder
 
 Curve = dict[int, float]
 """Values by iteration."""
@@ -65,20 +64,3 @@ def expand_players(
         for text in texts
         for name in [*map(str, step_checkpoints(Path(text), checkpoints))] or [text]
     ]
-
-
-def anchor_index(specs: Sequence[PlayerSpec], text: str | None) -> int:
-    """Return the index of the player with rating 0: `text`, else `random`, else the first.
-
-    Raises PlayerError when no player has that name.
-    """
-    names = [spec.name for spec in specs]
-    if text is None:
-        return names.index("random") if "random" in names else 0
-    spellings = {text, parse_player(text).name}
-    indices = [index for index, name in enumerate(names) if name in spellings]
-    if not indices:
-        raise PlayerError(
-            f"the anchor {printable(text)!r} is none of the players: {', '.join(names)}"
-        )
-    return indices[0]

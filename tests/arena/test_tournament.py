@@ -58,14 +58,14 @@ def test_every_two_players_meet_as_often_with_colours_swapped():
 def test_in_a_gauntlet_the_first_meets_all_others():
     contest = tournament(gauntlet=True)
     assert play(contest) == 16
-    rows = standings(contest, 0)
+    rows = standings(contest)
     assert {row.name: row.games for row in rows} == dict(zip(THREE, (16, 8, 8), strict=True))
 
 
 def test_wins_draws_and_losses_are_counted_from_each_players_view():
     contest = tournament(games=20)
     play(contest)
-    rows = standings(contest, 0)
+    rows = standings(contest)
     for row in rows:
         values = [
             value_of(game.outcome, game.players.index(row.name))

@@ -329,7 +329,7 @@ def test_games_are_never_replaced_by_one_that_continues_them(
 
 
 def test_rate_rates_the_checkpoints_of_a_run_and_anchors(run, tmp_path, capsys):
-    command = ["rate", run, "random", f"{run}:simulations=0", "--games", 4, "--simulations", 2]
+    command = ["rate", "random", run, f"{run}:simulations=0", "--games", 4, "--simulations", 2]
     command += ["--folder", tmp_path / "kept"]
     assert exit_code(*command) == 0
     out = capsys.readouterr().out
@@ -467,7 +467,6 @@ def test_a_replay_loads_no_search(tmp_path):
         ("match random random", "name one, as with --game"),
         ("rate random --game mnk", "a rating needs two players"),
         ("rate random random --game mnk", "random is named twice"),
-        ("rate random --anchor solvr", "unknown player 'solvr'"),
     ],
 )
 def test_a_mistake_is_one_line(only_line, words: str, message: str):

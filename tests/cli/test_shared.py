@@ -39,7 +39,7 @@ def test_forfeits_are_in_the_object(capsys):
 
 
 def test_ratings_as_an_object(player, capsys):
-    (result,) = objects(capsys, "rate", player, "random", "--games", 2)
+    (result,) = objects(capsys, "rate", "random", player, "--games", 2)
     assert result.keys() == documented_keys("rate")
     assert result["anchor"] == "random"
     assert {row["name"] for row in result["players"]} == {str(player), "random"}

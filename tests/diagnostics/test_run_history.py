@@ -6,15 +6,7 @@ import pytest
 from helpers.players import saved_player
 from helpers.runs.tiny_run import tiny_config
 
-from alphazero.diagnostics.run_history import (
-    STAGES,
-    anchor_index,
-    expand_players,
-    read_curves,
-    step_checkpoints,
-)
-from alphazero.errors import PlayerError
-from alphazero.players.registry import parse_player
+from alphazero.diagnostics.run_history import STAGES, expand_players, read_curves, step_checkpoints
 from alphazero.training.loop import resume, train
 from alphazero.training.monitoring.metrics import METRICS
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
@@ -68,19 +60,6 @@ def test_a_runs_folder_stands_for_its_checkpoints(run):
     for path in run.glob("step-*"):
         path.unlink()
     assert [spec.name for spec in expand_players([str(best)], 2)] == [str(best)]
-
-
-def test_the_anchor_is_the_one_named_or_random_or_the_first(tmp_path):
-    path = saved_player(tmp_path / "a.safetensors")
-    first, other, chance = (
-        parse_player(text) for text in (f"{path}:simulations=0", f"{path}:simulations=3", "random")
-    )
-    assert anchor_index([first, other, chance], None) == 2
-    assert anchor_index([other, first], None) == 0
-    assert anchor_index([first, other, chance], f"{path}:3") == 1
-    assert anchor_index([first, other, chance], f"{path}:simulations=0") == 0
-    with pytest.raises(PlayerError, match="is none of the players"):
-        anchor_index([first, other], "random")
 
 
 def test_a_run_that_has_learned_nothing_yet_says_so_everywhere(tmp_path, capsys):
