@@ -8,14 +8,10 @@ from alphazero.errors import AlphaZeroError
 
 def config_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the keys or files to show, and the other forms of the reference."""
-    parser.add_argument(
-        "names",
-        nargs="*",
-        metavar="KEY|FILE|section.key=value",
-        help="a key or a section: its meaning, range, default and source; a YAML file: all its "
-        "values, defaults included; section.key=value: in place of what the file says (default: "
-        "every key)",
-    )
+    text = "a key or a section: its meaning, range, default and source; a YAML file: all its "
+    text += "values, defaults included; section.key=value: in place of what the file says "
+    text += "(default: every key)"
+    parser.add_argument("names", nargs="*", metavar="KEY|FILE|section.key=value", help=text)
     text = "print the table of keys of configs/README.md"
     parser.add_argument("--markdown", action="store_true", help=text)
 

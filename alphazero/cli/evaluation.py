@@ -36,20 +36,12 @@ REPLACED = "an existing file of this kind is replaced"
 
 def grade_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "checkpoint",
-        metavar="CHECKPOINT",
-        help="a .safetensors file, or a run's folder for its best player; with search settings "
-        "other than in training, as in PATH:selection=puct,transpositions=true",
-    )
-    add(
-        "positions",
-        nargs="*",
-        type=Path,
-        metavar="POSITIONS",
-        help="files or folders of solved positions (default: the bundled ones, or every reachable "
-        "position of a small game)",
-    )
+    text = "a .safetensors file, or a run's folder for its best player; with search settings "
+    text += "other than in training, as in PATH:selection=puct,transpositions=true"
+    add("checkpoint", metavar="CHECKPOINT", help=text)
+    text = "files or folders of solved positions (default: the bundled ones, or every reachable "
+    text += "position of a small game)"
+    add("positions", nargs="*", type=Path, metavar="POSITIONS", help=text)
     text = "simulations a move; several numbers are graded in turn; 0 is the network alone"
     add("--simulations", type=whole_numbers, metavar="N,N", help=text)
     text = "exit with code 1 if any share of optimal moves, from 0 to 1, is lower"

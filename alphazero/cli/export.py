@@ -9,31 +9,17 @@ from alphazero.errors import AlphaZeroError
 
 
 def export_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "player",
-        metavar="PLAYER",
-        help="a checkpoint, a run's folder for its best player, or the name of a shipped player",
-    )
-    parser.add_argument(
-        "--onnx",
-        type=Path,
-        metavar="FILE",
-        help="write the network as an ONNX model for any batch size; its metadata names the game, "
-        "the planes, the actions and the player",
-    )
-    parser.add_argument(
-        "--page",
-        type=Path,
-        metavar="FOLDER",
-        help="write a web page that plays in the browser: for a web host that serves files",
-    )
-    parser.add_argument(
-        "--runtime",
-        type=Path,
-        metavar="FOLDER",
-        help="with --page: copy onnxruntime-web from this npm folder, such as "
-        "node_modules/onnxruntime-web (default: the page loads it from cdn.jsdelivr.net)",
-    )
+    add = parser.add_argument
+    text = "a checkpoint, a run's folder for its best player, or the name of a shipped player"
+    add("player", metavar="PLAYER", help=text)
+    text = "write the network as an ONNX model for any batch size; its metadata names the game, "
+    text += "the planes, the actions and the player"
+    add("--onnx", type=Path, metavar="FILE", help=text)
+    text = "write a web page that plays in the browser: for a web host that serves files"
+    add("--page", type=Path, metavar="FOLDER", help=text)
+    text = "with --page: copy onnxruntime-web from this npm folder, such as "
+    text += "node_modules/onnxruntime-web (default: the page loads it from cdn.jsdelivr.net)"
+    add("--runtime", type=Path, metavar="FOLDER", help=text)
 
 
 @command("export connect_four --onnx connect_four.onnx", export_arguments)

@@ -28,33 +28,18 @@ if TYPE_CHECKING:
 
 def play_arguments(parser: argparse.ArgumentParser) -> None:
     player_arguments(parser)
-    parser.add_argument(
-        "--side",
-        choices=("first", "second", "both", "none"),
-        default="first",
-        help="the side you play (default: first; with none the player plays itself)",
-    )
-    parser.add_argument(
-        "--from",
-        dest="begin",
-        type=Path,
-        metavar="FILE",
-        help="continue a game: the first of an .sgf or .pgn file or of `alphazero match --save`; "
-        "or begin in a position, a FEN",
-    )
-    parser.add_argument(
-        "--after",
-        type=whole_number,
-        metavar="N",
-        help="continue after its first N moves (default: all)",
-    )
-    parser.add_argument(
-        "--save",
-        type=Path,
-        metavar="FILE",
-        help="write the games at the end, with the player's search results as SGF or PGN if the "
-        "name ends in .sgf or .pgn, else one line per game; an existing file of games is replaced",
-    )
+    add = parser.add_argument
+    text = "the side you play (default: first; with none the player plays itself)"
+    add("--side", choices=("first", "second", "both", "none"), default="first", help=text)
+    text = "continue a game: the first of an .sgf or .pgn file or of `alphazero match --save`; "
+    text += "or begin in a position, a FEN"
+    add("--from", dest="begin", type=Path, metavar="FILE", help=text)
+    text = "continue after its first N moves (default: all)"
+    add("--after", type=whole_number, metavar="N", help=text)
+    text = "write the games at the end, with the player's search results as SGF or PGN if the "
+    text += "name ends in .sgf or .pgn, else one line per game; an existing file of games is "
+    text += "replaced"
+    add("--save", type=Path, metavar="FILE", help=text)
 
 
 @command("play checkpoints/tic_tac_toe --side second --simulations 200", play_arguments)
@@ -93,29 +78,17 @@ def play(options: argparse.Namespace) -> None:
 
 
 def serve_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "players",
-        nargs="*",
-        metavar="PLAYER",
-        help=f"{PLAYER}; each new game is played by a run's newest best network (default: every "
-        "checkpoint in ./checkpoints that can be read, else the shipped players)",
-    )
+    add = parser.add_argument
+    text = f"{PLAYER}; each new game is played by a run's newest best network (default: every "
+    text += "checkpoint in ./checkpoints that can be read, else the shipped players)"
+    add("players", nargs="*", metavar="PLAYER", help=text)
     game_argument(parser)
-    parser.add_argument(
-        "--host",
-        default="127.0.0.1",
-        metavar="ADDRESS",
-        help="address to listen on: 127.0.0.1 for this machine only (default), or 0.0.0.0 for "
-        "every machine that can reach it, which then needs the token in the printed address",
-    )
-    parser.add_argument(
-        "--port",
-        type=port,
-        default=8000,
-        metavar="N",
-        help="port to listen on (default: 8000; 0 for any free port)",
-    )
-    parser.add_argument("--open", action="store_true", help="open the page in a browser")
+    text = "address to listen on: 127.0.0.1 for this machine only (default), or 0.0.0.0 for "
+    text += "every machine that can reach it, which then needs the token in the printed address"
+    add("--host", default="127.0.0.1", metavar="ADDRESS", help=text)
+    text = "port to listen on (default: 8000; 0 for any free port)"
+    add("--port", type=port, default=8000, metavar="N", help=text)
+    add("--open", action="store_true", help="open the page in a browser")
 
 
 @command("serve checkpoints/connect_four.safetensors --open", serve_arguments)
@@ -167,9 +140,8 @@ def _players_on(specs: list["PlayerSpec"], game: "Game", keep_all: bool) -> list
 
 def gtp_arguments(parser: argparse.ArgumentParser) -> None:
     player_arguments(parser)
-    parser.add_argument(
-        "--ponder", action="store_true", help="search on during the opponent's turn"
-    )
+    text = "search on during the opponent's turn"
+    parser.add_argument("--ponder", action="store_true", help=text)
 
 
 @command("gtp checkpoints/connect_four.safetensors --seconds 2", gtp_arguments)
@@ -199,11 +171,8 @@ def uci(options: argparse.Namespace) -> None:
 
 
 def info_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "name",
-        nargs="?",
-        help="a checkpoint, the folder of a run, or a game (default: list all games and players)",
-    )
+    text = "a checkpoint, the folder of a run, or a game (default: list all games and players)"
+    parser.add_argument("name", nargs="?", help=text)
     json_argument(parser)
 
 
@@ -259,11 +228,7 @@ def _list_all() -> None:
     print("more of a player: alphazero info NAME; the licence is the program's, MIT")
 
 
-def replay_arguments(parser: argparse.ArgumentParser) -> None:
-    games_arguments(parser)
-
-
-@command("replay games.sgf --game 2", replay_arguments)
+@command("replay games.sgf --game 2", games_arguments)
 def replay(options: argparse.Namespace) -> None:
     """Step through saved games."""
     from alphazero.utils.files import check_readable, is_folder, printable

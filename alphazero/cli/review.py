@@ -27,20 +27,12 @@ if TYPE_CHECKING:
 
 def review_arguments(parser: argparse.ArgumentParser) -> None:
     games_arguments(parser)
-    parser.add_argument(
-        "player",
-        nargs="?",
-        metavar="PLAYER",
-        help=f"who searches the positions: {PLAYER} (default: the shipped player of the game)",
-    )
+    text = f"who searches the positions: {PLAYER} (default: the shipped player of the game)"
+    parser.add_argument("player", nargs="?", metavar="PLAYER", help=text)
     thinking_arguments(parser)
-    parser.add_argument(
-        "--save",
-        type=Path,
-        metavar="FILE",
-        help="write the games with comments, marks and better lines, to an .sgf or .pgn file, "
-        "which is replaced if it exists",
-    )
+    text = "write the games with comments, marks and better lines, to an .sgf or .pgn file, "
+    text += "which is replaced if it exists"
+    parser.add_argument("--save", type=Path, metavar="FILE", help=text)
 
 
 @command("review games.sgf othello_8x8 --save reviewed.sgf", review_arguments)

@@ -90,23 +90,16 @@ def config_file_arguments(parser: argparse.ArgumentParser, *, optional: bool = F
     """Add a YAML file, which may be `optional`, and overrides of its keys."""
     number, text = "?" if optional else None, "the YAML file of a run"
     parser.add_argument("config", nargs=number, type=config_file, metavar="CONFIG", help=text)
-    parser.add_argument(
-        "overrides",
-        nargs="*",
-        default=[],  # without a default, argparse names it when CONFIG is missing
-        metavar="section.key=value",
-        help="overrides of keys in the file",
-    )
+    text = "overrides of keys in the file"
+    # Without a default, argparse names it when CONFIG is missing.
+    parser.add_argument("overrides", nargs="*", default=[], metavar="section.key=value", help=text)
 
 
 def game_argument(parser: argparse.ArgumentParser) -> None:
     """Add `--game`, for players of any game or of any size of theirs."""
-    parser.add_argument(
-        "--game",
-        metavar="NAME",
-        help="the game, for players of any game, as connect_four or mnk:rows=4,columns=4,length=3, "
-        "or another size of a checkpoint's own, where its heads are convolutional",
-    )
+    text = "the game, for players of any game, as connect_four or mnk:rows=4,columns=4,length=3, "
+    text += "or another size of a checkpoint's own, where its heads are convolutional"
+    parser.add_argument("--game", metavar="NAME", help=text)
 
 
 def thinking_arguments(parser: argparse.ArgumentParser, *, levels: bool = False) -> None:
