@@ -5,7 +5,7 @@ Each position remembers the child visited last, so that going back deletes nothi
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -38,6 +38,10 @@ class GameNode:
     """comment on the move into this position"""
     is_opening: bool = False
     """whether the move into this position was random, for the opening of a match"""
+    loser: int | None = None
+    """the player who resigned here, or lost by an error"""
+    forfeit_reason: str = ""
+    """the error; empty for a resignation"""
 
     @property
     def path(self) -> list["GameNode"]:
@@ -60,17 +64,6 @@ class GameNode:
         return [node.action for node in self.path if node.action is not None]
 
 
-class Resignation(NamedTuple):
-    """A resignation, or a loss by an error of the player."""
-
-    node: GameNode
-    """position of the resignation"""
-    player: int
-    """the loser"""
-    forfeit_reason: str
-    """the error; empty for a resignation"""
-
-
 class GameTree:
     """A tree of moves and its current position."""
 
@@ -80,7 +73,6 @@ class GameTree:
         self.size = 1
         """Number of positions."""
         self.root = self.current = GameNode(first_state(game, start))
-        self.resignation: Resignation | None = None
         self._file: PlayedGame | None = None
         """the game loaded from a file, if any"""
         self._file_end = self.root
@@ -106,7 +98,7 @@ class GameTree:
         if file is None or end is not self._file_end:
             return None
         is_resigned = (file.resigned or bool(file.forfeit_reason)) and file.outcome != ONGOING
-        return file if is_resigned == (self._resignation_at(end) is not None) else None
+        return file if is_resigned == (end.loser is not None) else None
 
     @property
     def loaded_players(self) -> tuple[str, str] | None:
@@ -128,9 +120,8 @@ class GameTree:
 
     @property
     def loser(self) -> int | None:
-        """The player who resigned here, if any."""
-        resignation = self._resignation_at(self.current)
-        return resignation.player if resignation else None
+        """The player who resigned or forfeited here, if any."""
+        return self.current.loser
 
     @property
     def is_over(self) -> bool:
@@ -156,12 +147,6 @@ class GameTree:
         self.current = child
 
     @property
-    def forfeit_reason(self) -> str:
-        """The error by which a player lost here; else empty."""
-        resignation = self._resignation_at(self.current)
-        return resignation.forfeit_reason if resignation else ""
-
-    @property
     def winner(self) -> int | None:
         """The winner; None for a draw or an unfinished game."""
         if self.outcome in (0, ONGOING):
@@ -170,8 +155,8 @@ class GameTree:
 
     def resign(self, player: int, forfeit_reason: str = "") -> None:
         """End the line here by a resignation, or by a loss through the error `forfeit_reason`."""
-        self.current.last_child = None
-        self.resignation = Resignation(self.current, player, forfeit_reason)
+        node = self.current
+        node.last_child, node.loser, node.forfeit_reason = None, player, forfeit_reason
 
     def go_to(self, ply: int) -> bool:
         """Go to position `ply` of `line`; return whether it exists."""
@@ -223,18 +208,17 @@ class GameTree:
         if self.source:
             comments = tuple(node.comment for node in line[1:])
             return dataclasses.replace(self.source, comments=comments if any(comments) else ())
-        resignation = self._resignation_at(line[-1])
-        forfeit_reason = resignation.forfeit_reason if resignation else ""
+        end = line[-1]
         return PlayedGame(
             self.game,
             players,
             tuple(node.action for node in line if node.action is not None),
-            self._outcome_at(line[-1]),
+            self._outcome_at(end),
             opening=sum(node.is_opening for node in line),
             comments=tuple(node.comment for node in line[1:]),
             start=self.start,
-            resigned=resignation is not None and not forfeit_reason,
-            forfeit_reason=forfeit_reason,
+            resigned=end.loser is not None and not end.forfeit_reason,
+            forfeit_reason=end.forfeit_reason,
         )
 
     def _add_variations(self, played: PlayedGame) -> None:
@@ -246,10 +230,6 @@ class GameTree:
                 self.make(action, comment)
         self.current = self.root
 
-    def _resignation_at(self, node: GameNode) -> Resignation | None:
-        return self.resignation if self.resignation and self.resignation.node is node else None
-
     def _outcome_at(self, node: GameNode) -> int:
-        resignation = self._resignation_at(node)
         # The outcome with value -1 for the loser; `value_of` is its own inverse.
-        return value_of(-1, resignation.player) if resignation else self.game.outcome(node.state)
+        return self.game.outcome(node.state) if node.loser is None else value_of(-1, node.loser)

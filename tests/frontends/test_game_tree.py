@@ -121,7 +121,7 @@ def test_a_game_from_a_file_keeps_its_players_until_it_is_continued_otherwise():
     gone_on = game_tree.played(("me", "you"))
     assert (gone_on.players, gone_on.sgf_result, gone_on.opening) == (("me", "you"), "", 2)
     game_tree = GameTree.of(played)
-    game_tree.resignation = None
+    game_tree.current.loser, game_tree.current.forfeit_reason = None, ""
     assert game_tree.played(("me", "you")).players == ("me", "you"), "the game goes on"
     assert game_tree.loaded_players == ("Ann", "Bob")
     position = dataclasses.replace(played, actions=(), opening=0, outcome=ONGOING)

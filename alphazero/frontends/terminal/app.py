@@ -120,7 +120,7 @@ class Terminal:
         if is_announced:
             screen.print(ERASE_LINE, end="")
         if answer is None:
-            reason = self.session.game_tree.forfeit_reason
+            reason = self.session.game_tree.current.forfeit_reason
             screen.print(f"{side} forfeits: {reason}" if reason else f"{side} resigns.")
             return
         name, result = answer

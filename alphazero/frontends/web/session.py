@@ -150,10 +150,11 @@ class WebSession:
 
     def undo(self) -> None:
         """Undo a resignation or a move; with one user side, back to the user's previous turn."""
-        if self.game_tree.loser is not None:
-            self.game_tree.resignation = None
+        here = self.game_tree.current
+        if here.loser is not None:
+            here.loser, here.forfeit_reason = None, ""
         else:
-            ply, users = self.game_tree.current.ply - 1, self._user_sides
+            ply, users = here.ply - 1, self._user_sides
             if len(users) == 1 and ply > 0 and self.game_tree.to_play == users[0]:
                 ply -= 1
             self.game_tree.go_to(ply)

@@ -240,7 +240,7 @@ def _status(session: WebSession) -> str:
     """Describe the player to move or the result."""
     game_tree, names = session.game_tree, session.game.side_names
     if game_tree.loser is not None:
-        how = "forfeited" if game_tree.forfeit_reason else "resigned"
+        how = "forfeited" if game_tree.current.forfeit_reason else "resigned"
         return f"{names[game_tree.loser]} {how}: {names[1 - game_tree.loser]} wins"
     if not game_tree.is_over:
         check = ", in check" if session.game.attacked_cells(game_tree.state) else ""
