@@ -44,11 +44,11 @@ def export(options: argparse.Namespace) -> None:
     if options.onnx:
         check_name(options.onnx, "a model", ".onnx")
 
-    from alphazero.frontends.static_page.runtime import read_runtime
     from alphazero.frontends.static_page.writer import (
         check_folder,
         check_rules,
         page_files,
+        read_runtime,
         write_page,
     )
     from alphazero.network.checkpoint import find_checkpoint, load_checkpoint

@@ -152,7 +152,7 @@ def gtp(options: argparse.Namespace) -> None:
     player = parse_player(options.player, **budget_options(options))
     game_choice = game_option(options)
 
-    from alphazero.frontends.gtp.session import serve
+    from alphazero.frontends.gtp.commands import serve
 
     (player,), game = agree_on_game([player], game_choice)
     serve(player, game, options.ponder)

@@ -47,9 +47,8 @@ def review(options: argparse.Namespace) -> int:
     if options.save:
         check_name(options.save, "a review", ".sgf", ".pgn")
 
-    from alphazero.frontends.review.annotation import annotated
+    from alphazero.frontends.review.annotation import annotated, report
     from alphazero.frontends.review.judgement import review_moves
-    from alphazero.frontends.review.report import report
     from alphazero.frontends.terminal.replay_viewer import headline, select_games
     from alphazero.frontends.terminal.screen import Screen
     from alphazero.games.game import to_play

@@ -24,10 +24,11 @@ from alphazero.drawing.palette import (
     LETTER,
     LETTERS,
     LIGHT_EDGE,
+    PIECE_EDGE,
+    SIZE,
     palette_of,
+    shapes_of,
 )
-from alphazero.drawing.pieces import EDGE_WIDTH as PIECE_EDGE
-from alphazero.drawing.pieces import SIZE, shapes_of
 from alphazero.games.game import ONGOING, PLY, BoardStyle, Game, State, to_play
 from alphazero.games.grid import VERTEX_LETTERS
 from alphazero.games.pieces import PieceGame

@@ -20,8 +20,7 @@ from alphazero.drawing.board import (
     position_title,
 )
 from alphazero.drawing.canvas import Canvas
-from alphazero.drawing.palette import LETTERS, looks_of, palette_of
-from alphazero.drawing.pieces import shapes_of
+from alphazero.drawing.palette import LETTERS, looks_of, palette_of, shapes_of
 from alphazero.drawing.position import DARK, board_at, draw_position
 from alphazero.errors import GameError, PlayerError
 from alphazero.games import game_names, make_game

@@ -1,4 +1,4 @@
-"""The table of GTP commands, and those for the game, its moves and its clocks.
+"""A GTP session: the table of its commands, and those for the game, its moves and its clocks.
 
 *Specification of the Go Text Protocol, version 2, draft 2*; kgsGtp's documentation for
 `kgs-time_settings`.
@@ -13,8 +13,18 @@ from alphazero.errors import AlphaZeroError
 from alphazero.frontends.clock import TimeSettings
 from alphazero.frontends.gtp import analysis, go_commands
 from alphazero.frontends.gtp.engine import QUIT, Engine, resized
-from alphazero.frontends.gtp.protocol import GtpError, read_colour, read_integer, read_number
+from alphazero.frontends.gtp.protocol import (
+    GtpError,
+    format_reply,
+    read_colour,
+    read_integer,
+    read_line,
+    read_number,
+)
+from alphazero.frontends.line_reader import MAX_LENGTH, lines_of
+from alphazero.games.game import Game
 from alphazero.games.grid import SIGNS, VERTEX_LETTERS
+from alphazero.players.specs import PlayerSpec
 from alphazero.records.gtp_notation import COLOURS
 
 MANY: Final = 1 << 16
@@ -178,3 +188,47 @@ COMMANDS: Final[dict[str, Command]] = {
     "set_free_handicap": Command(go_commands.set_free_handicap, "at least two vertices", 2, MANY),
     "loadsgf": Command(go_commands.loadsgf, "a file and optionally a move number", 1, 2),
 }
+
+
+# --- the session ---------------------------------------------------------------------------------
+
+
+def serve(spec: PlayerSpec, game: Game, ponder: bool = False) -> None:
+    """Serve GTP on standard input and output."""
+    say = partial(print, end="", flush=True)
+    run(Engine(spec, game, lines_of(0), say), ponder)
+
+
+def run(engine: Engine, ponder: bool = False) -> None:
+    """Answer lines until the end of the input or `quit`.
+
+    With `ponder` the engine searches on after its move until the next line.
+    """
+    while True:
+        if ponder:
+            engine.ponder()
+        line = engine.lines.next()
+        if line is None or not answer(engine, line):
+            return
+
+
+def answer(engine: Engine, text: str) -> bool:
+    """Answer a line; return whether the session continues."""
+    if len(text) > MAX_LENGTH:
+        engine.say(f"? line too long: at most {MAX_LENGTH:,} characters\n\n")
+        return True
+    line = read_line(text)
+    if line is None:
+        return True
+    engine.number, engine.has_begun_reply = line.number, False
+    try:
+        if line.word not in COMMANDS:
+            raise GtpError("unknown command")
+        reply = COMMANDS[line.word].answer(engine, line.arguments) or ""
+        if engine.has_begun_reply:
+            engine.say(f"{reply}\n\n" if reply else "\n")
+        else:
+            engine.say(format_reply(line.number, reply))
+    except AlphaZeroError as error:
+        engine.say(format_reply(line.number, str(error), succeeded=False))
+    return line.word != QUIT

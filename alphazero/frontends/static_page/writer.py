@@ -1,14 +1,19 @@
-"""Writes the page of a player: its sources, its model, and what the page knows of the player."""
+"""Writes the page of a player: its sources, its model, and what the page knows of the player.
 
+The page computes with onnxruntime-web, from a public host or copied beside the page. The version
+and its hashes are fixed here; the page checks them before it runs the files.
+"""
+
+import base64
+import hashlib
 import json
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from alphazero.drawing.board import empty_board
 from alphazero.drawing.palette import looks_of
 from alphazero.errors import GameError, RunError
-from alphazero.frontends.static_page.runtime import HOST, addresses, read_runtime
 from alphazero.games import Game, make_game
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.mnk import Mnk
@@ -17,7 +22,7 @@ from alphazero.games.results import title_of
 from alphazero.network.checkpoint import Checkpoint
 from alphazero.network.onnx_export import OnnxModel
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, search_settings
-from alphazero.utils.files import path_errors, printable, write_atomic
+from alphazero.utils.files import path_errors, printable, read_limited, write_atomic
 
 RULES: Final[dict[type[Game], str]] = {ConnectFour: "connect_four", Mnk: "mnk"}
 """Games with rules in files/rules.js, and their names there."""
@@ -116,3 +121,59 @@ def write_page(folder: Path, files: dict[str, bytes]) -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, files[name])
     return sum(map(len, files.values()))
+
+
+# --- onnxruntime-web -----------------------------------------------------------------------------
+
+VERSION: Final = "1.30.0"
+HOST: Final = f"https://cdn.jsdelivr.net/npm/onnxruntime-web@{VERSION}/dist/"
+
+
+class RuntimeFile(NamedTuple):
+    """A file of onnxruntime-web and the SHA-384 of its bytes, in base64."""
+
+    name: str
+    sha384: str
+
+
+FILES: Final = {
+    "script": RuntimeFile(
+        "ort.wasm.bundle.min.mjs",
+        "PLWz+nHEVHpjwBsO0YVdvQj6n5814Iv8E3b8FG0Rp/uIAtjFMCKOpP66iPzedrIG",
+    ),
+    "wasm": RuntimeFile(
+        "ort-wasm-simd-threaded.wasm",
+        "vjBJ1z7qrhkTyYsNqKeF6c7N+nOJSU94czEo+tvZcu8G75JparGq9kB+kTnEUNVM",
+    ),
+}
+"""The files by their use. The wasm file has 14 MB, 3.7 MB compressed."""
+
+_LIMIT: Final = 1 << 26
+
+
+def addresses(prefix: str) -> dict[str, dict[str, str]]:
+    """Return where the page finds each file, below `prefix`, and its integrity hash."""
+    return {
+        use: {"url": prefix + file.name, "integrity": f"sha384-{file.sha384}"}
+        for use, file in FILES.items()
+    }
+
+
+def read_runtime(folder: Path) -> dict[str, bytes]:
+    """Return the files by name, from an npm folder of onnxruntime-web or its `dist`.
+
+    Raise RunError when a file is missing or of another version.
+    """
+    inner = folder / "dist"
+    home = inner if inner.is_dir() else folder
+    files = {}
+    for name, sha384 in FILES.values():
+        there = (home / name).is_file()
+        files[name] = read_limited(home / name, _LIMIT) if there else b""
+        if base64.b64encode(hashlib.sha384(files[name]).digest()).decode() != sha384:
+            what = f"is not that of onnxruntime-web {VERSION}" if there else "is missing"
+            raise RunError(
+                f"{printable(home / name)} {what}; get it with: npm install "
+                f"onnxruntime-web@{VERSION}, and name node_modules/onnxruntime-web"
+            )
+    return files

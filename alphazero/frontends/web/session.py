@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from alphazero.errors import AlphaZeroError, GameError
 from alphazero.frontends.game_tree import GameNode, GameTree
 from alphazero.frontends.review.annotation import annotated
 from alphazero.frontends.review.reviewer import PositionSolver, evaluation_of
-from alphazero.frontends.web.catalog import PlayerOption, Side
+from alphazero.frontends.web.catalog import Catalog, PlayerOption, Side
 from alphazero.frontends.web.game_review import GameReview
 from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse
 from alphazero.games.game import PLY, Game, to_play
@@ -28,9 +28,6 @@ from alphazero.records.game_files import record_format
 from alphazero.records.pgn import to_pgn
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import to_sgf
-
-if TYPE_CHECKING:
-    from alphazero.frontends.web.session_manager import SessionManager
 
 MAX_STATE_BYTES: Final = 1 << 24
 """Maximum bytes of the states of a game tree, without comments and search results."""
@@ -65,10 +62,21 @@ class SearchGoal:
         return str(to_play(self.node.state)) if self.purpose == MOVE else ANALYSIS
 
 
+class Manager(Protocol):
+    """The part of `SessionManager` that a session uses."""
+
+    catalog: Catalog
+    min_move_seconds: float
+    solver_turn: asyncio.Semaphore
+
+    def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
+        """Return the search pool of a player and a game."""
+
+
 class WebSession:
     """A game tree, two sides, and at most one search."""
 
-    def __init__(self, manager: "SessionManager", game: Game, sides: list[Side]) -> None:
+    def __init__(self, manager: Manager, game: Game, sides: list[Side]) -> None:
         self.id = secrets.token_urlsafe(16)
         self.manager = manager
         self.last_used = time.monotonic()

@@ -634,7 +634,7 @@ def test_gtp_rhino_plays_to_the_end_by_our_rules():
 
 def test_the_command_line_serves_a_player(monkeypatch, capsys):
     lines = ["genmove b", "quit"]
-    monkeypatch.setattr("alphazero.frontends.gtp.session.lines_of", lambda _: iter(lines))
+    monkeypatch.setattr("alphazero.frontends.gtp.commands.lines_of", lambda _: iter(lines))
     assert cli.main(["gtp", "random", "--game", "tic_tac_toe"]) == 0
     assert re.fullmatch(r"= [ABC][123]\n\n=\n\n", capsys.readouterr().out)
     assert cli.main(["gtp", "random"]) == 2

@@ -23,8 +23,7 @@ from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS
 
 from alphazero.cli.main import main
-from alphazero.frontends.static_page import runtime
-from alphazero.frontends.static_page.writer import page_files, write_page
+from alphazero.frontends.static_page.writer import VERSION, page_files, write_page
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.onnx_export import export_model
 from alphazero.players.registry import parse_player
@@ -214,7 +213,7 @@ def onnxruntime_web(tmp_path_factory) -> Path:
     npm, folder = shutil.which("npm"), tmp_path_factory.mktemp("npm")
     if npm is None:
         pytest.skip("needs npm, to get onnxruntime-web")
-    package = f"onnxruntime-web@{runtime.VERSION}"
+    package = f"onnxruntime-web@{VERSION}"
     command = [npm, "install", "--ignore-scripts", "--no-audit", "--prefix", str(folder), package]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     if ended.returncode != 0:

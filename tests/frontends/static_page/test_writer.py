@@ -17,7 +17,7 @@ from helpers.settings import search_config
 
 from alphazero.cli.main import main
 from alphazero.errors import RunError
-from alphazero.frontends.static_page import runtime, writer
+from alphazero.frontends.static_page import writer
 from alphazero.frontends.static_page.writer import RULES, write_page
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game
@@ -169,8 +169,8 @@ def test_the_folder_is_complete_and_every_file_that_a_source_names_is_there(tmp_
     settings = load_checkpoint(TIC_TAC_TOE).details["search"]
     assert player["search"] == {key: settings[key] for key in writer.SEARCH_KEYS}
     assert {file["url"] for file in player["runtime"].values()} == {
-        runtime.HOST + "ort.wasm.bundle.min.mjs",
-        runtime.HOST + "ort-wasm-simd-threaded.wasm",
+        writer.HOST + "ort.wasm.bundle.min.mjs",
+        writer.HOST + "ort-wasm-simd-threaded.wasm",
     }
     assert "python -m http.server --directory" in output
 
@@ -212,13 +212,13 @@ def test_mistakes_are_one_line_and_write_nothing(tmp_path, only_line):
     assert (
         "ort.wasm.bundle.min.mjs is missing; get it with: npm install onnxruntime-web@" in message
     )
-    for file in runtime.FILES.values():
+    for file in writer.FILES.values():
         (tmp_path / file.name).write_bytes(b"of another version")
     message = only_line("export", TIC_TAC_TOE, "--page", page, "--runtime", tmp_path)
-    assert f"is not that of onnxruntime-web {runtime.VERSION}" in message
+    assert f"is not that of onnxruntime-web {writer.VERSION}" in message
     assert not page.exists()
     message = only_line("export", TIC_TAC_TOE, "--page", tmp_path)
     assert "the folder holds no such page, but other files; name a new folder" in message
-    message = only_line("export", TIC_TAC_TOE, "--page", tmp_path / runtime.FILES["wasm"].name)
+    message = only_line("export", TIC_TAC_TOE, "--page", tmp_path / writer.FILES["wasm"].name)
     assert "cannot write" in message
     assert len(list(tmp_path.iterdir())) == 2

@@ -5,8 +5,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from alphazero.frontends.gtp.commands import answer, run
 from alphazero.frontends.gtp.engine import Engine
-from alphazero.frontends.gtp.session import answer, run
 from alphazero.games.registry import read_game
 from alphazero.players.registry import parse_player
 
