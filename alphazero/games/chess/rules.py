@@ -41,6 +41,7 @@ from alphazero.games.chess.tables import (
     ROOK,
     SOURCES,
     TARGETS,
+    THIRD_RANK,
     Bits,
 )
 from alphazero.games.compiled_rules import Signature
@@ -60,6 +61,9 @@ MAX_MOVES = 512
 
 SHORT, LONG, OTHER_SHORT, OTHER_LONG = 1, 2, 4, 8
 """Rights to castle, of the player to move and of the opponent."""
+RIGHTS = np.zeros(64, np.int64)
+"""The rights that end when a piece leaves a square, or is taken there."""
+RIGHTS[[0, 4, 7, 56, 63]] = LONG, SHORT | LONG, SHORT, OTHER_LONG, OTHER_SHORT
 
 ANY, COUNT, MARK, MARK_CHECKS = range(4)
 """What `find_moves` does: stop at the first legal move, count all, mark all, or mark those that may
@@ -233,30 +237,15 @@ def _pins_and_checkers(state: State, king: int, walls: Bits) -> tuple[Bits, Bits
 
 
 @inline_kernel
-def _targets(state: State, square: int, occupied: Bits) -> Bits:
-    """Return where own piece on `square`, no king, goes if nothing is pinned and no king in check.
-
-    Own pieces on the targets are not left out.
-    """
-    piece, targets = bit(square), NONE
-    if piece & _pieces(state, PAWNS):
-        targets = piece << Bits(8) & ~occupied
-        if square < 16 and state[SIZE] == 8:
-            targets |= targets << Bits(8) & ~occupied
-        targets |= PAWN_TARGETS[square] & _pieces(state, OTHER)
-    elif piece & _pieces(state, KNIGHTS):
-        targets = KNIGHT_TARGETS[square]
-    else:
-        if piece & _pieces(state, DIAGONAL):
-            targets = diagonal_targets(square, occupied)
-        if piece & _pieces(state, STRAIGHT):
-            targets |= straight_targets(square, occupied)
-    return targets
-
-
-@inline_kernel
-def _king_targets(state: State, king: int, occupied: Bits, in_check: bool) -> Bits:
-    """Return where the king goes, without own pieces' squares, by a step or by castling."""
+def _king_targets(state: State, king: int, occupied: Bits, free: Bits, in_check: bool) -> Bits:
+    """Return where the king goes, by a step to `free` squares or by castling."""
+    steps, castles, rights = KING_TARGETS[king] & free, NONE, state[CASTLING]
+    if not in_check and rights & SHORT and not occupied & SHORT_PATH:
+        castles = bit(KING_HOME + 2)
+    if not in_check and rights & LONG and not occupied & LONG_GAP:
+        castles |= bit(KING_HOME - 2)
+    if not steps | castles:
+        return NONE
     other = _pieces(state, OTHER)
     attacked = attacked_squares(
         occupied ^ bit(king),
@@ -266,13 +255,11 @@ def _king_targets(state: State, king: int, occupied: Bits, in_check: bool) -> Bi
         _pieces(state, STRAIGHT) & other,
         _pieces(state, KINGS) & other,
     )
-    targets = KING_TARGETS[king] & ~attacked & ~_pieces(state, OWN)
-    if not in_check:
-        if state[CASTLING] & SHORT and not (occupied | attacked) & SHORT_PATH:
-            targets |= bit(KING_HOME + 2)
-        if state[CASTLING] & LONG and not (occupied & LONG_GAP or attacked & LONG_PATH):
-            targets |= bit(KING_HOME - 2)
-    return targets  # type: ignore[no-any-return]
+    if attacked & SHORT_PATH:
+        castles &= ~bit(KING_HOME + 2)
+    if attacked & LONG_PATH:
+        castles &= ~bit(KING_HOME - 2)
+    return steps & ~attacked | castles  # type: ignore[no-any-return]
 
 
 @inline_kernel
@@ -306,54 +293,108 @@ def _checking_targets(state: State, square: int, occupied: Bits) -> Bits:
 
 
 @inline_kernel
-def _mark(mask: Mask, index: int, square: int, targets: Bits, promotes: bool) -> None:
+def _targets(kind: int, square: int, occupied: Bits) -> Bits:
+    """Return where a knight goes, or another piece that moves as `kind` says; also own squares."""
+    if kind == KNIGHTS:
+        return KNIGHT_TARGETS[square]  # type: ignore[no-any-return]
+    if kind == DIAGONAL:
+        return diagonal_targets(square, occupied)
+    return straight_targets(square, occupied)
+
+
+@inline_kernel
+def _add_moves(
+    state: State, mask: Mask, purpose: int, square: int, targets: Bits, occupied: Bits
+) -> int:
+    """Count the moves of one own piece, which promote no pawn, and mark them if asked."""
+    if purpose == MARK_CHECKS:
+        targets &= _checking_targets(state, square, occupied)
+    total = count_bits(targets)
+    if purpose >= MARK:
+        index = (state[SIZE] - 4) // 2
+        while targets:
+            mask[PLAIN_ACTION[index, square, lowest_bit(targets)]] = True
+            targets &= targets - ONE
+    return total
+
+
+@inline_kernel
+def _add_steps(
+    state: State, mask: Mask, purpose: int, targets: Bits, step: int, occupied: Bits
+) -> int:
+    """Count the moves of own pawns to `targets`, each `step` squares on, and mark them if asked."""
+    index = (state[SIZE] - 4) // 2
+    kinds, total = NUM_PROMOTIONS[index], 0
+    if purpose < MARK:
+        return count_bits(targets) + kinds * count_bits(targets & LAST_RANK[index])  # type: ignore[no-any-return]
     while targets:
         target = lowest_bit(targets)
-        targets &= targets - ONE
+        square, end = target - step, bit(target)
+        targets ^= end
+        if purpose == MARK_CHECKS and not end & _checking_targets(state, square, occupied):
+            continue
         mask[PLAIN_ACTION[index, square, target]] = True
-        if promotes:
-            for kind in range(NUM_PROMOTIONS[index]):
+        total += 1
+        if end & LAST_RANK[index]:
+            for kind in range(kinds):
                 mask[FIRST_PROMOTION[index, square, target] + kind] = True
+            total += kinds
+    return total
+
+
+@inline_kernel
+def _add_pawn_moves(
+    state: State, mask: Mask, purpose: int, pawns: Bits, allowed: Bits, occupied: Bits
+) -> int:
+    """Count the moves of own pawns to `allowed` squares, without en passant; mark them if asked."""
+    ahead, taken = pawns << Bits(8) & ~occupied, _pieces(state, OTHER) & allowed
+    total = _add_steps(state, mask, purpose, ahead & allowed, 8, occupied)
+    if state[SIZE] == 8:
+        twice = (ahead & THIRD_RANK) << Bits(8) & ~occupied
+        total += _add_steps(state, mask, purpose, twice & allowed, 16, occupied)
+    left, right = (pawns & NOT_FIRST_FILE) << Bits(7), (pawns & NOT_LAST_FILE) << Bits(9)
+    total += _add_steps(state, mask, purpose, left & taken, 7, occupied)
+    return total + _add_steps(state, mask, purpose, right & taken, 9, occupied)
 
 
 @shared_kernel
 def find_moves(state: State, mask: Mask, purpose: int) -> int:
     """Count the legal moves, mark them in `mask`, or stop at the first, as `purpose` says."""
-    index = (state[SIZE] - 4) // 2
-    board, own = BOARD[index], _pieces(state, OWN)
-    occupied = own | _pieces(state, OTHER) | ~board
-    king_bit = _pieces(state, KINGS) & own
-    king = lowest_bit(king_bit)
+    board, own, passed = BOARD[(state[SIZE] - 4) // 2], _pieces(state, OWN), state[PASSANT]
+    free, occupied = board & ~own, own | _pieces(state, OTHER) | ~board
+    king = lowest_bit(_pieces(state, KINGS) & own)
     pinned, checkers = _pins_and_checkers(state, king, ~board)
-    total, block, pieces = 0, board & ~own, own ^ king_bit
+    allowed = free
     if checkers:
-        block &= checkers | BETWEEN[king, lowest_bit(checkers)]
+        allowed &= checkers | BETWEEN[king, lowest_bit(checkers)]
         if checkers & (checkers - ONE):  # two: the king must move
-            pieces = NONE
-    while pieces:
-        square = lowest_bit(pieces)
-        piece = bit(square)
-        pieces ^= piece
-        targets = _targets(state, square, occupied) & block
-        if piece & pinned:
-            targets &= LINES[king, square]
-        if state[PASSANT] >= 0 and can_take_passing(state, square, state[PASSANT]):
-            targets |= bit(state[PASSANT])
-        if purpose == MARK_CHECKS:
-            targets &= _checking_targets(state, square, occupied)
-        if targets:
-            promotes = (piece & _pieces(state, PAWNS) and targets & LAST_RANK[index]) != NONE
-            total += count_bits(targets) * (1 + promotes * NUM_PROMOTIONS[index])
-            if purpose == ANY:
-                return total  # type: ignore[no-any-return]
-            if purpose >= MARK:
-                _mark(mask, index, square, targets, promotes)
-    targets = _king_targets(state, king, occupied, checkers != NONE) & board
-    if purpose == MARK_CHECKS:
-        targets &= _checking_targets(state, king, occupied)
-    if purpose >= MARK:
-        _mark(mask, index, king, targets, False)
-    return total + count_bits(targets)
+            own, passed = NONE, -1
+    pawns = _pieces(state, PAWNS) & own
+    total = _add_pawn_moves(state, mask, purpose, pawns & ~pinned, allowed, occupied)
+    if purpose == ANY and total:
+        return total
+    pawns &= pinned
+    while pawns:
+        line, pawn = LINES[king, lowest_bit(pawns)], pawns & (~pawns + ONE)
+        total += _add_pawn_moves(state, mask, purpose, pawn, allowed & line, occupied)
+        pawns ^= pawn
+    for kind in range(KNIGHTS, KINGS):
+        pieces = _pieces(state, kind) & own
+        while pieces:
+            square = lowest_bit(pieces)
+            pieces &= pieces - ONE
+            targets = _targets(kind, square, occupied) & allowed
+            if bit(square) & pinned:
+                targets &= LINES[king, square]
+            total += _add_moves(state, mask, purpose, square, targets, occupied)
+        if purpose == ANY and total:
+            return total
+    if passed >= 0:
+        for square in range(passed - 9, passed - 6, 2):
+            if can_take_passing(state, square, passed):
+                total += _add_moves(state, mask, purpose, square, bit(passed), occupied)
+    targets = _king_targets(state, king, occupied, free, checkers != NONE)
+    return total + _add_moves(state, mask, purpose, king, targets, occupied)
 
 
 @shared_kernel
@@ -369,7 +410,7 @@ def is_dead(state: State) -> bool:
     return not knights and (not bishops & LIGHT or not bishops & ~LIGHT)
 
 
-@shared_kernel
+@inline_kernel
 def settle(state: State) -> None:
     """Write the position's key, how often it occurred before, and the outcome.
 
@@ -412,29 +453,6 @@ def turn_board(state: State) -> None:
 
 
 @inline_kernel
-def _castle(state: State, source: int, target: int, is_king: bool) -> None:
-    """Move the rook of a king that castles, and end the rights of kings and rooks that leave home,
-    or are taken there.
-    """
-    if is_king and abs(target - source) == 2:
-        rook = bit(7) ^ bit(5) if target > source else bit(0) ^ bit(3)
-        state[OWN] = _pieces(state, OWN) ^ rook
-        state[STRAIGHT] = _pieces(state, STRAIGHT) ^ rook
-    ends, lost = bit(source) | bit(target), 0
-    if is_king:
-        lost = SHORT | LONG
-    if ends & bit(7):
-        lost |= SHORT
-    if ends & bit(0):
-        lost |= LONG
-    if ends & bit(63):
-        lost |= OTHER_SHORT
-    if ends & bit(56):
-        lost |= OTHER_LONG
-    state[CASTLING] &= ~lost
-
-
-@inline_kernel
 def _promote(state: State, end: Bits, promotion: int) -> None:
     """Replace a pawn by the kind `promotion`, or by a queen for 0."""
     state[PAWNS] = _pieces(state, PAWNS) ^ end
@@ -458,18 +476,19 @@ def make_move(state: State, action: int) -> None:
     state[QUIET] = 0 if is_pawn or taken else state[QUIET] + 1
     if is_pawn and target == state[PASSANT]:
         taken = end >> Bits(8)
-    if taken:
-        state[OTHER] = _pieces(state, OTHER) & ~taken
-        for kind in range(PAWNS, KINGS):
-            state[kind] = _pieces(state, kind) & ~taken
+    step = start ^ end
     for kind in range(PAWNS, KINGS + 1):
-        if _pieces(state, kind) & start:
-            state[kind] = _pieces(state, kind) ^ start ^ end
-    state[OWN] = _pieces(state, OWN) ^ start ^ end
+        pieces = _pieces(state, kind) & ~taken
+        state[kind] = pieces ^ (step if pieces & start else NONE)
+    state[OTHER] = _pieces(state, OTHER) & ~taken
+    state[OWN] = _pieces(state, OWN) ^ step
     if is_pawn and end & LAST_RANK[index]:
         _promote(state, end, PROMOTED[index, action])
-    if state[CASTLING]:
-        _castle(state, source, target, is_king)
+    if is_king and abs(target - source) == 2:
+        rook = bit(7) ^ bit(5) if target > source else bit(0) ^ bit(3)
+        state[OWN] = _pieces(state, OWN) ^ rook
+        state[STRAIGHT] = _pieces(state, STRAIGHT) ^ rook
+    state[CASTLING] &= ~(RIGHTS[source] | RIGHTS[target])
     turn_board(state)
     if is_pawn and target - source == 16:
         allow_passing(state, source + 8 ^ 56)
@@ -555,7 +574,8 @@ def wins_at_once(state: State) -> int:
     after = state.copy()
     for action in range(NUM_ACTIONS[index]):
         if mask[action]:
-            after[:] = state
+            for word in range(len(state)):  # faster than after[:] = state
+                after[word] = state[word]
             make_move(after, action)
             if checkers_of(after) and find_moves(after, mask, ANY) == 0:
                 return 1

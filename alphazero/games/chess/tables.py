@@ -55,6 +55,7 @@ def _targets(steps: tuple[tuple[int, int], ...], most: int = 1) -> np.ndarray:
 BOARD = np.array([_bits([8 * r + f for r in range(n) for f in range(n)]) for n in SIZES], Bits)
 """uint64 [3]: the squares of each size."""
 LAST_RANK = np.array([_bits([8 * (n - 1) + f for f in range(n)]) for n in SIZES], Bits)
+THIRD_RANK = Bits(_bits(list(range(16, 24))))
 LIGHT = Bits(_bits([s for s in range(64) if (s // 8 + s) % 2]))
 NOT_FIRST_FILE = Bits(_bits([s for s in range(64) if s % 8 != 0]))
 NOT_LAST_FILE = Bits(_bits([s for s in range(64) if s % 8 != 7]))
@@ -173,8 +174,11 @@ SOURCES, TARGETS, PROMOTED = map(_padded, ("sources", "targets", "promotions"))
 
 
 def _numbers() -> tuple[np.ndarray, np.ndarray]:
-    """Return the actions by source and target, int16 [3, 64, 64]: plain ones, first promotions."""
-    plain, first = (np.full((len(SIZES), 64, 64), -1, np.int16) for _ in range(2))
+    """Return the actions by source and target, [3, 64, 64]: plain ones, first promotions.
+
+    They are uint16, for kernels look for negative numbers in signed ones.
+    """
+    plain, first = (np.zeros((len(SIZES), 64, 64), np.uint16) for _ in range(2))
     for index, (sources, targets, promotions, _) in enumerate(ACTIONS.values()):
         for action in reversed(range(len(sources))):
             table = first if promotions[action] else plain
