@@ -192,6 +192,7 @@ import os, signal
 from numba.core.codegen import JITCodeLibrary
 
 inner = JITCodeLibrary._object_compiled_hook
+signal.signal(signal.SIGINT, signal.default_int_handler)  # else ignored, as behind nohup
 
 def interrupted(module, data):
     inner(module, data)
