@@ -36,7 +36,5 @@ class RolloutConfig:
     exploration: float = math.sqrt(0.5)
     """C_p of UCB1, for rewards in [0, 1]; 1/sqrt(2) as in Browne et al. 2012, algorithm 2 and
     section 3.3"""
-    depth: int = 0
-    """maximum depth of UCT's tree in plies, which is then not reused; 0: no limit"""
     memory: int = 1024
     """memory of all trees together, in MiB; a full tree ends its search"""

@@ -37,16 +37,15 @@ class RolloutSearch(TreeSearch):
     ) -> None:
         self.settings = settings
         method = METHODS[settings.method]
-        depth = min(method.depth, settings.depth or UNLIMITED)
         # The constant is for rewards in [0, 1]; values span twice that range, see `ucb1`.
-        selection = SelectionParams(method.rule, depth, 2 * settings.exploration)
-        nodes = nodes_per_tree(game, settings, slots) if depth > 1 else 1
+        selection = SelectionParams(method.rule, method.depth, 2 * settings.exploration)
+        nodes = nodes_per_tree(game, settings, slots) if method.depth > 1 else 1
         from alphazero.mcts.kernels.rollouts import run_rollouts  # compiled at first use
 
         self._run_rollouts = run_rollouts
         trees = allocate_trees(game, slots, nodes)
-        # With a depth limit, the deepest edges have visits but no node: subtrees cannot be reused.
-        keep_trees = depth == UNLIMITED
+        # Edges of a flat tree have visits but no node: subtrees cannot be reused.
+        keep_trees = method.depth == UNLIMITED
         super().__init__(game, selection, trees, keep_trees, rng, exploration)
         self._final_move = method.final_move
 
