@@ -1,7 +1,6 @@
 """Every command does its work, and every mistake gets one line and exit code 2."""
 
 import dataclasses
-import errno
 import functools
 import io
 import os
@@ -205,15 +204,6 @@ def test_solve_prints_the_value_and_the_best_moves_below_the_drawing(
     assert capsys.readouterr().out == f"{drawing}\nvalue  {value}\nbest   {best}\n"
 
 
-def test_play_takes_any_player_of_a_game_that_is_named(monkeypatch, capsys):
-    monkeypatch.setattr("sys.stdin", io.StringIO("hint\nquit\n"))
-    game = ["--game", "mnk:rows=1,columns=3,length=3"]
-    assert exit_code("play", "random", *game, "--side", "second") == 0
-    out = capsys.readouterr().out
-    assert "X plays " in out
-    assert "this player gives no hints" in out
-
-
 def test_match_lets_any_two_players_play_and_saves_what_replay_shows(player, tmp_path, capsys):
     games = tmp_path / "games.jsonl"
     names = f"{player}:simulations=30", "random"
@@ -260,11 +250,6 @@ def test_match_notes_its_result_in_a_copy_of_the_first_player(player, tmp_path, 
     assert graded[1].startswith("graded    simulations=0, against uct:simulations=5: ")
     assert graded[2].startswith("graded    as trained, against random: ")
     assert player.read_bytes() == before
-
-
-def test_a_result_is_noted_in_checkpoints_alone(player, tmp_path, only_line):
-    line = only_line("match", "random", player, "--games", 2, "--annotate", player)
-    assert "--annotate copies a checkpoint, and random is none" in line
 
 
 def test_existing_files_of_another_kind_are_kept(player, tmp_path, only_line):
@@ -374,13 +359,6 @@ def test_a_file_that_cannot_be_written_is_reported_before_anything_is_played(
 # --- mistakes in files ---------------------------------------------------------------------------
 
 
-def test_a_run_that_cannot_be_made_is_one_line(tmp_path, monkeypatch, only_line):
-    (tmp_path / "tiny.yaml").write_text(YAML)
-    (tmp_path / "runs").write_text("a file, where the folder should be")
-    monkeypatch.chdir(tmp_path)
-    assert "cannot create runs/tiny: " in only_line("train", "tiny.yaml")
-
-
 @pytest.mark.parametrize("method", ["open", "stat"])
 def test_what_may_not_be_read_is_one_line(player, monkeypatch, only_line, method: str):
     def refuse(path: Path, *_: Any, **__: Any) -> None:
@@ -416,13 +394,14 @@ def test_a_checkpoint_without_its_search_settings_is_no_player(
 # --- mistakes with options -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("folder", [r"a\0b", r"\uD800", "x" * 300])
+@pytest.mark.parametrize("folder", [r"a\0b", r"\uD800", "x" * 300, "a file"])
 def test_a_folder_that_no_run_can_have_is_one_line(tmp_path, only_line, monkeypatch, folder: str):
     config = Path("configs/tic_tac_toe.yaml").resolve()
     monkeypatch.chdir(tmp_path)
+    Path("a file").write_text("where the folder should be")
     words = ["train", str(config), f'run.folder="{folder}"']
     assert "cannot create " in only_line(*words, "budget.iterations=1")
-    assert not list(tmp_path.iterdir())
+    assert list(tmp_path.iterdir()) == [tmp_path / "a file"]
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b", "line\nbreak"])
@@ -466,6 +445,10 @@ def test_a_replay_loads_no_search(tmp_path):
         ("replay README.md", "README.md:1: not a game of `alphazero match --save`: expected a"),
         ("match random random", "name one, as with --game"),
         ("rate random --game mnk", "a rating needs two players"),
+        (
+            "match random tic_tac_toe --annotate x.safetensors",
+            "--annotate copies a checkpoint, and",
+        ),
         ("rate random random --game mnk", "random is named twice"),
     ],
 )
@@ -488,27 +471,20 @@ def test_ctrl_c_at_the_prompt_leaves_with_130(player, monkeypatch, capsys):
     def interrupt(_: str) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("alphazero.frontends.terminal.app.Terminal._ask", lambda *_: interrupt(""))
+    monkeypatch.setattr("builtins.input", interrupt)
     assert exit_code("play", player) == 130
     assert capsys.readouterr().err == "\nstopped\n"
 
 
-class Broken(io.RawIOBase):
-    """The input of a terminal that is gone."""
+@pytest.mark.parametrize("error", [EOFError, OSError, RuntimeError])
+def test_play_without_a_terminal_is_one_line(
+    player, monkeypatch, only_line, error: type[Exception]
+):
+    def read(_: str) -> str:
+        raise error  # the input is empty, broken or closed
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, _: object) -> int:
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-
-@pytest.mark.parametrize("kind", ["closed", "empty", "broken"])
-def test_play_without_a_terminal_is_one_line(player, monkeypatch, only_line, kind: str):
-    broken = io.TextIOWrapper(io.BufferedReader(Broken()))
-    monkeypatch.setattr(
-        "sys.stdin", {"closed": None, "empty": io.StringIO(), "broken": broken}[kind]
-    )
+    monkeypatch.setattr("builtins.input", read)
+    monkeypatch.setattr("sys.stdin", None if error is RuntimeError else io.StringIO())
     assert only_line("play", player) == (
         "error: no more input: type moves in a terminal, or pipe them in, one per line, with "
         "'quit' at the end"

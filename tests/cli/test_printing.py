@@ -5,16 +5,12 @@ import io
 import json
 import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from helpers.paths import CHECKPOINTS
 from helpers.runs.tiny_run import YAML
 
 from alphazero.cli.main import main, run_and_report
-from alphazero.games import make_game
-from alphazero.records.game_files import save_played
-from alphazero.records.played_game import PlayedGame
 
 CHECKPOINT = CHECKPOINTS / "tic_tac_toe.safetensors"
 
@@ -34,29 +30,6 @@ def command(*words: object) -> Callable[[], int]:
     return lambda: main([str(word) for word in words])
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    """A folder whose name is not ASCII."""
-    folder = tmp_path_factory.mktemp("x") / "Zoë ♟ köln"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture(scope="module")
-def player(folder) -> Path:
-    return Path(shutil.copy(CHECKPOINT, folder / "player.safetensors"))
-
-
-@pytest.fixture(scope="module")
-def game(folder) -> Path:
-    """A file with a game whose players and comments are not ASCII."""
-    rules = make_game("tic_tac_toe")
-    moves = tuple(rules.parse_action(rules.initial_state(), name) for name in ("b2", "a1"))
-    played = PlayedGame(rules, ("Zoë", "Müller"), moves, 2, comments=("½ ± ²", "“gut” …"))
-    save_played(folder / "game.sgf", [played])
-    return folder / "game.sgf"
-
-
 def test_what_can_be_written_stays_as_it_is():
     run = lambda: run_and_report(lambda: print("Zoë ♟ ² \udcff"))  # noqa: E731
     assert written_by(run, encoding="utf-8") == "Zoë ♟ ² ?\n"
@@ -73,25 +46,6 @@ def test_an_output_without_an_encoding_or_none_at_all_is_left_alone():
     assert text.getvalue() == "²\n"
     with contextlib.redirect_stdout(None):
         assert run_and_report(lambda: print("²")) == 0
-
-
-def test_show_replays_a_game_of_players_with_any_names(game):
-    assert "Zo? against M?ller" in written_by(command("replay", game))
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["info", "{player}"],
-        ["check", "{player}"],
-        ["match", "{player}:simulations=0", "random", "--game", "tic_tac_toe", "--games", "2"],
-        ["rate", "{player}:simulations=0", "random", "--games", "2"],
-        ["play", "{player}", "--side", "none", "--simulations", "0"],
-    ],
-    ids=lambda words: words[0],
-)
-def test_a_command_writes_the_name_of_its_player(words: list[str], player):
-    assert "Zo? ? k?ln" in written_by(command(*(word.format(player=player) for word in words)))
 
 
 def test_control_characters_of_a_path_never_reach_the_terminal(tmp_path, monkeypatch, capsys):
@@ -126,12 +80,15 @@ def test_control_characters_of_a_path_never_reach_the_terminal(tmp_path, monkeyp
 
 
 @pytest.mark.integration
-def test_a_run_is_trained_and_examined_in_a_folder_of_any_name(folder):
+def test_a_run_is_trained_and_examined_in_a_folder_of_any_name(tmp_path):
+    folder = tmp_path / "Zoë ♟ köln"
+    folder.mkdir()
     (folder / "tiny.yaml").write_text(YAML)
     run = folder / "tiny"
     written = written_by(
         command("train", folder / "tiny.yaml", "budget.iterations=1", f"run.folder={folder}"),
         *(command(name, run) for name in ("doctor", "check", "info")),
+        command("match", f"{run}:simulations=0", "random", "--games", "2"),
     )
     assert "iteration 1: " in written
     assert "Zo? ? k?ln/tiny" in written

@@ -21,7 +21,6 @@ from alphazero.drawing.board import (
 )
 from alphazero.drawing.canvas import Canvas
 from alphazero.drawing.palette import LETTERS, looks_of, palette_of, shapes_of
-from alphazero.drawing.position import DARK, board_at, draw_position
 from alphazero.errors import GameError, PlayerError
 from alphazero.games import game_names, make_game
 from alphazero.games.breakthrough import Breakthrough
@@ -290,31 +289,6 @@ def test_a_game_of_one_file_is_drawn_without_further_settings():
     svg = board_svg(game, game.initial_state(), frame=1)
     assert texts(svg) == []
     assert sum("board-mark" in frame.get("stroke", "") for frame in shapes(svg, "rect")) == 1
-
-
-@pytest.mark.parametrize("name", ["connect_four", "go", "hex", "tic_tac_toe"])
-def test_the_numbers_of_a_position_stand_on_their_cells(name: str):
-    """The SVG that stands alone needs no page: every colour is its own, with a dark twin."""
-    game = make_game(name)
-    state = game.play(game.initial_state(), 2)
-    legal = np.flatnonzero(game.legal_action_mask(state))
-    shares = np.zeros((2, game.num_actions))
-    shares[0, legal[1]], shares[0, legal[-2]], shares[1, legal[0]] = 0.75, 0.25, 1
-    policies = {"prior": shares[0], "visits": shares[1]}
-    picture = draw_position(game, state, title="t", policies=policies, values={"search": -0.5})
-    svg = picture.svg("a <title>", DARK)
-    assert "var(" not in svg
-    assert "prefers-color-scheme: dark" in svg
-    captions = texts(svg)
-    for place, labels in enumerate(({1: "75", -2: "25"}, {0: "100"})):
-        board = board_at(game, place)
-        for index, text in labels.items():
-            x, y = board.centres[game.action_cell(state, int(legal[index])) or 0]
-            near = [t for t, u, v in captions if abs(u - x) < 0.1 and 0 < v - y < 0.3 * board.cell]
-            assert near == [text]
-    assert ("-0.50") in [text for text, _, _ in captions]
-    assert sum(text in ("75", "25", "100") for text, _, _ in captions) == 3
-    assert ElementTree.fromstring(svg).findtext(f"{SVG}title") == "a <title>"
 
 
 def test_a_position_shows_itself_with_the_search_of_a_player():

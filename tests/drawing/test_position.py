@@ -10,6 +10,7 @@ from alphazero.drawing.board import BoardDrawing
 from alphazero.drawing.canvas import Paint
 from alphazero.drawing.palette import palette_of
 from alphazero.drawing.position import (
+    DARK,
     DOT,
     POLICY_COLOURS,
     TOP,
@@ -98,6 +99,15 @@ def test_only_legal_moves_are_marked(game: Game, diagram: str):
     assert marks(picture, board_at(game, 0)) == {
         game.action_cell(state, action): number for action in legal
     }
+
+
+def test_a_picture_that_stands_alone_has_its_own_colours_with_dark_twins():
+    game, policies = Mnk(), {"prior": np.zeros(9)}
+    picture = draw_position(game, game.initial_state(), title="t", policies=policies, values={})
+    svg = picture.svg("a <title>", DARK)
+    assert "var(" not in svg
+    assert "prefers-color-scheme: dark" in svg
+    assert fromstring(svg).findtext(f"{SVG}title") == "a <title>"
 
 
 def test_the_share_of_a_column_is_where_its_stone_would_land():

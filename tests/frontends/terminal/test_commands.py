@@ -52,11 +52,6 @@ def test_redo_makes_again_what_undo_took_back():
     assert "there is no move to replay" in talk.output
 
 
-def test_another_move_after_undo_keeps_the_old_line():
-    words = ["a1", "b2", "c3", "undo 2", "c1", "undo", "b2", "redo", "quit"]
-    assert TerminalTalk("tic_tac_toe", BOTH, words).run().moves == ["a1", "b2", "c3"]
-
-
 # --- looking into the search ---------------------------------------------------------------------
 
 

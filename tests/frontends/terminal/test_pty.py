@@ -95,7 +95,7 @@ UCT = "uct:simulations=200", "--game", "tic_tac_toe"
 
 @pytest.fixture
 def session(tmp_path) -> Iterator[Session]:
-    session = Session(tmp_path, *UCT)
+    session = Session(tmp_path, *UCT, "--save", "evening.sgf")
     session.expect("X to move: ")
     yield session
     session.close()
@@ -130,27 +130,14 @@ def test_an_evening_at_the_terminal(session, tmp_path):
     assert re.search("[▁▂▃▄▅▆▇█]{2}", SGR.sub("", answer))
     session.ask("undo 2", "a b c")
     assert "[O]" in SGR.sub("", session.ask("redo", "a b c"))
-    assert "saved 1 game" in session.ask("save evening.sgf", "saved")
+    assert "saved 1 game" in session.ask("save now.sgf", "saved")
     assert max(len(line) for line in shown_lines(session.text)) <= 80
-    session.type("quit\n")
+    session.type("\x04")  # Ctrl-D
     assert session.leave() == 0
     assert "Traceback" not in session.text
-    (game,) = load_played(tmp_path / "evening.sgf")
-    assert game.moves()[0] == "b2"
-
-
-def test_no_colour_is_shown_with_no_color(tmp_path):
-    session = Session(tmp_path, *UCT, "--save", "a.sgf", NO_COLOR="1")
-    try:
-        session.expect("X to move: ")
-        session.ask("b2", "O plays")
-        session.type("\x04")  # Ctrl-D
-        assert session.leave() == 0
-    finally:
-        session.close()
-    assert not SGR.search(session.text)
-    assert "[O]" in session.text
-    assert len(load_played(tmp_path / "a.sgf")) == 1
+    for name in ("now.sgf", "evening.sgf"):
+        (game,) = load_played(tmp_path / name)
+        assert game.moves()[0] == "b2"
 
 
 @pytest.mark.parametrize(
