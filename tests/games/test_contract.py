@@ -16,7 +16,7 @@ from alphazero.errors import GameError
 from alphazero.games import ONGOING, game_names, game_options, make_game, register, value_of
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.contract.check import check_game
-from alphazero.games.contract.random_games import FULL
+from alphazero.games.contract.random_games import FULL, SHORT
 from alphazero.games.game import PLY, Game, Mask, State
 from alphazero.games.go.game import Go
 from alphazero.games.hex import Hex
@@ -96,7 +96,7 @@ def positions(game: Game) -> Iterator[tuple[State, int]]:
 
 
 @pytest.mark.parametrize(
-    "effort", [FULL // 8, pytest.param(FULL, marks=pytest.mark.slow)], ids=["short", "full"]
+    "effort", [SHORT, pytest.param(FULL, marks=pytest.mark.slow)], ids=["short", "full"]
 )
 @every_game
 def test_every_game_meets_every_requirement(game: Game, effort: int):

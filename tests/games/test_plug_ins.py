@@ -232,7 +232,8 @@ def test_a_broken_file_among_our_games_is_reported_in_one_line(
     assert error.startswith(f"error: {what}")
     assert f": {games}/mine.py{line}" in error
     assert reason in error
-    assert start(tmp_path, "info", "nim").returncode == 0
+    if command == "info":
+        assert start(tmp_path, "info", "nim").returncode == 0
 
 
 def start(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":

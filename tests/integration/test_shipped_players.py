@@ -31,6 +31,8 @@ SMALL = [
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_a_shipped_configuration_trains_a_few_steps(path: Path, tmp_path):
     config, small = load_config(path), [*SMALL, f"run.folder={json.dumps(str(tmp_path))}"]
+    if make_game(config.game.name, **config.game.options).max_moves > 100:
+        small.append("learner.batch_size=16")
     if config.network.initial:  # the first weights are of this size
         small = [each for each in small if not each.startswith("network.")]
         small += ["selfplay.games_per_iteration=1", "selfplay.parallel_games=1"]

@@ -102,7 +102,7 @@ def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: st
     game, rng = GAMES[name], np.random.default_rng(1)
     evaluator = HashedEvaluator(game)
     choices = itertools.product(
-        (False, True), (0.0, 20.0), (True, False), (1, 4, 8), (True, False), (4, 25, 500)
+        (False, True), (0.0, 20.0), (True, False), (1, 4), (True, False), (4, 25, 500)
     )
     for reduces, base, reuse_tree, leaves, noisy, nodes in choices:
         c_puct, reduction = rng.choice([0.0, 0.5, 1.25, 4.0]), rng.choice([0.0, 0.25, 1.0])

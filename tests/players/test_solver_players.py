@@ -96,7 +96,7 @@ def test_the_seed_decides_between_moves_that_are_alike():
         lambda rng: SolverPlayer(game, 1, rng),
         lambda rng: MinimaxPlayer(game, 1, rng, depth=1),
     ):
-        chosen = {make(np.random.default_rng(seed)).choose(state) for seed in range(30)}
+        chosen = {make(np.random.default_rng(seed)).choose(state) for seed in range(16)}
         assert chosen == {0, 2, 6, 8}
 
 

@@ -80,7 +80,7 @@ def _nodes(tree: ast.Module) -> Iterator[ast.AST]:
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """Yield each change of a node, in words, with what takes its place."""
-    new = copy.deepcopy(node)
+    new = copy.copy(node)
     match new:
         case ast.Compare(ops=[operator]) if type(operator) in COMPARISONS:
             new.ops = [COMPARISONS[type(operator)]()]
@@ -108,7 +108,7 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     if isinstance(node, ast.If | ast.IfExp | ast.While) and not isinstance(
         node.test, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant
     ):
-        new = copy.deepcopy(node)
+        new = copy.copy(node)
         new.test = ast.UnaryOp(ast.Not(), new.test)
         yield f"`if {ast.unparse(node.test)}` -> `if not`", new
     if isinstance(node, DROPPED) and not (

@@ -117,7 +117,7 @@ def test_a_shipped_player_answers_the_same_whatever_it_searched_before(
         saved, settings=dataclasses.replace(saved.settings, evaluation_cache_mib=0)
     )
     states = positions_of(saved.game, 2, 2)
-    for leaves, simulations in ((1, 50), (4, 50), (8, 100), (None, 200)):
+    for leaves, simulations in ((1, 30), (4, 30), (8, 60), (None, 100)):
         with threads_per_evaluation(1):
             search = saved.create(budget=Budget(simulations), leaves=leaves).search
             first = [findings(search, state) for state in states]
@@ -129,9 +129,8 @@ def test_a_shipped_player_answers_the_same_whatever_it_searched_before(
 
 
 @pytest.mark.arithmetic
-@pytest.mark.parametrize("simulations", [50, 100])
-def test_every_board_of_tic_tac_toe_is_answered_optimally_in_any_order(simulations: int) -> None:
-    player = load_player(CHECKPOINTS / "tic_tac_toe.safetensors", simulations=simulations)[1]
+def test_every_board_of_tic_tac_toe_is_answered_optimally_in_any_order():
+    player = load_player(CHECKPOINTS / "tic_tac_toe.safetensors", simulations=50)[1]
     solution, actions = solve_all_positions(TIC_TAC_TOE), dict[int, int]()
     boards = {TIC_TAC_TOE.render(state): index for index, state in enumerate(solution.states)}
     order = np.array([*boards.values()])
