@@ -72,6 +72,70 @@ def named(kind: type[Game], **options: int) -> Game:
     return kind(**options)
 
 
+FRAMES = {
+    "play": ("state, action", "place_stone(state, action, action); {}"),
+    "legal": ("state, mask", "count = LEGAL(state, mask); {}; return count"),
+    "observe": ("state, planes", "OBSERVE(state, planes); {}"),
+    "owners": ("state, cells", "cells[:] = 0; {}"),
+    **dict.fromkeys(("heuristic", "wins_at_once", "margin"), ("state", "return {}")),
+}
+"""The parameters of rules of tic-tac-toe, and their lines around a bug."""
+
+BUGS = {
+    "keeps_its_header": [
+        ("play", "state[PLY] -= 1", "is 0; expected 1"),
+        ("play", "state[LAST] = -1", "is -1; expected"),
+        ("play", "if state[OUTCOME] == 0: state[OUTCOME] = 5", "the outcome is 5; expected one"),
+    ],
+    "gives_the_outcome_for_player_0": [
+        ("play", "if state[OUTCOME] == -1: state[OUTCOME] = 1", "player 0 wins all "),
+        ("play", "if state[OUTCOME] == 1: state[OUTCOME] = -1", "player 1 wins all "),
+    ],
+    "has_legal_moves_until_the_end": [
+        ("play", "if state[OUTCOME] == 0: state[OUTCOME] = ONGOING", "and no action is legal"),
+        ("legal", "if state[PLY] == 4: mask[:] = count = 0", "not over and no action is legal"),
+        ("legal", "count += 1", "the answer of `legal` is 10; expected 9"),
+    ],
+    "stays_within_its_arrays": [
+        ("play", "state[10**11] = 1", "index 100000000000 is out of bounds"),
+        ("observe", "planes[len(planes), 0, 0] = 0", "uses an index outside its array: index 4"),
+        ("owners", "cells[len(cells)] = 1", "`owners(state)` uses an index outside its array"),
+    ],
+    "does_not_change_given_states": [("legal", "state[LAST] = -1", "`legal` changes state[2]")],
+    "observes_for_the_player_to_move": [
+        ("observe", "planes[3, 1, 1] = state[PLY]", "`observe` writes 2.0; expected -1 to 1"),
+        ("observe", "planes[3, 1, 1] = np.nan", "`observe` writes nan; expected -1 to 1"),
+    ],
+    "does_the_same_every_time": [
+        ("observe", "planes[3, 1, 1] = np.random.random()", "different results compiled and in")
+    ],
+    "has_right_optional_rules": [
+        ("heuristic", "HEURISTIC_SCALE", f"the heuristic is {HEURISTIC_SCALE}"),
+        ("wins_at_once", "0", "`wins_at_once` is 0; expected 1"),
+        ("wins_at_once", "2", "`wins_at_once` is 2; expected one of 0, 1, -1"),
+        ("owners", "cells[4] = 2", "the owner of cell 4 is 2; expected one"),
+        ("margin", "-0.5 * state[OUTCOME]", "the sign of `margin` is "),
+    ],
+    "keeps_its_rules_under_symmetries": [
+        ("owners", "cells[0] = 1", "symmetry 1 does not map the owners")
+    ],
+}
+"""Rules of one line that is wrong, by the requirement that they violate."""
+
+
+def with_bug(rule: str, bug: str) -> Game:
+    """Return tic-tac-toe with a rule whose frame holds a bug."""
+    parameters, frame = FRAMES[rule]
+    names, lines = dict(globals()), frame.format(bug).replace("; ", "\n    ")
+    exec(f"def {rule}({parameters}):\n    {lines}\n", names)
+    return with_rules(**{rule: kernel(getattr(Signature, rule))(names[rule])})
+
+
+for requirement, bugs in BUGS.items():
+    for rule, bug, words in bugs:
+        BROKEN.append((requirement, with_bug(rule, bug), words))
+
+
 def faulty(rule: str, *row: str, base: type[Game] = Sound) -> Any:
     """Compile a function as a `rule` of tic-tac-toe, which is then a game of `BROKEN`."""
 
@@ -83,32 +147,6 @@ def faulty(rule: str, *row: str, base: type[Game] = Sound) -> Any:
     return add
 
 
-@faulty("play", "keeps_its_header", "is 0; expected 1")
-def count_no_move(state: State, action: int) -> None:
-    place_stone(state, action, action)
-    state[PLY] -= 1
-
-
-@faulty("play", "keeps_its_header", "is -1; expected")
-def forget_the_action(state: State, action: int) -> None:
-    place_stone(state, action, action)
-    state[LAST] = -1
-
-
-@faulty("play", "gives_the_outcome_for_player_0", "player 0 wins all ")
-def give_the_movers_outcome(state: State, action: int) -> None:
-    place_stone(state, action, action)
-    if state[OUTCOME] == -1:
-        state[OUTCOME] = 1
-
-
-@faulty("play", "gives_the_outcome_for_player_0", "player 1 wins all ")
-def give_the_waiting_players_outcome(state: State, action: int) -> None:
-    place_stone(state, action, action)
-    if state[OUTCOME] == 1:
-        state[OUTCOME] = -1
-
-
 @faulty("play", "gives_the_outcome_for_player_0", "has the wrong sign", base=Estimating)
 def give_the_opposite_outcome(state: State, action: int) -> None:
     place_stone(state, action, action)
@@ -116,42 +154,10 @@ def give_the_opposite_outcome(state: State, action: int) -> None:
         state[OUTCOME] = -state[OUTCOME]
 
 
-@kernel(Signature.play)
-def divide_by_zero(state: State, action: int) -> None:
-    place_stone(state, action, action)
-    state[LAST] += 1 // (len(state) - len(state))
-
-
-@kernel(Signature.play)
-def divide_by_zero_and_write_behind(state: State, action: int) -> None:
-    place_stone(state, action, action)
-    state[len(state) + 1 // (len(state) - len(state))] = 0
-
-
-@faulty("play", "keeps_its_header", "the outcome is 5; expected one of 1, 0, -1, 2")
-def give_another_outcome(state: State, action: int) -> None:
-    place_stone(state, action, action)
-    if state[OUTCOME] == 0:
-        state[OUTCOME] = 5
-
-
-@faulty("play", "has_legal_moves_until_the_end", "the game is not over and no action is legal")
-def never_end_in_a_draw(state: State, action: int) -> None:
-    place_stone(state, action, action)
-    if state[OUTCOME] == 0:
-        state[OUTCOME] = ONGOING
-
-
 @faulty("play", "stays_within_its_arrays", "test_check.py: state[CELLS + action")
 def mark_the_cell_below(state: State, action: int) -> None:
     place_stone(state, action, action)
     state[CELLS + action + state[COLUMNS]] += 0
-
-
-@faulty("play", "stays_within_its_arrays", "index 100000000000 is out of bounds")
-def write_far_away(state: State, action: int) -> None:
-    place_stone(state, action, action)
-    state[10**11] = 1
 
 
 @faulty(
@@ -163,29 +169,6 @@ def write_far_away(state: State, action: int) -> None:
 def allow_taken_cells(state: State, mask: Mask) -> int:
     mask[:] = state[OUTCOME] == ONGOING
     return len(mask) if state[OUTCOME] == ONGOING else 0
-
-
-@kernel(Signature.legal)
-def count_cells_from_the_end(state: State, mask: Mask) -> int:
-    count = LEGAL(state, mask)
-    mask[:] = mask[::-1].copy()
-    return count
-
-
-@kernel(Signature.play)
-def place_from_the_end(state: State, action: int) -> None:
-    place_stone(state, len(state) - CELLS - 1 - action, action)
-
-
-@kernel(Signature.observe)
-def show_the_last_move_from_the_end(state: State, planes: Planes) -> None:
-    OBSERVE(state, planes)
-    planes[2] = planes[2, ::-1, ::-1].copy()
-
-
-@faulty("legal", "has_legal_moves_until_the_end", "the answer of `legal` is 10; expected 9")
-def miscount_the_mask(state: State, mask: Mask) -> int:
-    return LEGAL(state, mask) + 1
 
 
 @faulty("legal", "writes_every_entry", "`legal` does not write mask[")
@@ -205,27 +188,6 @@ def allow_moves_after_the_end(state: State, mask: Mask) -> int:
         mask[cell] = state[CELLS + cell] == 0
         count += mask[cell]
     return count
-
-
-@faulty("legal", "has_legal_moves_until_the_end", "the game is not over and no action is legal")
-def allow_nothing_in_the_middle(state: State, mask: Mask) -> int:
-    count = LEGAL(state, mask)
-    if state[PLY] == 4:
-        mask[:] = False
-        count = 0
-    return count
-
-
-@faulty("legal", "does_not_change_given_states", "`legal` changes state[2]")
-def clear_the_last_action(state: State, mask: Mask) -> int:
-    state[LAST] = -1
-    return LEGAL(state, mask)
-
-
-@faulty("observe", "stays_within_its_arrays", "(state)` uses an index outside its array: index 4")
-def write_one_plane_more(state: State, planes: Planes) -> None:
-    OBSERVE(state, planes)
-    planes[len(planes), 0, 0] = 0
 
 
 @faulty("observe", "writes_every_entry", "`observe` does not write planes[2, 0, 0]")
@@ -252,57 +214,6 @@ def show_colours(state: State, planes: Planes) -> None:
         planes[1, row, column] = state[CELLS + cell] == 2
 
 
-@faulty("observe", "observes_for_the_player_to_move", "`observe` writes 2.0; expected -1 to 1")
-def show_the_ply(state: State, planes: Planes) -> None:
-    OBSERVE(state, planes)
-    planes[3] = state[PLY]
-
-
-@faulty("observe", "observes_for_the_player_to_move", "`observe` writes nan; expected -1 to 1")
-def show_no_number(state: State, planes: Planes) -> None:
-    OBSERVE(state, planes)
-    planes[3] = np.nan
-
-
-@kernel(Signature.legal)
-def divide_by_zero_and_mark_one_more(state: State, mask: Mask) -> int:
-    mask[len(mask) + 1 // (len(state) - len(state))] = True
-    return LEGAL(state, mask)
-
-
-@faulty("observe", "does_the_same_every_time", "different results compiled and in")
-def show_chance(state: State, planes: Planes) -> None:
-    OBSERVE(state, planes)
-    planes[3] = np.random.random()
-
-
-@faulty("heuristic", "has_right_optional_rules", f"the heuristic is {HEURISTIC_SCALE}")
-def be_more_than_sure(state: State) -> int:
-    return HEURISTIC_SCALE
-
-
-@faulty("wins_at_once", "has_right_optional_rules", "`wins_at_once` is 0; expected 1")
-def never_win(state: State) -> int:
-    return 0
-
-
-@faulty("wins_at_once", "has_right_optional_rules", "`wins_at_once` is 2; expected one of 0, 1, -1")
-def answer_two(state: State) -> int:
-    return 2
-
-
-@faulty("owners", "has_right_optional_rules", "the owner of cell 4 is 2; expected one")
-def give_a_cell_to_player_2(state: State, cells: Owners) -> None:
-    cells[:] = 0
-    cells[4] = 2
-
-
-@faulty("owners", "keeps_its_rules_under_symmetries", "symmetry 1 does not map the owners")
-def give_the_first_cell_to_player_0(state: State, cells: Owners) -> None:
-    cells[:] = 0
-    cells[0] = 1
-
-
 @faulty("owners", "writes_every_entry", "`owners` does not write cells[")
 def forget_empty_cells(state: State, cells: Owners) -> None:
     for cell in range(len(cells)):
@@ -310,15 +221,26 @@ def forget_empty_cells(state: State, cells: Owners) -> None:
             cells[cell] = 3 - 2 * state[CELLS + cell]
 
 
-@faulty("owners", "stays_within_its_arrays", "`owners(state)` uses an index outside its array")
-def own_one_cell_more(state: State, cells: Owners) -> None:
-    cells[:] = 0
-    cells[len(cells)] = 1
+@kernel(Signature.legal)
+def count_cells_from_the_end(state: State, mask: Mask) -> int:
+    count = LEGAL(state, mask)
+    for cell in range(len(mask) // 2):
+        mask[cell], mask[-1 - cell] = mask[-1 - cell], mask[cell]
+    return count
 
 
-@faulty("margin", "has_right_optional_rules", "the sign of `margin` is ")
-def win_by_the_opposite(state: State) -> float:
-    return -0.5 * state[OUTCOME]
+@kernel(Signature.play)
+def place_from_the_end(state: State, action: int) -> None:
+    place_stone(state, len(state) - CELLS - 1 - action, action)
+
+
+@kernel(Signature.observe)
+def show_the_last_move_from_the_end(state: State, planes: Planes) -> None:
+    OBSERVE(state, planes)
+    if state[LAST] >= 0:
+        cell, columns = len(state) - CELLS - 1 - state[LAST], state[COLUMNS]
+        planes[2, state[LAST] // columns, state[LAST] % columns] = 0
+        planes[2, cell // columns, cell % columns] = 1
 
 
 def wrong(requirement: str, words: str, *consequences: str, **attributes: Any) -> Game:
@@ -472,13 +394,14 @@ def test_a_bug_that_no_rule_shows_is_not_found():
 
 
 def test_a_rule_that_only_numba_can_run_is_judged_by_the_margins():
-    report = check_game(with_rules(play=divide_by_zero))
+    zero = "1 // (len(state) - len(state))"  # where it is compiled; an error in Python
+    report = check_game(with_bug("play", f"state[LAST] += {zero}"))
     assert not report.faults
     assert "note: `play` could only be run compiled (ZeroDivisionError" in str(report)
-    (fault,) = check_game(with_rules(play=divide_by_zero_and_write_behind)).faults
+    (fault,) = check_game(with_bug("play", f"state[len(state) + {zero}] = 0")).faults
     assert fault.requirement == "stays_within_its_arrays"
     assert fault.text == "`play(state, 8)` writes outside its arrays"
-    (fault,) = check_game(with_rules(legal=divide_by_zero_and_mark_one_more)).faults
+    (fault,) = check_game(with_bug("legal", f"mask[len(mask) + {zero}] = True")).faults
     assert fault.text == "`legal(state)` writes outside its arrays"
 
 
@@ -505,9 +428,9 @@ def test_a_check_says_where_too_little_was_won_to_judge_the_outcome():
 
 
 BROKEN_NAMES = {
-    "uncounted": with_rules(play=count_no_move),
+    "uncounted": with_bug("play", "state[PLY] -= 1"),
     "too_short": TOO_SHORT,
-    "far_writing": with_rules(play=write_far_away),
+    "far_writing": with_bug("play", "state[10**11] = 1"),
 }
 
 
