@@ -1,6 +1,6 @@
 """Evaluates the positions of a game: exactly where a solver is fast enough, else by a search."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from alphazero.errors import GameError, PlayerError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.review.judgement import Evaluation
 from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
+from alphazero.players.budget import Budget
 from alphazero.players.position_search import LONGEST_LINE, SearchResult
 from alphazero.players.specs import PlayerSpec
 from alphazero.solvers.exact import ExactResult, solve_position, solver_for
@@ -63,53 +64,53 @@ class PositionSolver:
         return tuple(line)
 
 
-def evaluation_of(result: SearchResult, choices: int) -> Evaluation:
-    """Return what a search says of its position, with `choices` legal moves.
-
-    The value is the position's, not the preferred move's: the best of many noisy values is too
-    high, for either side, so that every move would seem to lose something.
-    """
-    best = result.candidates[0]
-    return Evaluation(
-        result.value,
-        result.proof is not None,
-        best=(best.action,),
-        line=tuple(best.line),
-        choices=choices,
-    )
-
-
 class Reviewer:
     """Evaluates positions of one game by a solver and a player's search."""
 
-    def __init__(self, spec: PlayerSpec, game: Game) -> None:
-        """Create the player; raise PlayerError when it does not search a tree."""
+    def __init__(self, spec: PlayerSpec, game: Game, budget: Budget | None = None) -> None:
+        """`budget` of each search replaces the player's own one.
+
+        Raise PlayerError when the player does not search a tree.
+        """
         if not spec.has_search:
             raise PlayerError(
                 f"{spec.name} does not search, so it cannot review; name a checkpoint or uct"
             )
         self.game = game
         self.solver = PositionSolver(game)
-        self._spec = spec
+        self.search_result: SearchResult | None = None
+        """of the last position; None if that is solved"""
+        self._spec, self._budget = spec, budget
         self._analyzer: Analyzer | None = None
 
-    def evaluate(self, moves: Sequence[int], state: State | None = None) -> Evaluation:
-        """Return the evaluation of the position after `moves`.
+    def evaluate(
+        self,
+        moves: Sequence[int],
+        state: State | None = None,
+        should_continue: Callable[[], bool] = lambda: True,
+    ) -> Evaluation:
+        """Return the evaluation of the position after `moves`, searched while `should_continue()`.
 
-        `state` is this position, for a game that does not begin in the initial one.
-
-        Call it for a game's positions from the last to the first, as the solver needs.
+        `state` is this position, for a game that does not begin in the initial one. Call it for a
+        game's positions from the last to the first, as the solver needs. The value of a search is
+        the position's, not the preferred move's: the best of many noisy values is too high, for
+        either side, so that every move would seem to lose something.
         """
         if state is None:
             state = self.game.play(self.game.initial_state(), *moves)
-        exact = self.solver.evaluate(state)
+        self.search_result, exact = None, self.solver.evaluate(state)
         if exact is not None:
             return exact
-        if self._analyzer is None:
-            self._analyzer = Analyzer(self._spec, self.game)
-        analyzer = self._analyzer
+        analyzer = self._analyzer = self._analyzer or Analyzer(self._spec, self.game)
         analyzer.set_position(list(moves), state)
-        analyzer.choose()
-        result = analyzer.result(state, lines=1)
+
+        def watch() -> None:
+            if not should_continue():
+                analyzer.stop()
+
+        analyzer.choose(self._budget, watch)
+        result = self.search_result = analyzer.result(state)
         assert result is not None, "it was searched"
-        return evaluation_of(result, int(self.game.legal_action_mask(state).sum()))
+        best, choices = result.candidates[0], int(self.game.legal_action_mask(state).sum())
+        is_exact = result.proof is not None
+        return Evaluation(result.value, is_exact, 0, (best.action,), tuple(best.line), choices)

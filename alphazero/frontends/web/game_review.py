@@ -1,32 +1,33 @@
-"""The review of a session's game: the evaluations of its positions.
-
-A solver evaluates the last positions on a worker thread, the session's search pool the others.
-"""
+"""The review of a session's game: the evaluations of its positions."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from alphazero.frontends.game_tree import GameNode
 from alphazero.frontends.review.judgement import Evaluation, Review, review_moves
+from alphazero.frontends.review.reviewer import Reviewer
 from alphazero.frontends.web.catalog import PlayerOption
-from alphazero.games.game import to_play
+from alphazero.games.game import Game, to_play
 
 
 class GameReview:
     """The evaluations of a game's positions; they stay when the review is left."""
 
-    def __init__(self, player: PlayerOption) -> None:
+    def __init__(self, player: PlayerOption, game: Game) -> None:
         self.player = player
+        self.reviewer = Reviewer(player.spec, game, player.default_budget)
         self.running = True
+        self.is_busy = False
+        """Whether a position is under evaluation."""
         self.evaluations: dict[GameNode, Evaluation] = {}
-        self.solving = False
-        """Whether a solver is at work."""
-        self.unsolved = -1
-        """As in `PositionSolver`."""
 
     def next_node(self, line: Sequence[GameNode]) -> GameNode | None:
         """Return the position to evaluate next: the last one without an evaluation."""
         return next((node for node in reversed(line) if node not in self.evaluations), None)
+
+    def evaluate(self, node: GameNode) -> Evaluation:
+        """Evaluate a position, on any thread; a search ends early when the review is left."""
+        return self.reviewer.evaluate(node.moves, node.state, lambda: self.running)
 
     def of_line(self, line: Sequence[GameNode]) -> Review:
         """Return the review of the moves of a line."""

@@ -10,7 +10,7 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Final
 
@@ -36,9 +36,6 @@ REPORT_INTERVAL: Final = 0.2
 
 MAX_LINES: Final = 8
 """Maximum moves reported with a line."""
-
-MAX_CANDIDATES: Final = 32
-"""Maximum moves reported."""
 
 FAILED: Final = "the player failed"
 
@@ -244,7 +241,8 @@ class SearchPool:
             request, slot.request = slot.request, None
             if request is not None:
                 move = self._move_of(slot.analyzer, request, int(action))
-                self._respond(request, SearchResponse(move, self._result_of(slot, request)))
+                result = slot.analyzer.result(request.state, MAX_LINES)
+                self._respond(request, SearchResponse(move, result))
         for forfeit in player.forfeits():
             slot = self._slots[forfeit.slot]
             request, slot.request = slot.request, None
@@ -270,7 +268,7 @@ class SearchPool:
                 slot.analyzer.stop()
             elif now - slot.last_report >= REPORT_INTERVAL:
                 slot.last_report = now
-                result = self._result_of(slot, request)
+                result = slot.analyzer.result(request.state, MAX_LINES)
                 if result is None:
                     continue
                 done = max(result.simulations - slot.visits, 0)
@@ -278,10 +276,6 @@ class SearchPool:
                 self._post(functools.partial(request.on_progress, result, speed))
                 if request.budget.simulations is None and done >= MAX_SIMULATIONS:
                     slot.analyzer.stop()
-
-    def _result_of(self, slot: _Slot, request: SearchRequest) -> SearchResult | None:
-        result = slot.analyzer.result(request.state, MAX_LINES)
-        return result and replace(result, candidates=result.candidates[:MAX_CANDIDATES])
 
     def _respond(self, request: SearchRequest | None, response: SearchResponse) -> None:
         """Deliver a response on the server's thread to an open request; None: to all of them."""

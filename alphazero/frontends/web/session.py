@@ -14,11 +14,10 @@ from typing import Final, Protocol
 from alphazero.errors import AlphaZeroError, GameError
 from alphazero.frontends.game_tree import GameNode, GameTree
 from alphazero.frontends.review.annotation import annotated
-from alphazero.frontends.review.reviewer import PositionSolver, evaluation_of
 from alphazero.frontends.web.catalog import Catalog, PlayerOption, Side
 from alphazero.frontends.web.game_review import GameReview
 from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse
-from alphazero.games.game import PLY, Game, to_play
+from alphazero.games.game import Game, to_play
 from alphazero.games.registry import name_of
 from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
@@ -35,7 +34,7 @@ MAX_STATE_BYTES: Final = 1 << 24
 MAX_POSITIONS: Final = 4096
 """Maximum positions of a game tree, unless the game itself can be longer."""
 
-MOVE, HINT, REVIEW, ANALYSIS = "move", "hint", "review", "analysis"
+MOVE, HINT, ANALYSIS = "move", "hint", "analysis"
 """Purposes of a search."""
 
 
@@ -67,7 +66,7 @@ class Manager(Protocol):
 
     catalog: Catalog
     min_move_seconds: float
-    solver_turn: asyncio.Semaphore
+    review_turn: asyncio.Semaphore
 
     def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
         """Return the search pool of a player and a game."""
@@ -109,7 +108,7 @@ class WebSession:
         """Position whose analysis is complete."""
         self._pools: dict[str, SearchPool] = {}
         """Search pools by `SearchGoal.tree`."""
-        self._solving: asyncio.Task[None] | None = None
+        self._reviewing: asyncio.Task[None] | None = None
 
     # --- state -----------------------------------------------------------------------------------
 
@@ -230,7 +229,7 @@ class WebSession:
         if review is None or (on and review.player is not self.analysis_player):
             if review is not None:
                 review.running = False
-            self.review = review = GameReview(self.analysis_player)
+            self.review = review = GameReview(self.analysis_player, self.game)
         review.running = on
         self._refresh()
 
@@ -309,12 +308,16 @@ class WebSession:
         self._update()
 
     def _update(self) -> None:
-        """Start the search that is due and notify the pages."""
+        """Start the search that is due, let a review go on and notify the pages."""
         try:
             self._set_goal(self._next_goal() if self.watchers else None)
         except AlphaZeroError as error:
             self._fail(str(error))
             self._set_goal(None)
+        review = self.review
+        if review is not None and review.running and not review.is_busy and self.watchers:
+            review.is_busy = True
+            self._reviewing = asyncio.create_task(self._run(review))
         self.notify("view")
 
     def _set_goal(self, goal: SearchGoal | None) -> None:
@@ -348,15 +351,13 @@ class WebSession:
         """Return the search that is due: a hint, a player's move, or an analysis."""
         here, side = self.game_tree.current, self.side_to_play
         if self.game_tree.is_over:
-            return self._review_goal()
+            return None
         if self._hint is here:
             return SearchGoal(HINT, here, self.analysis_player, self.analysis_player.default_budget)
         if side.player is not None and not self.paused and not self.is_waiting:
             settings = side.settings
             budget = Budget(settings.simulations) if settings else side.budget
             return SearchGoal(MOVE, here, side.player, budget, settings)
-        if (goal := self._review_goal()) is not None:
-            return goal
         if self.analyzing and self._analyzed is not here:
             return SearchGoal(ANALYSIS, here, self.analysis_player)
         has_network = self.analysis_player.spec.saved is not None
@@ -364,35 +365,24 @@ class WebSession:
             return SearchGoal(ANALYSIS, here, self.analysis_player, Budget(0))
         return None
 
-    def _review_goal(self) -> SearchGoal | None:
-        """Return the review's next search; None while a solver is at work, or without a review."""
-        review = self.review
-        if review is None or not review.running or review.solving:
-            return None
-        node = review.next_node(self.game_tree.line)
-        if node is None:
-            review.running = False
-            return None
-        if node.state[PLY] > review.unsolved:
-            review.solving = True
-            self._solving = asyncio.create_task(self._solve(review))
-            return None
-        return SearchGoal(REVIEW, node, review.player, review.player.default_budget)
-
-    async def _solve(self, review: GameReview) -> None:
-        """Let a solver evaluate the line's last positions, until one takes too long."""
-        async with self.manager.solver_turn:
-            solver = PositionSolver(self.game)
-            solver.unsolved = review.unsolved
-            while review.running and self.watchers:
-                node = review.next_node(self.game_tree.line)
-                if node is None or node.state[PLY] <= solver.unsolved:
-                    break
-                evaluation = await asyncio.to_thread(solver.evaluate, node.state)
-                if evaluation is not None:
-                    review.evaluations[node] = evaluation
-                    self.notify("view")
-        review.unsolved, review.solving = solver.unsolved, False
+    async def _run(self, review: GameReview) -> None:
+        """Evaluate the line's positions, the last one first, each on a worker thread."""
+        while review.running and self.watchers:
+            node = review.next_node(self.game_tree.line)
+            if node is None:
+                review.running = False
+                break
+            try:
+                async with self.manager.review_turn:
+                    evaluation = await asyncio.to_thread(review.evaluate, node)
+            except AlphaZeroError as error:
+                self._fail(str(error))
+                break
+            if review.running:
+                review.evaluations[node] = evaluation
+                node.search_result = review.reviewer.search_result or node.search_result
+                self.notify("view")
+        review.is_busy = False
         self._update()
 
     def _on_progress(self, goal: SearchGoal, result: SearchResult, per_second: float) -> None:
@@ -417,10 +407,6 @@ class WebSession:
             self._hint, self.hinted = None, node
         elif purpose == ANALYSIS:
             self._analyzed = node
-        elif purpose == REVIEW:
-            if self.review is not None and node.search_result is not None:
-                choices = int(self.game.legal_action_mask(node.state).sum())
-                self.review.evaluations[node] = evaluation_of(node.search_result, choices)
         elif response.action is None:
             self.game_tree.resign(self.game_tree.to_play)
         else:
@@ -455,7 +441,7 @@ class WebSession:
         self._set_goal(None)
         self.game_tree = game_tree
         if self.review is not None:
-            self.review.running = False  # stops its solver
+            self.review.running = False  # ends its task
         self.review = self.hinted = self._hint = self._navigated_to = self._analyzed = None
 
     def notify(self, event: str) -> None:

@@ -33,8 +33,8 @@ class SessionManager:
         """Minimum seconds per move when players play each other."""
         self.max_sessions = max_sessions
         self.sessions: dict[str, WebSession] = {}
-        self.solver_turn = asyncio.Semaphore(1)
-        """The review that may use a solver holds it."""
+        self.review_turn = asyncio.Semaphore(1)
+        """Held while a position is evaluated: reviews take turns."""
         self._pools: dict[tuple[PlayerOption, Game, bool], SearchPool] = {}
 
     def close(self) -> None:

@@ -23,6 +23,9 @@ from alphazero.utils.tables import count_of
 
 Json = dict[str, Any]
 
+MAX_CANDIDATES: Final = 32
+"""Maximum moves of a search sent to the page."""
+
 MAX_COMMENT: Final = 500
 """Maximum characters of a comment sent to the page: files may hold long ones."""
 
@@ -156,7 +159,7 @@ def _result(game: Game, node: GameNode, result: SearchResult, per_second: float)
                 "prior": candidate.prior,
                 "line": _line(game, node.state, candidate.line) if index < MAX_LINES else [],
             }
-            for index, candidate in enumerate(result.candidates)
+            for index, candidate in enumerate(result.candidates[:MAX_CANDIDATES])
         ],
     }
 
