@@ -15,18 +15,18 @@ Moves that the others allow and ours do not must bring a position back, or the t
 
 import random
 import shutil
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 
 import numpy as np
 import pyspiel
 import pytest
+from helpers.processes import HANG
 
 from alphazero.games import ONGOING
 from alphazero.games.game import OUTCOME, PLY, State
 from alphazero.games.go.game import Go
 from alphazero.games.go.rules import play, stones_of, without_history
+from alphazero.players.program_process import GTP, ProgramProcess
 
 GNU_GO = shutil.which("gnugo", path="/usr/games:/usr/local/bin:/usr/bin:/bin")
 GNU_GO_MEMORY = 500
@@ -86,45 +86,17 @@ def test_open_spiel_sees_the_same(side: int, games: int, superko: int):
 # --- GNU Go ------------------------------------------------------------------------------------
 
 
-class GnuGo:
-    """GNU Go in a process of its own, asked through the Go Text Protocol."""
-
-    def __init__(self, *options: str) -> None:
-        assert GNU_GO
-        self.process = subprocess.Popen(
-            [GNU_GO, "--mode", "gtp", "--chinese-rules", "--level", "1", *options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def ask(self, command: str) -> str:
-        """Return the answer to a command, which must not fail."""
-        assert self.process.stdin
-        assert self.process.stdout
-        print(command, file=self.process.stdin, flush=True)
-        lines = list(iter(self.process.stdout.readline, "\n"))
-        answer = "".join(lines)
-        assert answer.startswith("="), f"{command}: {answer}"
-        return answer[1:].strip()
+def gnu_go(*options: str) -> "closing[ProgramProcess]":
+    """Start GNU Go, which ends with the block."""
+    command = f"{GNU_GO} --mode gtp --chinese-rules --level 1 {' '.join(options)}"
+    return closing(ProgramProcess(command, GTP, HANG))
 
 
-@contextmanager
-def gnu_go(*options: str) -> Iterator[GnuGo]:
-    """Start GNU Go, and end it."""
-    program = GnuGo(*options)
-    try:
-        yield program
-        program.ask("quit")
-    finally:
-        program.process.kill()
-        program.process.communicate()
-
-
-def begin(program: GnuGo, game: Go) -> None:
-    """Set up the empty board."""
-    for command in (f"boardsize {game.rows}", "clear_board", f"komi {game.komi}"):
-        program.ask(command)
+def ask(program: ProgramProcess, command: str) -> str:
+    """Return the answer to a command, which must not fail."""
+    answer = program.ask(command)
+    assert answer.succeeded, f"{command}: {answer.text}"
+    return answer.text
 
 
 def is_eye(game: Go, stones: State, action: int, colour: int) -> bool:
@@ -148,18 +120,21 @@ def may_differ(game: Go, past: list[State], action: int) -> bool:
     return repeats and (is_suicide or len(past) > GNU_GO_MEMORY)
 
 
-def compare_with_gnu_go(program: GnuGo, game: Go, dice: random.Random, settle: bool) -> State:
+def compare_with_gnu_go(
+    program: ProgramProcess, game: Go, dice: random.Random, settle: bool
+) -> State:
     """Play a random game and compare the legal moves at every ply and the stones at the end.
 
     To `settle` a board nobody fills a point that their own stones surround.
     """
-    begin(program, game)
+    for command in (f"boardsize {game.rows}", "clear_board", f"komi {game.komi}"):
+        ask(program, command)
     state, ply, past = game.initial_state(), 0, list[State]()
     while game.outcome(state) == ONGOING:
         colour = ply % 2 + 1
         legal = np.flatnonzero(game.legal_action_mask(state)).tolist()[:-1]
         names = {game.action_name(state, action) for action in legal}
-        theirs = set(program.ask(f"all_legal {'xbw'[colour]}").split())
+        theirs = set(ask(program, f"all_legal {'xbw'[colour]}").split())
         past.append(state)
         assert names <= theirs, game.render(state)
         for action in range(game.pass_action) if names != theirs else ():
@@ -169,12 +144,12 @@ def compare_with_gnu_go(program: GnuGo, game: Go, dice: random.Random, settle: b
         stones = stones_of(state)
         useful = [a for a in legal if not (settle and is_eye(game, stones, a, colour))]
         action = dice.choice(useful) if useful else game.pass_action
-        program.ask(f"play {'xbw'[colour]} {game.action_name(state, action)}")
+        ask(program, f"play {'xbw'[colour]} {game.action_name(state, action)}")
         state, ply = game.play(state, action), ply + 1
     for colour, name in ((1, "black"), (2, "white")):
         points = np.flatnonzero(stones_of(state) == colour).tolist()
         ours = {game.action_name(state, action) for action in points}
-        assert ours == set(program.ask(f"list_stones {name}").split()), game.render(state)
+        assert ours == set(ask(program, f"list_stones {name}").split()), game.render(state)
     return state
 
 
@@ -236,5 +211,7 @@ def test_gnu_go_counts_the_same_area_on_settled_boards(sizes: list[tuple[int, in
                 state = compare_with_gnu_go(program, game, dice, settle=True)
                 if is_settled(game, state):
                     compared += 1
-                    assert program.ask("final_score") == score_text(game, state), game.render(state)
+                    assert ask(program, "final_score") == score_text(game, state), game.render(
+                        state
+                    )
     assert compared >= least
