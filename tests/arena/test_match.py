@@ -39,9 +39,9 @@ def last_legal(state: State) -> int:
     return int(np.flatnonzero(TIC_TAC_TOE.legal_action_mask(state))[-1])
 
 
-def searchers(game: Game, num_games: int, simulations: int = 12) -> list[Player]:
+def searchers(game: Game, num_games: int, **options: object) -> list[Player]:
     """Two different deterministic players."""
-    settings = search_config(simulations=simulations)
+    settings = search_config(simulations=12, **options)
     return [
         SearchPlayer(NetworkSearch(game, HashedEvaluator(game, seed), settings, slots=num_games))
         for seed in (1, 2)
@@ -195,21 +195,10 @@ def test_games_do_not_depend_on_the_number_of_parallel_games(num_games: int):
 
 def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(player_module, "BATCHES_PER_STEP", 1)
-    # Without trees kept between moves a search depends on its position alone.
-    settings = search_config(simulations=12, reuse_tree=False)
 
     def make_players(num_games: int) -> list[Player]:
-        return [
-            SearchPlayer(
-                NetworkSearch(
-                    CONNECT_FOUR_4X5X3,
-                    HashedEvaluator(CONNECT_FOUR_4X5X3, seed),
-                    settings,
-                    slots=num_games,
-                )
-            )
-            for seed in (1, 2)
-        ]
+        # Without trees kept between moves a search depends on its position alone.
+        return searchers(CONNECT_FOUR_4X5X3, num_games, reuse_tree=False)
 
     schedule = paired_openings(CONNECT_FOUR_4X5X3, 6, 2, np.random.default_rng(1))
     expected = {

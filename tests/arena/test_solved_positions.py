@@ -6,12 +6,13 @@ import make_positions as make_positions_script
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
+from helpers.searches import exact_value
 from make_positions import make_positions
 
 from alphazero.arena.solved_positions import read_positions, solved_positions, stages_of
 from alphazero.errors import GameError
-from alphazero.games import ONGOING, make_game
-from alphazero.games.game import PLY, to_play, value_of
+from alphazero.games import make_game
+from alphazero.games.game import PLY
 from alphazero.solvers.exhaustive import ILLEGAL, solve_all_positions
 
 
@@ -70,18 +71,14 @@ def test_the_answers_of_packed_late_positions_are_those_of_plain_minimax():
     late = np.flatnonzero(packed.states[:, PLY] >= 33)
     assert len(late) > 20
 
-    def plain_value(state: np.ndarray) -> int:
-        outcome = CONNECT_FOUR.outcome(state)
-        if outcome != ONGOING:
-            return value_of(outcome, to_play(state))
-        legal = np.flatnonzero(CONNECT_FOUR.legal_action_mask(state))
-        return max(-plain_value(CONNECT_FOUR.play(state, int(action))) for action in legal)
-
+    known: dict[bytes, int] = {}
     for index in late:
         state, expected = packed.states[index], packed.action_values[index]
         legal = np.flatnonzero(CONNECT_FOUR.legal_action_mask(state)).tolist()
         assert np.flatnonzero(expected != ILLEGAL).tolist() == legal
-        values = [-plain_value(CONNECT_FOUR.play(state, action)) for action in legal]
+        values = [
+            -exact_value(CONNECT_FOUR, CONNECT_FOUR.play(state, action), known) for action in legal
+        ]
         assert expected[legal].tolist() == values
 
 

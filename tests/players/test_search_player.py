@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.matches import play_all
+from helpers.reference.rollouts import SplitMix
 from helpers.searches import HashedEvaluator, random_position, statistics
 from helpers.settings import search_config
 from helpers.uniform_evaluator import UniformEvaluator
@@ -102,14 +103,6 @@ def test_fast_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (noisy == full).all()
 
 
-def split_mix(state: int) -> int:
-    """Return the output of SplitMix64 after `state`."""
-    bits = (state + 0x9E3779B97F4A7C15) % 2**64
-    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-    bits = (bits ^ bits >> 27) * 0x94D049BB133111EB % 2**64
-    return bits ^ bits >> 31
-
-
 @pytest.mark.parametrize("selection", ["puct", "gumbel_root"])
 def test_decisions_are_what_the_functions_of_move_selection_say(selection: str) -> None:
     settings = search_config(simulations=24, selection=selection, mcts_solver=True)
@@ -130,7 +123,7 @@ def test_decisions_are_what_the_functions_of_move_selection_say(selection: str) 
     while not np.array_equal(search._finished(), slots):
         search.step()
     roots, full = statistics(search, slots), search.trees.slots["full"]
-    points = [split_mix(int(bits)) / 2**64 for bits in search.trees.slots["random"]]
+    points = [SplitMix(int(bits)).bits() / 2**64 for bits in search.trees.slots["random"]]
     decided = player.take_decisions()
     for slot, policy, point in zip(slots, roots.move_policies, points, strict=True):
         passed = np.cumsum(policy ** (1 / 0.8))

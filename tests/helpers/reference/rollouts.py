@@ -19,14 +19,17 @@ class SplitMix:
     def __init__(self, seed: int) -> None:
         self.state = seed
 
-    def below(self, limit: int) -> int:
-        """Return a number from 0 to `limit` - 1."""
+    def bits(self) -> int:
+        """Return the next 64 bits."""
         self.state = (self.state + 0x9E3779B97F4A7C15) & BITS
         bits = self.state
         bits = ((bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9) & BITS
         bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) & BITS
-        bits ^= bits >> 31
-        return (bits >> 32) * limit >> 32
+        return bits ^ bits >> 31
+
+    def below(self, limit: int) -> int:
+        """Return a number from 0 to `limit` - 1."""
+        return (self.bits() >> 32) * limit >> 32
 
 
 @dataclass
