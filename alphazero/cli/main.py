@@ -1,16 +1,21 @@
-"""The command line: parsing, dispatch and exit codes."""
+"""The command line: parsing, dispatch, exit codes and standard streams.
+
+What the encoding of standard output lacks is a question mark, and no failure is a traceback.
+"""
 
 import argparse
 import inspect
+import io
+import os
 import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from typing import Any
 
-from alphazero.cli import configuration, evaluation, export, play, review, training  # noqa: F401
+from alphazero.cli import evaluation, export, play, review, training  # noqa: F401
 from alphazero.cli.argument_types import Parser
-from alphazero.cli.printing import OutputError, drop_stdout, prepare_streams
 from alphazero.cli.shared import COMMANDS, EXIT_INTERRUPTED
 from alphazero.errors import AlphaZeroError, did_you_mean
 from alphazero.utils.files import escape, explain_os_error
@@ -106,3 +111,51 @@ def parser() -> argparse.ArgumentParser:
         subparser.set_defaults(run=run, parser=subparser)
         add_arguments(subparser)
     return main_parser
+
+
+# --- standard streams ----------------------------------------------------------------------------
+
+
+class OutputError(OSError):
+    """Standard output cannot be written, as on a full disk; a closed pipe is a BrokenPipeError."""
+
+
+class _Output(io.FileIO):
+    """Standard output or error; of the latter what cannot be written is dropped.
+
+    A message is not worth the work, as when a terminal is closed during a training.
+    """
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            if self.fileno() == 1:
+                raise
+        except OSError as error:
+            if self.fileno() == 1:
+                raise OutputError(error.errno, error.strerror) from error
+        return len(data)
+
+
+def prepare_streams() -> None:
+    """Make standard output accept every text, standard error never fail, and no stream missing."""
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        stream = getattr(sys, name)
+        if stream is None:  # closed: a file that is opened later must not take its descriptor
+            mode, nothing = "w" if descriptor else "r", os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, open(nothing, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+        elif descriptor and stream is getattr(sys, f"__{name}__") and os.name == "posix":
+            stream.flush()
+            output: Any = _Output(descriptor, "w", closefd=False)
+            through = stream.write_through  # under PYTHONUNBUFFERED
+            output = output if through else io.BufferedWriter(output)
+            form = stream.encoding, stream.errors, None, stream.line_buffering, through
+            setattr(sys, name, io.TextIOWrapper(output, *form))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
+def drop_stdout() -> None:
+    """Drop what standard output still holds: Python would fail to write it, visibly, at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,8 +7,6 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import numpy as np
-
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.players.position_search import SearchResult
 from alphazero.records.played_game import PlayedGame, first_state
@@ -170,11 +168,9 @@ class GameTree:
         """Return a file comment with the search result before a move; empty without a result."""
         if search_result is None:
             return ""
-        visits = np.zeros(self.game.num_actions, np.int64)
-        for candidate in search_result.candidates:
-            visits[candidate.action] = candidate.visits
+        visits, value = search_result.visits, search_result.value
         policy: Any = visits / max(visits.sum(), 1)
-        return search_comment(self.game, self.state, action, search_result.value, policy, visits)
+        return search_comment(self.game, self.state, action, value, policy, visits)
 
     def name(self, node: GameNode) -> str:
         """Return the name of the move into a position other than the root."""

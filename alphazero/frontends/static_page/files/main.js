@@ -4,7 +4,6 @@ import { Board } from "./board/board.js";
 import {
   byId, count, countSimulations, followTheme, make, percent, press, setEnabled, setText,
 } from "./lib/dom.js";
-import { nameOf, viewOf } from "./position.js";
 import { ONGOING, makeGame, valueOf } from "./rules.js";
 
 /** Simulations a move; 0 is the network alone. */
@@ -13,6 +12,9 @@ const DEFAULT_LEVEL = 100;
 
 /** Least simulations of a hint. */
 const HINT = 400;
+
+/** Counts the views. */
+let serial = 0;
 
 class Table {
   constructor(player) {
@@ -145,6 +147,59 @@ class Table {
     if (this.ownTurn) return this.searching ? "Looking for a hint" : "Your move";
     return this.searching ? "It thinks" : "It cannot move";
   }
+}
+
+/** Return the view of `state` for board/board.js; with `playable`, cells offer their moves. */
+function viewOf(player, game, state, playable) {
+  const { board, style } = player;
+  const cells = board.cells.map((cell, index) => ({
+    ...cell,
+    stone: state.cells[index],
+    actions: [],
+  }));
+  for (const action of playable ? game.legalActions(state) : []) {
+    const cell = game.cellOf(state, action);
+    cells[cell].actions.push({ action, name: nameOf(player, game, state, action) });
+  }
+  const { rows, columns } = game;
+  return {
+    id: "page",
+    serial: (serial += 1),
+    game: player.game.name,
+    board: {
+      ...board,
+      cells,
+      last: state.last < 0 ? null : lastCell(game, state),
+      source: null,
+      winning: winningCells(game, state),
+    },
+    board_style: style,
+    looks: player.looks,
+    rows,
+    columns,
+    side_names: player.side_names,
+    ply: state.ply,
+    to_play: state.ply % 2,
+  };
+}
+
+/** Return an action's name: the column's number, or the cell's. */
+function nameOf({ board }, game, state, action) {
+  const named = game.numActions === game.columns;
+  return named ? String(action + 1) : board.cells[game.cellOf(state, action)].label;
+}
+
+/** Return the cells of the winner's lines. */
+function winningCells(game, { cells }) {
+  return [...cells.keys()].filter((cell) => cells[cell] !== 0 && game.completesLine(cells, cell));
+}
+
+/** Return the cell of the last move: in a column, its topmost stone. */
+function lastCell(game, { cells, last }) {
+  if (game.numActions !== game.columns) return last;
+  let cell = last;
+  while (cells[cell] === 0) cell += game.columns;
+  return cell;
 }
 
 async function start() {
