@@ -38,6 +38,10 @@ class PieceGame(Game):
     uci_variant: ClassVar[str]
     """The name of the game for other programs, as in UCI's option UCI_Variant."""
 
+    def __init_subclass__(cls) -> None:
+        if not cls.piece_kinds:
+            raise TypeError(f"{cls.__name__} needs piece_kinds, the letters of its pieces: 'PN'")
+
     def pieces(self, state: State) -> Pieces:
         """Return the pieces from the first planes of the observation: own ones by kind, others."""
         kinds = 1 + np.arange(len(self.piece_kinds))

@@ -68,7 +68,7 @@ _OWN_EVALUATION = re.compile(r"\[%eval [^][]*\] ?(?=win rate )")
 _ANNOTATION = re.compile(r"(\$[0-9]{1,3}|[!?]{1,2})(?: |$)")
 _FEN = re.compile(
     r"\s*([0-9A-Za-z]+(?:/[0-9A-Za-z]+){3,25}(?=\s+[wb]\b)|[1-9PNBRQKpnbrqk/]+/[1-9PNBRQKpnbrqk/]+)"
-    r"(?:\s+([wb])(?:\s+(.*))?)?\s*"
+    r"(?:\s+(\w)(?:\s+(.*))?)?\s*"
 )
 _OPERATION = re.compile(r"(\w+)((?:\s+(?:\"[^\"]*\"|[^\s;\"]+))*)\s*;\s*")
 

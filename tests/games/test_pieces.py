@@ -8,12 +8,15 @@ import pyffish
 import pytest
 
 from alphazero.errors import GameError
-from alphazero.games.breakthrough import Breakthrough
+from alphazero.games.breakthrough import Breakthrough, board_of, play
 from alphazero.games.chess.game import Chess
+from alphazero.games.compiled_rules import Signature
 from alphazero.games.contract.check import check_game
 from alphazero.games.contract.random_games import SHORT
 from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, to_play, value_of
+from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import read_game
+from alphazero.utils.jit import kernel
 
 SMALL = "breakthrough:rows=5,columns=4"
 GAMES = [Breakthrough(5, 4), Breakthrough(), *(Chess(size) for size in (5, 6, 8))]
@@ -43,6 +46,18 @@ class OfTheOtherSide(Breakthrough):
 class ThreeKinds(Breakthrough):
     def pieces(self, state):
         return 3 * super().pieces(state)
+
+
+@kernel(Signature.play)
+def play_unturned(state, action):
+    play(state, action)
+    board = board_of(state)
+    board[:] = -board[::-1].copy()
+
+
+@dataclasses.dataclass(frozen=True)
+class Unturned(Breakthrough):
+    rule_functions = Breakthrough.rule_functions._replace(play=play_unturned)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,6 +106,7 @@ class BeyondThePlanes(Chess):
         (SeenByWhite(5, 4), "observes_for_the_player_to_move", "first 2 planes are not `pieces`"),
         (OfTheOtherSide(5, 4), "observes_for_the_player_to_move", "first 2 planes"),
         (ThreeKinds(5, 4), "observes_for_the_player_to_move", "kind 3; piece_kinds is 'P'"),
+        (Unturned(5, 4), "gives_the_outcome_for_player_0", "`play` does not turn the board, or"),
         (FromTheTarget(5, 4), "moves_stones_as_its_actions_say", "takes no stone of its player"),
         (AttackedAsSeen(5), "marks_what_has_won", "a piece of the player to move"),
         (AttackedInNumpy(5), "marks_what_has_won", "attacked_cells has np.int64"),
@@ -103,6 +119,11 @@ class BeyondThePlanes(Chess):
 def test_the_check_names_what_is_wrong_about_pieces(game, requirement, words):
     faults = {fault.requirement: str(fault) for fault in check_game(game, SHORT).faults}
     assert words in faults[requirement]
+
+
+def test_a_game_without_kinds_of_pieces_is_refused_where_it_is_written():
+    with pytest.raises(TypeError, match="Plain needs piece_kinds, the letters of its pieces"):
+        type("Plain", (PieceGame,), {})
 
 
 @every_game

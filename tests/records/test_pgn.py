@@ -32,7 +32,7 @@ from alphazero.records.game_files import (
     save_played,
 )
 from alphazero.records.jsonl import read_line
-from alphazero.records.pgn import pawns, read_position, to_pgn
+from alphazero.records.pgn import is_position, pawns, read_position, to_pgn
 from alphazero.records.played_game import PlayedGame
 
 SCHOLAR = "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0"
@@ -180,9 +180,17 @@ def test_a_text_without_a_game_is_refused_in_one_line(text: str, error: str):
     assert "\n" not in str(caught.value)
 
 
-def test_a_position_of_a_named_game_is_refused_by_its_rules():
-    with pytest.raises(GameError, match="the FEN has 4 rows; expected 5"):
-        read_position("p3/4/4/3P w", make_game("breakthrough", rows=5, columns=4))
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("p3/4/4/3P w", "the FEN has 4 rows; expected 5"),
+        ("p3/4/4/4/3P x - - 0 1", "the FEN has 'x' to move; expected w or b"),
+    ],
+)
+def test_a_position_of_a_named_game_is_refused_by_its_rules(text: str, error: str):
+    assert is_position(text)
+    with pytest.raises(GameError, match=error):
+        read_position(text, make_game("breakthrough", rows=5, columns=4))
 
 
 def test_comments_and_annotations_stay_with_their_moves_and_clocks_do_not():

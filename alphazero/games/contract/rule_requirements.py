@@ -189,10 +189,11 @@ def _expect_the_favourite_to_win(games: RandomGames, won: list[State]) -> None:
     ]
     wrong = signs.count(-1)
     if wrong >= ENOUGH // 2 and wrong > 2 * signs.count(1):
-        state = won[signs.index(-1)]
+        state, turning = won[signs.index(-1)], "`play` does not turn the board, or "
         raise Fault(
             f"at the end of {wrong} of {len(won)} random games the heuristic favours the loser, as "
-            f"here with outcome {state[OUTCOME]}: the outcome or the heuristic has the wrong sign",
+            f"here with outcome {state[OUTCOME]}: {turning if games.game.is_turned else ''}the "
+            "outcome or the heuristic has the wrong sign",
             state,
         )
 
