@@ -19,11 +19,6 @@ def elo_difference(score: float) -> float:
     return 400 * math.log10(score / (1 - score))
 
 
-def expected_score(elo: float) -> float:
-    """Return the expected score at an Elo difference: the inverse of `elo_difference`."""
-    return 1 / (1 + 10 ** (-elo / 400))
-
-
 GameKey: TypeAlias = tuple[tuple[int, int], bytes, tuple[int, ...]]
 """What distinguishes a game: who moves first, the position after the opening, the later moves."""
 

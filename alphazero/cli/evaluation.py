@@ -6,13 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from alphazero.cli.argument_types import (
-    positive_number,
-    seconds,
-    share,
-    whole_number,
-    whole_numbers,
-)
+from alphazero.cli.argument_types import positive_number, share, whole_number, whole_numbers
 from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     PLAYER,
@@ -115,8 +109,6 @@ def match_arguments(parser: argparse.ArgumentParser) -> None:
     add("--save", type=Path, metavar="FILE", help=text)
     text = f"a copy of the checkpoint A that also holds the result; {REPLACED}"
     add("--annotate", type=Path, metavar="FILE", help=text)
-    text = "seconds after which a silent program loses the game (default: 300)"
-    add("--move-timeout", type=seconds, metavar="S", help=text)
     json_argument(parser)
 
 
@@ -128,8 +120,7 @@ def match(options: argparse.Namespace) -> int:
     from alphazero.utils.files import check_writable
 
     players = [
-        parse_player(text, move_timeout=options.move_timeout, **budget_options(options))
-        for text in (options.first, options.second)
+        parse_player(text, **budget_options(options)) for text in (options.first, options.second)
     ]
     if options.save:
         check_writable(options.save)

@@ -3,7 +3,7 @@
 from alphazero.errors import PlayerError
 from alphazero.games.game import PLY, Game, State
 from alphazero.players.program_player import ProgramGame, ProgramPlayer
-from alphazero.players.program_process import GTP, MOVE_TIMEOUT, ProgramProcess
+from alphazero.players.program_process import GTP, ProgramProcess
 from alphazero.records.gtp_notation import COLOURS, PASS, RESIGN, GtpNotation
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.files import printable
@@ -14,11 +14,9 @@ class GtpPlayer(ProgramPlayer):
 
     protocol = GTP
 
-    def __init__(
-        self, game: Game, slots: int, command: str, move_timeout: float = MOVE_TIMEOUT
-    ) -> None:
+    def __init__(self, game: Game, slots: int, command: str) -> None:
         self.vertices = GtpNotation(game)
-        super().__init__(game, slots, command, move_timeout)
+        super().__init__(game, slots, command)
 
     def set_up(self, program: ProgramProcess) -> None:
         """Set the board size and the komi."""

@@ -43,10 +43,9 @@ class ProgramPlayer(SequentialPlayer):
 
     protocol: ClassVar[ProgramProtocol]
 
-    def __init__(self, game: Game, slots: int, command: str, move_timeout: float) -> None:
+    def __init__(self, game: Game, slots: int, command: str) -> None:
         super().__init__(game, slots)
         self.command = command
-        self.move_timeout = move_timeout
         self._games = [ProgramGame(game.initial_state()) for _ in range(slots)]
         self._programs: list[ProgramProcess | None] = [None] * slots
         self._locks = [threading.Lock() for _ in range(slots)]
@@ -151,7 +150,7 @@ class ProgramPlayer(SequentialPlayer):
         self._results.put((slot, game, result))
 
     def _launch(self) -> ProgramProcess:
-        program = ProgramProcess(self.command, self.protocol, self.move_timeout)
+        program = ProgramProcess(self.command, self.protocol)
         try:
             self.set_up(program)
         except BaseException:

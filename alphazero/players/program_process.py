@@ -20,8 +20,8 @@ from typing import IO, Final, NamedTuple
 from alphazero.errors import PlayerError
 from alphazero.utils.files import explain_os_error, printable
 
-MOVE_TIMEOUT: Final = 300.0
-"""Default timeout of one reply, in seconds."""
+REPLY_TIMEOUT: Final = 300.0
+"""Seconds a program has for one reply."""
 
 EXIT_TIMEOUT: Final = 1.0
 """Seconds a program has to exit by itself before it is killed."""
@@ -139,12 +139,9 @@ def split_command(command: str, protocol: ProgramProtocol) -> list[str]:
 
 
 class ProgramProcess:
-    """A running program, which has `timeout` seconds for each reply.
+    """A running program; raises PlayerError when it cannot be started."""
 
-    Raises PlayerError when it cannot be started.
-    """
-
-    def __init__(self, command: str, protocol: ProgramProtocol, timeout: float) -> None:
+    def __init__(self, command: str, protocol: ProgramProtocol) -> None:
         words = split_command(command, protocol)
         try:
             process = subprocess.Popen(
@@ -159,7 +156,7 @@ class ProgramProcess:
             raise PlayerError(f"cannot be started: {explain_os_error(error)}") from error
         assert process.stdin and process.stdout and process.stderr  # noqa: PT018
         self._process, self._stdin = process, process.stdin
-        self._protocol, self._timeout = protocol, timeout
+        self._protocol = protocol
         self._replies: queue.SimpleQueue[Reply | None] = queue.SimpleQueue()
         self._stderr: deque[str] = deque(maxlen=1)
         # Threads hold the pipes, not this object: when it is garbage-collected, the process ends.
@@ -184,9 +181,9 @@ class ProgramProcess:
         """
         self.send(command)
         try:
-            reply = self._replies.get(timeout=self._timeout)
+            reply = self._replies.get(timeout=REPLY_TIMEOUT)
         except queue.Empty:
-            raise PlayerError(f"no reply to '{command}' within {self._timeout:g} s") from None
+            raise PlayerError(f"no reply to '{command}' within {REPLY_TIMEOUT:g} s") from None
         if reply is _OVERFLOW:
             raise PlayerError("the program's output exceeds its limits")
         if reply is None:

@@ -31,7 +31,6 @@ from alphazero.errors import PlayerError, did_you_mean
 from alphazero.mcts.rollout_methods import METHODS
 from alphazero.players.budget import budget_of
 from alphazero.players.specs import (
-    SEARCH_KEYS,
     Agent,
     AgentFunction,
     AgentSpec,
@@ -39,7 +38,6 @@ from alphazero.players.specs import (
     GtpSpec,
     MinimaxSpec,
     PlayerSpec,
-    ProgramSpec,
     RandomSpec,
     RolloutSpec,
     SolverSpec,
@@ -93,15 +91,13 @@ def parse_player(
     simulations: int | None = None,
     seconds: float | None = None,
     level: int | None = None,
-    move_timeout: float | None = None,
 ) -> PlayerSpec:
     """Parse a player spec; of a checkpoint only the header is read. An agent is taken as it is.
 
     `simulations`, `seconds` or `level` is the default budget where the spec gives none and its
-    kind takes one. `move_timeout` is the answer timeout of another program, in seconds. Raises
-    PlayerError for an unknown kind or option, a value out of range (with the choices), or a
-    `level` of a player without levels, and CheckpointError for a file that is no checkpoint, as
-    far as the header shows.
+    kind takes one. Raises PlayerError for an unknown kind or option, a value out of range (with
+    the choices), or a `level` of a player without levels, and CheckpointError for a file that is
+    no checkpoint, as far as the header shows.
     """
     if not isinstance(text, (str, Path)):
         return AgentSpec.of(text)
@@ -120,8 +116,6 @@ def parse_player(
             f"{printable(text[:80])} has no levels: only checkpoints have them; try --simulations "
             "or --seconds"
         )
-    if move_timeout is not None and issubclass(kind, ProgramSpec):
-        values["move_timeout"] = move_timeout
     spec = kind(subject, **values)
     spec.check()
     return spec
@@ -133,19 +127,15 @@ def parse_checkpoint(text: str) -> CheckpointSpec:
     Raises PlayerError for another kind of player, an unknown option, or a search budget, and
     CheckpointError for a file that is no checkpoint.
     """
-    if text.partition(":")[0] in PLAYER_KINDS and not _exists(text):
+    spec = parse_player(text)
+    if not isinstance(spec, CheckpointSpec):
         raise PlayerError(
             f"expected a checkpoint, as PATH or PATH:selection=puct, got the player "
             f"{printable(text[:80])!r}"
         )
-    path, rest = (text, "") if _exists(text) else _split_path(text)
-    options = _read_options(text, CheckpointSpec, rest)
-    if budget := options.keys() - set(SEARCH_KEYS):
-        raise PlayerError(
-            f"{printable(text[:80])!r}: leave out {min(budget)}; --simulations sets it"
-        )
-    spec = CheckpointSpec(path or text, **options)
-    spec.check()
+    for name in ("level", "seconds", "simulations"):
+        if getattr(spec, name) is not None:
+            raise PlayerError(f"{printable(text[:80])!r}: leave out {name}; --simulations sets it")
     return spec
 
 

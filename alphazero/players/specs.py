@@ -23,14 +23,7 @@ from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.rollout_methods import RolloutConfig
 from alphazero.network.checkpoint import find_checkpoint, load_description
 from alphazero.players.budget import NO_LIMIT, Budget, budget_of
-from alphazero.players.program_process import (
-    GTP,
-    MOVE_TIMEOUT,
-    UCI,
-    ProgramProtocol,
-    read_command,
-    split_command,
-)
+from alphazero.players.program_process import GTP, UCI, ProgramProtocol, read_command, split_command
 from alphazero.utils.files import printable
 
 if TYPE_CHECKING:
@@ -214,12 +207,8 @@ class SolverSpec(PlayerSpec):
         return SolverPlayer(game, num_games, rng)
 
 
-@dataclass(frozen=True)
 class ProgramSpec(PlayerSpec):
     """An external program; `subject` is its command line."""
-
-    move_timeout: float = MOVE_TIMEOUT
-    """seconds after which a program without an answer loses the game"""
 
     @property
     def is_timed(self) -> bool:
@@ -246,7 +235,7 @@ class GtpSpec(ProgramSpec):
     def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
         from alphazero.players.gtp_player import GtpPlayer
 
-        return GtpPlayer(game, num_games, self.subject, self.move_timeout)
+        return GtpPlayer(game, num_games, self.subject)
 
 
 class UciSpec(ProgramSpec):
@@ -260,7 +249,7 @@ class UciSpec(ProgramSpec):
     def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
         from alphazero.players.uci_player import UciPlayer
 
-        return UciPlayer(game, num_games, self.subject, self.move_timeout)
+        return UciPlayer(game, num_games, self.subject)
 
 
 class Agent(Protocol):

@@ -10,7 +10,7 @@ from alphazero.games.game import Game
 from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import write_game
 from alphazero.players.program_player import ProgramGame, ProgramPlayer
-from alphazero.players.program_process import MOVE_TIMEOUT, UCI, ProgramProcess, read_command
+from alphazero.players.program_process import UCI, ProgramProcess, read_command
 
 VARIANT: Final = "UCI_Variant"
 
@@ -21,16 +21,14 @@ class UciPlayer(ProgramPlayer):
     protocol = UCI
     game: PieceGame
 
-    def __init__(
-        self, game: Game, slots: int, text: str, move_timeout: float = MOVE_TIMEOUT
-    ) -> None:
+    def __init__(self, game: Game, slots: int, text: str) -> None:
         if not isinstance(game, PieceGame):
             raise PlayerError(
                 f"uci: plays games whose pieces move, such as chess, not {write_game(game)}"
             )
         command, limits, self.options = read_command(text)
         self.limits = " ".join(f"{name} {number}" for name, number in limits.items())
-        super().__init__(game, slots, command, move_timeout)
+        super().__init__(game, slots, command)
 
     def set_up(self, program: ProgramProcess) -> None:
         """Set the variant and the options."""

@@ -41,15 +41,13 @@ def fake(protocol: str, *arguments: object, settings: str = "nodes=5") -> str:
     return command if protocol == "gtp" else f"{command},{settings}"
 
 
-def play_match(
-    protocol: str, command: str, move_timeout: float = HANG, num_games: int = 2
-) -> list[GameRecord]:
+def play_match(protocol: str, command: str, num_games: int = 2) -> list[GameRecord]:
     """Let the program meet a random player for `GAMES` games."""
     game, kind = PROTOCOLS[protocol]
 
     def make_players(num_games: int) -> list[Player]:
         rng = np.random.default_rng(1)
-        return [kind(game, num_games, command, move_timeout), RandomPlayer(game, num_games, rng)]
+        return [kind(game, num_games, command), RandomPlayer(game, num_games, rng)]
 
     schedule = paired_openings(game, GAMES, 2, np.random.default_rng(0))
     return play_schedule(game, make_players, schedule, num_games)
@@ -99,9 +97,9 @@ def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(
     game, _ = PROTOCOLS[protocol]
     if fault == "hang":
         monkeypatch.setattr(program_process, "EXIT_TIMEOUT", 0.1)
+        monkeypatch.setattr(program_process, "REPLY_TIMEOUT", 3.0)
     # Each process misbehaves at its second move: some games end before it.
-    limits = (3.0, GAMES) if fault == "hang" else (HANG, 2)
-    records = play_match(protocol, fake(protocol, fault, 2), *limits)
+    records = play_match(protocol, fake(protocol, fault, 2), GAMES if fault == "hang" else 2)
     assert len(records) == GAMES
     for record in forfeits(records, message):
         assert not record.resigned
@@ -145,8 +143,10 @@ def test_a_program_that_cannot_play_is_refused_in_one_line_before_any_game(
     kind, command: str, game, message: str, monkeypatch
 ):
     monkeypatch.setattr(program_process, "EXIT_TIMEOUT", 0.1)
+    if "mute" in command:
+        monkeypatch.setattr(program_process, "REPLY_TIMEOUT", 0.5)
     with pytest.raises(PlayerError) as caught:
-        kind(game, 1, command, 0.5 if "mute" in command else HANG)
+        kind(game, 1, command)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -170,14 +170,14 @@ def test_no_process_is_left_when_a_player_is_closed_or_forgotten():
 
 def test_a_program_that_ignores_quit_is_killed_with_what_it_started(monkeypatch):
     monkeypatch.setattr(program_process, "EXIT_TIMEOUT", 0.1)
-    program = ProgramProcess(fake("gtp", "mute"), GTP, HANG)
+    program = ProgramProcess(fake("gtp", "mute"), GTP)
     program.close()
     assert not program.is_running
 
 
 def test_an_answer_is_read_whatever_stands_around_it():
     noisy = "print('loading...');print();print('=12 yes\\r');print(' and more');print();input()"
-    program = ProgramProcess(shlex.join([sys.executable, "-ISuc", noisy]), GTP, HANG)
+    program = ProgramProcess(shlex.join([sys.executable, "-ISuc", noisy]), GTP)
     assert program.ask("known_command x") == (True, "yes\nand more")
     program.send("end")
     with pytest.raises(PlayerError, match="ended"):
@@ -195,8 +195,8 @@ def test_a_position_without_its_moves_is_refused():
 
 def test_commands_are_named_like_players_and_mistyped_ones_are_refused():
     for name in (f"gtp:{fake('gtp', 'illegal', 3)}", f"uci:{fake('uci')}"):
-        spec = parse_player(name, move_timeout=7)
-        assert (spec.name, spec.move_timeout) == (name, 7)  # type: ignore[attr-defined]
+        spec = parse_player(name)
+        assert spec.name == name
         assert spec.is_timed
     assert read_command("a --b=1,2,nodes=3,Skill Level=4") == (
         "a --b=1,2",
@@ -221,7 +221,7 @@ def test_commands_are_named_like_players_and_mistyped_ones_are_refused():
 def test_a_match_reports_which_games_were_adjudicated_and_saves_why(tmp_path, capsys):
     path = tmp_path / "games.jsonl"
     command = ["match", f"gtp:{fake('gtp', 'illegal')}", "random", "--game", "tic_tac_toe"]
-    assert cli.main([*command, "--games", "2", "--save", str(path), "--move-timeout", "20"]) == 0
+    assert cli.main([*command, "--games", "2", "--save", str(path)]) == 0
     output = capsys.readouterr().out
     assert "0 won, 0 drawn, 2 lost" in output
     assert output.count("illegal move") == 2

@@ -9,7 +9,6 @@ import pytest
 from helpers.players import saved_player
 from measure_levels import ANCHOR, Measurement, find_levels, name_of
 
-from alphazero.arena.elo import expected_score
 from alphazero.errors import RunError
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.players.levels import STRONGEST, LevelSettings
@@ -24,7 +23,7 @@ class Known:
         self.elo, self.anchor = elo, anchor
 
     def score(self, first: Any, second: Any, games: int) -> float:
-        return expected_score(self._rating(first) - self._rating(second))
+        return 1 / (1 + 10 ** ((self._rating(second) - self._rating(first)) / 400))
 
     def _rating(self, who: Any) -> float:
         return self.anchor if who == ANCHOR else self.elo * who.temperature

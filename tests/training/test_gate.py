@@ -14,7 +14,7 @@ from helpers.settings import search_config, selfplay_config
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.bradley_terry import PairScore
-from alphazero.arena.elo import elo_difference, expected_score, record_scores
+from alphazero.arena.elo import elo_difference, record_scores
 from alphazero.arena.openings import paired_openings
 from alphazero.config.schema import Config, GameConfig, GateConfig
 from alphazero.games import make_game
@@ -92,7 +92,7 @@ def simulate(
 
     Games are independent and have no draws: so scores vary most, and errors are most frequent.
     """
-    rng, chance = np.random.default_rng(1), expected_score(elo)
+    rng, chance = np.random.default_rng(1), 1 / (1 + 10 ** (-elo / 400))
     results, first = [], round(FIRST_PART * games / 2)
     for scores in rng.binomial(2, chance, (gates, games // 2)) / 2:
         pairs, gain = [PairScore((0, 1), score) for score in scores], 0.0
