@@ -1,9 +1,9 @@
 """The speed of self-play, compared with the network alone on the same device."""
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from alphazero.games import Game, make_game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.network.inference.backend import make_evaluator
+from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.training.selfplay import SelfPlayStats, make_selfplay_match
 from alphazero.utils.arrays import Float32Array
@@ -67,6 +68,29 @@ class Benchmark:
         )
 
 
+def untrained_network(
+    game: Game, config: Config
+) -> tuple[ResNet, BatchedEvaluator, BatchedEvaluator]:
+    """Return an untrained network, and its evaluators in the gate and in self-play."""
+    network = ResNet.of(game, config.network, config.run.seed)
+    evaluator = make_evaluator(network, config.inference)
+    int8 = config.inference.selfplay_precision == "int8"
+    if int8 and evaluator.computes_int8:
+        first = game.observe(game.initial_state())[None]
+        return network, evaluator, evaluator.quantized(first)
+    return network, evaluator, evaluator
+
+
+def start_selfplay(
+    game: Game, config: Config, evaluator: Evaluator, worker: int, num_games: int
+) -> tuple[Match, NetworkSearch]:
+    """Start `num_games` games of self-play, with the random numbers of `worker`, from 0 up."""
+    rng = np.random.default_rng([config.run.seed, worker])
+    match, search = make_selfplay_match(game, config, evaluator, rng, num_games)
+    match.start_games()
+    return match, search
+
+
 class SelfPlayGames:
     """Games in progress, split among workers: one per evaluator, or fewer if there are fewer games.
 
@@ -76,14 +100,12 @@ class SelfPlayGames:
     def __init__(self, game: Game, config: Config, evaluators: Sequence[Evaluator]) -> None:
         self.game = game
         self.games_per_worker = split_evenly(config.selfplay.parallel_games, len(evaluators))
-        self.matches: list[Match] = []
-        self.searches: list[NetworkSearch] = []
-        for worker, num_games in enumerate(self.games_per_worker):
-            rng = np.random.default_rng([config.run.seed, worker])
-            match, search = make_selfplay_match(game, config, evaluators[worker], rng, num_games)
-            match.start_games()
-            self.matches.append(match)
-            self.searches.append(search)
+        started = [
+            start_selfplay(game, config, evaluators[worker], worker, num_games)
+            for worker, num_games in enumerate(self.games_per_worker)
+        ]
+        self.matches = [match for match, _ in started]
+        self.searches = [search for _, search in started]
         self._games_per_iteration = config.selfplay.games_per_iteration
         self._games_since_clearing = 0
 
@@ -113,11 +135,7 @@ class SelfPlayBenchmark(SelfPlayGames):
 
     def __init__(self, config: Config, workers: int) -> None:
         game = make_game(config.game.name, **config.game.options)
-        self.network = ResNet.of(game, config.network, config.run.seed)
-        self.evaluator = self.selfplay_evaluator = make_evaluator(self.network, config.inference)
-        if config.inference.selfplay_precision == "int8" and self.evaluator.computes_int8:
-            first = game.observe(game.initial_state())[None]
-            self.selfplay_evaluator = self.evaluator.quantized(first)
+        self.network, self.evaluator, self.selfplay_evaluator = untrained_network(game, config)
         super().__init__(game, config, [self.selfplay_evaluator] * workers)
 
     def measure(self, seconds: float, show: Progress = no_progress) -> Benchmark:
@@ -159,27 +177,36 @@ class Played:
     moves: int = 0
     seconds: float = 0.0
     """mean over the threads"""
+    span: float = 0.0
+    """seconds from the begin of the first thread to the end of the last"""
+    core_seconds: float = 0.0
+    """CPU time of all threads"""
 
     def __add__(self, other: "Played") -> "Played":
         return Played(*(mine + vars(other)[name] for name, mine in vars(self).items()))
 
 
-def repeat_in_threads(steps: Sequence[Callable[[], int]], seconds: float) -> tuple[int, float]:
+def repeat_in_threads(
+    steps: Sequence[Callable[[], int]], seconds: float
+) -> tuple[int, float, float, float]:
     """Call each of `steps` for about `seconds`, at least once, in a thread of its own.
 
-    Returns the sum of their results, and the mean seconds of a thread.
+    Returns the sum of their results; the mean seconds of a thread, the seconds from the begin of
+    the first to the end of the last, and the CPU time of all.
     """
     progress = JobProgress()
 
-    def repeat(step: Callable[[], int]) -> tuple[int, float]:
-        begin, total = time.perf_counter(), step()
+    def repeat(step: Callable[[], int]) -> tuple[int, float, float, float]:
+        begin, cpu, total = time.perf_counter(), time.thread_time(), step()
         while time.perf_counter() < begin + seconds:
             total += step()
             progress.advance(0)
-        return total, time.perf_counter() - begin
+        return total, begin, time.perf_counter(), time.thread_time() - cpu
 
-    totals, spent = zip(*run_jobs([partial(repeat, step) for step in steps], progress), strict=True)
-    return sum(totals), sum(spent) / len(spent)
+    jobs = [functools.partial(repeat, step) for step in steps]
+    totals, begins, ends, cpu = zip(*run_jobs(jobs, progress), strict=True)
+    spent = (sum(ends) - sum(begins)) / len(jobs)
+    return sum(totals), spent, max(ends) - min(begins), sum(cpu)
 
 
 def time_matches(matches: Sequence[Match], seconds: float) -> Played:
@@ -189,8 +216,9 @@ def time_matches(matches: Sequence[Match], seconds: float) -> Played:
         return len(match.step())
 
     before = sum(match.moves_made for match in matches)
-    games, spent = repeat_in_threads([partial(step, match) for match in matches], seconds)
-    return Played(games, sum(match.moves_made for match in matches) - before, spent)
+    steps = [functools.partial(step, match) for match in matches]
+    games, *times = repeat_in_threads(steps, seconds)
+    return Played(games, sum(match.moves_made for match in matches) - before, *times)
 
 
 def time_network(
@@ -203,5 +231,6 @@ def time_network(
         return len(observations)
 
     first = game.observe(game.initial_state())[None]
-    steps = [partial(step, np.repeat(first, size, axis=0)) for size in batches]
-    return repeat_in_threads(steps, seconds)
+    steps = [functools.partial(step, np.repeat(first, size, axis=0)) for size in batches]
+    positions, spent, *_ = repeat_in_threads(steps, seconds)
+    return positions, spent
