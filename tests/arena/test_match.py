@@ -87,9 +87,7 @@ def test_rows_of_the_opening_are_zero_and_the_others_belong_to_their_ply():
     assert record.values[3:].tolist() == pytest.approx([ply / 100 for ply in range(3, 9)])
 
 
-def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_games(
-    monkeypatch: pytest.MonkeyPatch,
-):
+def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_games(monkeypatch):
     monkeypatch.setattr(player_module, "BATCHES_PER_STEP", 1)
 
     def rows_of(num_games: int, schedule: Sequence[Pairing]) -> list[int]:
@@ -147,7 +145,7 @@ NOISY = Exploration(0.25, 0.5, 4, 1.0, 0.2, 0.4, 5)
 @pytest.mark.parametrize("sides", [1, 2])
 def test_searches_that_move_games_on_play_them_as_python_does_move_by_move(
     game: Game, options: dict[str, object], exploration: Exploration | None, sides: int
-) -> None:
+):
     rng = np.random.default_rng(5)
     schedule = [
         Pairing((0, sides - 1) if number % 2 else (sides - 1, 0), opening, number, number % 3 > 0)
@@ -193,7 +191,7 @@ def test_games_do_not_depend_on_the_number_of_parallel_games(num_games: int):
     assert play(num_games) == play(1)
 
 
-def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(monkeypatch: pytest.MonkeyPatch):
+def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(monkeypatch):
     monkeypatch.setattr(player_module, "BATCHES_PER_STEP", 1)
 
     def make_players(num_games: int) -> list[Player]:
@@ -308,7 +306,7 @@ class UncountedMnk(Mnk):
 @pytest.mark.parametrize("game", [ShortMnk(), UncountedMnk()], ids=lambda game: type(game).__name__)
 def test_a_game_that_miscounts_its_moves_is_left_before_anything_is_written_past_its_end(
     game: Game,
-) -> None:
+):
     player = RandomPlayer(game, 3, np.random.default_rng(0))
     match = Match(game, [player], 3, itertools.repeat(Pairing(), 12))
     with pytest.raises(GameError, match=r"goes on after max_moves, \d, or does not count its move"):
@@ -323,7 +321,7 @@ def test_a_game_that_miscounts_its_moves_is_left_before_anything_is_written_past
         ((0, 9), "index 0 has a move that is not legal"),
     ],
 )
-def test_moves_that_no_game_has_are_not_loaded(moves: tuple[int, ...], message: str) -> None:
+def test_moves_that_no_game_has_are_not_loaded(moves: tuple[int, ...], message: str):
     game = ShortMnk()
     player = RandomPlayer(game, 1, np.random.default_rng(0))
     match = Match(game, [player], 1, iter(()))

@@ -9,7 +9,7 @@ from alphazero.mcts.evaluator import SymmetricEvaluator
 
 
 @pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four"])
-def test_averaged_answers_move_with_the_board(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_averaged_answers_move_with_the_board(name: str, monkeypatch):
     game, rng = GAMES[name], np.random.default_rng(2)
     raw = HashedEvaluator(game)
     averaged = SymmetricEvaluator(game, raw)
@@ -33,7 +33,7 @@ def test_averaged_answers_move_with_the_board(name: str, monkeypatch: pytest.Mon
     assert np.allclose(values, np.mean([values for _, values in images], axis=0), atol=1e-6)
 
 
-def test_random_symmetries_are_all_drawn() -> None:
+def test_random_symmetries_are_all_drawn():
     game = GAMES["tic_tac_toe"]
     raw, board = HashedEvaluator(game), game.observe(game.play(game.initial_state(), 1))[None]
     shown = SymmetricEvaluator(game, raw, np.random.default_rng(0))

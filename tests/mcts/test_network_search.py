@@ -71,7 +71,7 @@ def assert_equal_to_reference(search: NetworkSearch, slot: int, tree: Tree) -> N
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_the_fast_search_equals_the_reference_bit_for_bit(name: str) -> None:
+def test_the_fast_search_equals_the_reference_bit_for_bit(name: str):
     """Whole games, three side by side, with noise, in trees that are kept between moves."""
     game, rng = GAMES[name], np.random.default_rng(0)
     evaluator, playing, moves = HashedEvaluator(game), [0, 1, 2], 0
@@ -98,7 +98,7 @@ def test_the_fast_search_equals_the_reference_bit_for_bit(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: str) -> None:
+def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: str):
     game, rng = GAMES[name], np.random.default_rng(1)
     evaluator = HashedEvaluator(game)
     choices = itertools.product(
@@ -141,9 +141,7 @@ def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: st
 
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize(("leaves", "rows"), [(1, None), (4, None), (1, 1), (1, 3)])
-def test_a_slot_among_others_answers_as_it_does_alone(
-    name: str, leaves: int, rows: int | None
-) -> None:
+def test_a_slot_among_others_answers_as_it_does_alone(name: str, leaves: int, rows: int | None):
     game, slots, moves = GAMES[name], 5, 12
     settings, rng = search_config(evaluation_cache_mib=0), np.random.default_rng(2)
     budgets = rng.integers(0, 60, (slots, moves))
@@ -185,7 +183,7 @@ def test_a_slot_among_others_answers_as_it_does_alone(
 
 
 @pytest.mark.parametrize(("slots", "rows"), [(5, 3), (7, 7), (16, 15), (9, 1)])
-def test_slots_take_turns_where_a_batch_is_too_small_for_all(slots: int, rows: int) -> None:
+def test_slots_take_turns_where_a_batch_is_too_small_for_all(slots: int, rows: int):
     game = GAMES["connect_four"]
     search = NetworkSearch(game, HashedEvaluator(game), search_config(), slots=slots, rows=rows)
     every = np.arange(slots)
@@ -198,7 +196,7 @@ def test_slots_take_turns_where_a_batch_is_too_small_for_all(slots: int, rows: i
         assert looks.max() - looks.min() <= 1
 
 
-def test_a_recorded_tree_grows_again() -> None:
+def test_a_recorded_tree_grows_again():
     """By hand: c_puct 1.25, three actions of prior 1/3, below each two of prior 1/2, values 0.
 
     1-3: c2, b1, c1 (ties go to the earlier action). 4: c2 again, O b1 wins: Q(c2) = -1/2.
@@ -249,9 +247,7 @@ ONE_ANSWER = [
     ids=[case[3] for case in ONE_ANSWER],
 )
 @pytest.mark.parametrize("leaves", [1, 8])
-def test_search_wins_in_one_and_blocks_in_one(
-    game: Game, diagram: str, action: int, leaves: int
-) -> None:
+def test_search_wins_in_one_and_blocks_in_one(game: Game, diagram: str, action: int, leaves: int):
     roots = answer(game, game.parse(diagram), 300, leaves=leaves)
     assert roots.move_policies[0, action] > 0.5
     assert np.nanargmax(roots.action_values[0]) == action
@@ -272,7 +268,7 @@ def test_search_wins_in_one_and_blocks_in_one(
 )
 def test_the_root_value_of_a_settled_position_converges_to_its_outcome(
     game: Game, diagram: str, value: int
-) -> None:
+):
     short, long = (answer(game, game.parse(diagram), count).values[0] for count in (100, 3000))
     assert 0 < value * short < value * long
     assert long == pytest.approx(value, abs=0.05)
@@ -282,7 +278,7 @@ def test_the_root_value_of_a_settled_position_converges_to_its_outcome(
     ("diagram", "value"),
     [("X X X\nO O .\n. . .", -1), ("O O O\nX X .\nX . .", -1), ("X O X\nX O O\nO X X", 0)],
 )
-def test_a_finished_game_is_answered_by_its_outcome(diagram: str, value: int) -> None:
+def test_a_finished_game_is_answered_by_its_outcome(diagram: str, value: int):
     game = TIC_TAC_TOE
     evaluator = HashedEvaluator(game)
     search = NetworkSearch(game, evaluator, search_config())
@@ -297,7 +293,7 @@ def test_a_finished_game_is_answered_by_its_outcome(diagram: str, value: int) ->
 
 
 @pytest.mark.parametrize("symmetry", ["random", "average"])
-def test_a_search_may_show_positions_under_symmetries(symmetry: str) -> None:
+def test_a_search_may_show_positions_under_symmetries(symmetry: str):
     game = GAMES["tic_tac_toe"]
     settings = search_config(simulations=50, leaf_symmetry=symmetry, evaluation_cache_mib=0)
     search = NetworkSearch(game, HashedEvaluator(game), settings)
@@ -315,7 +311,7 @@ def test_a_search_may_show_positions_under_symmetries(symmetry: str) -> None:
 @pytest.mark.parametrize("name", GAMES)
 def test_a_new_root_has_exactly_the_visits_that_were_asked(
     name: str, nodes: int | None, leaves: int
-) -> None:
+):
     game = GAMES[name]
     for simulations in (0, 1, 2, 50, 333):
         evaluator = HashedEvaluator(game)
@@ -329,7 +325,7 @@ def test_a_new_root_has_exactly_the_visits_that_were_asked(
 
 
 @pytest.mark.parametrize("simulations", [1, 100, 3 * simulation.MAX_FREE_SIMULATIONS])
-def test_simulations_are_exact_where_every_line_ends_at_once(simulations: int) -> None:
+def test_simulations_are_exact_where_every_line_ends_at_once(simulations: int):
     """On 2x2 with two in a line, the second stone of a colour always wins."""
     game = make_game("mnk", rows=2, columns=2, length=2)
     evaluator = HashedEvaluator(game)
@@ -339,7 +335,7 @@ def test_simulations_are_exact_where_every_line_ends_at_once(simulations: int) -
     assert np.nanmin(roots.action_values) == 1
 
 
-def test_without_simulations_the_prior_is_the_search_policy() -> None:
+def test_without_simulations_the_prior_is_the_search_policy():
     game = CONNECT_FOUR
     evaluator = HashedEvaluator(game)
     logits, values = evaluator.evaluate(game.observe(game.initial_state())[None])
@@ -349,7 +345,7 @@ def test_without_simulations_the_prior_is_the_search_policy() -> None:
     assert roots.values == pytest.approx(values)
 
 
-def test_logits_may_be_as_large_as_they_like() -> None:
+def test_logits_may_be_as_large_as_they_like():
     class SureEvaluator(UniformEvaluator):
         def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
             logits, values = super().evaluate(observations)
@@ -362,7 +358,7 @@ def test_logits_may_be_as_large_as_they_like() -> None:
 @pytest.mark.parametrize("leaves", [1, 4])
 @pytest.mark.parametrize("moment", ["before", "between", "after"])
 @pytest.mark.parametrize("turns", [0, 1, 2, 10])
-def test_a_stopped_search_answers_with_what_it_has(turns: int, moment: str, leaves: int) -> None:
+def test_a_stopped_search_answers_with_what_it_has(turns: int, moment: str, leaves: int):
     game = CONNECT_FOUR
     search = NetworkSearch(game, HashedEvaluator(game), search_config(), leaves=leaves)
     search.reset(FIRST, game.initial_state()[None])
@@ -389,7 +385,7 @@ def test_a_stopped_search_answers_with_what_it_has(turns: int, moment: str, leav
     assert not search.trees.edges["pending"].any()
 
 
-def test_a_solved_position_does_not_outlast_its_stop() -> None:
+def test_a_solved_position_does_not_outlast_its_stop():
     """All simulations end at once here; a clock must be able to end them all the same."""
     search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), search_config())
     search.reset(FIRST, TIC_TAC_TOE.parse("X O X\nX O O\nO X .")[None])
@@ -404,7 +400,7 @@ def test_a_solved_position_does_not_outlast_its_stop() -> None:
     )
 
 
-def test_a_new_start_ends_the_search_before_it() -> None:
+def test_a_new_start_ends_the_search_before_it():
     game = CONNECT_FOUR
     search = NetworkSearch(game, HashedEvaluator(game), search_config(evaluation_cache_mib=0))
     for _ in range(2):
@@ -425,9 +421,7 @@ def test_a_new_start_ends_the_search_before_it() -> None:
 @pytest.mark.parametrize("nodes", [1, 2, 9, 40])
 @pytest.mark.parametrize("leaves", [1, 4])
 @pytest.mark.parametrize("graph", [False, True])
-def test_a_full_tree_stays_within_its_arrays(
-    nodes: int, leaves: int, graph: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_tree_stays_within_its_arrays(nodes: int, leaves: int, graph: bool, monkeypatch):
     checks = guard_new_trees(monkeypatch, network_search)
     game, middle = GAMES["mnk 4x4x3"], np.array([1])
     moves, visits = [], []
@@ -462,7 +456,7 @@ def test_a_full_tree_stays_within_its_arrays(
 FULL_COLUMN = "O . . . .\nX . . . .\nO . . . .\nX . . . ."
 
 
-def test_root_noise_is_drawn_once_a_move_and_mixed_into_legal_priors_only() -> None:
+def test_root_noise_is_drawn_once_a_move_and_mixed_into_legal_priors_only():
     game, exploration = GAMES["connect_four 4x5x3"], Exploration(0.25, 0.5)
     search = NetworkSearch(
         game, HashedEvaluator(game), search_config(), exploration=exploration, nodes=400
@@ -488,7 +482,7 @@ def test_root_noise_is_drawn_once_a_move_and_mixed_into_legal_priors_only() -> N
         assert trees.slots["num_nodes"][0] > 1, "the root is a reused one"
 
 
-def test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone() -> None:
+def test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone():
     game = TIC_TAC_TOE
     visits = []
     for noise in (None, Exploration(0.0, 0.5), Exploration(0.75, 0.1)):
@@ -502,7 +496,7 @@ def test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone() -> None
 
 
 @pytest.mark.parametrize("alpha", [0.3, 2.0])
-def test_noise_has_the_moments_of_a_dirichlet_distribution(alpha: float) -> None:
+def test_noise_has_the_moments_of_a_dirichlet_distribution(alpha: float):
     game, slots, legal = GAMES["connect_four 4x5x3"], np.arange(20_000), 4
     search = NetworkSearch(
         game,

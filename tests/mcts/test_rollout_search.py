@@ -71,7 +71,7 @@ def assert_same_tree(search: RolloutSearch, twin: PlainRollouts) -> None:
 
 @pytest.mark.parametrize("name", METHOD_GAMES)
 @pytest.mark.parametrize("method", METHODS)
-def test_games_are_searched_as_by_the_plain_twin(name: str, method: str) -> None:
+def test_games_are_searched_as_by_the_plain_twin(name: str, method: str):
     game, rng = GAMES[name], np.random.default_rng(1)
     for seed, constant in enumerate((math.sqrt(0.5), 0.1, 1.0)):
         settings = RolloutConfig(method=method, exploration=constant)
@@ -103,7 +103,7 @@ def test_games_are_searched_as_by_the_plain_twin(name: str, method: str) -> None
                 twin.follow(action)
 
 
-def test_random_numbers_are_those_of_splitmix64() -> None:
+def test_random_numbers_are_those_of_splitmix64():
     # The first outputs for seed 1234567, as published with the generator.
     mix = SplitMix(1234567)
     published = [6457827717110365317, 3203168211198807973, 9817491932198370423]
@@ -113,7 +113,7 @@ def test_random_numbers_are_those_of_splitmix64() -> None:
 # Selection
 
 
-def test_flat_monte_carlo_estimates_what_random_games_bring() -> None:
+def test_flat_monte_carlo_estimates_what_random_games_bring():
     """Against every random game counted out, on a position with five empty cells."""
     state = TIC_TAC_TOE.parse("X . O\nO X .\n. . .")
 
@@ -139,7 +139,7 @@ def test_flat_monte_carlo_estimates_what_random_games_bring() -> None:
 @pytest.mark.parametrize(
     ("size", "length", "empty"), [(3, 3, 9), (3, 3, 6), (4, 3, 8), (4, 4, 8), (5, 4, 7)]
 )
-def test_uct_converges_to_minimax(size: int, length: int, empty: int) -> None:
+def test_uct_converges_to_minimax(size: int, length: int, empty: int):
     """The root's value comes closer as simulations grow, and its choice becomes optimal."""
     game = make_game("mnk", rows=size, columns=size, length=length)
     rng, known = np.random.default_rng(empty), dict[bytes, int]()
@@ -164,7 +164,7 @@ def test_uct_converges_to_minimax(size: int, length: int, empty: int) -> None:
 
 
 @pytest.mark.parametrize("method", ["flat_mc", "uct"])
-def test_a_search_plays_the_move_of_its_final_rule(method: str) -> None:
+def test_a_search_plays_the_move_of_its_final_rule(method: str):
     state = CONNECT_FOUR.initial_state()
     for seed in range(20):
         roots = finish(searching(CONNECT_FOUR, state, seed=seed, simulations=150, method=method))
@@ -177,7 +177,7 @@ def test_a_search_plays_the_move_of_its_final_rule(method: str) -> None:
         assert np.allclose(roots.policy_targets, roots.visits / roots.visits.sum())
 
 
-def test_the_final_move_has_the_highest_value() -> None:
+def test_the_final_move_has_the_highest_value():
     visits = np.array([[100, 81, 4, 0], [4, 5, 5, 0]])
     # The second row: as high a value, then the visits, then the first.
     values = np.array([[0.10, 0.21, 0.50, np.nan], [0.1, 0.1, 0.1, np.nan]])
@@ -208,7 +208,7 @@ class EndlessMnk(Mnk):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_game_without_an_end_is_left_as_a_draw(method: str) -> None:
+def test_a_game_without_an_end_is_left_as_a_draw(method: str):
     game = EndlessMnk()
     search = searching(game, game.initial_state(), method=method, simulations=200)
     roots = finish(search)
@@ -216,9 +216,7 @@ def test_a_game_without_an_end_is_left_as_a_draw(method: str) -> None:
     assert roots.values[0] == 0.0
 
 
-def test_a_full_tree_ends_its_search_and_stays_within_its_arrays(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_full_tree_ends_its_search_and_stays_within_its_arrays(monkeypatch):
     checks = guard_new_trees(monkeypatch, rollout_search)
     game, state = CONNECT_FOUR, CONNECT_FOUR.initial_state()
     search = searching(game, state, memory=1, simulations=10_000_000)
@@ -239,7 +237,7 @@ def test_a_full_tree_ends_its_search_and_stays_within_its_arrays(
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_search_limited_by_seconds_ends_and_answers_legally(method: str) -> None:
+def test_a_search_limited_by_seconds_ends_and_answers_legally(method: str):
     game = make_game("gomoku", rows=8, columns=8)
     settings = RolloutConfig(method=method, simulations=UNLIMITED, memory=64)
     player = SearchPlayer(RolloutSearch(game, settings), seconds=0.05)
@@ -248,7 +246,7 @@ def test_a_search_limited_by_seconds_ends_and_answers_legally(method: str) -> No
     assert 0 < player.search.simulations < UNLIMITED
 
 
-def test_a_stopped_search_answers_with_what_it_has() -> None:
+def test_a_stopped_search_answers_with_what_it_has():
     state = CONNECT_FOUR.initial_state()
     search = searching(CONNECT_FOUR, state, simulations=10**6)
     search.stop(FIRST)
@@ -263,7 +261,7 @@ def test_a_stopped_search_answers_with_what_it_has() -> None:
     assert 0 < statistics(search).visits.sum() < 10**6
 
 
-def test_a_finished_game_has_its_value_and_no_moves() -> None:
+def test_a_finished_game_has_its_value_and_no_moves():
     state = TIC_TAC_TOE.parse("X X X\nO O .\n. . .")
     roots = finish(searching(TIC_TAC_TOE, state))
     assert roots.values[0] == -1
@@ -273,7 +271,7 @@ def test_a_finished_game_has_its_value_and_no_moves() -> None:
 # Seeds
 
 
-def test_the_seed_decides_everything() -> None:
+def test_the_seed_decides_everything():
     def answers(seed: int) -> list[list[float]]:
         state = CONNECT_FOUR.initial_state()
         search = searching(CONNECT_FOUR, state, seed=seed, simulations=2000, memory=16)
@@ -283,7 +281,7 @@ def test_the_seed_decides_everything() -> None:
     assert answers(0) != answers(1)
 
 
-def test_a_slot_among_others_answers_as_it_does_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slot_among_others_answers_as_it_does_alone(monkeypatch):
     rng = np.random.default_rng(2)
     states = np.array([random_position(CONNECT_FOUR, ply, rng) for ply in range(5)])
     every, settings = np.arange(5), RolloutConfig(simulations=700)

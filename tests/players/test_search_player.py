@@ -67,7 +67,7 @@ def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
     return records, players[0]
 
 
-def test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked() -> None:
+def test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked():
     records, player = capped_games(0.3)
     policies = np.concatenate([record.policies.dense(9) for record in records])
     full = policies.any(axis=1)
@@ -79,7 +79,7 @@ def test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked() -> 
     assert player.search.simulations == searched
 
 
-def test_fast_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fast_searches_have_no_noise(monkeypatch):
     monkeypatch.setattr(player_module, "BATCHES_PER_STEP", 1)
     game = TIC_TAC_TOE
     search = NetworkSearch(
@@ -104,7 +104,7 @@ def test_fast_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("selection", ["puct", "gumbel_root"])
-def test_decisions_are_what_the_functions_of_move_selection_say(selection: str) -> None:
+def test_decisions_are_what_the_functions_of_move_selection_say(selection: str):
     settings = search_config(simulations=24, selection=selection, mcts_solver=True)
     rng = np.random.default_rng(2)
     search = NetworkSearch(

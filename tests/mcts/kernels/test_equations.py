@@ -47,11 +47,11 @@ MIXED = (0.1 + 4 * (0.2 - 0.15) / 0.5) / 5
 )
 def test_the_equations_have_the_values_computed_by_hand(
     equation: Any, arguments: tuple[float, ...], expected: float
-) -> None:
+):
     assert equation.py_func(*arguments) == pytest.approx(expected)
 
 
-def test_ucb1_is_the_equation_of_the_survey_and_twice_the_constant_suits_values() -> None:
+def test_ucb1_is_the_equation_of_the_survey_and_twice_the_constant_suits_values():
     rng = np.random.default_rng(0)
     c_p = math.sqrt(0.5)
     for _ in range(50):
@@ -69,10 +69,10 @@ def test_ucb1_is_the_equation_of_the_survey_and_twice_the_constant_suits_values(
 
 @pytest.mark.parametrize("actions", [2, 3, 4, 7, 16, 100])
 @pytest.mark.parametrize("simulations", [1, 2, 16, 50, 97, 800])
-def test_halving_gives_each_phase_its_share(actions: int, simulations: int) -> None:
+def test_halving_gives_each_phase_its_share(actions: int, simulations: int):
     turns = [considered_visits.py_func(index, simulations, actions) for index in range(simulations)]
     assert turns == halving(actions, simulations)
 
 
-def test_a_single_action_is_always_the_one_considered() -> None:
+def test_a_single_action_is_always_the_one_considered():
     assert [considered_visits.py_func(index, 9, 1) for index in range(9)] == list(range(9))

@@ -80,9 +80,7 @@ CASES = [
 
 @pytest.mark.parametrize("leaves", [1, 8])
 @pytest.mark.parametrize(("name", "kind"), sorted(CASES))
-def test_a_search_finds_the_same_whatever_was_searched_before(
-    name: str, kind: str, leaves: int
-) -> None:
+def test_a_search_finds_the_same_whatever_was_searched_before(name: str, kind: str, leaves: int):
     game = make_game(name, rows=8, columns=8) if name == "gomoku" else make_game(name)
     evaluator, states = HashedEvaluator(game), positions_of(game, 3, 1)
     for simulations in (50, 300):
@@ -106,9 +104,7 @@ def test_a_search_finds_the_same_whatever_was_searched_before(
 @pytest.mark.arithmetic
 @pytest.mark.parametrize("backend", ["auto", "torch"])
 @pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four", "gomoku_8x8"])
-def test_a_shipped_player_answers_the_same_whatever_it_searched_before(
-    name: str, backend: str
-) -> None:
+def test_a_shipped_player_answers_the_same_whatever_it_searched_before(name: str, backend: str):
     """Down to the last bit: batches of other sizes would round otherwise."""
     saved = load_checkpoint_player(
         CHECKPOINTS / f"{name}.safetensors", InferenceConfig(backend=backend)
@@ -142,7 +138,7 @@ def test_every_board_of_tic_tac_toe_is_answered_optimally_in_any_order():
             assert solution.optimal[index, action]
 
 
-def test_no_position_is_evaluated_again_in_a_later_batch() -> None:
+def test_no_position_is_evaluated_again_in_a_later_batch():
     game, evaluator = TIC_TAC_TOE, Recorder(TIC_TAC_TOE)
     search = NetworkSearch(game, evaluator, search_config(simulations=300, evaluation_cache_mib=1))
     findings(search, game.initial_state())
@@ -152,7 +148,7 @@ def test_no_position_is_evaluated_again_in_a_later_batch() -> None:
     assert answers > 0
 
 
-def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation() -> None:
+def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation():
     game, evaluator = CONNECT_FOUR, HashedEvaluator(CONNECT_FOUR)
     states = np.array(positions_of(game, 4, 3))
     search = NetworkSearch(
@@ -172,7 +168,7 @@ def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation() -> Non
         assert search._cache.values[place] == value
 
 
-def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one() -> None:
+def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one():
     cache = new_cache(1, 7, 4, 9)
     assert sum(array.nbytes for array in cache[:3]) <= 1 << 20
     places = len(cache.keys)
@@ -191,7 +187,7 @@ def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one() -> None:
     assert get(without, np.uint64(3)) == -1
 
 
-def test_positions_that_differ_in_a_plane_or_a_legal_action_have_different_keys() -> None:
+def test_positions_that_differ_in_a_plane_or_a_legal_action_have_different_keys():
     empty = np.zeros((3, 6, 7), np.float32)
     boards = [empty]
     for cells in itertools.chain(

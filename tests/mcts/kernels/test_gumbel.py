@@ -45,7 +45,7 @@ def set_value_scale(monkeypatch: pytest.MonkeyPatch, scale: float) -> None:
 @pytest.mark.parametrize(
     "record", RECORDS, ids=lambda record: f"{record['simulations']} simulations"
 )
-def test_mctx_finds_the_same(record: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mctx_finds_the_same(record: dict[str, Any], monkeypatch):
     set_value_scale(monkeypatch, record["scale"])
     game = make_game("connect_four", rows=20, columns=4, length=20)
     settings = search_config(
@@ -66,7 +66,7 @@ def test_mctx_finds_the_same(record: dict[str, Any], monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("reuse_tree", [True, False])
-def test_puct_below_the_root_builds_the_tree_of_the_plain_twin(name: str, reuse_tree: bool) -> None:
+def test_puct_below_the_root_builds_the_tree_of_the_plain_twin(name: str, reuse_tree: bool):
     game, evaluator = GAMES[name], HashedEvaluator(GAMES[name], 3)
     settings = search_config(selection="gumbel_root", reuse_tree=reuse_tree, evaluation_cache_mib=0)
     rng, state = np.random.default_rng(1), game.initial_state()
@@ -87,7 +87,7 @@ def test_puct_below_the_root_builds_the_tree_of_the_plain_twin(name: str, reuse_
         twin.follow(action)
 
 
-def test_a_search_without_exploration_draws_nothing_and_forgets_earlier_draws() -> None:
+def test_a_search_without_exploration_draws_nothing_and_forgets_earlier_draws():
     game, settings = GAMES["connect_four"], search_config(simulations=16, selection="gumbel")
     answers = []
     for first_explores in (True, False):
@@ -105,7 +105,7 @@ def test_a_search_without_exploration_draws_nothing_and_forgets_earlier_draws() 
     assert answers[0] == answers[1]
 
 
-def test_a_tree_is_not_kept_for_the_next_move() -> None:
+def test_a_tree_is_not_kept_for_the_next_move():
     """Halving counts the visits of one search."""
     game = GAMES["connect_four"]
     settings = search_config(simulations=30, selection="gumbel", reuse_tree=True)
@@ -119,7 +119,7 @@ def test_a_tree_is_not_kept_for_the_next_move() -> None:
 
 
 @pytest.mark.parametrize("known", [0, 30])
-def test_a_search_of_unknown_length_chooses_at_the_root_by_puct(known: int) -> None:
+def test_a_search_of_unknown_length_chooses_at_the_root_by_puct(known: int):
     game = GAMES["connect_four"]
     settings = search_config(selection="gumbel", c_puct=1.5, evaluation_cache_mib=0)
     search = NetworkSearch(game, HashedEvaluator(game), settings)
@@ -136,7 +136,7 @@ def test_a_search_of_unknown_length_chooses_at_the_root_by_puct(known: int) -> N
 
 
 @pytest.mark.parametrize("leaves", [1, 8])
-def test_gumbel_search_takes_the_winning_column(leaves: int) -> None:
+def test_gumbel_search_takes_the_winning_column(leaves: int):
     game = GAMES["connect_four"]
     state = game.from_moves(["4", "1", "4", "1", "4", "2"])
     settings = search_config(simulations=60, selection="gumbel")
@@ -148,9 +148,7 @@ def test_gumbel_search_takes_the_winning_column(leaves: int) -> None:
 
 
 @pytest.mark.parametrize("simulations", [0, 2, 50])
-def test_the_roots_value_is_that_of_its_improved_policy(
-    simulations: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_roots_value_is_that_of_its_improved_policy(simulations: int, monkeypatch):
     set_value_scale(monkeypatch, 0.1)
     game = GAMES["connect_four"]
     evaluator = HashedEvaluator(game)
@@ -163,9 +161,7 @@ def test_the_roots_value_is_that_of_its_improved_policy(
     assert roots.values[0] == pytest.approx(value, abs=1e-6)
 
 
-def test_scores_too_large_for_an_exponential_lead_the_search_below_the_root(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_scores_too_large_for_an_exponential_lead_the_search_below_the_root(monkeypatch):
     set_value_scale(monkeypatch, 100.0)
     game = GAMES["connect_four"]
     search = NetworkSearch(game, HashedEvaluator(game), search_config(selection="gumbel"))
@@ -174,7 +170,7 @@ def test_scores_too_large_for_an_exponential_lead_the_search_below_the_root(
     assert any(visits[1:].any() for visits in inner), "not only each node's first move"
 
 
-def test_a_move_proven_to_be_worse_hides_no_other_however_good_it_seemed() -> None:
+def test_a_move_proven_to_be_worse_hides_no_other_however_good_it_seemed():
     game = GAMES["tic_tac_toe"]
     settings = search_config(selection="gumbel_root", mcts_solver=True)
     search = NetworkSearch(game, UniformEvaluator(9), settings)
@@ -188,7 +184,7 @@ def test_a_move_proven_to_be_worse_hides_no_other_however_good_it_seemed() -> No
     assert roots.policy_targets[0] == pytest.approx([1 / 8] * 4 + [0] + [1 / 8] * 4)
 
 
-def test_a_player_records_the_improved_policy_not_the_move_it_plays() -> None:
+def test_a_player_records_the_improved_policy_not_the_move_it_plays():
     game = GAMES["connect_four"]
     settings = search_config(simulations=14, selection="gumbel_root")
     player = SearchPlayer(NetworkSearch(game, UniformEvaluator(7), settings))

@@ -52,7 +52,7 @@ def positions(game: Game, count: int, least_moves: int) -> list[State]:
     "name",
     ["tic_tac_toe", "connect_four", "hex:size=3", "hex:size=3,swap=1", "go:rows=3,columns=3"],
 )
-def test_the_rule_of_wins_at_once_finds_what_trying_every_move_finds(name: str) -> None:
+def test_the_rule_of_wins_at_once_finds_what_trying_every_move_finds(name: str):
     game = read_game(name)
     rules = game.rule_functions._replace(wins_at_once=unknown)
     trying = type("Trying", (type(game),), {"rule_functions": rules})(**game.options)
@@ -68,7 +68,7 @@ def test_the_rule_of_wins_at_once_finds_what_trying_every_move_finds(name: str) 
 @pytest.mark.parametrize("name", SMALL)
 def test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move(
     name: str, graph: bool, leaves: int
-) -> None:
+):
     game, known = GAMES[name], {}
     proven = 0
     for state in positions(game, 12, 6 if game.max_moves > 9 else 3):
@@ -97,7 +97,7 @@ def test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move(
 @pytest.mark.parametrize(("side", "sign"), [("lower", -1), ("upper", 1)])
 def test_an_unsolved_root_is_worth_no_less_and_no_more_than_is_proven(
     selection: str, side: str, sign: int
-) -> None:
+):
     game = GAMES["tic_tac_toe"]
     settings = search_config(selection=selection, mcts_solver=True)
     search = NetworkSearch(game, UniformEvaluator(9), settings)
@@ -108,7 +108,7 @@ def test_an_unsolved_root_is_worth_no_less_and_no_more_than_is_proven(
     assert statistics(search).values[0] == 0
 
 
-def test_a_node_is_not_lost_while_it_has_lazy_edges() -> None:
+def test_a_node_is_not_lost_while_it_has_lazy_edges():
     """X can make a three. The first answer loses at once, and one of the others stops it."""
     game = make_game("mnk", rows=5, columns=5, length=4)
     state = game.parse("O . . . O\n. . . . .\n. . . . .\n. . . . .\n. . . X X")
@@ -119,7 +119,7 @@ def test_a_node_is_not_lost_while_it_has_lazy_edges() -> None:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_a_proof_says_in_how_many_moves_the_game_ends_at_most(name: str) -> None:
+def test_a_proof_says_in_how_many_moves_the_game_ends_at_most(name: str):
     game, exact, decided = GAMES[name], 0, 0
     for state in positions(game, 12, 6 if game.max_moves > 9 else 3):
         search, _ = solve(game, state, 400)
@@ -137,7 +137,7 @@ def test_a_proof_says_in_how_many_moves_the_game_ends_at_most(name: str) -> None
     assert exact >= decided / 2 > 0
 
 
-def test_a_move_that_wins_at_once_is_found_without_the_network() -> None:
+def test_a_move_that_wins_at_once_is_found_without_the_network():
     """Whatever the first player does, the second wins at once; only the root is evaluated."""
     game = GAMES["connect_four"]
     state = game.parse(". . . . . . .\n" * 3 + ". . X . . . .\n. . X X . . .\n. . O O O . .")
@@ -149,7 +149,7 @@ def test_a_move_that_wins_at_once_is_found_without_the_network() -> None:
     assert search.simulations == 7
 
 
-def test_a_lost_edge_is_walked_no_more() -> None:
+def test_a_lost_edge_is_walked_no_more():
     """After the first move to the wing, the answer in the middle makes an open three."""
     game = GAMES["connect_four"]
     state = game.from_moves(["3", "3", "4", "4"])
@@ -162,7 +162,7 @@ def test_a_lost_edge_is_walked_no_more() -> None:
     assert finish(plain).values[0] < 1
 
 
-def test_only_moves_that_lose_are_walked_no_more_not_those_that_draw() -> None:
+def test_only_moves_that_lose_are_walked_no_more_not_those_that_draw():
     game, known, values = GAMES["tic_tac_toe"], {}, []
     for state in positions(game, 6, 3):
         trees = solve(game, state, 400)[0].trees
@@ -178,7 +178,7 @@ def test_only_moves_that_lose_are_walked_no_more_not_those_that_draw() -> None:
     assert {-1, 0} <= {*values}
 
 
-def test_a_kept_tree_keeps_its_proofs() -> None:
+def test_a_kept_tree_keeps_its_proofs():
     game, known = GAMES["mnk 4x4x3"], {}
     for start in positions(game, 6, 6):
         state = start

@@ -34,7 +34,7 @@ def _draw_legal(trees: Trees, count: int, draws: Int64Array) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 35, 362])
-def test_legal_actions_are_drawn_equally_often_however_few_they_are(count: int) -> None:
+def test_legal_actions_are_drawn_equally_often_however_few_they_are(count: int):
     game, draws = make_game("go", rows=19, columns=19), np.empty(DRAWS, np.int64)
     trees = allocate_trees(game, 1, 1)
     legal = np.random.default_rng(count).permutation(362)[:count]
@@ -60,7 +60,7 @@ def test_legal_actions_are_drawn_equally_often_however_few_they_are(count: int) 
 )
 def test_draws_have_the_distribution_that_numpy_draws_from(
     kind: int, alpha: float, expected: Callable[[np.random.Generator], Float64Array]
-) -> None:
+):
     trees, draws = allocate_trees(TIC_TAC_TOE, 1, 1), np.empty(DRAWS)
     trees.slots["random"] = 7
     _draw_all(trees, alpha, kind, draws)

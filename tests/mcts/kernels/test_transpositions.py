@@ -105,9 +105,7 @@ class PlainGraph(PlainGumbelRoot):
 
 @pytest.mark.parametrize("name", [name for name, game in MANY.items() if not game.history_in_state])
 @pytest.mark.parametrize("selection", ["puct", "gumbel_root"])
-def test_every_graph_is_the_one_of_the_plain_twin(
-    name: str, selection: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_graph_is_the_one_of_the_plain_twin(name: str, selection: str, monkeypatch):
     game = MANY[name]
     evaluator, rng = HashedEvaluator(game, 5), np.random.default_rng(2)
     choices = itertools.product((0.0, 2.0), (True, False), (1, 4))
@@ -142,7 +140,7 @@ def test_every_graph_is_the_one_of_the_plain_twin(
             state = follow_at_random(search, twin, state, rng)
 
 
-def test_a_game_with_its_history_in_the_state_keeps_its_tree() -> None:
+def test_a_game_with_its_history_in_the_state_keeps_its_tree():
     game, trees = MANY["go 3x3"], []
     for transpositions in "never", "always":
         settings = search_config(transpositions=transpositions, evaluation_cache_mib=0)
@@ -175,7 +173,7 @@ def places(search: NetworkSearch) -> dict[int, bytes]:
 
 
 @pytest.mark.parametrize("name", MANY)
-def test_a_position_is_evaluated_once_in_a_graph(name: str) -> None:
+def test_a_position_is_evaluated_once_in_a_graph(name: str):
     game, counts = MANY[name], {}
     for graph in (False, True):
         evaluator = HashedEvaluator(game)
@@ -195,7 +193,7 @@ def test_a_position_is_evaluated_once_in_a_graph(name: str) -> None:
         assert counts[False][0] > counts[False][1], "the tree's positions come again"
 
 
-def test_a_kept_graph_is_whole() -> None:
+def test_a_kept_graph_is_whole():
     """With proofs, which leave nodes without edges; some roots are younger than what they keep."""
     rng, older = np.random.default_rng(4), 0
     settings = search_config(transpositions="always", mcts_solver=True, simulations=150)

@@ -63,7 +63,7 @@ class Wide(Mnk):
         return np.array([0, ONGOING, -1, 1])
 
 
-def test_a_search_among_many_actions_builds_the_tree_of_the_plain_twin() -> None:
+def test_a_search_among_many_actions_builds_the_tree_of_the_plain_twin():
     game = Wide()
     for options in ({}, {"transpositions": "always", "mcts_solver": True}):
         settings = search_config(simulations=150, **options)
@@ -79,7 +79,7 @@ def test_a_search_among_many_actions_builds_the_tree_of_the_plain_twin() -> None
             assert_same_tree(search, 0, twin)
 
 
-def test_trees_of_many_actions_take_memory_by_legal_moves() -> None:
+def test_trees_of_many_actions_take_memory_by_legal_moves():
     game = Wide()
     search = NetworkSearch(game, HashedEvaluator(game), search_config(simulations=96), slots=128)
     own = sum(array.nbytes for array in search.trees if array is not search.trees.mask)
@@ -90,7 +90,7 @@ def test_trees_of_many_actions_take_memory_by_legal_moves() -> None:
     assert sum(array.nbytes for array in million) < 1.25 * 1024 * MIB
 
 
-def test_a_window_of_many_actions_takes_memory_by_moves_with_visits() -> None:
+def test_a_window_of_many_actions_takes_memory_by_moves_with_visits():
     game, rng = Wide(), np.random.default_rng(0)
     games, length = 2000, MOVES
     state = game.initial_state()
@@ -111,7 +111,7 @@ def test_a_window_of_many_actions_takes_memory_by_moves_with_visits() -> None:
     assert buffer.nbytes < 0.2 * 1024 * MIB
 
 
-def test_more_actions_than_a_tree_can_number_are_refused() -> None:
+def test_more_actions_than_a_tree_can_number_are_refused():
     @dataclass(frozen=True)
     class Wider(Wide):
         num_actions = MOST_ACTIONS + 1
