@@ -1,8 +1,6 @@
-"""Breakthrough against a plain twin and the known value of a small board."""
+"""Breakthrough against a plain twin, and positions that are won when they are set up."""
 
-import copy
 import random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +8,6 @@ import pytest
 from alphazero.games import ONGOING
 from alphazero.games.breakthrough import Breakthrough
 from alphazero.games.game import OUTCOME
-from alphazero.solvers.exact import solve_position, solver_for
 
 SIZES = [(8, 8), (5, 5), (6, 4), (4, 2), (5, 11)]
 
@@ -70,27 +67,6 @@ def test_random_games_have_moves_and_results_of_a_plain_twin(rows: int, columns:
             state, winner = game.play(state, names[name]), twin.play(*moves[name])
         assert state[OUTCOME] == 1 - 2 * winner
         assert not game.legal_action_mask(state).any()
-
-
-def value_of_twin(twin: Twin, seen: dict[Any, int]) -> int:
-    """Return the value for the player to move, by all lines of play."""
-    key = twin.turn, *map(frozenset, twin.pieces)
-    if key not in seen:
-        seen[key] = -1
-        for move in twin.moves():
-            child = copy.copy(twin)
-            child.pieces = list(twin.pieces)
-            if child.play(*move) is not None or value_of_twin(child, seen) < 0:
-                seen[key] = 1
-                break
-    return seen[key]
-
-
-@pytest.mark.parametrize(("rows", "columns"), [(4, 2), (5, 2), (4, 3)])
-def test_the_solver_finds_the_value_that_all_lines_of_play_have(rows: int, columns: int):
-    game = Breakthrough(rows, columns)
-    result = solve_position(solver_for(game), game.initial_state(), 10**6)
-    assert result.value == value_of_twin(Twin(rows, columns), {})
 
 
 def test_a_position_that_is_won_when_it_is_set_up_has_its_outcome():

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.reference.go import GoTwin, area_of, is_position, owners_of
+from helpers.reference.go import GoTwin, area_of, owners_of
 from numba import types
 
 from alphazero.errors import GameError
@@ -143,20 +143,6 @@ def test_legal_positions_are_as_many_as_tromp_counted(rows: int, columns: int, c
     assert count_positions(Go(rows, columns).initial_state()) == count
 
 
-def test_the_plain_twin_and_diagrams_know_the_same_positions():
-    game, count = Go(2, 3), 0
-    for colours in itertools.product(range(3), repeat=6):
-        stones = {divmod(cell, 3): colour - 1 for cell, colour in enumerate(colours) if colour}
-        rows = [" ".join(".XO"[colour] for colour in colours[i : i + 3]) for i in (0, 3)]
-        if is_position(2, 3, stones):
-            count += 1
-            assert stones_of(game.parse("\n".join(rows))).tolist() == list(colours)
-        else:
-            with pytest.raises(GameError, match="has no liberty"):
-                game.parse("\n".join(rows))
-    assert count == 489
-
-
 # --- ko ----------------------------------------------------------------------------------------
 
 KO = """
@@ -222,35 +208,7 @@ def test_triple_ko(superko: int, endless: bool):
         assert allows(game, state, "C3")
 
 
-# --- capture and suicide -----------------------------------------------------------------------
-
-
-def test_snapback():
-    game = Go(4, 4)
-    state = game.parse("""
-        4 . . . .
-        3 X X X X
-        2 O O O X
-        1 . . O X
-    """)
-    state = after(game, state, "B1 A1")
-    assert drawn(game, state)[3] == "O.OX"
-    state = after(game, state, "B1")
-    assert drawn(game, state) == ["....", "XXXX", "...X", ".X.X"]
-
-
-def test_one_move_takes_several_chains():
-    game = Go(3, 5)
-    state = after(game, game.parse(". X . X .\nX O . O X\n. X . X ."), "C2")
-    assert drawn(game, state) == [".X.X.", "X.X.X", ".X.X."]
-    state = after(game, game.parse("O O . . .\nX X . . .\n. . . . ."), "C3")
-    assert drawn(game, state) == ["..X..", "XX...", "....."]
-
-
-def test_a_stone_without_liberties_may_be_laid_where_it_captures():
-    game = Go(3, 3)
-    state = game.parse(". O X\nO X .\nX . .")
-    assert drawn(game, after(game, state, "A3")) == ["X.X", ".X.", "X.."]
+# --- suicide ------------------------------------------------------------------------------------
 
 
 LAST_LIBERTY = """
@@ -267,19 +225,6 @@ def test_suicide_is_forbidden():
     assert not allows(game, game.parse("O . .\n. O .\nO . ."), "A2")
     assert not allows(game, game.parse(". O .\nO . .\n. . ."), "A3")
     assert allows(game, game.parse(". . .\nO . .\n. . ."), "A3")
-
-
-def test_suicide_of_several_stones_takes_them_off_where_it_is_allowed():
-    game = Go(3, 3, suicide=1)
-    state = after(game, game.parse(LAST_LIBERTY), "B3")
-    assert drawn(game, state) == ["..O", "OOO", "..."]
-    assert state[PLY] == 1
-
-
-@pytest.mark.parametrize(("superko", "legal"), [(0, True), (1, False), (2, True)])
-def test_suicide_of_one_stone_is_a_repetition(superko: int, legal: bool):
-    game = Go(3, 3, superko=superko, suicide=1)
-    assert allows(game, game.parse(". O .\nO . .\n. . ."), "A3") is legal
 
 
 # --- the end and the score ---------------------------------------------------------------------

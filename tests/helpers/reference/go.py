@@ -37,11 +37,6 @@ def is_alive(rows: int, columns: int, stones: Stones, cell: Cell) -> bool:
     return None in borders_of(rows, columns, stones, cell)
 
 
-def is_position(rows: int, columns: int, stones: Stones) -> bool:
-    """Whether every chain has a liberty."""
-    return all(is_alive(rows, columns, stones, cell) for cell in stones)
-
-
 def area_of(rows: int, columns: int, stones: Stones) -> int:
     """Return Black's area less White's."""
     return sum(owners_of(rows, columns, stones))
