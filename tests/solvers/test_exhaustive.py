@@ -154,8 +154,9 @@ class TablePlayer(Player):
         )
 
 
-@pytest.mark.parametrize(("num_games", "workers"), [(1, 1), (50, 2), (20_000, 3)])
-@pytest.mark.parametrize("worst", [False, True])
+@pytest.mark.parametrize(
+    ("num_games", "workers", "worst"), [(1, 1, False), (50, 2, True), (20_000, 3, True)]
+)
 def test_moves_are_graded_as_plain_minimax_has_them(
     solution, num_games: int, workers: int, worst: bool
 ):
