@@ -9,7 +9,6 @@ each move, and left out without such heads.
 
 import math
 import time
-from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from alphazero.frontends.gtp.engine import Engine
@@ -74,79 +73,59 @@ def read_request(arguments: list[str], to_play: int) -> Request:
     return Request(player, interval, numbers["minmoves"], numbers["maxmoves"], ownership)
 
 
-# --- the commands --------------------------------------------------------------------------------
+class Report:
+    """Begins the reply to an analysis, and writes its info lines when they are due."""
+
+    def __init__(self, engine: Engine, arguments: list[str], fractions: bool) -> None:
+        """Raise GtpError for a wrong request, PlayerError when the player has no search."""
+        self.engine, self.fractions = engine, fractions
+        self.request = read_request(arguments, engine.to_play)
+        self.passes = engine.passes_before(self.request.player)
+        self.state = engine.game.play(engine.state, *self.passes)
+        _ = engine.analyzer.search  # raises
+        engine.begin_reply()
+        self._due = time.monotonic() + self.request.interval
+
+    def write(self, last: bool = False) -> None:
+        """Write an info line if it is due, or the last one; without a result, nothing."""
+        if not last and time.monotonic() < self._due:
+            return
+        self._due = time.monotonic() + self.request.interval
+        result, request = self.engine.analyzer.result(self.state), self.request
+        if result is None:
+            return
+        visited = sum(candidate.visits > 0 for candidate in result.candidates)
+        candidates = result.candidates[: min(max(visited, request.minimum), request.maximum)]
+        words = []
+        for order, candidate in enumerate(candidates):
+            info = _move_info(self.engine, self.state, result, candidate, order)
+            words.append("info " + (_fractions if self.fractions else _ten_thousandths)(info))
+        if words and self.fractions and request.ownership and result.end.ownership is not None:
+            shares = value_of(1, to_play(self.state)) * result.end.ownership
+            words += ["ownership", *(f"{share:.6f}" for share in shares)]
+        if words:
+            self.engine.say(f"{' '.join(words)}\n")
 
 
 def analyze(engine: Engine, arguments: list[str], fractions: bool) -> None:
     """Search and write info lines until the next line arrives."""
-    request, state = _read_position(engine, arguments)
-    analyzer = engine.analyzer
-    engine.sync(engine.passes_before(request.player))
-    report = _begin_report(engine, request, state, fractions)
+    report, analyzer = Report(engine, arguments, fractions), engine.analyzer
+    engine.sync(report.passes)
     analyzer.begin()
     while not engine.lines.is_waiting(IDLE if analyzer.search.has_finished else 0.0):
         analyzer.step()
-        report()
+        report.write()
     analyzer.end()
-    report(last=True)
+    report.write(last=True)
 
 
 def generate(engine: Engine, arguments: list[str], fractions: bool) -> str:
     """Search a move, write info lines meanwhile, and play it."""
-    request, state = _read_position(engine, arguments)
-    report = _begin_report(engine, request, state, fractions)
-    step = engine.choose(request.player, report)
+    report = Report(engine, arguments, fractions)
+    step = engine.choose(report.request.player, report.write)
     if step:
-        report(last=True)
+        report.write(last=True)
     return f"play {engine.make_choice(step)}"
-
-
-def _read_position(engine: Engine, arguments: list[str]) -> tuple[Request, State]:
-    """Return the request, and the position in which its player is to move."""
-    request = read_request(arguments, engine.to_play)
-    passes = engine.passes_before(request.player)
-    _ = engine.analyzer.search  # raises when the player has no search
-    return request, engine.game.play(engine.state, *passes)
-
-
-def _begin_report(
-    engine: Engine, request: Request, state: State, fractions: bool
-) -> Callable[..., None]:
-    """Begin the reply; return a function that writes an info line if it is due, or `last`."""
-    engine.begin_reply()
-    due = time.monotonic() + request.interval
-
-    def report(last: bool = False) -> None:
-        nonlocal due
-        if last or time.monotonic() >= due:
-            due = time.monotonic() + request.interval
-            line = info_line(engine, state, request, fractions)
-            if line:
-                engine.say(f"{line}\n")
-
-    return report
-
-
-# --- info lines ----------------------------------------------------------------------------------
-
-
-def info_line(engine: Engine, state: State, request: Request, fractions: bool) -> str:
-    """Format the search result for `state`, best move first; empty without a result."""
-    result = engine.analyzer.result(state)
-    if result is None:
-        return ""
-    visited = sum(candidate.visits > 0 for candidate in result.candidates)
-    candidates = result.candidates[: min(max(visited, request.minimum), request.maximum)]
-    if not candidates:
-        return ""
-    words = []
-    for order, candidate in enumerate(candidates):
-        info = _move_info(engine, state, result, candidate, order)
-        words.append("info " + (_fractions(info) if fractions else _ten_thousandths(info)))
-    if fractions and request.ownership and result.end.ownership is not None:
-        shares = value_of(1, to_play(state)) * result.end.ownership
-        words += ["ownership", *(f"{share:.6f}" for share in shares)]
-    return " ".join(words)
 
 
 def _move_info(

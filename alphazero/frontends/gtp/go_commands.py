@@ -63,22 +63,18 @@ def final_status_list(engine: Engine, arguments: list[str]) -> str:
 
 def _chains(stones: list[int], columns: int) -> list[list[int]]:
     """Return the cells of each chain of adjacent stones of one colour."""
-    seen: set[int] = set()
-    chains = []
-    for start, stone in enumerate(stones):
-        if not stone or start in seen:
-            continue
-        chain = [start]
+    chains, left = [], [cell for cell, stone in enumerate(stones) if stone]
+    while left:
+        chain = [left[0]]
         for cell in chain:  # grows meanwhile
-            column = cell % columns
-            neighbours = [cell - columns, cell + columns]
-            neighbours += [cell - 1] * (column > 0) + [cell + 1] * (column < columns - 1)
+            row, column = divmod(cell, columns)
+            left = [other for other in left if other not in chain]
             chain += [
                 other
-                for other in neighbours
-                if 0 <= other < len(stones) and stones[other] == stone and other not in chain
+                for other in left
+                if stones[other] == stones[cell]
+                and abs(other // columns - row) + abs(other % columns - column) == 1
             ]
-        seen.update(chain)
         chains.append(sorted(chain))
     return chains
 
