@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.frontends.page import DESKTOP, PHONE, PageVisitor
 from helpers.games import actions_in
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS
@@ -51,8 +52,6 @@ export const InferenceSession = {
 """
 """Every move is as good as any other, and every value 0: the search finds what the rules tell."""
 
-DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
-
 Visit = Callable[..., Any]
 
 
@@ -66,35 +65,19 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 def visit(browser) -> Iterator[Visit]:
     """Serve a folder and open its page; fail for whatever the browser complains of."""
     closers: list[Callable[[], None]] = []
-    complaints: list[str] = []
 
-    def open_page(folder: Path, viewport: dict[str, int] = DESKTOP, excused: bool = False) -> Any:
+    def open_page(folder: Path, **options: Any) -> Any:
         handler = functools.partial(QuietHandler, directory=str(folder))
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=server.serve_forever).start()
-        closers.extend([server.shutdown, server.server_close])
-        context = browser.new_context(viewport=viewport)
-        closers.insert(0, context.close)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        if not excused:
-            page.on("console", lambda message: complaints.append(message.text))
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-        address = f"http://127.0.0.1:{server.server_address[1]}/"
-
-        def look_at(request: Any) -> None:
-            if not request.url.startswith((address, f"blob:{address}")):
-                complaints.append(f"request to {request.url}")
-
-        page.on("request", look_at)
-        page.goto(address)
-        return page
+        visitor = PageVisitor(browser, server.server_address[1])
+        closers.extend([server.shutdown, server.server_close, visitor.close])
+        return visitor.open(**options)
 
     expect.set_options(timeout=60_000)
     yield open_page
     for close in closers:
         close()
-    assert complaints == []
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +160,7 @@ def test_as_second_player_one_is_moved_against_first_and_loses_to_a_line(stand_i
 def test_a_hint_shows_shares_on_the_board_and_the_page_works_by_keyboard_on_a_phone(
     stand_in_page, visit
 ):
-    page = visit(stand_in_page, PHONE)
+    page = visit(stand_in_page, viewport=PHONE)
     expect(page.locator("#hint")).to_have_attribute("aria-disabled", "false")
     page.locator("#hint").click()
     expect(page.locator("#board .overlay text")).to_have_count(9)
@@ -199,7 +182,7 @@ def test_a_hint_shows_shares_on_the_board_and_the_page_works_by_keyboard_on_a_ph
 def test_a_runtime_that_was_changed_is_not_run(stand_in_page, visit, tmp_path):
     folder = Path(shutil.copytree(stand_in_page, tmp_path / "page"))
     (folder / "ort.mjs").write_bytes(STAND_IN + b"// changed")
-    page = visit(folder, excused=True)
+    page = visit(folder, excused="")
     expect(page.locator("#message")).to_contain_text("The player does not run: ")
     expect(page.locator("#hint")).to_have_attribute("aria-disabled", "true")
 

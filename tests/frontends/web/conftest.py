@@ -13,6 +13,6 @@ def visit(browser, served: Any) -> Iterator[PageVisitor]:
 
     The test's module has the fixture `served`, the server.
     """
-    visitor = PageVisitor(browser, served)
+    visitor = PageVisitor(browser, served.port, served)
     yield visitor
     visitor.close()

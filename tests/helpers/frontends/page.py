@@ -41,34 +41,40 @@ def chromium() -> Iterator[Any]:
 
 
 class PageVisitor:
-    """Opens pages, and keeps what the browser complains of."""
+    """Opens pages of a server, and keeps what the browser complains of."""
 
-    def __init__(self, browser: Any, served: Served) -> None:
+    def __init__(self, browser: Any, port: int, served: Served | None = None) -> None:
         self.browser, self.served = browser, served
-        self.address = f"http://127.0.0.1:{served.port}/"
+        self.address = f"http://127.0.0.1:{port}/"
         self.contexts: list[Any] = []
         self.faults: list[str] = []
 
     def __call__(self, game: str, *sides: dict[str, Any], **options: Any) -> Page:
-        """Open the page on a game.
+        """Open the page on a game; with `link`, at that address after "#" instead."""
+        assert self.served is not None
+        link, script = options.pop("link", ""), ""
+        if not link:
+            # The page takes up the session of its window: so it begins in the game that is wanted.
+            view = begin(self.served, game, *sides)
+            script = f"sessionStorage.setItem('alphazero-session', '{view['id']}')"
+        page = self.open(link, script, **options)
+        page.locator("#game:not(:empty)").wait_for()
+        return page
 
-        `excused` is a text that the browser may write on its console, for a refused request.
-        `link` opens the page at that address after "#" instead.
-        """
-        excused, link = options.pop("excused", None), options.pop("link", None)
-        context = self.browser.new_context(viewport=options.pop("viewport", DESKTOP), **options)
+    def open(
+        self, link: str = "", script: str = "", excused: str | None = None, **options: Any
+    ) -> Page:
+        """Open an address, after a script; the browser may write `excused` on its console."""
+        context = self.browser.new_context(**{"viewport": DESKTOP, **options})
         self.contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(60_000)
         page.on("console", lambda message: self._complain(message.text, excused))
-        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("pageerror", lambda error: self._complain(str(error), excused))
         page.on("request", self._look_at)
-        if link is None:
-            # The page takes up the session of its window: so it begins in the game that is wanted.
-            view = begin(self.served, game, *sides)
-            page.add_init_script(f"sessionStorage.setItem('alphazero-session', '{view['id']}')")
-        page.goto(self.address + (link or ""))
-        page.locator("#game:not(:empty)").wait_for()
+        if script:
+            page.add_init_script(script)
+        page.goto(self.address + link)
         return page
 
     def close(self) -> None:
