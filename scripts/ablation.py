@@ -18,9 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from alphazero.arena.contests import parallel_games_for, play_match
-from alphazero.arena.elo import MatchResult
+from alphazero.arena.contests import parallel_games_for
+from alphazero.arena.elo import MatchResult, match_result
 from alphazero.arena.grade import optimal_share
+from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import position_files, read_positions
 from alphazero.cli.argument_types import even_number, whole_numbers
@@ -149,13 +150,9 @@ def _compare(
         own = player.create(num_games, Budget(conditions.simulations))
         return [own, opponent.create(game, num_games, rng.spawn(1)[0])]
 
-    return play_match(
-        game,
-        make_players,
-        paired_openings(game, conditions.games, OPENING_MOVES, rng),
-        parallel_games=parallel_games_for([opponent], workers),
-        workers=workers,
-    )[0]
+    schedule = paired_openings(game, conditions.games, OPENING_MOVES, rng)
+    parallel_games = parallel_games_for([opponent], workers)
+    return match_result(game, play_schedule(game, make_players, schedule, parallel_games, workers))
 
 
 @dataclass(frozen=True)

@@ -12,24 +12,21 @@ are fitted to all games. With `--folder`, games are kept, and the same command g
 
 import argparse
 import dataclasses
-import hashlib
 import itertools
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from alphazero.arena.bradley_terry import fit
-from alphazero.arena.contests import play_match
-from alphazero.arena.elo import pair_scores
-from alphazero.arena.openings import random_opening
-from alphazero.arena.tournament import results_of
+from alphazero.arena.tournament import Tournament, standings
 from alphazero.cli.argument_types import even_number, positive_number, share, whole_number
 from alphazero.cli.main import run_and_report
 from alphazero.errors import RunError
-from alphazero.games.game import value_of, win_rate
+from alphazero.games.game import Game
 from alphazero.players.base import Player
+from alphazero.players.budget import Budget
 from alphazero.players.checkpoint_player import CheckpointPlayer, load_checkpoint_player
 from alphazero.players.levels import (
     NAMES,
@@ -45,10 +42,8 @@ from alphazero.players.levels import (
     settings_at,
 )
 from alphazero.players.registry import parse_player
-from alphazero.records.game_record import Pairing
-from alphazero.records.jsonl import load_games, save_games
+from alphazero.players.specs import PlayerSpec, Rng
 from alphazero.records.played_game import PlayedGame
-from alphazero.utils.shared_files import refuse
 
 ANCHOR = "uct:simulations=100"
 """The player with rating 0, to which the first level must lose."""
@@ -78,60 +73,46 @@ Contestant = LevelSettings | str
 """Settings of the checkpoint, or a player's spec."""
 
 
+@dataclass(frozen=True)
+class LevelSpec(PlayerSpec):
+    """A checkpoint at a level."""
+
+    own: CheckpointPlayer
+    settings: LevelSettings
+
+    def _create(self, game: Game, num_games: int, rng: Rng, budget: Budget) -> Player:  # noqa: ARG002
+        return self.own.create(num_games, leaves=1, level=self.settings, rng=rng)
+
+
 class Measurement:
     """Plays and keeps the games of one checkpoint's levels."""
 
     def __init__(
         self, saved: CheckpointPlayer, opening_moves: int, seed: int, folder: Path | None
     ) -> None:
-        self.saved, self.game = saved, saved.game
-        self.opening_moves, self.seed = opening_moves, seed
-        if folder:
-            folder.mkdir(parents=True, exist_ok=True)
-        self.file = folder / f"{saved.path.stem}.jsonl" if folder else None
-        self.games = load_games(self.file, refuse) if self.file and self.file.exists() else []
+        self.saved, self.opening_moves, self.seed = saved, opening_moves, seed
+        self.folder = folder / saved.path.stem if folder else None
+        self.games: list[PlayedGame] = []
+
+    def tournament(self, contestants: Sequence[Contestant], games: int) -> Tournament:
+        """Return a tournament that knows the games so far."""
+        specs = [
+            parse_player(who) if isinstance(who, str) else LevelSpec(name_of(who), self.saved, who)
+            for who in contestants
+        ]
+        options = self.opening_moves, self.seed
+        found = Tournament(self.saved.game, specs, games, *options, folder=self.folder)
+        found.played = found.played or self.games
+        return found
 
     def score(self, first: Contestant, second: Contestant, games: int) -> float:
         """Return the score of `first` against `second` after at least `games` games."""
-        names = name_of(first), name_of(second)
-        begin = len(self._between(*names)) // 2
-        if 2 * begin < games:
-            self._play((first, second), range(begin, games // 2))
-        scores = [
-            win_rate(value_of(item.outcome, item.players.index(names[0])))
-            for item in self._between(*names)
-        ]
-        return float(np.mean(scores))
-
-    def _between(self, first: str, second: str) -> list[PlayedGame]:
-        return [game for game in self.games if {first, second} == set(game.players)]
-
-    def _play(self, contestants: tuple[Contestant, Contestant], pairs: range) -> None:
-        """Play the pairs of games with these numbers; openings depend on names and numbers."""
-        names = name_of(contestants[0]), name_of(contestants[1])
-        digest = hashlib.sha256("\n".join(sorted(names)).encode()).digest()
-        rng = np.random.default_rng([self.seed, int.from_bytes(digest[:8], "big"), pairs.start])
-        schedule = []
-        for pair in pairs:
-            opening = random_opening(self.game, self.opening_moves, rng)
-            schedule += [Pairing((0, 1), opening, pair), Pairing((1, 0), opening, pair)]
-
-        def make_players(num_games: int) -> Sequence[Player]:
-            return [
-                self._create(contestant, num_games, rng.spawn(1)[0]) for contestant in contestants
-            ]
-
-        result, records = play_match(self.game, make_players, schedule)
-        hashes = "", ""
-        self.games += [PlayedGame.of(self.game, record, names, hashes) for record in records]
-        if self.file:
-            save_games(self.file, self.games)
-        print(f"    {names[0]} against {names[1]}: {result}", flush=True)
-
-    def _create(self, who: Contestant, num_games: int, rng: np.random.Generator) -> Player:
-        if isinstance(who, str):
-            return parse_player(who).create(self.game, num_games, rng)
-        return self.saved.create(num_games, leaves=1, level=who, rng=rng)
+        tournament = self.tournament((first, second), games)
+        tournament.play()
+        self.games = tournament.played
+        score = float(np.mean([result.score(0) for result in tournament.results]))
+        print(f"    {name_of(first)} against {name_of(second)}: {score:.1%}", flush=True)
+        return score
 
 
 def name_of(who: Contestant) -> str:
@@ -215,26 +196,18 @@ def measure(path: Path, options: argparse.Namespace) -> None:
         measured.score(above, below, options.games) for below, above in itertools.pairwise(levels)
     ]
 
-    names = [ANCHOR, "random", *map(name_of, levels)]
-    games = [game for game in measured.games if {*game.players} <= {*names}]
-    ratings = fit(len(names), pair_scores(saved.game, results_of(names, games)), anchor=0)
+    tournament = measured.tournament([ANCHOR, "random", *levels], options.games)
+    rows = {row.name: row for row in standings(tournament)}
     rated = []
-    for index, settings in enumerate(levels):
-        low, high = float(ratings.low[index + 2]), float(ratings.high[index + 2])
-        rated.append(
-            Level(
-                index + 1,
-                settings,
-                float(ratings.elo[index + 2]),
-                low if np.isfinite(low) else None,
-                high if np.isfinite(high) else None,
-                scores[index - 1] if index else None,
-            )
-        )
+    for number, settings in enumerate(levels, 1):
+        row = rows[name_of(settings)]
+        low, high = (bound if np.isfinite(bound) else None for bound in (row.elo_low, row.elo_high))
+        score = scores[number - 2] if number > 1 else None
+        rated.append(Level(number, settings, row.elo, low, high, score))
     table = LevelTable(tuple(rated), ANCHOR, options.opening_moves)
     about = (
-        f"Bradley-Terry ratings from {len(games):,} games; random has {ratings.elo[1]:+z.0f}; "
-        "written by scripts/measure_levels.py"
+        f"Bradley-Terry ratings from {len(tournament.results):,} games; random has "
+        f"{rows['random'].elo:+z.0f}; written by scripts/measure_levels.py"
     )
     save_levels(levels_file(saved.path), table, saved.game, saved.player_hash, about)
     print("\n".join(describe_levels(table)))

@@ -18,35 +18,14 @@ from alphazero.players.base import Player
 from alphazero.players.budget import budget_of
 from alphazero.players.registry import agree_on_game, parse_checkpoint, parse_player
 from alphazero.players.specs import Agent, AgentFunction, PlayerSpec
-from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.records.game_record import GameRecord
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, do_nothing, no_progress
 
 
-def play_match(
-    game: Game,
-    make_players: Callable[[int], Sequence[Player]],
-    schedule: Sequence[Pairing],
-    *,
-    parallel_games: int = DEFAULT_PARALLEL_GAMES,
-    workers: int = 1,
-    show: Progress = no_progress,
-    keep: Callable[[list[GameRecord]], object] = do_nothing,
-) -> tuple[MatchResult, list[GameRecord]]:
-    """Play the pairs of games of `schedule` between players 0 and 1; return result and records.
-
-    `make_players(n)` creates the players for n games, anew for each worker. Records are ordered as
-    the schedule, pair by pair. `show` receives the number of games that just ended, and `keep` the
-    games.
-    """
-    records = play_schedule(game, make_players, schedule, parallel_games, workers, show, keep)
-    return summarize(game, records)
-
-
-def summarize(game: Game, records: list[GameRecord]) -> tuple[MatchResult, list[GameRecord]]:
-    """Return the result of the games of a match, and the games, pair by pair."""
-    records.sort(key=lambda record: (record.pairing.pair_id, record.pairing.players))
-    return match_result(game, records), records
+def pair_by_pair(records: list[GameRecord]) -> list[GameRecord]:
+    """Return the games of a match in the order of their openings."""
+    return sorted(records, key=lambda record: (record.pairing.pair_id, record.pairing.players))
 
 
 def player_factory(
@@ -74,18 +53,22 @@ def play_contest(
     show: Progress = no_progress,
     keep: Callable[[list[GameRecord]], object] = do_nothing,
 ) -> tuple[MatchResult, list[GameRecord]]:
-    """Play a match of two players from random openings, on all cores; see `play_match`."""
+    """Play a match of two players from random openings, on all cores; see `play_schedule`.
+
+    Return the result and the games, pair by pair.
+    """
     rng, workers = np.random.default_rng(seed), usable_cores()
-    schedule = paired_openings(game, games, opening_moves, rng)
-    return play_match(
+    records = play_schedule(
         game,
         player_factory(game, players, rng),
-        schedule,
-        parallel_games=parallel_games_for(players, workers),
-        workers=workers,
-        show=show,
-        keep=keep,
+        paired_openings(game, games, opening_moves, rng),
+        parallel_games_for(players, workers),
+        workers,
+        show,
+        keep,
     )
+    records = pair_by_pair(records)
+    return match_result(game, records), records
 
 
 def match(

@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from alphazero.arena.bradley_terry import fit
-from alphazero.arena.contests import parallel_games_for, play_match, player_factory
+from alphazero.arena.contests import pair_by_pair, parallel_games_for, player_factory
 from alphazero.arena.elo import Result, count_distinct, elo_difference, pair_scores
+from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import random_opening
 from alphazero.errors import PlayerError, RunError
 from alphazero.games.game import ONGOING, Game, win_rate
@@ -124,16 +125,16 @@ class Tournament:
         for pair in pairs:
             opening = self._opening(names, pair)
             schedule += [Pairing((0, 1), opening, pair), Pairing((1, 0), opening, pair)]
-        _, records = play_match(
+        records = play_schedule(
             self.game,
             player_factory(self.game, players, self._rng(names, *pairs)),
             schedule,
-            parallel_games=parallel_games_for(players, workers),
-            workers=workers,
-            show=show,
+            parallel_games_for(players, workers),
+            workers,
+            show,
         )
         hashes = players[0].player_hash, players[1].player_hash
-        for record in records:
+        for record in pair_by_pair(records):
             yield PlayedGame.of(self.game, record, names, hashes)
 
     def _missing_pairs(self, first: int, second: int) -> list[int]:

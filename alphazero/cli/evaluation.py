@@ -128,7 +128,8 @@ def match(options: argparse.Namespace) -> int:
         check_name(options.annotate, "a checkpoint", ".safetensors")
     chosen_game = game_option(options)
 
-    from alphazero.arena.contests import play_contest, summarize
+    from alphazero.arena.contests import pair_by_pair, play_contest
+    from alphazero.arena.elo import match_result
     from alphazero.cli.json_output import plain
     from alphazero.games.registry import write_game
     from alphazero.records.game_files import MatchFile, check_savable
@@ -159,7 +160,8 @@ def match(options: argparse.Namespace) -> int:
             raise
         is_stopped = True
         print(f"\nstopped after {len(games):,} of {options.games:,} games", file=sys.stderr)
-        result, records = summarize(game, games)
+        records = pair_by_pair(games)
+        result = match_result(game, records)
     if file:
         file.save(records)
     moves = options.opening_moves

@@ -333,7 +333,7 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(tmp_path, monkeypatch, 
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("alphazero.arena.tournament.play_match", interrupt)
+    monkeypatch.setattr("alphazero.arena.tournament.play_schedule", interrupt)
     command = ["rate", "random", f"{saved_player(tmp_path / 'a.safetensors')}:simulations=0"]
     for more, message in (
         ([], "nothing was kept; with --folder"),
@@ -347,7 +347,7 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(tmp_path, monkeypatch, 
 def test_a_file_that_cannot_be_written_is_reported_before_anything_is_played(
     tmp_path, monkeypatch, only_line, option: str
 ):
-    monkeypatch.setattr("alphazero.arena.contests.play_match", None)
+    monkeypatch.setattr("alphazero.arena.contests.play_schedule", None)
     players = [f"{saved_player(tmp_path / 'a.safetensors')}:simulations=0", "random"]
     folder = tmp_path / "a folder.png"
     folder.mkdir()

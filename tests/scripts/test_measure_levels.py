@@ -75,5 +75,6 @@ def test_games_are_kept_and_counted_from_either_side(tmp_path):
     measured.score(network, random, 6)
     assert {each.pair for each in measured.games} == {0, 1, 2}
     again = Measurement(saved, 0, 0, tmp_path)
+    assert again.score(network, random, 6) == measured.score(network, random, 6)
     assert again.games == measured.games
     assert {*again.games[0].players} == {name_of(random), name_of(network)}
