@@ -1,16 +1,19 @@
-"""The rules of every registered game: its contract, its plain twin, and counts that are known."""
+"""The rules of every registered game: its contract, plain twins, and counts that are known."""
 
+import copy
 import functools
 import itertools
 import random
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 from helpers.position_counter import positions_by_ply
-from helpers.reference.rules import LineTwin
+from helpers.reference.go import GoTwin
+from helpers.reference.rules import HexTwin, LineTwin, OthelloTwin, Twin
 
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, game_names, game_options, make_game, register, value_of
@@ -63,7 +66,6 @@ def name_of(game: object) -> str | None:
 
 
 every_game = pytest.mark.parametrize("game", dict.fromkeys(GAMES), ids=name_of)
-every_line_game = pytest.mark.parametrize("game", LINE_GAMES, ids=name_of)
 
 
 @functools.cache
@@ -148,28 +150,70 @@ def test_a_game_that_lacks_a_method_is_refused_with_its_name(temporary_games):
         make_game("mute")
 
 
-# The plain twin.
+# The plain twins.
 
 
-@every_line_game
-def test_rules_agree_with_the_plain_twin(game: LineGame):
-    twin = LineTwin(game.rows, game.columns, game.length, isinstance(game, ConnectFour))
-    stones: dict[tuple[int, int], int] = {}
-    for state, action in itertools.chain.from_iterable(playouts(game, 12)):
-        if state[PLY] == 0:
-            stones = {}
-        expected = [stones.get(cell, -1) + 1 for cell in twin.cells()]
-        assert state[CELLS:].tolist() == expected
-        assert np.flatnonzero(game.legal_action_mask(state)).tolist() == twin.legal(stones)
-        result = twin.outcome(stones)
-        assert game.outcome(state) == (ONGOING if result is None else result)
-        planes = game.observe(state).reshape(game.observation_shape[0], -1)
-        player = len(stones) % 2
-        assert planes[0].tolist() == [stones.get(cell) == player for cell in twin.cells()]
-        assert planes[1].tolist() == [stones.get(cell) == 1 - player for cell in twin.cells()]
-        assert (planes[-1] == 1 - player).all()
-        if action >= 0:
-            stones = twin.play(stones, action)
+GO_BOARDS = [
+    *((1, 1, 2), (1, 2, 5), (2, 2, 12), (1, 5, 12), (2, 3, 12), (3, 3, 6), (3, 5, 3), (5, 5, 1)),
+    *((rows, columns, 0) for rows, columns in ((3, 3), (4, 3), (5, 5), (9, 9), (3, 19))),
+]
+"""Rows, columns and games; with 0 games the test is slow, and has many."""
+
+
+def twins_of_go() -> Iterator[Any]:
+    """Yield a game and its twin for every rule of ko with and without suicide."""
+    for (rows, columns, games), ko, suicide in itertools.product(GO_BOARDS, range(3), range(2)):
+        game = Go(rows, columns, 1, ko, suicide, moves=min(8 * rows * columns, 150))
+        many = max(1, 4000 // (rows * columns) ** 2)
+        marks = () if games else pytest.mark.slow
+        yield pytest.param(game, GoTwin(game), games or many, marks=marks)
+
+
+TWINS = [
+    *(
+        (g, LineTwin(g.rows, g.columns, g.length, isinstance(g, ConnectFour)), 12)
+        for g in LINE_GAMES
+    ),
+    *((Othello(size), OthelloTwin(size), games) for size, games in ((4, 40), (6, 8), (8, 6))),
+    *(
+        (Hex(size), HexTwin(size), games)
+        for size, games in ((2, 30), (3, 30), (5, 30), (7, 10), (11, 3))
+    ),
+    *twins_of_go(),
+]
+"""Games, their twins, and how many random games are played in step with them."""
+
+
+@pytest.mark.parametrize(("game", "twin", "games"), TWINS, ids=name_of)
+def test_rules_agree_with_the_plain_twin(game: Game, twin: Twin, games: int):
+    dice, passes, counts_area = random.Random(game.state_size), 0, isinstance(game, Othello | Go)
+    for _ in range(games):
+        state, other = game.initial_state(), copy.deepcopy(twin)
+        while True:
+            planes, player, mask = game.observe(state), other.player, game.legal_action_mask(state)
+            stones = [other.stones.get(cell) for cell in other.cells()]
+            assert planes[0].ravel().tolist() == [owner == player for owner in stones]
+            assert planes[1].ravel().tolist() == [owner == 1 - player for owner in stones]
+            last = mask[:-1] if isinstance(game, Othello) else 1 - player
+            assert (planes[-1].ravel() == last).all()
+            result, legal = other.outcome(), np.flatnonzero(mask).tolist()
+            assert game.outcome(state) == (ONGOING if result is None else result)
+            assert legal == other.legal(), game.render(state)
+            if not isinstance(game, LineGame):
+                owners = np.full(len(stones), 7, np.int8)
+                game.rule_functions.owners(state, owners)
+                assert owners.tolist() == other.owners()
+            if counts_area:
+                assert game.margin(state) == sum(other.owners()) - getattr(game, "komi", 0)
+            if not legal:
+                break
+            if isinstance(game, Go):  # the longer a game, the more may repeat: passes are rare
+                legal = legal[-1:] if dice.random() < 0.05 else legal[:-1] or legal
+            action = dice.choice(legal)
+            passes += game.action_cell(state, action) is None
+            state = game.play(state, action)
+            other.play(action)
+    assert passes or not counts_area
 
 
 def test_the_random_games_see_wins_of_both_sides_and_draws():

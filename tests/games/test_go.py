@@ -1,13 +1,11 @@
 """Go: every rule as a picture, against a plain twin, and against counts that are known."""
 
 import itertools
-import math
 import random
 from typing import Any
 
 import numpy as np
 import pytest
-from helpers.reference.go import GoTwin, area_of, owners_of
 from numba import types
 
 from alphazero.errors import GameError
@@ -16,7 +14,6 @@ from alphazero.games.compiled_rules import HEURISTIC_SCALE
 from alphazero.games.game import LAST, PLY, State
 from alphazero.games.go.board import EMPTY, point_at, put_stone
 from alphazero.games.go.game import Go
-from alphazero.games.go.rules import stones_of
 from alphazero.games.registry import read_game, write_game
 from alphazero.utils.jit import kernel
 
@@ -43,60 +40,6 @@ def after(game: Go, state: State, moves: str) -> State:
     for move in moves.split():
         state = game.play(state, game.parse_action(state, move))
     return state
-
-
-# --- against the plain twin --------------------------------------------------------------------
-
-
-def check_against_twin(game: Go, seed: int) -> None:
-    """Play a random game and compare everything at every move."""
-    twin = GoTwin(
-        game.rows, game.columns, game.komi_half_points, game.superko, game.suicide, game.max_moves
-    )
-    state, dice = game.initial_state(), random.Random(seed)
-    while True:
-        legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
-        assert legal == twin.legal(), twin.moves
-        assert stones_of(state).tolist() == twin.cells(), twin.moves
-        assert game.margin(state) == area_of(game.rows, game.columns, twin.past[-1]) - game.komi
-        cells = np.full(game.rows * game.columns, 7, np.int8)
-        game.rule_functions.owners(state, cells)
-        assert cells.tolist() == owners_of(game.rows, game.columns, twin.past[-1]), twin.moves
-        assert game.outcome(state) == (twin.outcome() if twin.is_over() else ONGOING)
-        if not legal:
-            return
-        # Passes are rarer than in a fair draw: the longer a game, the more may repeat.
-        action = dice.choice(legal[:-1] or legal) if dice.random() < 0.95 else legal[-1]
-        twin.play(action)
-        state = game.play(state, action)
-
-
-@pytest.mark.parametrize(("superko", "suicide"), RULES)
-@pytest.mark.parametrize(
-    ("rows", "columns", "games"),
-    [
-        *[
-            (1, 1, 2),
-            (1, 2, 5),
-            (2, 2, 12),
-            (1, 5, 12),
-            (2, 3, 12),
-            (3, 3, 6),
-            (3, 5, 3),
-            (5, 5, 1),
-        ],
-        *(
-            pytest.param(*size, max(1, 4000 // math.prod(size) ** 2), marks=pytest.mark.slow)
-            for size in [(3, 3), (4, 3), (5, 5), (9, 9), (3, 19)]
-        ),
-    ],
-)
-def test_rules_agree_with_the_plain_twin(
-    rows: int, columns: int, games: int, superko: int, suicide: int
-):
-    game = Go(rows, columns, 1, superko, suicide, moves=min(8 * rows * columns, 150))
-    for seed in range(games):
-        check_against_twin(game, seed)
 
 
 # --- counts that are known ---------------------------------------------------------------------

@@ -26,33 +26,6 @@ def stones_of(game: Hex, state: State) -> Stones:
     }
 
 
-@pytest.mark.parametrize(("size", "games"), [(2, 30), (3, 30), (5, 30), (7, 10), (11, 3)])
-def test_rules_agree_with_the_plain_twin(size: int, games: int):
-    game, twin, dice, results = Hex(size), HexTwin(size), random.Random(size), set()
-    for _ in range(games):
-        state, stones, order = game.initial_state(), Stones(), list(range(size * size))
-        dice.shuffle(order)
-        for ply, action in enumerate(order):
-            assert stones_of(game, state) == stones
-            assert (game.observe(state)[2] == 1 - ply % 2).all()
-            free = sorted(order[ply:])
-            assert np.flatnonzero(game.legal_action_mask(state)).tolist() == free
-            state = game.play(state, action)
-            stones[divmod(action, size)] = ply % 2
-            result = twin.outcome(stones)
-            assert game.outcome(state) == (ONGOING if result is None else result)
-            cells = np.full(size * size, 7, np.int8)
-            game.rule_functions.owners(state, cells)
-            won = twin.joining(stones, 0), twin.joining(stones, 1)
-            places = [divmod(cell, size) for cell in range(size * size)]
-            assert cells.tolist() == [(place in won[0]) - (place in won[1]) for place in places]
-            if result is not None:
-                break
-        results.add(result)
-        assert not game.legal_action_mask(state).any()
-    assert results == {1, -1}
-
-
 # Known values.
 
 

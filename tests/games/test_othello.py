@@ -1,14 +1,11 @@
 """Othello against a plain twin, its known counts and values, and what is typed and drawn."""
 
-import random
-
 import numpy as np
 import pytest
 from benchmark_rules import perft
-from helpers.reference.rules import OthelloTwin
 
 from alphazero.errors import GameError
-from alphazero.games import ONGOING, to_play
+from alphazero.games import ONGOING
 from alphazero.games.compiled_rules import HEURISTIC_SCALE
 from alphazero.games.game import PLY
 from alphazero.games.othello import DISCS, Othello
@@ -33,40 +30,6 @@ games that end with the 9th move, 228, and with the 10th, 356, at every later de
 def test_there_are_as_many_sequences_of_moves_as_is_known(depth: int, count: int):
     game = Othello()
     assert perft(game, game.initial_state(), depth) == count
-
-
-@pytest.mark.parametrize(("size", "games"), [(4, 40), (6, 8), (8, 6)])
-def test_rules_agree_with_the_plain_twin(size: int, games: int):
-    game, twin, dice, passes = Othello(size), OthelloTwin(size), random.Random(size), 0
-    for _ in range(games):
-        state, discs = game.initial_state(), twin.start()
-        while True:
-            player = to_play(state)
-            planes = game.observe(state)
-            for plane, owner in ((0, player), (1, 1 - player)):
-                own = [cell for cell in twin.cells() if discs.get(cell) == owner]
-                assert list(zip(*np.nonzero(planes[plane]), strict=True)) == own
-            places = twin.places(discs, player)
-            assert list(zip(*np.nonzero(planes[2]), strict=True)) == places
-            result = twin.outcome(discs)
-            assert game.outcome(state) == (ONGOING if result is None else result)
-            moves = [
-                size * size if cell is None else cell[0] * size + cell[1]
-                for cell in twin.legal(discs, player)
-            ]
-            assert np.flatnonzero(game.legal_action_mask(state)).tolist() == moves
-            cells = np.full(size * size, 7, np.int8)
-            game.rule_functions.owners(state, cells)
-            owners = [{0: 1, 1: -1}.get(discs.get(cell, 2), 0) for cell in twin.cells()]
-            assert cells.tolist() == owners
-            assert game.margin(state) == sum(owners)
-            if result is not None:
-                break
-            action = dice.choice(moves)
-            passes += action == size * size
-            cell = None if action == size * size else divmod(action, size)
-            state, discs = game.play(state, action), twin.play(discs, cell, player)
-    assert passes > 0, "a pass was seen"
 
 
 def test_the_second_player_wins_on_four_by_four():

@@ -23,12 +23,12 @@ def seen_komi(points: float) -> float:
 def expected_planes(twin: GoTwin) -> np.ndarray:
     """Return the planes [C, H, W] by the plain twin."""
     planes = np.zeros((features.NUM_PLANES, twin.rows, twin.columns), np.float32)
-    stones, own, size = twin.past[-1], len(twin.moves) % 2, (twin.rows, twin.columns)
+    stones, own, size = twin.stones, twin.player, (twin.rows, twin.columns)
     for cell, owner in stones.items():
         planes[0 if owner == own else 1][cell] = 1
         if (count := liberties_of(*size, stones, cell)) <= 3:
             planes[features.LIBERTY_PLANES + count - 1][cell] = 1
-    for action in twin.forbidden_by_ko():
+    for action in twin.points(forbidden=True):
         planes[features.KO_PLANE][divmod(action, twin.columns)] = 1
     for age, action in enumerate(reversed(twin.moves[-features.RECENT :])):
         if action != twin.passing and divmod(action, twin.columns) in twin.past[-1 - age]:
@@ -45,10 +45,8 @@ def expected_planes(twin: GoTwin) -> np.ndarray:
 
 def check_planes(game: Go, seed: int) -> np.ndarray:
     """Compare the planes of every position of a random game; return how often each was seen."""
-    twin = GoTwin(
-        game.rows, game.columns, game.komi_half_points, game.superko, game.suicide, game.max_moves
-    )
-    state, dice, seen = game.initial_state(), random.Random(seed), np.zeros(features.NUM_PLANES)
+    twin, state, dice = GoTwin(game), game.initial_state(), random.Random(seed)
+    seen = np.zeros(features.NUM_PLANES)
     while game.outcome(state) == ONGOING:
         planes = game.observe(state)
         np.testing.assert_allclose(planes, expected_planes(twin), atol=1e-6, err_msg=str(twin))

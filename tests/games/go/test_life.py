@@ -100,7 +100,7 @@ def reachable(twin: GoTwin, stones: Stones, attacker: int, enough: int) -> list[
 @pytest.mark.parametrize("suicide", [0, 1])
 def test_what_is_alive_cannot_be_captured_while_its_owner_passes(suicide: int):
     game, dice, compared = Go(3, 4, suicide=suicide, features=1, moves=60), random.Random(5), 0
-    twin = GoTwin(3, 4, 0, 0, suicide, 99)
+    twin = GoTwin(Go(3, 4, 0, 0, suicide, moves=99))
     while compared < 12:
         state = game.initial_state()
         for _ in range(dice.randrange(8, 40)):

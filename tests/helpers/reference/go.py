@@ -5,10 +5,9 @@ from (row, column), rows counted from the top, to the player whose stone lies th
 """
 
 import itertools
-from dataclasses import dataclass, field
 
-Cell = tuple[int, int]
-Stones = dict[Cell, int]
+from alphazero.games.go.game import Go
+from helpers.reference.rules import Cell, Stones, Twin
 
 
 def neighbours(rows: int, columns: int, cell: Cell) -> list[Cell]:
@@ -35,20 +34,6 @@ def borders_of(rows: int, columns: int, stones: Stones, start: Cell) -> set[int 
 def is_alive(rows: int, columns: int, stones: Stones, cell: Cell) -> bool:
     """Whether the chain of the stone on `cell` has a liberty."""
     return None in borders_of(rows, columns, stones, cell)
-
-
-def area_of(rows: int, columns: int, stones: Stones) -> int:
-    """Return Black's area less White's."""
-    return sum(owners_of(rows, columns, stones))
-
-
-def owners_of(rows: int, columns: int, stones: Stones) -> list[int]:
-    """Return whose area each cell is in, row by row: 1 Black's, -1 White's, 0 nobody's."""
-    found = []
-    for cell in itertools.product(range(rows), range(columns)):
-        owners = {stones[cell]} if cell in stones else borders_of(rows, columns, stones, cell)
-        found.append((owners == {0}) - (owners == {1}))
-    return found
 
 
 def connected(rows: int, columns: int, cells: set[Cell]) -> list[set[Cell]]:
@@ -102,27 +87,28 @@ def alive_area_of(rows: int, columns: int, stones: Stones, player: int, suicide:
     return alive.union(*(each for each in regions if any(vital(each, chain) for chain in chains)))
 
 
-@dataclass
-class GoTwin:
-    """A game in progress; the options are those of the game, `past` the boards so far."""
+class GoTwin(Twin):
+    """A game with the options of `game`; `past` are the boards so far."""
 
-    rows: int
-    columns: int
-    komi_half_points: int
-    superko: int
-    suicide: int
-    limit: int
-    past: list[Stones] = field(default_factory=lambda: [{}])
-    moves: list[int] = field(default_factory=list)
+    def __init__(self, game: Go) -> None:
+        self.rows, self.columns = game.rows, game.columns
+        self.komi_half_points, self.limit = game.komi_half_points, game.max_moves
+        self.superko, self.suicide = game.superko, game.suicide
+        self.passing = self.rows * self.columns
+        self.past: list[Stones] = [{}]
+        self.moves: list[int] = []
 
     @property
-    def passing(self) -> int:
-        """The action that passes."""
-        return self.rows * self.columns
+    def stones(self) -> Stones:
+        return self.past[-1]
+
+    @property
+    def player(self) -> int:
+        return len(self.moves) % 2
 
     def board_after(self, action: int) -> Stones:
         """Return the board after the player to move has done `action`."""
-        stones, player = dict(self.past[-1]), len(self.moves) % 2
+        stones, player = dict(self.stones), self.player
         if action == self.passing:
             return stones
         stones[divmod(action, self.columns)] = player
@@ -140,49 +126,39 @@ class GoTwin:
         """Whether the rule of ko forbids this board to the player to move."""
         if self.superko == 0:
             return self.past[-2:-1] == [after]
-        to_play = 1 - len(self.moves) % 2
-        turns = (0, 1) if self.superko == 1 else (to_play,)
+        turns = (0, 1) if self.superko == 1 else (1 - self.player,)
         return any(ply % 2 in turns and board == after for ply, board in enumerate(self.past))
 
-    def legal(self) -> list[int]:
-        """Return the legal actions in rising order."""
-        if self.is_over():
-            return []
+    def points(self, forbidden: bool) -> list[int]:
+        """Return the points where a stone may lie, or those that only the rule of ko forbids."""
         found = []
         for action in range(self.passing):
             cell = divmod(action, self.columns)
-            if cell not in self.past[-1]:
+            if cell not in self.stones:
                 after = self.board_after(action)
-                if (self.suicide or cell in after) and not self.repeats(after):
-                    found.append(action)
-        return [*found, self.passing]
-
-    def forbidden_by_ko(self) -> list[int]:
-        """Return the points that only the ko rule forbids, in rising order."""
-        found = []
-        for action in range(self.passing):
-            cell = divmod(action, self.columns)
-            if cell not in self.past[-1]:
-                after = self.board_after(action)
-                if (self.suicide or cell in after) and self.repeats(after):
+                if (self.suicide or cell in after) and self.repeats(after) == forbidden:
                     found.append(action)
         return found
 
+    def legal(self) -> list[int]:
+        return [] if self.outcome() is not None else [*self.points(False), self.passing]
+
     def play(self, action: int) -> None:
-        """Make a move."""
         self.past.append(self.board_after(action))
         self.moves.append(action)
 
-    def is_over(self) -> bool:
-        """Whether both have passed, or the limit is reached."""
-        return self.moves[-2:] == [self.passing] * 2 or len(self.moves) == self.limit
-
-    def outcome(self) -> int:
-        """Return the result for Black as the board stands."""
-        score = 2 * area_of(self.rows, self.columns, self.past[-1]) - self.komi_half_points
+    def outcome(self) -> int | None:
+        """Count the board as it stands when both have passed, or at the limit."""
+        if self.moves[-2:] != [self.passing] * 2 and len(self.moves) < self.limit:
+            return None
+        score = 2 * sum(self.owners()) - self.komi_half_points
         return (score > 0) - (score < 0)
 
-    def cells(self) -> list[int]:
-        """Return the board row by row: 0 empty, 1 black, 2 white."""
-        cells = itertools.product(range(self.rows), range(self.columns))
-        return [self.past[-1].get(cell, -1) + 1 for cell in cells]
+    def owners(self) -> list[int]:
+        """Return whose area each cell is in, row by row: 1 Black's, -1 White's, 0 nobody's."""
+        found = []
+        for cell in self.cells():
+            borders = borders_of(self.rows, self.columns, self.stones, cell)
+            owners = {self.stones[cell]} if cell in self.stones else borders
+            found.append((owners == {0}) - (owners == {1}))
+        return found
