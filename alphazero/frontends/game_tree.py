@@ -144,13 +144,6 @@ class GameTree:
         self.current.last_child = child
         self.current = child
 
-    @property
-    def winner(self) -> int | None:
-        """The winner; None for a draw or an unfinished game."""
-        if self.outcome in (0, ONGOING):
-            return None
-        return 0 if value_of(self.outcome, 0) > 0 else 1
-
     def resign(self, player: int, forfeit_reason: str = "") -> None:
         """End the line here by a resignation, or by a loss through the error `forfeit_reason`."""
         node = self.current

@@ -13,7 +13,7 @@ from alphazero.errors import AlphaZeroError, GameError, PlayerError, did_you_mea
 from alphazero.frontends.terminal.commands import COMMANDS, describe_sides, draw
 from alphazero.frontends.terminal.screen import DIM, ERASE_LINE, PLAYERS, Screen
 from alphazero.frontends.terminal.session import TerminalSession
-from alphazero.games.game import win_rate
+from alphazero.games.game import value_of, win_rate
 from alphazero.games.grid import side_of
 from alphazero.games.results import describe_end, describe_points, title_of
 from alphazero.records.game_files import save_played
@@ -128,12 +128,13 @@ class Terminal:
         screen.print(screen.paint(f"{side} plays {name}", PLAYERS[player]) + search)
 
     def _result(self) -> str:
-        game_tree, winner = self.session.game_tree, self.session.game_tree.winner
-        game, state = game_tree.game, game_tree.state
+        game_tree = self.session.game_tree
+        game, state, outcome = game_tree.game, game_tree.state, game_tree.outcome
         by_rules = game_tree.loser is None
         points = describe_points(game, state) if by_rules else ""
-        if winner is None:
+        if outcome == 0:
             return f"{describe_end(game, state)}{points}."
+        winner = 0 if value_of(outcome, 0) > 0 else 1
         name, you = game.side_names[winner], " (you)" if self.session.sides[winner] else ""
         result = describe_end(game, state).removeprefix(name) if by_rules else " wins"
         return self.screen.paint(f"{name}{you}{result}{points}.", PLAYERS[winner])

@@ -55,7 +55,9 @@ def draw(session: TerminalSession, screen: Screen, _: str = "") -> None:
     """Print the board and the graph of win rates."""
     game, node = session.game, session.game_tree.current
     player = int(session.sides == SIDES["second"])
-    cells, is_turned = views.last_cells_of(game, node), game.is_turned and bool(player)
+    is_turned, cells = game.is_turned and bool(player), tuple[int, ...]()
+    if node.parent is not None and node.action is not None:
+        cells = game.move_cells(node.parent.state, node.action)
     screen.print(f"\n{views.board(screen, game, node.state, cells, is_turned)}\n")
     is_user = session.sides[0] != session.sides[1]
     graph = views.graph(screen, game, session.rates(), player, is_user)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Container, Sequence
 
-from alphazero.frontends.game_tree import GameNode
 from alphazero.frontends.terminal.screen import BOLD, DIM, PLAYERS, Screen
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games.game import Game, State, win_rate
@@ -63,13 +62,6 @@ def _cells_in(line: str, columns: int, signs: Container[str]) -> list[int]:
         words = words[1:]
     cells = [word.start() for word in words if word[0] == EMPTY or word[0] in signs]
     return cells if len(cells) == len(words) == columns else []
-
-
-def last_cells_of(game: Game, node: GameNode) -> tuple[int, ...]:
-    """Return the cells of the move into a position."""
-    if node.parent is None or node.action is None:
-        return ()
-    return game.move_cells(node.parent.state, node.action)
 
 
 def candidates(screen: Screen, session: TerminalSession, result: SearchResult) -> str:

@@ -183,10 +183,6 @@ class Engine:
         elif option.name == "UCI_LimitStrength":
             self._analyzer = None
 
-    def set_position(self, words: list[str]) -> None:
-        """Set a position, as `Position.read`."""
-        self.position.read(words)
-
     # --- searches ---
 
     def forget(self) -> None:
@@ -203,7 +199,9 @@ class Engine:
             analyzer.moves = None
         analyzer.sync(position.moves, position.state)
         self._start = None if actions else start
-        if level := self._level():
+        if self.options.is_set("UCI_LimitStrength"):
+            rating = self.options.number("UCI_Elo")
+            level = self.levels[min(self.levels, key=lambda elo: abs(elo - rating))]
             analyzer.think_for(Budget(level.settings.simulations), level)
         player = analyzer.player
         if isinstance(player, MinimaxPlayer):
@@ -270,13 +268,6 @@ class Engine:
         depth = len(lines[0].moves)
         longest = max(len(candidate.line) for candidate in result.candidates)
         return Progress(self.nodes(), depth, longest, lines)
-
-    def _level(self) -> Level | None:
-        """Return the level whose rating is nearest to UCI_Elo, if the strength is limited."""
-        if not self.options.is_set("UCI_LimitStrength"):
-            return None
-        wanted = self.options.number("UCI_Elo")
-        return self.levels[min(self.levels, key=lambda elo: abs(elo - wanted))]
 
 
 def _saved_game(spec: PlayerSpec) -> Game | None:

@@ -117,7 +117,7 @@ class Session:
             "isready": lambda _: self.say("readyok"),
             "ucinewgame": lambda _: engine.forget(),
             "setoption": engine.set_option,
-            "position": engine.set_position,
+            "position": self._position,
             "go": self._go,
             "debug": lambda _: None,
             "register": lambda _: None,
@@ -165,6 +165,9 @@ class Session:
         self.say(f"id name alphazero {version('alphazero')}, {printable(self.engine.spec.name)}")
         self.say("id author the authors of alphazero")
         self.say(f"{self.engine.options.text}\nuciok")
+
+    def _position(self, words: list[str]) -> None:
+        self.engine.position.read(words)
 
     # --- searches ---
 

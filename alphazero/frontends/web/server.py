@@ -253,21 +253,12 @@ def listen(host: str, port: int) -> socket.socket:
         RunError: when the port is taken or the host is not on this machine.
     """
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM
-        )[0]
-        listener = socket.socket(family, kind, protocol)
-        try:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-            listener.listen()
-        except BaseException:
-            listener.close()
-            raise
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        is_dual = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(address[:2], family=family, dualstack_ipv6=is_dual)
     except (OSError, UnicodeError, OverflowError) as error:
         why = explain_os_error(error) if isinstance(error, OSError) else "not a valid address"
         raise RunError(
             f"cannot listen on {ascii(host)[1:-1]}, port {port}: {why.partition(';')[0]}; choose "
             "another --port (0 for any free port) or another --host"
         ) from error
-    return listener
