@@ -129,8 +129,7 @@ class Catalog:
     def player(self, name: str, game: Game) -> PlayerOption:
         """Return a player by name.
 
-        Raises:
-            PlayerError: when there is none, or it does not play `game`.
+        Raise PlayerError when there is none, or it does not play `game`.
         """
         player = self.players.get(name)
         if player is None:
@@ -149,8 +148,7 @@ class Catalog:
     def game(self, name: str) -> Game:
         """Return a game by name and options.
 
-        Raises:
-            GameError: when there is none, or its board is too large for the page.
+        Raise GameError when there is none, or its board is too large for the page.
         """
         return check_board_size(self.games.get(name) or read_game(name))
 
@@ -199,11 +197,7 @@ def _options_of(game: Game) -> list[dict[str, Any]]:
 
 
 def check_board_size(game: Game) -> Game:
-    """Return a game whose board the page can show.
-
-    Raises:
-        GameError: for a larger board.
-    """
+    """Return a game whose board the page can show; raise GameError for a larger board."""
     _, rows, columns = game.observation_shape
     if rows * columns > MAX_CELLS:
         raise GameError(f"the page shows boards of up to {MAX_CELLS} cells, not {rows * columns:,}")

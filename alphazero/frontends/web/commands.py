@@ -28,8 +28,7 @@ class RequestFields:
     def integer(self, name: str, least: int = 0, most: int = 10**6) -> int:
         """Return an integer.
 
-        Raises:
-            GameError: when it is missing, invalid or out of range; also in the other methods.
+        Raise GameError when it is missing, invalid or out of range; also in the other methods.
         """
         value = self.content.get(name)
         if type(value) is not int or not least <= value <= most:
@@ -54,11 +53,7 @@ class RequestFields:
 
 
 def read_sides(catalog: Catalog, game: Game, content: Any) -> list[Side]:
-    """Parse the two sides chosen on the page.
-
-    Raises:
-        GameError, PlayerError: for invalid sides.
-    """
+    """Parse the two sides chosen on the page; raise GameError or PlayerError for invalid sides."""
     is_pair = isinstance(content, list) and len(content) == 2
     if not is_pair or not all(isinstance(side, dict) for side in content):
         raise GameError('sides: expected two objects, each with {"player": NAME}')

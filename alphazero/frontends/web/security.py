@@ -117,8 +117,7 @@ class SecurityMiddleware:
 async def read_json(request: Request) -> dict[str, Any]:
     """Return the JSON object in a request body.
 
-    Raises:
-        RefusedError: when it is too long, too slow, of another type or not an object.
+    Raise RefusedError when it is too long, too slow, of another type or not an object.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":

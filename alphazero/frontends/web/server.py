@@ -5,6 +5,7 @@ import contextlib
 import ipaddress
 import json
 import logging
+import re
 import secrets
 import socket
 import time
@@ -204,8 +205,7 @@ def serve(
 ) -> None:
     """Serve until Ctrl-C; port 0 is any free one. Other machines need a token.
 
-    Raises:
-        RunError: when the address is not available.
+    Raise RunError when the address is not available.
     """
     listener = listen(host, port)
     own_address, own_port = listener.getsockname()[:2]
@@ -249,8 +249,7 @@ def make_server(
 def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket.
 
-    Raises:
-        RunError: when the port is taken or the host is not on this machine.
+    Raise RunError when the port is taken or the host is not on this machine.
     """
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -258,7 +257,8 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server(address[:2], family=family, dualstack_ipv6=is_dual)
     except (OSError, UnicodeError, OverflowError) as error:
         why = explain_os_error(error) if isinstance(error, OSError) else "not a valid address"
+        why = re.split(r"; | \(", why)[0]
         raise RunError(
-            f"cannot listen on {ascii(host)[1:-1]}, port {port}: {why.partition(';')[0]}; choose "
+            f"cannot listen on {ascii(host)[1:-1]}, port {port}: {why}; choose "
             "another --port (0 for any free port) or another --host"
         ) from error

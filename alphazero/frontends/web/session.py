@@ -252,8 +252,7 @@ class WebSession:
     def export(self, kind: str) -> str:
         """Return the line as "sgf" or "pgn", with its review, or as a line of "json".
 
-        Raises:
-            GameError: for a format that the game does not have.
+        Raise GameError for a format that the game does not have.
         """
         first, second = (self.person(side) or self.sides[side].title for side in (0, 1))
         played = self.game_tree.played((first, second))
@@ -323,8 +322,7 @@ class WebSession:
     def _set_goal(self, goal: SearchGoal | None) -> None:
         """Replace the running search, unless it has the same goal.
 
-        Raises:
-            AlphaZeroError: when no pool is free; then no search runs.
+        Raise AlphaZeroError when no pool is free; then no search runs.
         """
         if self.goal == goal:
             return

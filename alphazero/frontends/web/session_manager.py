@@ -51,8 +51,7 @@ class SessionManager:
     def create_session(self, game: Game, sides: list[Side]) -> WebSession:
         """Create a session; at the limit, in place of the longest idle one without a page.
 
-        Raises:
-            RefusedError: when all have a page.
+        Raise RefusedError when all have a page.
         """
         if len(self.sessions) >= self.max_sessions:
             idle = [session for session in self.sessions.values() if not session.watchers]
@@ -77,8 +76,7 @@ class SessionManager:
     def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
         """Return the search pool of a player and a game; `is_sequential` as in `SearchPool`.
 
-        Raises:
-            PlayerError: when too many other pools are busy.
+        Raise PlayerError when too many other pools are busy.
         """
         key = player, game, is_sequential
         pool = self._pools.get(key)
