@@ -101,9 +101,9 @@ class Measurement:
             for who in contestants
         ]
         options = self.opening_moves, self.seed
-        found = Tournament(self.saved.game, specs, games, *options, folder=self.folder)
-        found.played = found.played or self.games
-        return found
+        tournament = Tournament(self.saved.game, specs, games, *options, folder=self.folder)
+        tournament.played = tournament.played or self.games
+        return tournament
 
     def score(self, first: Contestant, second: Contestant, games: int) -> float:
         """Return the score of `first` against `second` after at least `games` games."""
