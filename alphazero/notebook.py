@@ -8,7 +8,7 @@ import copy
 
 from alphazero.drawing.board import BoardDrawing, position_title
 from alphazero.drawing.canvas import MARGIN, Canvas
-from alphazero.drawing.position import DARK, draw_position
+from alphazero.drawing.position import draw_position
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game
 from alphazero.games.registry import read_game, write_game
@@ -77,7 +77,7 @@ class Position:
         if result is None:
             canvas, board = Canvas(), BoardDrawing(self.game, MARGIN, MARGIN)
             board.draw(canvas, self.state, self.last_cells)
-            return canvas.svg(title, DARK)
+            return canvas.svg(title)
         total, action, margin = result.simulations, result.action, result.end.margin
         assert action is not None, "a search that has ended chose a move"
         policies = {"prior, %": result.prior}
@@ -100,4 +100,4 @@ class Position:
             played_as=f"best move: {self.game.action_name(self.state, action)}",
             notes=notes,
         )
-        return picture.svg(title, DARK)
+        return picture.svg(title)

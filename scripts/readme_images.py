@@ -32,7 +32,7 @@ from alphazero.config.loader import load_config
 from alphazero.diagnostics.run_history import STAGES, Curve, read_curves, step_checkpoints
 from alphazero.drawing.board import position_title
 from alphazero.drawing.canvas import Canvas
-from alphazero.drawing.position import DARK, POLICY_COLOURS, draw_position
+from alphazero.drawing.position import POLICY_COLOURS, draw_position
 from alphazero.errors import RunError
 from alphazero.notebook import Position
 from alphazero.players.checkpoint_player import load_checkpoint_player
@@ -149,7 +149,7 @@ def series(options: argparse.Namespace) -> None:
         raise RunError(f"a series is an .svg file, got {printable(options.save)}")
     picture = draw_series(options.run, options.moves, options.networks)
     title = f"A position of {options.run.name} as its networks see it"
-    options.save.write_text(picture.svg(title, DARK), encoding="utf-8")
+    options.save.write_text(picture.svg(title), encoding="utf-8")
 
 
 def run(options: argparse.Namespace) -> None:

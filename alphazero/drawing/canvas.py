@@ -2,9 +2,8 @@
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from PIL import ImageFont
@@ -46,20 +45,23 @@ class Paint:
 PAPER = Paint((255, 255, 255), "paper")
 INK = Paint((30, 30, 30))
 
+DARK: dict[str, Colour] = {
+    "paper": (24, 27, 31),
+    "ink": (230, 230, 228),
+    "bar": (58, 62, 68),
+    "board-ink": (160, 164, 170),
+    "board-field": (196, 174, 133),
+    "board-line": (134, 111, 72),
+    "board-edge": (165, 156, 144),
+    "board-light-edge": (215, 201, 173),
+    "chequered-field": (176, 148, 106),
+    "chequered-hole": (122, 92, 58),
+    "chequered-line": (84, 62, 36),
+}
+"""The colours of named paints in dark mode, of a picture without a page."""
+
 Numbers = dict[str, float | str]
 """Attributes of an SVG element except colours."""
-
-
-class Shape(NamedTuple):
-    """An element of SVG."""
-
-    tag: str
-    numbers: Numbers
-    fill: Paint | None
-    stroke: Paint | None = None
-    width: float = 1
-    """of the stroke"""
-    text: str = ""
 
 
 @functools.cache
@@ -74,9 +76,9 @@ class Canvas:
     """Collects shapes and texts, which lie over them; the picture grows to fit all."""
 
     def __init__(self, size: tuple[float, float] | None = None) -> None:
-        """Start a picture; `size` is width and height, if fixed."""
-        self._shapes: list[Shape] = []
-        self._texts: list[Shape] = []
+        """Start a picture, with a `size` for a page, which chooses the colours of named paints."""
+        self._shapes: list[str] = []
+        self._texts: list[str] = []
         self._size = size
         self._width, self._height = 0.0, 0.0
 
@@ -151,7 +153,7 @@ class Canvas:
         """Add a shape that reaches to `points`."""
         for x, y in points:
             self.reserve(x, y)
-        self._shapes.append(Shape(tag, numbers, fill, stroke, width))
+        self._shapes.append(self._element(tag, numbers, fill, stroke, width))
 
     def write(
         self, x: float, y: float, text: str, size: int, anchor: str = "la", colour: Paint = INK
@@ -172,7 +174,7 @@ class Canvas:
             numbers |= {"textLength": width, "lengthAdjust": "spacingAndGlyphs"}
         else:
             numbers["text-anchor"] = {"m": "middle", "r": "end"}[anchor[0]]
-        self._texts.append(Shape("text", numbers, colour, text=text))
+        self._texts.append(self._element("text", numbers, colour, text=text))
         return width
 
     def write_lines(self, x: float, y: float, lines: Sequence[str], colour: Paint) -> None:
@@ -184,23 +186,20 @@ class Canvas:
         """Width and height: the fixed ones, else those of the contents with a margin."""
         return self._size or (math.ceil(self._width) + MARGIN, math.ceil(self._height) + MARGIN)
 
-    def svg(self, title: str, dark: Mapping[str, Colour] | None = None) -> str:
+    def svg(self, title: str) -> str:
         """Return the picture as an SVG element, with `title` for screen readers.
 
-        Without `dark` the page sets the size and, by CSS custom properties, the named paints. With
-        `dark` the picture has its own size and background, and `dark` has the colours of named
-        paints in dark mode.
+        A picture without a page has its own size, background and colours, also in dark mode.
         """
         width, height = (_number(side) for side in self.size)
         attributes = [f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"']
-        if dark is not None:
-            attributes.append(f'width="{width}" height="{height}" class="alphazero"')
         attributes.append(f'role="img" font-family="{FONTS}"')
-        lines = [f"<svg {' '.join(attributes)}>", f"<title>{escape(title)}</title>"]
-        if dark is not None:
+        lines = [f"<title>{escape(title)}</title>"]
+        if self._size is None:
+            attributes.append(f'width="{width}" height="{height}" class="alphazero"')
             rules = "".join(
                 f".alphazero .{use}-{name}{{{use}:{Paint(colour).code}}}"
-                for name, colour in dark.items()
+                for name, colour in DARK.items()
                 for use in ("fill", "stroke")
             )
             lines.append(f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>")
@@ -208,8 +207,41 @@ class Canvas:
                 f'<rect width="{width}" height="{height}" rx="8" fill="{PAPER.code}" '
                 f'class="fill-{PAPER.name}"/>'
             )
-        lines += [_element(shape, dark is None) for shape in [*self._shapes, *self._texts]]
-        return "\n".join([*lines, "</svg>"])
+        lines += [*self._shapes, *self._texts, "</svg>"]
+        return "\n".join([f"<svg {' '.join(attributes)}>", *lines])
+
+    def _element(
+        self,
+        tag: str,
+        numbers: Numbers,
+        fill: Paint | None,
+        stroke: Paint | None = None,
+        width: float = 1,
+        text: str = "",
+    ) -> str:
+        """Return a shape as SVG; `width` is that of the stroke."""
+        attributes: Numbers = {**numbers, **({} if fill else {"fill": "none"})}
+        classes = []
+        for use, paint in (("fill", fill), ("stroke", stroke)):
+            if paint is None:
+                continue
+            attributes[use] = paint.code
+            if paint.opacity < 1:
+                attributes[f"{use}-opacity"] = paint.opacity
+            if paint.name and self._size is None:
+                classes.append(f"{use}-{paint.name}")
+            elif paint.name:
+                attributes[use] = f"var(--{paint.name}, {paint.code})"
+        if stroke is not None and width != 1:
+            attributes["stroke-width"] = width
+        if classes:
+            attributes["class"] = " ".join(classes)
+        texts = (
+            f"{name}={quoteattr(value if isinstance(value, str) else _number(value))}"
+            for name, value in attributes.items()
+        )
+        start = f"<{tag} {' '.join(texts)}"
+        return f"{start}>{escape(text)}</{tag}>" if text else f"{start}/>"
 
     def reserve(self, right: float, bottom: float) -> None:
         """Make the picture reach to `right` and `bottom` at least."""
@@ -222,28 +254,3 @@ def _number(number: float) -> str:
 
 def _path(points: Sequence[Point]) -> str:
     return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
-
-
-def _element(shape: Shape, by_page: bool) -> str:
-    """Return a shape as SVG; `by_page`: the page chooses named paints."""
-    attributes: Numbers = {**shape.numbers, **({} if shape.fill else {"fill": "none"})}
-    classes = []
-    for use, paint in (("fill", shape.fill), ("stroke", shape.stroke)):
-        if paint is None:
-            continue
-        is_named = by_page and paint.name
-        attributes[use] = f"var(--{paint.name}, {paint.code})" if is_named else paint.code
-        if paint.opacity < 1:
-            attributes[f"{use}-opacity"] = paint.opacity
-        if paint.name and not by_page:
-            classes.append(f"{use}-{paint.name}")
-    if shape.stroke is not None and shape.width != 1:
-        attributes["stroke-width"] = shape.width
-    if classes:
-        attributes["class"] = " ".join(classes)
-    texts = (
-        f"{name}={quoteattr(value if isinstance(value, str) else _number(value))}"
-        for name, value in attributes.items()
-    )
-    start = f"<{shape.tag} {' '.join(texts)}"
-    return f"{start}>{escape(shape.text)}</{shape.tag}>" if shape.text else f"{start}/>"

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from alphazero.drawing.board import LAST_MOVE, BoardDrawing
-from alphazero.drawing.canvas import COLOURS, INK, LINE, MARGIN, Canvas, Colour, Paint
+from alphazero.drawing.canvas import COLOURS, INK, LINE, MARGIN, Canvas, Paint
 from alphazero.drawing.palette import EDGE, LETTERS, Palette, palette_of
 from alphazero.games.game import ONGOING, BoardStyle, Game, State, to_play
 
@@ -25,21 +25,6 @@ POLICY_COLOURS = tuple(map(Paint, COLOURS))
 TEXT = Paint(INK.colour, "ink")
 BAR = Paint((238, 236, 231), "bar")
 DOT = Paint((120, 110, 95))
-
-DARK: dict[str, Colour] = {
-    "paper": (24, 27, 31),
-    "ink": (230, 230, 228),
-    "bar": (58, 62, 68),
-    "board-ink": (160, 164, 170),
-    "board-field": (196, 174, 133),
-    "board-line": (134, 111, 72),
-    "board-edge": (165, 156, 144),
-    "board-light-edge": (215, 201, 173),
-    "chequered-field": (176, 148, 106),
-    "chequered-hole": (122, 92, 58),
-    "chequered-line": (84, 62, 36),
-}
-"""The colours of an SVG picture in dark mode."""
 
 GAP = 26
 TITLE, LEGEND, HEADING, TOP = 14, 46, 80, 106

@@ -240,7 +240,7 @@ def test_the_coloured_sides_of_a_rhombus_are_closed_all_around(size: int):
     board.draw_field(canvas)
     width, height = map(round, canvas.size)
     picture = Image.new("RGB", (width, height), (255, 255, 255))
-    for shape in ElementTree.fromstring(canvas.svg("t", {})).iter():
+    for shape in ElementTree.fromstring(canvas.svg("t")).iter():
         points = [tuple(map(float, point.split(","))) for point in shape.get("points", "").split()]
         if shape.tag == f"{SVG}polygon":
             ImageDraw.Draw(picture).polygon(points, shape.get("fill"), shape.get("stroke"))

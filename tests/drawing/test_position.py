@@ -10,7 +10,6 @@ from alphazero.drawing.board import BoardDrawing
 from alphazero.drawing.canvas import Paint
 from alphazero.drawing.palette import palette_of
 from alphazero.drawing.position import (
-    DARK,
     DOT,
     POLICY_COLOURS,
     TOP,
@@ -62,7 +61,7 @@ def draw(game: Game, state: State, shares: dict[int, float], **more: object) -> 
         policy[action] = share
     arguments = {"title": "t", "values": {"network": 0.5, "search": 0.0}, **more}
     policies = {"prior": policy, "visits": policy}
-    return fromstring(draw_position(game, state, policies=policies, **arguments).svg("t", {}))
+    return fromstring(draw_position(game, state, policies=policies, **arguments).svg("t"))
 
 
 def shapes(picture: Element, tag: str, paint: Paint, use: str = "fill") -> list[dict[str, str]]:
@@ -104,7 +103,7 @@ def test_only_legal_moves_are_marked(game: Game, diagram: str):
 def test_a_picture_that_stands_alone_has_its_own_colours_with_dark_twins():
     game, policies = Mnk(), {"prior": np.zeros(9)}
     picture = draw_position(game, game.initial_state(), title="t", policies=policies, values={})
-    svg = picture.svg("a <title>", DARK)
+    svg = picture.svg("a <title>")
     assert "var(" not in svg
     assert "prefers-color-scheme: dark" in svg
     assert fromstring(svg).findtext(f"{SVG}title") == "a <title>"

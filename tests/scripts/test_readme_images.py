@@ -16,7 +16,6 @@ from helpers.runs.tiny_run import tiny_config
 from readme_images import draw_run, draw_series, figure_style
 
 from alphazero.config.loader import dump_config
-from alphazero.drawing.position import DARK
 from alphazero.errors import RunError
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
 from alphazero.players.checkpoint_player import load_checkpoint_player
@@ -54,7 +53,7 @@ def made_run(folder: Path, curves: dict[str, dict[int, float]], *overrides: str)
 
 
 def test_a_series_shows_the_policy_and_the_value_of_each_network(run):
-    svg = draw_series(run, "a1 b2 c3").svg("series", DARK)
+    svg = draw_series(run, "a1 b2 c3").svg("series")
     written = [
         each.text for each in ElementTree.fromstring(svg).iter() if each.tag.endswith("text")
     ]

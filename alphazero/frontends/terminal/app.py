@@ -40,7 +40,6 @@ class Terminal:
     def run(self, save: Path | None = None) -> None:
         """Play until the user leaves or wants no other game; then write the games to `save`."""
         session, screen = self.session, self.screen
-        session.save = save
         has_user = any(session.sides)
         screen.print(f"{title_of(session.game)}\n{describe_sides(session)}")
         if has_user:

@@ -36,8 +36,6 @@ class TerminalSession:
         """Games before the current one."""
         self.sources = sources
         """Files that games were read from; they are not replaced."""
-        self.save: Path | None = None
-        """The file for the games at the end of the session."""
         self.game_tree = GameTree.of(opening) if opening else GameTree(game)
         self.opponent = Analyzer(spec, game)
         self._hint_analyzer: Analyzer | None = None
@@ -60,15 +58,12 @@ class TerminalSession:
         tree = self.game_tree
         turns_of = [self.sides[to_play(node.state)] for node in tree.line]
         start, end = tree.current.ply, len(turns_of) - 1
-        for _ in range(turns):
-            ply = tree.current.ply + step
-            while 0 <= ply < end and not turns_of[ply]:
-                ply += step
+        if step < 0:
+            plies = [ply for ply in reversed(range(start)) if turns_of[ply]]
+        else:
             # The end of the line is a valid target whoever is to move.
-            if not (0 <= ply <= end and (turns_of[ply] or (step > 0 and ply == end))):
-                break
-            tree.go_to(ply)
-        return tree.current.ply != start
+            plies = [ply for ply in range(start + 1, end + 1) if turns_of[ply] or ply == end]
+        return bool(plies) and tree.go_to(plies[min(turns, len(plies)) - 1])
 
     def played(self) -> list[PlayedGame]:
         """Return all games with moves, the current one last."""
