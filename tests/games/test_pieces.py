@@ -1,7 +1,7 @@
 """Games whose pieces move: the contract, positions as text, and the moves of Fairy-Stockfish."""
 
-import dataclasses
 import random
+from typing import Any
 
 import numpy as np
 import pyffish
@@ -31,23 +31,6 @@ def positions(game: Game, seed: int = 3, most: int = 60):
     return [*seen, state]
 
 
-@dataclasses.dataclass(frozen=True)
-class SeenByWhite(Breakthrough):
-    is_turned = False
-
-
-@dataclasses.dataclass(frozen=True)
-class OfTheOtherSide(Breakthrough):
-    def pieces(self, state):
-        return -super().pieces(state)
-
-
-@dataclasses.dataclass(frozen=True)
-class ThreeKinds(Breakthrough):
-    def pieces(self, state):
-        return 3 * super().pieces(state)
-
-
 @kernel(Signature.play)
 def play_unturned(state, action):
     play(state, action)
@@ -55,69 +38,72 @@ def play_unturned(state, action):
     board[:] = -board[::-1].copy()
 
 
-@dataclasses.dataclass(frozen=True)
-class Unturned(Breakthrough):
-    rule_functions = Breakthrough.rule_functions._replace(play=play_unturned)
+SMALL_GAME, CHESS = Breakthrough(5, 4), Chess(5)
+TWO_IN_ONE_PLACE = CHESS.policy_index.copy()
+TWO_IN_ONE_PLACE[7] = TWO_IN_ONE_PLACE[8]
+BEYOND_THE_PLANES = CHESS.policy_index + 1 + CHESS.policy_planes * 25 // 2
 
 
-@dataclasses.dataclass(frozen=True)
-class FromTheTarget(Breakthrough):
-    def action_source(self, state, action):
-        return self.action_cell(state, action)
-
-
-@dataclasses.dataclass(frozen=True)
-class AttackedAsSeen(Chess):
-    def attacked_cells(self, state):
-        return tuple(self.turn_cell(c, to_play(state)) for c in super().attacked_cells(state))
-
-
-@dataclasses.dataclass(frozen=True)
-class AttackedInNumpy(Chess):
-    def attacked_cells(self, state):
-        return tuple(map(np.int64, super().attacked_cells(state)))
-
-
-@dataclasses.dataclass(frozen=True)
-class WithoutACorner(Breakthrough):
-    def initial_state(self):
-        return self.parse("pppp/pppp/4/PPPP/PPP1")
-
-
-@dataclasses.dataclass(frozen=True)
-class TwoInOnePlace(Chess):
-    @property
-    def policy_index(self):
-        index = super().policy_index
-        index[7] = index[8]
-        return index
-
-
-@dataclasses.dataclass(frozen=True)
-class BeyondThePlanes(Chess):
-    @property
-    def policy_index(self):
-        return super().policy_index + 1 + self.policy_planes * self.size * self.size // 2
+def turned_cells(self, state):
+    return tuple(self.turn_cell(c, to_play(state)) for c in Chess.attacked_cells(self, state))
 
 
 @pytest.mark.parametrize(
-    ("game", "requirement", "words"),
+    ("game", "attributes", "requirement", "words"),
     [
-        (SeenByWhite(5, 4), "observes_for_the_player_to_move", "first 2 planes are not `pieces`"),
-        (OfTheOtherSide(5, 4), "observes_for_the_player_to_move", "first 2 planes"),
-        (ThreeKinds(5, 4), "observes_for_the_player_to_move", "kind 3; piece_kinds is 'P'"),
-        (Unturned(5, 4), "gives_the_outcome_for_player_0", "`play` does not turn the board, or"),
-        (FromTheTarget(5, 4), "moves_stones_as_its_actions_say", "takes no stone of its player"),
-        (AttackedAsSeen(5), "marks_what_has_won", "a piece of the player to move"),
-        (AttackedInNumpy(5), "marks_what_has_won", "attacked_cells has np.int64"),
-        (WithoutACorner(5, 4), "keeps_its_rules_under_symmetries", "keeps the initial position"),
-        (TwoInOnePlace(5), "lays_its_actions_on_cells", "one place for actions 7 and 8"),
-        (BeyondThePlanes(5), "lays_its_actions_on_cells", "0 to 1224, the last of 49"),
+        (SMALL_GAME, {"is_turned": False}, "observes_for_the_player_to_move", "first 2 planes are"),
+        (
+            SMALL_GAME,
+            {"pieces": lambda self, state: -Breakthrough.pieces(self, state)},
+            "observes_for_the_player_to_move",
+            "first 2 planes are not `pieces`",
+        ),
+        (
+            SMALL_GAME,
+            {"pieces": lambda self, state: 3 * Breakthrough.pieces(self, state)},
+            "observes_for_the_player_to_move",
+            "kind 3; piece_kinds is 'P'",
+        ),
+        (
+            SMALL_GAME,
+            {"rule_functions": Breakthrough.rule_functions._replace(play=play_unturned)},
+            "gives_the_outcome_for_player_0",
+            "`play` does not turn the board, or",
+        ),
+        (
+            SMALL_GAME,
+            {"action_source": Breakthrough.action_cell},
+            "moves_stones_as_its_actions_say",
+            "takes no stone of its player",
+        ),
+        (
+            SMALL_GAME,
+            {"initial_state": lambda self: self.parse("pppp/pppp/4/PPPP/PPP1")},
+            "keeps_its_rules_under_symmetries",
+            "keeps the initial position",
+        ),
+        (CHESS, {"attacked_cells": turned_cells}, "marks_what_has_won", "a piece of the player"),
+        (CHESS, {"attacked_cells": lambda *_: (np.int64(0),)}, "marks_what_has_won", "np.int64"),
+        (
+            CHESS,
+            {"policy_index": TWO_IN_ONE_PLACE},
+            "lays_its_actions_on_cells",
+            "one place for actions 7 and 8",
+        ),
+        (
+            CHESS,
+            {"policy_index": BEYOND_THE_PLANES},
+            "lays_its_actions_on_cells",
+            "0 to 1224, the last of 49",
+        ),
     ],
-    ids=lambda item: type(item).__name__,
+    ids=lambda item: next(iter(item)) if isinstance(item, dict) else None,
 )
-def test_the_check_names_what_is_wrong_about_pieces(game, requirement, words):
-    faults = {fault.requirement: str(fault) for fault in check_game(game, SHORT).faults}
+def test_the_check_names_what_is_wrong_about_pieces(
+    game: Game, attributes: dict[str, Any], requirement: str, words: str
+):
+    broken = type("Broken", (type(game),), attributes)(**game.options)
+    faults = {fault.requirement: str(fault) for fault in check_game(broken, SHORT).faults}
     assert words in faults[requirement]
 
 
