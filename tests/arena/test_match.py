@@ -234,7 +234,7 @@ def test_a_game_loaded_over_another_replaces_it_wholly():
 def test_a_player_that_fails_after_the_last_move_forfeits_nothing():
     class Failing(ScriptedPlayer):
         def forfeits(self) -> list[Forfeit]:
-            is_over = TIC_TAC_TOE.outcome(self.states[0]) != ONGOING
+            is_over = TIC_TAC_TOE.outcome(self._states[0]) != ONGOING
             return [Forfeit(0, "no answer")] if is_over else []
 
     players = [Failing(TIC_TAC_TOE, 1, first_legal), ScriptedPlayer(TIC_TAC_TOE, 1, last_legal)]

@@ -9,11 +9,11 @@ import numpy as np
 
 from alphazero.config.schema import NetworkConfig, SearchConfig
 from alphazero.games import ONGOING, Game, State
-from alphazero.games.game import PLY, to_play
+from alphazero.games.game import PLY
 from alphazero.games.registry import read_game
 from alphazero.network.checkpoint import Checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
-from alphazero.players.base import Decisions, Player
+from alphazero.players.sequential_player import SequentialPlayer
 from alphazero.utils.arrays import Int64Array
 from helpers.games import TIC_TAC_TOE
 from helpers.settings import network_config
@@ -36,55 +36,34 @@ def saved_player(
     return path
 
 
-class ScriptedPlayer(Player):
-    """Plays by a rule, after a number of steps that depends on the position; records its calls.
-
-    Its policy is all on its action, its value the number of moves played over 100.
-    """
+class ScriptedPlayer(SequentialPlayer):
+    """Plays by a rule, in every `lateness`-th step; by default its value is the plies over 100."""
 
     def __init__(
         self,
         game: Game,
         slots: int,
         rule: Callable[[State], int],
-        patience: Callable[[State], int] = lambda state: 1,
+        value: Callable[[State], float] = lambda state: float(state[PLY]) / 100,
+        lateness: int = 1,
     ) -> None:
-        self.game, self.rule, self.patience = game, rule, patience
-        self.states: State = np.zeros((slots, game.state_size), np.int64)
-        self.waiting: dict[int, int] = {}
-        self.asked_to_play: list[int] = []
-        self.owed: list[int] = []
-
-    def reset(self, slots: Int64Array, states: State) -> None:
-        self.states[slots] = states
-        for slot in slots.tolist():
-            self.waiting.pop(slot, None)
-
-    def advance(self, slots: Int64Array, actions: Int64Array) -> None:
-        for slot, action in zip(slots.tolist(), actions.tolist(), strict=True):
-            self.states[slot] = self.game.play(self.states[slot], action)
+        super().__init__(game, slots)
+        self.rule, self.value, self.lateness, self.steps = rule, value, lateness, 0
 
     def begin_moves(self, slots: Int64Array) -> None:
-        for slot in slots.tolist():
-            assert slot not in self.waiting, "asked twice"
-            assert self.game.outcome(self.states[slot]) == ONGOING
-            self.asked_to_play.append(to_play(self.states[slot]))
-            self.waiting[slot] = self.patience(self.states[slot])
+        assert not {*slots.tolist()} & {*self._waiting}, "asked twice"
+        assert all(self.game.outcome(state) == ONGOING for state in self._states[slots])
+        super().begin_moves(slots)
 
     def step(self) -> None:
-        self.owed.append(len(self.waiting))
-        self.waiting = {slot: turns - 1 for slot, turns in self.waiting.items()}
-
-    def take_decisions(self) -> Decisions:
-        ready = [slot for slot, turns in self.waiting.items() if turns <= 0]
-        for slot in ready:
-            del self.waiting[slot]
-        actions = np.array([self.rule(self.states[slot]) for slot in ready], np.int64)
-        shares = np.ones((len(ready), 1), np.float32)
-        values = (self.states[ready, PLY] / 100).astype(np.float32)
-        return Decisions(
-            np.array(ready, np.int64), actions, actions[:, None].copy(), shares, values
-        )
+        self.steps += 1
+        for _ in range(len(self._waiting)):
+            slot = self._waiting.popleft()
+            if (self.steps + slot) % self.lateness:
+                self._waiting.append(slot)
+            else:
+                state = self._states[slot]
+                self._answers[slot] = int(self.rule(state)), float(self.value(state))
 
 
 def first_legal(state: State) -> int:

@@ -8,13 +8,14 @@ import functools
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
+from helpers.players import ScriptedPlayer
 
 from alphazero.arena.grade import Grade, grade
 from alphazero.errors import GameError
 from alphazero.games import State, make_game
 from alphazero.games.game import LAST, PLY
 from alphazero.games.line_games import CELLS
-from alphazero.players.base import Decisions, Player
+from alphazero.players.base import Player
 from alphazero.players.random_player import RandomPlayer
 from alphazero.solvers.exhaustive import SolvedPositions, solve_all_positions
 
@@ -107,51 +108,23 @@ def worth_of(action: int) -> np.ndarray:
     return values
 
 
-class TablePlayer(Player):
-    """Answers from the exact table, some steps late; `worst` plays the worst move instead."""
-
-    def __init__(self, solution: SolvedPositions, slots: int, worst: bool = False) -> None:
-        self.answers = {
-            state.tobytes(): (np.flatnonzero(optimal), value)
-            for state, value, optimal in zip(
-                solution.states, solution.values, solution.optimal, strict=True
-            )
-        }
-        self.states = np.zeros((slots, solution.states.shape[1]), np.int64)
-        self.waiting: dict[int, int] = {}
-        self.worst = worst
-
-    def reset(self, slots: np.ndarray, states: State) -> None:
-        self.states[slots] = states
-
-    def advance(self, slots: np.ndarray, actions: np.ndarray) -> None:
-        raise AssertionError("no move is played when moves are graded")
-
-    def begin_moves(self, slots: np.ndarray) -> None:
-        for slot in slots.tolist():
-            assert slot not in self.waiting
-            self.waiting[slot] = int(self.states[slot].sum()) % 3
-
-    def step(self) -> None:
-        self.waiting = {slot: turns - 1 for slot, turns in self.waiting.items()}
-
-    def take_decisions(self) -> Decisions:
-        ready = [slot for slot, turns in self.waiting.items() if turns < 0]
-        actions, values = [], []
-        for slot in ready:
-            del self.waiting[slot]
-            optimal, value = self.answers[self.states[slot].tobytes()]
-            legal = np.flatnonzero(TIC_TAC_TOE.legal_action_mask(self.states[slot]))
-            wrong = np.setdiff1d(legal, optimal)
-            actions.append(wrong[0] if self.worst and len(wrong) else optimal[-1])
-            values.append(value)
-        return Decisions(
-            np.array(ready, np.int64),
-            np.array(actions, np.int64),
-            np.array(actions, np.int64)[:, None].copy(),
-            np.ones((len(ready), 1), np.float32),
-            np.array(values, np.float32),
+def table_player(solution: SolvedPositions, slots: int, worst: bool = False) -> Player:
+    """Answer from the exact table, some steps late; `worst` plays the first wrong move, if any."""
+    answers = {
+        state.tobytes(): (np.flatnonzero(optimal), value)
+        for state, value, optimal in zip(
+            solution.states, solution.values, solution.optimal, strict=True
         )
+    }
+
+    def rule(state: State) -> int:
+        optimal, _ = answers[state.tobytes()]
+        wrong = np.setdiff1d(np.flatnonzero(TIC_TAC_TOE.legal_action_mask(state)), optimal)
+        return int(wrong[0] if worst and len(wrong) else optimal[-1])
+
+    return ScriptedPlayer(
+        TIC_TAC_TOE, slots, rule, lambda state: answers[state.tobytes()][1], lateness=3
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,7 +137,7 @@ def test_moves_are_graded_as_plain_minimax_has_them(
     shown: list[int] = []
     result = grade(
         TIC_TAC_TOE,
-        lambda num_games: TablePlayer(solution, num_games, worst),
+        lambda num_games: table_player(solution, num_games, worst),
         solution,
         num_games,
         workers,
@@ -188,7 +161,7 @@ def test_a_mistake_is_drawn_with_what_was_played_and_what_was_right(solution):
     state = TIC_TAC_TOE.parse("X X .\nO O .\n. . .")
     one = SolvedPositions(state[None], np.array([1]), worth_of(2))
     answers = SolvedPositions(state[None], np.array([1]), worth_of(8))
-    result = grade(TIC_TAC_TOE, lambda num_games: TablePlayer(answers, num_games), one)
+    result = grade(TIC_TAC_TOE, lambda num_games: table_player(answers, num_games), one)
     assert (result.positions, result.optimal) == (1, 0)
     assert result.first_mistake == f"{TIC_TAC_TOE.render(state)}\nplayed c1; optimal: c3"
 

@@ -120,7 +120,7 @@ class Pessimist(ScriptedPlayer):
 
     def take_decisions(self) -> Decisions:
         decisions = super().take_decisions()
-        plies = self.states[decisions.slots, PLY]
+        plies = self._states[decisions.slots, PLY]
         return decisions._replace(best_values=(-plies / 10).astype(np.float32))
 
 
