@@ -39,8 +39,11 @@ def target_shapes(
     return {head: shapes[head] for head in heads}
 
 
-class GameEnds(NamedTuple):
-    """How games ended, by the rules `owners` and `margin` of the game."""
+class TargetSource(NamedTuple):
+    """What the targets of recorded positions are made from; arrays of absent heads are empty.
+
+    Games end by the rules `owners` and `margin` of the game.
+    """
 
     owners: Int8Array
     """[N, H * W] 1 for player 0, -1 for player 1, 0 for nobody; zeros for a resigned game"""
@@ -48,28 +51,60 @@ class GameEnds(NamedTuple):
     """[N] for player 0; 0 for a resigned game"""
     reached: BoolArray
     """[N] whether the game was played to its end, not resigned"""
+    short_term: Float32Array
+    """[P, T] for player 0"""
 
     @classmethod
-    def of(cls, game: Game, games: GameBatch, heads: Sequence[str]) -> "GameEnds | None":
-        """Replay finished games to their ends, if the targets of `heads` need them."""
-        if {"ownership", "margin"}.isdisjoint(heads):
-            return None
-        _, height, width = game.observation_shape
-        ends = cls(
-            np.zeros((len(games.lengths), height * width), np.int8),
-            np.zeros(len(games.lengths), np.float32),
-            games.resignations != RESIGNED,
+    def of(cls, game: Game, games: GameBatch, heads: Sequence[str]) -> "TargetSource":
+        """Replay finished games to their ends, and average their values, as `heads` need it."""
+        cells = math.prod(game.observation_shape[1:])
+        count = 0 if {"ownership", "margin"}.isdisjoint(heads) else len(games.lengths)
+        source = cls(
+            np.zeros((count, cells), np.int8),
+            np.zeros(count, np.float32),
+            games.resignations[:count] != RESIGNED,
+            short_term_values(game, games)
+            if "short_term_value" in heads
+            else np.zeros((0, len(HORIZON_SHARES)), np.float32),
         )
-        _read_ends(
-            game.rules,
-            *initial_states(game, games.options),
-            games.actions.astype(np.int64),
-            games.lengths.astype(np.int64),
-            ends.reached,
-            ends.owners,
-            ends.margins,
-        )
-        return ends
+        if count:
+            _read_ends(
+                game.rules,
+                *initial_states(game, games.options),
+                games.actions.astype(np.int64),
+                games.lengths.astype(np.int64),
+                source.reached,
+                source.owners,
+                source.margins,
+            )
+        return source
+
+    def targets(
+        self,
+        heads: Sequence[str],
+        games: Int64Array,
+        positions: Int64Array,
+        signs: Int64Array,
+        images: Int64Array,
+    ) -> dict[str, Target]:
+        """Return the targets of `positions` [B] of `games` [B] for their players to move.
+
+        `signs` [B] convert from player 0's view; `images` [B, H * W] are where the symmetry of each
+        position moves the cells.
+        """
+        targets = {}
+        for head in heads:
+            if head == "short_term_value":
+                values, weights = self.short_term[positions], np.ones(len(positions), np.float32)
+            else:
+                values = self.margins[games]
+                weights = self.reached[games].astype(np.float32)
+            if head == "ownership":
+                values = np.empty(images.shape, np.float32)
+                np.put_along_axis(values, images, self.owners[games], 1)
+            views = signs.reshape(-1, *[1] * (values.ndim - 1))
+            targets[head] = Target((values * views).astype(np.float32), weights)
+        return targets
 
 
 @kernel(
@@ -146,50 +181,3 @@ def _average_later_values(
                 mean += shares[horizon] * (value - mean)
                 averages[begin + ply, horizon] = mean
         begin += lengths[game]
-
-
-class TargetSource(NamedTuple):
-    """What the targets of the positions of a window are made from; None for absent heads."""
-
-    games: Int64Array
-    """[P] number of each position's game"""
-    ends: GameEnds | None
-    """for `ownership` and `margin`"""
-    short_term: Float32Array | None
-    """[P, T] for `short_term_value`"""
-
-    @classmethod
-    def of(
-        cls, game: Game, games: GameBatch, ends: Sequence[GameEnds], heads: Sequence[str]
-    ) -> "TargetSource":
-        """Return the source for `heads` of finished games, whose `ends` come in parts."""
-        return cls(
-            np.repeat(np.arange(len(games.lengths)), games.lengths),
-            GameEnds(*map(np.concatenate, zip(*ends, strict=True))) if ends else None,
-            short_term_values(game, games) if "short_term_value" in heads else None,
-        )
-
-    def targets(
-        self, heads: Sequence[str], positions: Int64Array, signs: Int64Array, images: Int64Array
-    ) -> dict[str, Target]:
-        """Return the targets of `positions` [B] for their players to move.
-
-        `signs` [B] convert from player 0's view; `images` [B, H * W] are where the symmetry of each
-        position moves the cells.
-        """
-        targets = {}
-        for head in heads:
-            if head == "short_term_value":
-                assert self.short_term is not None
-                values, weights = self.short_term[positions], np.ones(len(positions), np.float32)
-            else:
-                assert self.ends is not None
-                games = self.games[positions]
-                values = self.ends.margins[games]
-                weights = self.ends.reached[games].astype(np.float32)
-                if head == "ownership":
-                    values = np.empty(images.shape, np.float32)
-                    np.put_along_axis(values, images, self.ends.owners[games], 1)
-            views = signs.reshape(-1, *[1] * (values.ndim - 1))
-            targets[head] = Target((values * views).astype(np.float32), weights)
-        return targets

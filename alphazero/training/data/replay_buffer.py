@@ -24,7 +24,7 @@ from alphazero.utils.arrays import Float32Array, Float64Array, Int32Array, Int64
 from alphazero.utils.jit import kernel
 
 if TYPE_CHECKING:
-    from alphazero.training.data.auxiliary_targets import GameEnds, TargetSource
+    from alphazero.training.data.auxiliary_targets import TargetSource
 
 
 @kernel(
@@ -51,15 +51,14 @@ def _observe(
 ) -> None:
     """Replay the games to `positions` [B] and observe each under its symmetry [B].
 
-    `starts` [P] is the first position of each position's game, which has the state
-    `first_states[firsts[p]]`.
+    `starts` [B] are the first positions of their games, with the states `first_states[firsts]`.
     """
     _, channels, height, width = observations.shape
     planes = np.zeros((channels, height, width), np.float32)
     for row in range(len(positions)):
         position, symmetry = positions[row], symmetries[row]
-        state = first_states[firsts[position]].copy()
-        for move in range(starts[position], position):
+        state = first_states[firsts[row]].copy()
+        for move in range(starts[row], position):
             rules.functions.play(state, moves[move])
         rules.functions.observe(state, planes)
         for channel in range(channels):
@@ -102,8 +101,8 @@ class _Shard:
     """in the joined arrays"""
     trainable: int
     """fully searched positions, which are trained on"""
-    ends: "GameEnds | None"
-    """for auxiliary heads that need them"""
+    targets: "TargetSource | None"
+    """for auxiliary heads"""
 
 
 class ReplayBuffer:
@@ -144,8 +143,7 @@ class ReplayBuffer:
     def nbytes(self) -> int:
         """Memory in bytes of the games and their targets."""
         parts = [*vars(self).values(), *self._arrays.values()]
-        if self._target_source:
-            parts += [*self._target_source, *(self._target_source.ends or ())]
+        parts += self._target_source or ()
         return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
 
     def add(self, iteration: int, games: GameBatch, total_positions: int | None = None) -> None:
@@ -182,15 +180,17 @@ class ReplayBuffer:
         """
         newest = self._newest
         positions = newest[rng.integers(0, len(newest), batch_size)]
+        numbers = self._numbers[positions]
+        starts = self._starts[numbers]
         kinds = len(self._symmetries.actions) if augment else 1
         symmetries = rng.integers(0, kinds, batch_size)
         observations = np.empty((batch_size, *self.game.observation_shape), np.float32)
         _observe(
             self.game.rules,
             self._first_states,
-            self._firsts,
+            self._firsts[numbers],
             self._games.actions,
-            self._starts,
+            starts,
             positions,
             symmetries,
             self._symmetries.cells,
@@ -203,7 +203,7 @@ class ReplayBuffer:
         shares = np.arange(len(rows)) + begins[rows]
         actions = self._symmetries.actions[symmetries[rows], self._games.policy_actions[shares]]
         policies[rows, actions] = self._games.policy_shares[shares]
-        signs = value_signs(positions - self._starts[positions])
+        signs = value_signs(positions - starts)
         outcomes = signs * self.value_targets[positions]
         values = (1 - search_value_weight) * outcomes
         values += search_value_weight * self._games.values[positions].astype(np.float64)
@@ -212,13 +212,14 @@ class ReplayBuffer:
             return batch
         source, images = self._target_source, self._symmetries.cells[symmetries]
         assert source is not None
-        return batch._replace(auxiliary=source.targets(self.auxiliary, positions, signs, images))
+        targets = source.targets(self.auxiliary, numbers, positions, signs, images)
+        return batch._replace(auxiliary=targets)
 
     def mean_age(self, iteration: int) -> float:
         """Return the mean age of the window's positions at `iteration`, in iterations."""
         if not self.window:
             return 0.0
-        return iteration - float(self._iterations[self._newest].mean())
+        return iteration - float(self._iterations[self._numbers[self._newest]].mean())
 
     @property
     def _newest(self) -> Int64Array:
@@ -226,12 +227,12 @@ class ReplayBuffer:
         return self._trainable[len(self._trainable) - self.window :]
 
     def _shard(self, iteration: int, games: GameBatch) -> _Shard:
-        ends = None
+        targets = None
         if self.auxiliary:
-            from alphazero.training.data.auxiliary_targets import GameEnds
+            from alphazero.training.data.auxiliary_targets import TargetSource
 
-            ends = GameEnds.of(self.game, games, self.auxiliary)
-        return _Shard(iteration, games, int(np.count_nonzero(games.policy_counts)), ends)
+            targets = TargetSource.of(self.game, games, self.auxiliary)
+        return _Shard(iteration, games, int(np.count_nonzero(games.policy_counts)), targets)
 
     def _join(self) -> None:
         shards = self._shards or [self._shard(0, GameBatch.of(self.game, []))]
@@ -243,17 +244,18 @@ class ReplayBuffer:
         lengths = games.lengths.astype(np.int64)
         self.value_targets = value_targets(games, self.settings.deblunder_threshold)
         self._first_shares = np.cumsum(games.policy_counts) - games.policy_counts
-        self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-        self._first_states, indices = initial_states(self.game, games.options)
-        self._firsts = np.repeat(indices, lengths)
-        sizes = [len(shard.games.actions) for shard in shards]
+        self._starts = np.cumsum(lengths) - lengths
+        self._numbers = np.repeat(np.arange(len(lengths)), lengths)
+        """The number of each position's game; the arrays before and after have a row per game."""
+        self._first_states, self._firsts = initial_states(self.game, games.options)
+        sizes = [len(shard.games.lengths) for shard in shards]
         self._iterations = np.repeat([float(shard.iteration) for shard in shards], sizes)
         self._trainable: Int64Array = np.flatnonzero(games.policy_counts)
         if self.auxiliary:
             from alphazero.training.data.auxiliary_targets import TargetSource
 
-            ends = [shard.ends for shard in shards if shard.ends is not None]
-            self._target_source = TargetSource.of(self.game, games, ends, self.auxiliary)
+            parts = zip(*(shard.targets or () for shard in shards), strict=True)
+            self._target_source = TargetSource(*map(np.concatenate, parts))
 
     def _joined(
         self, name: str, parts: Sequence[npt.NDArray[Any]]

@@ -185,8 +185,8 @@ MUTATIONS = (
     ),
     Mutation(
         "training/data/replay_buffer.py",
-        "for move in range(starts[position], position):",
-        "for move in range(starts[position], position + 1):",
+        "for move in range(starts[row], position):",
+        "for move in range(starts[row], position + 1):",
         "the position shown is the one after the move",
         "training/data/test_replay_buffer.py::test_the_value_is_the_outcome_for_the_player_to_move",
     ),
