@@ -109,12 +109,6 @@ def test_openvino_plays_without_the_heads_and_predicts_by_torch():
         evaluator.predict(OBSERVATIONS[:, :2])
 
 
-def test_no_weight_of_a_head_knows_the_size_of_the_board():
-    heads = [ResNet((3, n, n), n * n, WITH_HEADS, None).auxiliary.state_dict() for n in (4, 9)]
-    shapes = [{name: weight.shape for name, weight in weights.items()} for weights in heads]
-    assert shapes[0] == shapes[1]
-
-
 def test_an_untrained_network_expects_nothing_in_particular():
     predictions = predict(ResNet(SHAPE, ACTIONS, WITH_HEADS, 0))
     assert np.abs(predictions.ownership).max() < 0.5

@@ -1,6 +1,7 @@
 """Convolutional heads against a slow twin, cell by cell, on boards of several sizes."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from helpers.networks import boards, exact, moved
 from helpers.settings import network_config
 from numpy.typing import NDArray
 
+from alphazero.config.schema import AUXILIARY_HEADS
 from alphazero.games import make_game
 from alphazero.network.heads import ConvolutionalPolicy, pool_board
 from alphazero.network.resnet import ResNet
@@ -133,7 +135,8 @@ def test_a_game_without_cells_for_its_actions_keeps_the_dense_policy_head():
 def test_no_weight_knows_the_size_of_the_board(name: str):
     key = "size" if name in ("hex", "othello") else "rows"
     options = [{key: 6}, {key: 8}]
-    networks = [ResNet.of(make_game(name, **option), SETTINGS, None) for option in options]
+    settings = replace(SETTINGS, auxiliary=AUXILIARY_HEADS)
+    networks = [ResNet.of(make_game(name, **option), settings, None) for option in options]
     shapes = [
         {key: weight.shape for key, weight in network.state_dict().items()} for network in networks
     ]

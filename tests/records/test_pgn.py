@@ -220,20 +220,6 @@ def test_comments_stay_in_nested_variations_and_in_those_without_an_end():
     assert loaded(written)[0] == played
 
 
-def test_variations_become_branches_of_the_tree_and_are_written_again():
-    played, _ = loaded("1. e4 (1. d4 d5 (1... Nf6 2. c4) 2. c4) 1... e5 (1... c5) 2. Nf3 *")
-    tree = GameTree.of(played)
-    assert tree.played(("a", "b")) == played
-    assert [tree.name(node) for node in tree.root.children] == ["d4", "e4"]
-    assert [tree.name(node) for node in tree.root.children[0].children] == ["Nf6", "d5"]
-    assert [tree.name(node) for node in tree.line[1:]] == ["e4", "e5", "Nf3"]
-    assert loaded(to_pgn(played))[0] == played
-    theirs = chess.pgn.read_game(io.StringIO(to_pgn(played)))
-    assert theirs is not None
-    assert not theirs.errors
-    assert {move.move.uci() for move in theirs.variations} == {"e2e4", "d2d4"}
-
-
 def test_a_review_and_a_second_one_keep_what_the_file_says():
     text = (
         '[Event "Cup"]\n[Date "1999.12.31"]\n[WhiteElo "2400"]\n\n'

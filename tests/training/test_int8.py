@@ -119,26 +119,6 @@ def test_a_sound_network_is_rounded_and_a_wild_one_is_not():
 
 
 @needs_openvino
-def test_the_same_seed_rounds_to_the_same_answers_and_another_to_others():
-    replay = random_replay()
-    evaluator = OpenVINOEvaluator(scrambled(), "float32")
-    _, observations = sample_positions(replay, np.random.default_rng(9))
-    first, again, other = (
-        quantize(evaluator, replay, [seed]).evaluator.evaluate(observations)[0]
-        for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
-
-
-@needs_openvino
-def test_before_there_are_games_nothing_is_rounded():
-    evaluator = OpenVINOEvaluator(scrambled(), "float32")
-    empty = ReplayBuffer(CONNECT_FOUR, replay_config())
-    assert quantize(evaluator, empty, [1]) == (evaluator, None, None)
-
-
-@needs_openvino
 def test_ranges_do_not_depend_on_how_weights_lie_in_memory():
     """A learner's lie channels-last, those of a file do not."""
     network = load_checkpoint(CHECKPOINTS / "connect_four.safetensors").network()

@@ -124,7 +124,9 @@ class Pessimist(ScriptedPlayer):
         return decisions._replace(best_values=(-plies / 10).astype(np.float32))
 
 
-@pytest.mark.parametrize(("threshold", "moves", "outcome"), [(-0.25, 3, 1), (-0.35, 4, -1)])
+@pytest.mark.parametrize(
+    ("threshold", "moves", "outcome"), [(-0.25, 3, 1), (-0.35, 4, -1), (NEVER_RESIGN, 7, 1)]
+)
 def test_a_player_resigns_in_place_of_its_move_where_the_game_allows_it(
     threshold: float, moves: int, outcome: int
 ):
@@ -135,17 +137,11 @@ def test_a_player_resigns_in_place_of_its_move_where_the_game_allows_it(
     assert sorted(record.pairing.pair_id for record in records) == list(range(12))
     whole = [0, 1, 2, 3, 4, 5, 6]
     for record in records:
-        assert record.resigned == record.pairing.may_resign
+        assert record.resigned == (record.pairing.may_resign and moves < 7)
         expected = (whole[:moves], outcome) if record.resigned else (whole, 1)
         assert (record.actions.tolist(), record.outcome) == expected
         assert len(record.policies) == len(record.best_values) == len(record.actions)
     assert match.moves_made == 8 * moves + 4 * 7
-
-
-def test_nobody_resigns_without_a_threshold():
-    player = Pessimist(TIC_TAC_TOE, 1, first_legal)
-    records = play_all(Match(TIC_TAC_TOE, [player], 1, iter([Pairing(may_resign=True)])))
-    assert [(len(record.actions), record.resigned) for record in records] == [(7, False)]
 
 
 def test_best_values_are_the_better_of_the_root_s_value_and_that_of_its_best_action():

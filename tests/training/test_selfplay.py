@@ -59,17 +59,6 @@ def test_each_worker_of_self_play_draws_numbers_of_its_own():
     assert len(set(texts)) == len(texts)
 
 
-def test_games_under_way_that_find_no_slot_wait_for_the_next_iteration():
-    evaluator = HashedEvaluator(TIC_TAC_TOE)
-    config = make_config(games_per_iteration=1, parallel_games=8)
-    under_way = play_games(TIC_TAC_TOE, config, evaluator, (0, 0)).unfinished
-    assert len(under_way) == 8
-    config = make_config(games_per_iteration=1, parallel_games=3)
-    games = play_games(TIC_TAC_TOE, config, evaluator, (0, 1), under_way)
-    waiting = [record.actions.tolist() for record in games.unfinished[:5]]
-    assert waiting == [record.actions.tolist() for record in under_way[3:]]
-
-
 @pytest.mark.parametrize("workers", [1, 2])
 def test_no_game_waits_for_ever(workers: int) -> None:
     evaluator = HashedEvaluator(TIC_TAC_TOE)

@@ -179,21 +179,6 @@ def test_without_options_the_positions_drawn_are_those_of_one_draw_of_integers()
     assert drawn == [newest[place] for place in places]
 
 
-def test_every_position_of_the_window_is_drawn_alike():
-    shards = [random_records(TIC_TAC_TOE, 10, seed) for seed in range(4)]
-    replay = filled(TIC_TAC_TOE, shards, window(maximum=150))
-    inside = keys(plain_samples(TIC_TAC_TOE, [record for shard in shards for record in shard]))
-    inside = inside[-150:]
-    draws = 60_000
-    drawn = keys(replay.sample(draws, np.random.default_rng(0), False))
-    counts = np.array([drawn.count(key) for key in inside])
-    assert counts.sum() == draws
-    expected = draws / 150
-    statistic = ((counts - expected) ** 2 / expected).sum()
-    # Chi-square with 149 degrees of freedom: mean 149, standard deviation 17.3.
-    assert 149 - 4 * 17.3 < statistic < 149 + 4 * 17.3
-
-
 def test_symmetries_are_drawn_alike():
     record = random_records(TIC_TAC_TOE, 1)[0]
     kinds = [set(keys(plain_samples(TIC_TAC_TOE, [record], symmetry))) for symmetry in range(8)]

@@ -40,12 +40,6 @@ def test_curves_come_back_as_they_were_written(tmp_path):
         assert [(event.step, event.value) for event in reader.Scalars(name)] == expected
 
 
-def test_curves_can_be_read_before_the_folder_is_closed(tmp_path):
-    curves = TensorBoardWriter(tmp_path, 0)
-    curves.write(1, {"loss/total": 2.5})
-    assert points(tmp_path, "loss/total") == [(1, 2.5)]
-
-
 def test_texts_keep_their_lines(tmp_path):
     curves = TensorBoardWriter(tmp_path, 0)
     curves.write(1, {}, {"selfplay/sample_game": "X . O\n. X ."})
