@@ -6,7 +6,6 @@ the network may have changed.
 """
 
 import functools
-import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -130,31 +129,27 @@ def play_games(
     """Play until `selfplay.games_per_iteration` games have ended, on `workers` cores.
 
     The same arguments give the same games: each worker has its own games, its own target and its
-    own stream of random numbers. `unfinished` are games carried over; `show` gets the number of
-    newly finished games. Where a game allows it, a player whose best value is below
-    `resign_below` resigns.
+    own stream of random numbers. `unfinished` are games carried over; those without a slot wait,
+    and come first in the next call. `show` gets the number of newly finished games. Where a game
+    allows it, a player whose best value is below `resign_below` resigns.
     """
     progress = JobProgress(show)
     games = config.selfplay.games_per_iteration
-    shares = split_evenly(config.selfplay.parallel_games, min(workers, games))
+    slots = config.selfplay.parallel_games
+    shares = split_evenly(slots, min(workers, games))
     targets = split_evenly(games, len(shares))
 
-    def play_share(worker: int) -> tuple[SelfPlayResult, Sequence[GameRecord]]:
-        rng, waiting = np.random.default_rng([*seed, worker]), unfinished[worker :: len(targets)]
-        share = SelfPlayWorker(game, config, evaluator, rng, shares[worker], waiting, resign_below)
+    def play_share(worker: int) -> SelfPlayResult:
+        rng, own = np.random.default_rng([*seed, worker]), unfinished[worker : slots : len(targets)]
+        share = SelfPlayWorker(game, config, evaluator, rng, shares[worker], own, resign_below)
         finished = share.play(targets[worker], progress)
-        return SelfPlayResult(finished, share.leave(), share.stats), share.waiting
+        return SelfPlayResult(finished, share.leave(), share.stats)
 
     jobs = [functools.partial(play_share, worker) for worker in range(len(targets))]
-    parts, waiting = zip(*run_jobs(jobs, progress), strict=True)
-    # The games that waited go on first, in their order, so that none waits for ever.
-    ranks = itertools.chain(*itertools.zip_longest(*waiting))
+    parts = run_jobs(jobs, progress)
     return SelfPlayResult(
         [record for part in parts for record in part.finished],
-        [
-            *(record for record in ranks if record is not None),
-            *(record for part in parts for record in part.unfinished),
-        ],
+        [*unfinished[slots:], *(record for part in parts for record in part.unfinished)],
         sum((part.stats for part in parts), SelfPlayStats()),
     )
 
@@ -190,11 +185,9 @@ class SelfPlayWorker:
             game, config, evaluator, rng, num_games, resign_below
         )
         self._num_games = num_games
-        self.waiting = unfinished[num_games:]
-        """the games that have no slot"""
         begin = time.perf_counter()
         if unfinished:
-            self._match.load(dict(enumerate(unfinished[:num_games])))
+            self._match.load(dict(enumerate(unfinished)))
         self._match.start_games()
         self._seconds = time.perf_counter() - begin
 

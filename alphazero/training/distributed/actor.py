@@ -101,8 +101,7 @@ class Actor:
         self, evaluator: BatchedEvaluator, calibration: bytes, fraction: float
     ) -> None:
         """Continue all games with another network and `fraction` of the simulations."""
-        under_way = [[*worker.waiting, *worker.leave()] for worker in self._workers]
-        under_way = under_way or [[] for _ in self._games]
+        under_way = [worker.leave() for worker in self._workers] or [[] for _ in self._games]
         self._replaced = sum((worker.stats for worker in self._workers), self._replaced)
         if calibration:
             observations = _read_observations(calibration, self._game.observation_shape)
