@@ -132,7 +132,7 @@ def match(options: argparse.Namespace) -> int:
     from alphazero.arena.elo import match_result
     from alphazero.cli.json_output import plain
     from alphazero.games.registry import write_game
-    from alphazero.records.game_files import MatchFile, check_savable
+    from alphazero.records.game_files import check_savable, save_records
     from alphazero.records.game_record import GameRecord
 
     players, game = agree_on_game(players, chosen_game)
@@ -142,14 +142,13 @@ def match(options: argparse.Namespace) -> int:
         check_savable(options.save, game)
     names = players[0].name, players[1].name
     has_search = players[0].has_search, players[1].has_search
-    file = MatchFile(options.save, game, names, has_search) if options.save else None
     games: list[GameRecord] = []
     is_stopped = False
 
     def keep(records: list[GameRecord]) -> None:
+        if options.save:
+            save_records(options.save, game, records, names, has_search, append=bool(games))
         games.extend(records)
-        if file:
-            file.append(records)
 
     try:
         with progress_bar(options.games, "game") as bar:
@@ -162,8 +161,8 @@ def match(options: argparse.Namespace) -> int:
         print(f"\nstopped after {len(games):,} of {options.games:,} games", file=sys.stderr)
         records = pair_by_pair(games)
         result = match_result(game, records)
-    if file:
-        file.save(records)
+    if options.save:
+        save_records(options.save, game, records, names, has_search)
     moves = options.opening_moves
     opening = f"openings of {moves} random moves" if moves else "the initial position"
     summary = f"against {names[1]}: {result}, from {opening}"

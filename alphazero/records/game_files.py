@@ -1,6 +1,5 @@
 """Files of played games: SGF, PGN or JSON lines, by the suffix of the file."""
 
-import dataclasses
 import itertools
 import re
 from codecs import BOM_UTF8
@@ -79,36 +78,27 @@ def to_text(path: Path, game: PlayedGame) -> str:
     return (to_pgn if _suffix(path) == PGN else to_sgf)(game)
 
 
-class MatchFile:
-    """The file of a match's games, in SGF and PGN with comments on the searches.
+def save_records(
+    path: Path,
+    game: Game,
+    records: Sequence[GameRecord],
+    names: tuple[str, str],
+    searched: tuple[bool, bool],
+    append: bool = False,
+) -> None:
+    """Write a match's games, in SGF and PGN with comments on the searches; raise as `save_played`.
 
-    `names` and `searched` are by the match's players, as in `commented`.
+    `names` and `searched` are by the match's players, as in `commented`. `append`: keep the games
+    that are in the file.
     """
-
-    def __init__(
-        self, path: Path, game: Game, names: tuple[str, str], searched: tuple[bool, bool]
-    ) -> None:
-        self._path, self._game, self._names, self._searched = path, game, names, searched
-        self._has_begun = False
-
-    def append(self, records: Sequence[GameRecord]) -> None:
-        """Add games; the first call replaces what the file held; raise as `check_savable`."""
-        if not self._has_begun:
-            self.save(records)
-            return
-        with path_errors("write", self._path), self._path.open("ab") as file:
-            file.write(_to_bytes(self._path, self._played(records)))
-
-    def save(self, records: Sequence[GameRecord]) -> None:
-        """Replace the file by these games; raise as `check_savable`."""
-        save_played(self._path, self._played(records))
-        self._has_begun = True
-
-    def _played(self, records: Sequence[GameRecord]) -> list[PlayedGame]:
-        played = [PlayedGame.of(self._game, record, self._names) for record in records]
-        if _suffix(self._path) in (SGF, PGN):
-            return list(map(commented, played, records, itertools.repeat(self._searched)))
-        return played
+    played = [PlayedGame.of(game, record, names) for record in records]
+    if _suffix(path) in (SGF, PGN):
+        played = list(map(commented, played, records, itertools.repeat(searched)))
+    if append:
+        with path_errors("write", path), path.open("ab") as file:
+            file.write(_to_bytes(path, played))
+    else:
+        save_played(path, played)
 
 
 def holds_played(path: Path) -> bool:
@@ -234,20 +224,8 @@ def load_start_position(path: Path, moves: int | None, game: Game | None) -> Pla
                 f"{printable(path)}: move {number} is not legal in {write_game(game)}; continue "
                 f"after move {number - 1} at the latest"
             ) from None
-    return dataclasses.replace(
-        played,
-        game=game,
-        actions=actions,
-        outcome=game.outcome(state),
-        resigned=False,
-        opening=0,
-        forfeit_reason="",
-        comments=played.comments[:moves],
-        sgf_result="",
-        variations=(),
-        remark="",
-        tags=(),
-    )
+    comments, outcome = played.comments[:moves], game.outcome(state)
+    return PlayedGame(game, played.players, actions, outcome, comments=comments, start=played.start)
 
 
 def is_fen(path: Path) -> bool:
