@@ -17,6 +17,7 @@ from alphazero.config.schema import (
     VariedOptions,
 )
 from alphazero.config.strict_yaml import (
+    UNREADABLE,
     Document,
     KeyPath,
     describe_value,
@@ -121,14 +122,12 @@ def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override:
     elif section not in SECTIONS:
         reader.report(path, f"unknown section {quote(section)}{did_you_mean(section, SECTIONS)}")
     else:
-        try:
-            document = parse_yaml(value_text)
-        except ConfigError as error:
-            reader.report(path, str(error).split("\n", 1)[0].partition(": ")[2])
-            return
-        for problem in document.problems:
+        document = parse_yaml(value_text)
+        is_readable = document.value is not UNREADABLE
+        for problem in document.problems if is_readable else document.problems[:1]:
             reader.report(path, problem.message)
-        values.setdefault(section, {})[name] = document.value
+        if is_readable:
+            values.setdefault(section, {})[name] = document.value
 
 
 def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:

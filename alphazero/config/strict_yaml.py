@@ -29,6 +29,10 @@ class Problem(NamedTuple):
     message: str
 
 
+UNREADABLE = object()
+"""The value of a text that is not YAML, or has what is never read."""
+
+
 class Document(NamedTuple):
     """A parsed YAML text: its value, the line of each key path, and the problems found."""
 
@@ -52,10 +56,10 @@ def read_text(path: Path) -> str:
 
 
 def parse_yaml(text: str) -> Document:
-    """Parse YAML text; raise ConfigError with a line `LINE: MESSAGE` per problem."""
+    """Parse YAML text; its value is `UNREADABLE` if its problems prevent that."""
     problems = _forbidden(text)
     if problems:
-        raise ConfigError("\n".join(f"{line}: {message}" for line, message in problems))
+        return Document(UNREADABLE, {}, problems)
     lines: dict[KeyPath, int] = {}
     node = yaml.compose(text, Loader=yaml.SafeLoader)
     value = None if node is None else _value(node, (), lines, problems)
@@ -64,11 +68,10 @@ def parse_yaml(text: str) -> Document:
 
 def parse_mapping(text: str, source: str) -> Document:
     """Parse the YAML text of a file that must hold a mapping; raise ConfigError."""
-    try:
-        document = parse_yaml(text)
-    except ConfigError as error:
-        lines = [f"{source}:{line}" for line in str(error).split("\n")]
-        raise ConfigError("\n".join(lines)) from None
+    document = parse_yaml(text)
+    if document.value is UNREADABLE:
+        lines = [f"{source}:{line}: {message}" for line, message in document.problems]
+        raise ConfigError("\n".join(lines))
     if document.value is None:
         return document._replace(value={})
     if not isinstance(document.value, dict):

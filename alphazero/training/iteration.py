@@ -246,7 +246,7 @@ class Training:
         name = self.run.save_player(dataclasses.replace(checkpoint, rating=rating))
         if result.accepted:
             self.best, state.best = challenger, name
-        self.run.save_samples("gate", result.records)
+        self.run.save_sample("gate", result.records[0])
         return result
 
     def measure(self) -> dict[str, float]:
@@ -268,8 +268,7 @@ class Training:
     ) -> dict[str, float]:
         """Write the iteration's metrics, print one line about it, and return the curves' values."""
         state = self.run.state
-        samples = self.run.save_samples("selfplay", games.finished)
-        texts = {"selfplay/sample_game": samples}
+        texts = {"selfplay/sample_game": self.run.save_sample("selfplay", games.finished[0])}
         if state.iteration == 1:
             texts["run/config"] = dump_config(self.config)
         report = IterationReport(

@@ -52,11 +52,6 @@ def shard_name(iteration: int) -> str:
     return f"replay/games-{iteration:06d}.npz"
 
 
-def unfinished_name(iteration: int) -> str:
-    """Return the path of the games that an iteration left unfinished, within the run's folder."""
-    return f"state/unfinished-{iteration:06d}.npz"
-
-
 def player_name(step: int) -> str:
     """Return the file name of the player at `step`."""
     return f"step-{step:08d}.safetensors"

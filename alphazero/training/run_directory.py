@@ -49,7 +49,6 @@ from alphazero.training.manifest import (
     read_manifest,
     run_folder,
     shard_name,
-    unfinished_name,
 )
 from alphazero.utils.files import (
     TEMPORARY_SUFFIX,
@@ -62,9 +61,6 @@ from alphazero.utils.files import (
 )
 
 LEARNER_FORMAT: Final = "alphazero-learner"
-SAMPLE_GAMES = 1
-"""Self-play games and gate games written to games/ in each iteration."""
-
 KEPT_GAMES = 100
 """Newest iterations whose sample games stay in games/."""
 
@@ -250,34 +246,29 @@ class RunDirectory:
         self.state.learner = name
 
     def save_unfinished(self, games: Sequence[GameRecord]) -> None:
-        name = unfinished_name(self.state.iteration)
+        name = f"state/unfinished-{self.state.iteration:06d}.npz"
         self._write(name, GameBatch.of(self.game, games).to_bytes())
         self.state.unfinished = name
 
     def save_games(self, games: GameBatch) -> None:
         self._write(shard_name(self.state.iteration), games.to_bytes())
 
-    def save_samples(self, kind: str, records: Sequence[GameRecord]) -> str:
-        """Write `SAMPLE_GAMES` games into `games/`, as text and SGF or JSON; return the text.
+    def save_sample(self, kind: str, record: GameRecord) -> str:
+        """Write a game into `games/`, as text and SGF or JSON; return the text.
 
         `kind` is "selfplay" or "gate".
         """
-        records = records[:SAMPLE_GAMES]
-        if not records:
-            return ""
         from alphazero.records.played_game import PlayedGame
         from alphazero.records.sgf_export import commented, has_sgf, to_sgf
 
         names = ("challenger", "best") if kind == "gate" else ("best", "best")
-        played = [PlayedGame.of(self.game, record, names) for record in records]
-        text = "\n\n".join(game.describe() for game in played)
+        played = PlayedGame.of(self.game, record, names)
+        text, suffix, content = played.describe(), "jsonl", f"{played.to_line()}\n"
         if has_sgf(self.game):
-            suffix, lines = "sgf", "".join(map(to_sgf, map(commented, played, records)))
-        else:
-            suffix, lines = "jsonl", "".join(f"{game.to_line()}\n" for game in played)
+            suffix, content = "sgf", to_sgf(commented(played, record))
         path = self.folder / "games" / f"{kind}-{self.state.iteration:06d}"
         self._replace(path.with_suffix(".txt"), f"{text}\n".encode())
-        self._replace(path.with_suffix(f".{suffix}"), lines.encode())
+        self._replace(path.with_suffix(f".{suffix}"), content.encode())
         return text
 
     def publish(self) -> None:

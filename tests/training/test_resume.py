@@ -19,6 +19,7 @@ from helpers.bugs.damage import cut_in_half, flip_bit
 from helpers.commands import exit_code
 from helpers.processes import HANG, until
 from helpers.runs.events import points
+from helpers.runs.records import drawn_games
 from helpers.runs.tiny_run import (
     ITERATIONS,
     YAML,
@@ -534,7 +535,7 @@ def test_a_gate_adds_its_gain_to_the_rating_whether_it_accepts_or_not(tmp_path):
     for step, (wins, elo, gain, best) in enumerate(gates, 1):
         state.step, before = step, state.best
         match = MatchResult(wins, 0, 4 - wins, 4, elo, elo - 10, elo + 10)
-        result = GateResult(match, [], wins > 0, gain)
+        result = GateResult(match, drawn_games(1), wins > 0, gain)
         training.decide(training.checkpoint(), training.best, result)
         assert state.rating == best
         saved = load_checkpoint(training.run.folder / player_name(step))

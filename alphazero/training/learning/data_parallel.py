@@ -26,7 +26,6 @@ from alphazero.network.resnet import ResNet
 from alphazero.training.data.auxiliary_targets import target_shapes
 from alphazero.training.data.batch import Batch
 from alphazero.training.learning.learner import Learner
-from alphazero.training.learning.objective import Objective
 from alphazero.training.run_directory import RunDirectory
 
 BARRIER_TIMEOUT: Final = timedelta(days=7)
@@ -133,6 +132,8 @@ class Group:
 class SharedLearner(Learner):
     """A learner whose steps are those of all processes; each has one, for its part of a batch."""
 
+    records = False  # the pass waits for the other processes, which cannot be recorded
+
     def __init__(
         self, network: ResNet, settings: LearnerConfig, device: str, precision: str, group: Group
     ) -> None:
@@ -140,10 +141,6 @@ class SharedLearner(Learner):
         share_normalisation(network)
         super().__init__(network, settings, device, precision)
         self._group = group
-
-    def _make_objective(self, records: bool = False) -> Objective:
-        # The pass waits for the other processes, which cannot be recorded.
-        return super()._make_objective(records)
 
     def run_follower(self) -> None:
         """Do the leader's steps on this process's parts, until it ends."""

@@ -45,6 +45,9 @@ class StepReport(NamedTuple):
 class Learner:
     """A network and its optimizer."""
 
+    records = True
+    """whether a GPU may record the loss of a batch"""
+
     def __init__(
         self,
         network: ResNet,
@@ -52,19 +55,15 @@ class Learner:
         device: str = "auto",
         precision: str = "auto",
     ) -> None:
-        self.settings, self._precision = settings, precision
+        self.settings = settings
         self.device = torch.device(resolve_device(device))
         self.network = network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.ema_network = copy.deepcopy(network) if settings.ema_decay else network
         """The network that plays: the EMA of the weights, or the network itself."""
         self.step = 0
-        self._objective = self._make_objective()
+        bfloat16 = resolve_precision(precision, self.device.type) == "bfloat16"
+        self._objective = Objective(self.network, settings, bfloat16, self.records)
         self._optimizers = self._make_optimizers()
-
-    def _make_objective(self, records: bool = True) -> Objective:
-        """Return the loss of a batch; `records`: whether a GPU may record it."""
-        precision = resolve_precision(self._precision, self.device.type)
-        return Objective(self.network, self.settings, precision == "bfloat16", records)
 
     @property
     def useful_threads(self) -> int:
