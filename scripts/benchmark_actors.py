@@ -31,7 +31,7 @@ from alphazero.network.inference.batched_evaluator import BatchedEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.distributed.actor_pool import ActorPool, NetworkSnapshot
+from alphazero.training.distributed.actor_pool import ActorPool
 from alphazero.training.distributed.ray_cluster import LocalRay
 from alphazero.training.selfplay import SelfPlayStats, play_games
 from alphazero.utils.machine import peak_megabytes
@@ -50,25 +50,25 @@ class Rate(NamedTuple):
     """CPU time of the driver, in cores"""
 
 
-def untrained_network(game: Game, config: Config) -> tuple[NetworkSnapshot, BatchedEvaluator]:
+def untrained_network(game: Game, config: Config) -> tuple[bytes, BatchedEvaluator]:
     """Return the untrained network of a run, and its evaluator."""
     network = ResNet.of(game, config.network, config.run.seed)
     name, options = config.game.name, dict(config.game.options)
     player = Checkpoint(name, options, config.network, network.state_dict(), 0, 0)
     evaluator = make_evaluator(network, config.inference)
-    return NetworkSnapshot("first", lambda: checkpoint_bytes(player, "first")), evaluator
+    return checkpoint_bytes(player, "first"), evaluator
 
 
-def measure(pool: ActorPool, network: NetworkSnapshot, seconds: float) -> Rate:
+def measure(pool: ActorPool, network: bytes, seconds: float) -> Rate:
     """Receive games for about `seconds`, after a first iteration that warms up.
 
-    The network gets a new name in each iteration, so that it is sent again.
+    The network differs in each iteration, so that it is sent again.
     """
     pool.play(network, no_progress, bool)
     begin, cpu, games, iteration = time.perf_counter(), time.process_time(), 0, 1
     while time.perf_counter() - begin < seconds or iteration == 1:
-        renamed = network._replace(name=f"{network.name}-{iteration}")
-        games += len(pool.play(renamed, no_progress, bool).finished)
+        other = network + bytes([iteration % 256])
+        games += len(pool.play(other, no_progress, bool).finished)
         iteration += 1
     spent = time.perf_counter() - begin
     return Rate(games / spent, (time.process_time() - cpu) / spent)

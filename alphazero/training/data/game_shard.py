@@ -77,11 +77,7 @@ class GameBatch(NamedTuple):
             np.array([record.outcome for record in records], np.int32),
             np.array(
                 [
-                    RESIGNED
-                    if record.resigned
-                    else MAY_RESIGN
-                    if record.pairing.may_resign
-                    else PLAYED_OUT
+                    RESIGNED if record.resigned else int(record.pairing.may_resign)
                     for record in records
                 ],
                 np.int32,
@@ -95,36 +91,23 @@ class GameBatch(NamedTuple):
         return Policies(self.policy_counts, self.policy_actions, self.policy_shares)
 
     def records(self) -> list[GameRecord]:
-        ends = np.cumsum(self.lengths)
-        shares = np.concatenate([[0], np.cumsum(self.policy_counts)])
-        return [
-            GameRecord(
-                Pairing(
-                    opening=tuple(self.actions[end - length :][:opening].tolist()),
-                    may_resign=bool(resignation != PLAYED_OUT),
-                    options=tuple(options.tolist()),
-                ),
-                self.actions[end - length : end],
-                Policies(
-                    self.policy_counts[end - length : end],
-                    self.policy_actions[shares[end - length] : shares[end]],
-                    self.policy_shares[shares[end - length] : shares[end]],
-                ),
-                self.values[end - length : end],
-                self.best_values[end - length : end],
-                int(outcome),
-                bool(resignation == RESIGNED),
+        ends, shares = np.cumsum(self.lengths), np.cumsum(np.append(0, self.policy_counts))
+        records = []
+        for index, stop in enumerate(ends.tolist()):
+            moves = slice(stop - int(self.lengths[index]), stop)
+            part = slice(shares[moves.start], shares[moves.stop])
+            pairing = Pairing(
+                opening=tuple(self.actions[moves][: self.openings[index]].tolist()),
+                may_resign=bool(self.resignations[index] != PLAYED_OUT),
+                options=tuple(self.options[index].tolist()),
             )
-            for end, length, outcome, resignation, opening, options in zip(
-                ends,
-                self.lengths,
-                self.outcomes,
-                self.resignations,
-                self.openings,
-                self.options,
-                strict=True,
+            policies = Policies(
+                self.policy_counts[moves], self.policy_actions[part], self.policy_shares[part]
             )
-        ]
+            searches = policies, self.values[moves], self.best_values[moves]
+            end = int(self.outcomes[index]), bool(self.resignations[index] == RESIGNED)
+            records.append(GameRecord(pairing, self.actions[moves], *searches, *end))
+        return records
 
     def to_bytes(self) -> bytes:
         """Return the games as the bytes of an `.npz` file; equal games give equal bytes."""

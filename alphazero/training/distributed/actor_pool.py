@@ -20,7 +20,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from alphazero.config.schema import Config, RayConfig
 from alphazero.errors import AlphaZeroError, RunError
@@ -59,15 +59,6 @@ POLL_SECONDS = 0.5
 RESUME = "the last saved iteration is whole, resume it afterwards"
 
 ActorResult: TypeAlias = Future[Any]
-
-
-class NetworkSnapshot(NamedTuple):
-    """A network at one step: its name, and its checkpoint for actors."""
-
-    name: str
-    read: Callable[[], bytes]
-    calibration: Float32Array | None = None
-    """Observations [B, C, H, W] that set its int8 ranges; None: it does not play in int8."""
 
 
 class ActorHandle(Protocol):
@@ -145,8 +136,8 @@ class ActorPool:
         self._demand = 0
         """Games that the loop waits for."""
         self._last_play = time.monotonic()
-        self._networks: dict[str, Any] = {}
-        """References to the last two networks by name; each is shared once."""
+        self._networks: dict[bytes, Any] = {}
+        """References to the last two networks by checkpoint; each is shared once."""
         self._best: Any = None
         """Reference to the network in self-play."""
         self._calibration: Any = b""
@@ -161,14 +152,16 @@ class ActorPool:
 
     def play(
         self,
-        best: NetworkSnapshot,
+        best: bytes,
         show: Progress,
         meanwhile: Callable[[], bool],
         resign_below: float = NEVER_RESIGN,
         simulations_fraction: float = 1.0,
+        calibration: Float32Array | None = None,
     ) -> SelfPlayResult:
         """Set the network for self-play; return an iteration's games when they have arrived.
 
+        `best` is a checkpoint; with `calibration`, observations [B, C, H, W], it plays in int8.
         While games are missing, `meanwhile` is called; once it returns False, the pool only waits.
 
         Raises:
@@ -177,11 +170,11 @@ class ActorPool:
         shown, demand = 0, self._config.selfplay.games_per_iteration
         with self._condition:
             network = self._share(best)
-            if network != self._best or best.calibration is None:
+            if network != self._best or calibration is None:
                 self._calibration = b""
             self._best, self._demand = network, demand
-            if best.calibration is not None and not self._calibration:
-                self._calibration = self._launcher.put(best.calibration.tobytes())
+            if calibration is not None and not self._calibration:
+                self._calibration = self._launcher.put(calibration.tobytes())
             self._resign_below, self._simulations_fraction = resign_below, simulations_fraction
         self._inbox.put(None)
         while True:
@@ -207,13 +200,9 @@ class ActorPool:
         return SelfPlayResult(games, [], stats, seconds)
 
     def gate(
-        self,
-        challenger: NetworkSnapshot,
-        best: NetworkSnapshot,
-        seed: Sequence[int],
-        show: Progress,
+        self, challenger: bytes, best: bytes, seed: Sequence[int], show: Progress
     ) -> Future[GateResult]:
-        """Start a gate on the actors, beside self-play; return its future result."""
+        """Start a gate of two checkpoints, beside self-play; return its future result."""
         with self._condition:
             networks = self._share(challenger), self._share(best)
 
@@ -231,10 +220,10 @@ class ActorPool:
             slot.actor.stop()
         self._launcher.close()
 
-    def _share(self, network: NetworkSnapshot) -> Any:
-        """Return the reference to a network's checkpoint."""
-        reference = self._networks.pop(network.name, None) or self._launcher.put(network.read())
-        self._networks = dict([*self._networks.items()][-1:]) | {network.name: reference}
+    def _share(self, network: bytes) -> Any:
+        """Return the reference to a checkpoint."""
+        reference = self._networks.pop(network, None) or self._launcher.put(network)
+        self._networks = dict([*self._networks.items()][-1:]) | {network: reference}
         return reference
 
     def _play_pairings(

@@ -13,7 +13,6 @@ from torch import Tensor
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.inference.backend import make_evaluator
 from alphazero.network.inference.batched_evaluator import BatchedEvaluator
-from alphazero.training.distributed.actor_pool import NetworkSnapshot
 from alphazero.training.distributed.ray_cluster import open_actor_pool
 from alphazero.training.gate import GateResult
 from alphazero.training.iteration import Training
@@ -47,9 +46,10 @@ class DistributedTraining(Training):
         self.pool = open_actor_pool(self.game, self.config, self.run.state.iteration)
 
     def play_games(self, network: SelfPlayNetwork, show: Progress) -> SelfPlayResult:
-        best = self._best_snapshot()._replace(calibration=network.calibration)
+        best = self.run.read(self.run.state.best)
         fraction = self.config.selfplay.simulations_fraction(self.run.state.positions)
-        games = self.pool.play(best, show, self._learn_ahead, self.resign_below, fraction)
+        terms = self.resign_below, fraction, network.calibration
+        games = self.pool.play(best, show, self._learn_ahead, *terms)
         return games._replace(unfinished=self.unfinished)
 
     def _learn_ahead(self) -> bool:
@@ -90,14 +90,10 @@ class DistributedTraining(Training):
     def _begin_gate(self, show: Progress) -> PendingGate:
         checkpoint = self.checkpoint()
         evaluator = make_evaluator(self.learner.ema_network, self.config.inference)
-        name = player_name(checkpoint.step)
-        challenger = NetworkSnapshot(name, lambda: checkpoint_bytes(checkpoint, name))
-        future = self.pool.gate(challenger, self._best_snapshot(), self.run.seed(GATE), show)
+        challenger = checkpoint_bytes(checkpoint, player_name(checkpoint.step))
+        best = self.run.read(self.run.state.best)
+        future = self.pool.gate(challenger, best, self.run.seed(GATE), show)
         return PendingGate(checkpoint, evaluator, future)
-
-    def _best_snapshot(self) -> NetworkSnapshot:
-        name = self.run.state.best
-        return NetworkSnapshot(name, lambda: self.run.read(name))
 
     def close(self) -> None:
         self.pool.close()

@@ -29,13 +29,10 @@ from alphazero.training import selfplay
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.distributed import actor_pool, training
 from alphazero.training.distributed.actor import Actor
-from alphazero.training.distributed.actor_pool import (
-    MAX_CONSECUTIVE_DEATHS,
-    ActorPool,
-    NetworkSnapshot,
-)
+from alphazero.training.distributed.actor_pool import MAX_CONSECUTIVE_DEATHS, ActorPool
 from alphazero.training.loop import resume, train
 from alphazero.training.selfplay import SelfPlayStats
+from alphazero.utils.arrays import Float32Array
 
 
 class Death(Exception):
@@ -127,19 +124,17 @@ def pool_of(config: Config, launcher: Launcher | Callable[..., Any]) -> ActorPoo
     return ActorPool(TIC_TAC_TOE, config, config.selfplay.distributed, launcher)
 
 
-def snapshot(name: str = "first") -> NetworkSnapshot:
-    return NetworkSnapshot(name, name.encode)
-
-
-def play(pool: ActorPool, network: NetworkSnapshot | None = None) -> list[GameRecord]:
+def play(
+    pool: ActorPool, network: bytes = b"first", calibration: Float32Array | None = None
+) -> list[GameRecord]:
     """Return the games of one iteration."""
-    return pool.play(network or snapshot(), bool, lambda: False).finished
+    return pool.play(network, bool, lambda: False, calibration=calibration).finished
 
 
 def stop_of(pool: ActorPool, message: str, meanwhile: Callable[[], bool] = lambda: False) -> str:
     """Return the line with which playing ends; check that it matches `message`."""
     with pytest.raises(RunError, match=message) as caught:
-        pool.play(snapshot(), bool, meanwhile)
+        pool.play(b"first", bool, meanwhile)
     pool.close()
     assert "\n" not in str(caught.value)
     return str(caught.value)
@@ -278,7 +273,7 @@ def test_the_learner_goes_on_until_it_may_not_and_then_waits(tmp_path):
             threading.Thread(target=send_games, daemon=True).start()
         return len(calls) < 4
 
-    records = pool.play(snapshot(), bool, meanwhile).finished
+    records = pool.play(b"first", bool, meanwhile).finished
     finished.set()
     assert len(records) == 6
     assert len(calls) >= 4
@@ -333,7 +328,7 @@ def test_actors_that_fall_silent_are_named_and_replaced(tmp_path, monkeypatch, c
         clock.seconds = 60.0 if len(waits) < 4 else 61.0
         return False
 
-    assert len(pool.play(snapshot(), bool, meanwhile).finished) == 6
+    assert len(pool.play(b"first", bool, meanwhile).finished) == 6
     pool.close()
     assert waits[:4] == [2] * 4, "60 s are not more than 60 s"
     assert launcher.launched == [(0, 0), (1, 0), (0, 1), (1, 1)]
@@ -434,7 +429,7 @@ def test_a_gate_whose_actors_are_gone_ends_with_what_happened(tmp_path):
 
     pool = pool_of(config_for(tmp_path), lambda *_: Puppet(answer))
     play(pool)
-    future = pool.gate(snapshot("new"), snapshot(), [3], bool)
+    future = pool.gate(b"new", b"first", [3], bool)
     with pytest.raises(RunError, match="died"):
         future.result(HANG)
     pool.close()
@@ -509,8 +504,7 @@ def test_games_of_actors_tell_their_random_openings(tmp_path, monkeypatch):
     monkeypatch.setattr(selfplay, "_pairings", draw)
     config = config_for(tmp_path)
     pool = pool_of(config, lambda number, _: ThreadActor(Actor(dump_config(config), [number], 1)))
-    best = NetworkSnapshot("a", lambda: network_bytes(1, config))
-    games = play(pool, best)
+    games = play(pool, network_bytes(1, config))
     pool.close()
     # A move of an opening is one that nobody searched; here all others are.
     for game in games:
@@ -557,11 +551,9 @@ def test_networks_and_calibration_positions_are_shared_once_for_all_actors(tmp_p
     launcher = Launcher(lambda *_: Puppet())
     pool = pool_of(config_for(tmp_path, workers="{ray: {actors: 5}}"), launcher)
     calibrations = np.arange(4, dtype=np.float32)[:, None].repeat(18, 1).reshape(4, 2, 3, 3)
-    network_and_calibration = [("a", None), ("a", 1), ("a", 2), ("a", None), ("a", 2), ("b", 3)]
-    for name, index in network_and_calibration:
-        calibration = None if index is None else calibrations[index, None]
-        play(pool, snapshot(name)._replace(calibration=calibration))
-    play(pool, snapshot("b"))
+    for network, index in ((b"a", 0), (b"a", 1), (b"a", 2), (b"a", 0), (b"a", 2), (b"b", 3)):
+        play(pool, network, calibrations[index, None] if index else None)
+    play(pool, b"b")
     pool.close()
     one, two, three = (calibration.tobytes() for calibration in calibrations[1:])
     assert launcher.shared == [b"a", one, two, b"b", three]
@@ -588,10 +580,7 @@ def test_a_run_with_actors_plays_in_int8(tmp_path, monkeypatch):
 def test_a_gate_of_actors_plays_every_opening_with_both_colours(tmp_path):
     config = config_for(tmp_path, "gate.games=10")
     pool = pool_of(config, lambda number, _: ThreadActor(Actor(dump_config(config), [number], 1)))
-    versions = [
-        NetworkSnapshot(name, lambda seed=seed: network_bytes(seed, config))  # type: ignore[misc]
-        for seed, name in enumerate(("best", "new"))
-    ]
+    versions = network_bytes(0, config), network_bytes(1, config)
     play(pool, versions[0])
     result = pool.gate(versions[1], versions[0], [3], bool).result(HANG)
     records = result.records
