@@ -201,7 +201,7 @@ def check_resignation(data: RunData) -> str | None:
     thresholds, resigned, wrong = data.curves["selfplay/resign_threshold"], 0, 0
     for iteration, games in data.shards:
         if iteration in thresholds:
-            verdict = check_threshold(non_resigned_games([games]), thresholds[iteration])
+            verdict = check_threshold(non_resigned_games(games), thresholds[iteration])
             resigned, wrong = resigned + verdict.resigned, wrong + verdict.wrong
     permitted = RESIGN_FALSE_POSITIVES
     if not resigned or chance_of(wrong, resigned, permitted) >= 0.01:

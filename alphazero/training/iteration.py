@@ -125,9 +125,9 @@ class Training:
             )
 
             # From the games of the last published state, so a resumed run computes the same.
-            self.resign_below = resign_threshold(
-                non_resigned_games(self.replay.shards), RESIGN_FALSE_POSITIVES, RESIGN_THRESHOLD_MAX
-            )
+            played_out = non_resigned_games(self.replay.games)
+            limits = RESIGN_FALSE_POSITIVES, RESIGN_THRESHOLD_MAX
+            self.resign_below = resign_threshold(played_out, *limits)
         with self._stage("play", settings.games_per_iteration, "game") as bar:
             self.selfplay = self._selfplay_network()
             games = self.play_games(self.selfplay, bar.update)

@@ -8,7 +8,7 @@ below v_resign.
 Letters: T moves of a game.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -35,10 +35,9 @@ class ThresholdCheck(NamedTuple):
     """games among them that the resigning player did not lose"""
 
 
-def non_resigned_games(shards: Iterable[GameBatch]) -> Iterator[GameRecord]:
-    """Yield the games in which resignation was disabled."""
-    for games in shards:
-        yield from (record for record in games.records() if not record.pairing.may_resign)
+def non_resigned_games(games: GameBatch) -> list[GameRecord]:
+    """Return the games in which resignation was disabled."""
+    return [record for record in games.records() if not record.pairing.may_resign]
 
 
 def check_threshold(records: Iterable[GameRecord], threshold: float) -> ThresholdCheck:

@@ -81,7 +81,7 @@ def test_positions_to_calibrate_and_to_check_on_are_distinct_ones_of_the_window(
     replay = random_replay()
     game = replay.game
     known = set()
-    for record in replay.shards[0].records():
+    for record in replay.games.records():
         state = game.initial_state()
         for action in record.actions:
             known.add(game.observe(state).tobytes())

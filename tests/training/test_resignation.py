@@ -108,8 +108,8 @@ def test_a_draw_that_is_given_up_is_wrong_and_the_first_move_below_counts():
 def test_only_games_that_were_played_out_are_asked():
     free, bound = taught([4], np.eye(9)[[4]], ONGOING), taught([0], np.eye(9)[[0]], ONGOING)
     free = GameRecord(**{**vars(free), "pairing": Pairing(may_resign=True)})
-    shards = [GameBatch.of(TIC_TAC_TOE, each) for each in ([free, bound], [free], [bound])]
-    assert [record.actions.tolist() for record in non_resigned_games(shards)] == [[0], [0]]
+    games = GameBatch.of(TIC_TAC_TOE, [free, bound, free, bound])
+    assert [record.actions.tolist() for record in non_resigned_games(games)] == [[0], [0]]
 
 
 # Games
@@ -203,7 +203,7 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_reports_it(tmp
     training = Training(run, 1)
     for iteration in range(1, 5):
         run.state.iteration = iteration
-        known = list(non_resigned_games(training.replay.shards))
+        known = non_resigned_games(training.replay.games)
         games = training.play()
         assert training.resign_below == resign_threshold(known, 1.0, 0.2)
         metrics = measure_resignation(games.finished, training.resign_below)
@@ -216,7 +216,7 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_reports_it(tmp
         assert metrics.get("selfplay/resign_false_positives") == expected
         training.store_games(games)
     assert training.resign_below > NEVER_RESIGN
-    kinds = np.concatenate([shard.resignations for shard in training.replay.shards])
+    kinds = training.replay.games.resignations
     assert {PLAYED_OUT, RESIGNED} <= set(kinds.tolist())
     assert resigned
     played = PlayedGame.of(run.game, resigned[0], ("best", "best"))

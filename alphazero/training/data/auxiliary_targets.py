@@ -8,7 +8,7 @@ Letters: P positions (one per move), N games, B batch, T horizons.
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -78,6 +78,15 @@ class TargetSource(NamedTuple):
                 source.margins,
             )
         return source
+
+    def since(self, game: int, position: int) -> "TargetSource":
+        """Return the source from number `game` on, which begins at `position`."""
+        owners, margins, reached, short_term = self
+        return TargetSource(owners[game:], margins[game:], reached[game:], short_term[position:])
+
+    def followed_by(self, source: "TargetSource") -> "TargetSource":
+        parts: Any = zip(self, source, strict=True)
+        return TargetSource(*map(np.concatenate, parts))
 
     def targets(
         self,

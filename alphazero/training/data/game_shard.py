@@ -90,6 +90,18 @@ class GameBatch(NamedTuple):
     def policies(self) -> Policies:
         return Policies(self.policy_counts, self.policy_actions, self.policy_shares)
 
+    def since(self, first: int) -> "GameBatch":
+        """Return the games from number `first` on."""
+        moves = self.lengths[:first].sum()
+        shares = self.policy_counts[:moves].sum()
+        begins = _counts(moves, shares, first)
+        parts: Any = (array[begin:] for array, begin in zip(self, begins, strict=True))
+        return GameBatch(*parts)
+
+    def followed_by(self, games: "GameBatch") -> "GameBatch":
+        parts: Any = map(np.concatenate, zip(self, games, strict=True))
+        return GameBatch(*parts)
+
     def records(self) -> list[GameRecord]:
         ends, shares = np.cumsum(self.lengths), np.cumsum(np.append(0, self.policy_counts))
         records = []
@@ -173,6 +185,11 @@ def initial_states(game: Game, options: Int32Array) -> tuple[State, Int64Array]:
     return states, indices.reshape(-1).astype(np.int64)
 
 
+def _counts(moves: int, shares: int, games: int) -> list[int]:
+    """Return the rows of each array of a `GameBatch`."""
+    return [moves] * 2 + [shares] * 2 + [moves] * 2 + [games] * 5
+
+
 _Kind: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
 """Shape and type of an array."""
 
@@ -201,8 +218,8 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
 def _shape_mismatch(game: Game, kinds: Mapping[str, _Kind]) -> str:
     """Describe the first array with a wrong type or shape for `game`; "" if all are right."""
     moves, shares, games = (kinds[name][0][0] for name in ("actions", "policy_actions", "lengths"))
-    counts = [moves] * 2 + [shares] * 2 + [moves] * 2 + [games] * 5
-    for name, count, example in zip(GameBatch._fields, counts, GameBatch.of(game, []), strict=True):
+    counts, examples = _counts(moves, shares, games), GameBatch.of(game, [])
+    for name, count, example in zip(GameBatch._fields, counts, examples, strict=True):
         expected = (count, *example.shape[1:]), example.dtype
         shape, dtype = kinds.get(name, expected)
         if (shape, dtype) != expected:

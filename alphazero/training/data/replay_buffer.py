@@ -1,17 +1,15 @@
 """The replay buffer: recent self-play games, and batches drawn from their newest positions.
 
-Games are stored once, as moves and search policies, in arrays that grow; sampling computes
-observations by replaying moves.
+Games are stored once, as moves and search policies; sampling computes observations by replaying
+moves.
 
 Letters: P positions (one per move), A actions, B batch, [C, H, W] observation.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
 from alphazero.config.schema import ReplayConfig
@@ -94,19 +92,8 @@ def value_targets(games: GameBatch, blunder: float) -> Float64Array:
     return results
 
 
-@dataclass
-class _Shard:
-    iteration: int
-    games: GameBatch
-    """in the joined arrays"""
-    trainable: int
-    """fully searched positions, which are trained on"""
-    targets: "TargetSource | None"
-    """for auxiliary heads"""
-
-
 class ReplayBuffer:
-    """The newest games, one shard per iteration, and the replay window over their positions."""
+    """The newest games, and the replay window over their positions."""
 
     def __init__(self, game: Game, settings: ReplayConfig, auxiliary: Sequence[str] = ()) -> None:
         self.game = game
@@ -115,39 +102,35 @@ class ReplayBuffer:
         """the auxiliary heads whose targets batches have"""
         self.total_positions = 0
         """Positions ever added."""
-        self._shards: list[_Shard] = []
-        self._arrays: dict[str, npt.NDArray[Any]] = {}
-        """The arrays of all shards, one after the other, by name; with room for more."""
-        self._target_source: TargetSource | None = None
+        self.games = GameBatch.of(game, [])
+        """The stored games, oldest first."""
+        self._iterations = np.zeros(0, np.int64)
+        """The iteration of each game."""
+        self._target_source = self._targets_of(self.games)
         self._symmetries = game.symmetries()
-        self._join()
+        self._index()
 
     @property
     def iterations(self) -> list[int]:
         """Iterations of the stored games, oldest first."""
-        return [shard.iteration for shard in self._shards]
-
-    @property
-    def shards(self) -> list[GameBatch]:
-        """Stored games, one batch per iteration, oldest first."""
-        return [shard.games for shard in self._shards]
+        numbers: list[int] = np.unique(self._iterations).tolist()
+        return numbers
 
     @property
     def window(self) -> int:
         """Number of the newest positions that batches are drawn from."""
         size = int(self.settings.window_fraction * self.total_positions)
         bounded = max(self.settings.window_minimum, min(size, self.settings.window_maximum))
-        return min(bounded, sum(shard.trainable for shard in self._shards))
+        return min(bounded, len(self._trainable))
 
     @property
     def nbytes(self) -> int:
         """Memory in bytes of the games and their targets."""
-        parts = [*vars(self).values(), *self._arrays.values()]
-        parts += self._target_source or ()
+        parts = [*vars(self).values(), *self.games, *(self._target_source or ())]
         return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
 
     def add(self, iteration: int, games: GameBatch, total_positions: int | None = None) -> None:
-        """Append an iteration's games; drop the oldest shards that are outside the window.
+        """Append an iteration's games; drop the oldest iterations that are outside the window.
 
         `total_positions` is the total after this iteration. Pass it when loading a run, whose
         older games are deleted.
@@ -157,14 +140,21 @@ class ReplayBuffer:
         """
         if (games.outcomes == ONGOING).any():
             raise RunError(f"the games of iteration {iteration} include one that is not finished")
-        self._shards.append(self._shard(iteration, games))
-        self.total_positions += self._shards[-1].trainable
+        self.total_positions += int(np.count_nonzero(games.policy_counts))
         if total_positions is not None:
             self.total_positions = total_positions
-        kept = sum(shard.trainable for shard in self._shards)
-        while len(self._shards) > 1 and kept - self._shards[0].trainable >= self.window:
-            kept -= self._shards.pop(0).trainable
-        self._join()
+        self.games = self.games.followed_by(games)
+        self._iterations = np.append(self._iterations, np.full(len(games.lengths), iteration))
+        if self._target_source and (source := self._targets_of(games)):
+            self._target_source = self._target_source.followed_by(source)
+        self._index()
+        first = self._iterations[self._numbers[self._newest[0]]] if self.window else iteration
+        if dropped := int(np.searchsorted(self._iterations, first)):
+            if self._target_source:
+                self._target_source = self._target_source.since(dropped, self._starts[dropped])
+            self.games = self.games.since(dropped)
+            self._iterations = self._iterations[dropped:]
+            self._index()
 
     def sample(
         self,
@@ -189,7 +179,7 @@ class ReplayBuffer:
             self.game.rules,
             self._first_states,
             self._firsts[numbers],
-            self._games.actions,
+            self.games.actions,
             starts,
             positions,
             symmetries,
@@ -197,23 +187,22 @@ class ReplayBuffer:
             observations,
         )
         policies = np.zeros((batch_size, self.game.num_actions), np.float32)
-        counts = self._games.policy_counts[positions]
+        counts = self.games.policy_counts[positions]
         rows = np.repeat(np.arange(batch_size), counts)
         begins = self._first_shares[positions] - np.cumsum(counts) + counts
         shares = np.arange(len(rows)) + begins[rows]
-        actions = self._symmetries.actions[symmetries[rows], self._games.policy_actions[shares]]
-        policies[rows, actions] = self._games.policy_shares[shares]
+        actions = self._symmetries.actions[symmetries[rows], self.games.policy_actions[shares]]
+        policies[rows, actions] = self.games.policy_shares[shares]
         signs = value_signs(positions - starts)
         outcomes = signs * self.value_targets[positions]
         values = (1 - search_value_weight) * outcomes
-        values += search_value_weight * self._games.values[positions].astype(np.float64)
+        values += search_value_weight * self.games.values[positions].astype(np.float64)
         batch = Batch(observations, policies, values.astype(np.float32))
-        if not self.auxiliary:
+        if self._target_source is None:
             return batch
-        source, images = self._target_source, self._symmetries.cells[symmetries]
-        assert source is not None
-        targets = source.targets(self.auxiliary, numbers, positions, signs, images)
-        return batch._replace(auxiliary=targets)
+        images = self._symmetries.cells[symmetries]
+        places = numbers, positions, signs, images
+        return batch._replace(auxiliary=self._target_source.targets(self.auxiliary, *places))
 
     def mean_age(self, iteration: int) -> float:
         """Return the mean age of the window's positions at `iteration`, in iterations."""
@@ -226,51 +215,20 @@ class ReplayBuffer:
         """Positions of the window, oldest first."""
         return self._trainable[len(self._trainable) - self.window :]
 
-    def _shard(self, iteration: int, games: GameBatch) -> _Shard:
-        targets = None
-        if self.auxiliary:
-            from alphazero.training.data.auxiliary_targets import TargetSource
+    def _targets_of(self, games: GameBatch) -> "TargetSource | None":
+        """Return what the targets of auxiliary heads are made from, if there are any."""
+        if not self.auxiliary:
+            return None
+        from alphazero.training.data.auxiliary_targets import TargetSource
 
-            targets = TargetSource.of(self.game, games, self.auxiliary)
-        return _Shard(iteration, games, int(np.count_nonzero(games.policy_counts)), targets)
+        return TargetSource.of(self.game, games, self.auxiliary)
 
-    def _join(self) -> None:
-        shards = self._shards or [self._shard(0, GameBatch.of(self.game, []))]
-        columns = zip(*(shard.games for shard in shards), strict=True)
-        joined, parts = zip(*map(self._joined, GameBatch._fields, columns), strict=True)
-        self._games = games = GameBatch(*joined)
-        for shard, part in zip(shards, zip(*parts, strict=True), strict=True):
-            shard.games = GameBatch(*part)
-        lengths = games.lengths.astype(np.int64)
+    def _index(self) -> None:
+        games, lengths = self.games, self.games.lengths.astype(np.int64)
         self.value_targets = value_targets(games, self.settings.deblunder_threshold)
         self._first_shares = np.cumsum(games.policy_counts) - games.policy_counts
         self._starts = np.cumsum(lengths) - lengths
         self._numbers = np.repeat(np.arange(len(lengths)), lengths)
         """The number of each position's game; the arrays before and after have a row per game."""
         self._first_states, self._firsts = initial_states(self.game, games.options)
-        sizes = [len(shard.games.lengths) for shard in shards]
-        self._iterations = np.repeat([float(shard.iteration) for shard in shards], sizes)
         self._trainable: Int64Array = np.flatnonzero(games.policy_counts)
-        if self.auxiliary:
-            from alphazero.training.data.auxiliary_targets import TargetSource
-
-            parts = zip(*(shard.targets or () for shard in shards), strict=True)
-            self._target_source = TargetSource(*map(np.concatenate, parts))
-
-    def _joined(
-        self, name: str, parts: Sequence[npt.NDArray[Any]]
-    ) -> tuple[npt.NDArray[Any], list[npt.NDArray[Any]]]:
-        """Concatenate `parts` into the reused buffer `name`; return it, and the parts in it.
-
-        Allocating a new one is slow. Older parts may lie in it, in order, so that each only moves
-        to the front.
-        """
-        ends = np.cumsum([*map(len, parts)])
-        if name not in self._arrays or len(self._arrays[name]) < ends[-1]:
-            shape = ends[-1] + ends[-1] // 4, *parts[0].shape[1:]
-            self._arrays[name] = np.empty(shape, parts[0].dtype)
-        joined = self._arrays[name][: ends[-1]]
-        places = np.split(joined, ends[:-1])
-        for place, part in zip(places, parts, strict=True):
-            place[:] = part
-        return joined, places
