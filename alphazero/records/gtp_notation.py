@@ -45,24 +45,12 @@ class GtpNotation:
         self.has_cells = bool(cells)
         """whether any move has one cell"""
         from_top = _count_from_top(cells, self.rows, self.columns)
-        self._cells = CellNames(self.rows, self.columns, VERTEX_LETTERS, from_top)
-
-    def cell_name(self, cell: int) -> str:
-        """Return the vertex of a cell, counted row by row from the top left."""
-        return self._cells.name(cell)
-
-    def row_label(self, row: int) -> int:
-        """Return the number of a row that is counted from the top, from 0."""
-        return self._cells.number(row)
-
-    def cell(self, text: str) -> int | None:
-        """Return the cell of a vertex; None if the board has no such cell."""
-        return self._cells.read(text)
+        self.cells = CellNames(self.rows, self.columns, VERTEX_LETTERS, from_top)
 
     def name(self, state: State, action: int) -> str:
         cell = self._cell_of(state, action)
         if cell is not None:
-            return self.cell_name(cell)
+            return self.cells.name(cell)
         if isinstance(self.game, PieceGame):
             return self.game.move_name(state, action)
         return self.game.action_name(state, action)
@@ -77,7 +65,7 @@ class GtpNotation:
 
     def action(self, state: State, text: str) -> int | None:
         """Return the legal action with this name, in upper or lower case; None if there is none."""
-        game, name, cell = self.game, text.strip().lower(), self.cell(text)
+        game, name, cell = self.game, text.strip().lower(), self.cells.read(text)
         legal = game.legal_action_mask(state)
         is_action = cell is not None and game.policy_planes == 1 and legal[cell]
         if cell is not None and is_action and game.action_cell(state, cell) == cell:

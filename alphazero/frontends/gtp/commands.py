@@ -82,7 +82,7 @@ def _showboard(engine: Engine, _: list[str]) -> str:
     lines = [letters]
     for row in range(vertices.rows):
         signs = " ".join(SIGNS[stone] for stone in stones[row * columns : (row + 1) * columns])
-        label = vertices.row_label(row)
+        label = vertices.cells.number(row)
         lines.append(f"{label:2} {signs} {label}")
     turn = "the game is over" if engine.is_over else f"{COLOURS[engine.to_play]} to play"
     return "\n" + "\n".join([*lines, letters, turn])

@@ -114,7 +114,7 @@ class Engine:
         action = self.vertices.action(self.game.play(self.state, *passes), text)
         if action is not None:
             return *passes, action
-        is_vertex = self.vertices.cell(text) is not None or text.lower() == PASS
+        is_vertex = self.vertices.cells.read(text) is not None or text.lower() == PASS
         raise GtpError("illegal move" if is_vertex else f"invalid vertex {text[:20]!r}")
 
     def make(self, step: tuple[int, ...]) -> None:

@@ -57,7 +57,7 @@ def final_status_list(engine: Engine, arguments: list[str]) -> str:
         owner = stones[chain[0]]
         is_dead = ownership is not None and owner * float(ownership[chain].mean()) < 0
         if status == ("dead" if is_dead else "alive"):
-            lines.append(" ".join(map(vertices.cell_name, chain)))
+            lines.append(" ".join(map(vertices.cells.name, chain)))
     return "\n".join(lines)
 
 
@@ -134,7 +134,7 @@ def set_free_handicap(engine: Engine, arguments: list[str]) -> None:
     _go_board(engine)
     cells = []
     for text in arguments:
-        cell = engine.vertices.cell(text)
+        cell = engine.vertices.cells.read(text)
         if cell is None:
             raise GtpError(f"invalid vertex {text[:20]!r}")
         cells.append(cell)
@@ -154,7 +154,7 @@ def _place(engine: Engine, cells: list[int]) -> str:
     if engine.game.outcome(state) != ONGOING:
         raise GtpError("invalid handicap: these moves end the game")
     engine.make(step)
-    return " ".join(map(engine.vertices.cell_name, cells))
+    return " ".join(map(engine.vertices.cells.name, cells))
 
 
 # --- SGF -----------------------------------------------------------------------------------------

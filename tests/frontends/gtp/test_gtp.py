@@ -118,13 +118,13 @@ def test_every_legal_move_is_found_by_its_name_in_every_game(name: str):
 
 def test_columns_have_no_letter_i_and_rows_count_as_the_game_counts_them():
     gomoku = GtpNotation(make_game("gomoku"))
-    assert gomoku.cell_name(0) == "A15"
-    assert gomoku.cell_name(8) == "J15"
-    assert [gomoku.cell(name) for name in ("I15", "Q1", "A16", "A0", "pass")] == [None] * 5
-    assert [gomoku.cell(gomoku.cell_name(cell)) for cell in range(225)] == list(range(225))
+    assert gomoku.cells.name(0) == "A15"
+    assert gomoku.cells.name(8) == "J15"
+    assert [gomoku.cells.read(name) for name in ("I15", "Q1", "A16", "A0", "pass")] == [None] * 5
+    assert [gomoku.cells.read(gomoku.cells.name(cell)) for cell in range(225)] == list(range(225))
     othello = GtpNotation(make_game("othello"))
-    assert othello.row_label(0) == 1
-    assert othello.cell_name(0) == "A1"
+    assert othello.cells.number(0) == 1
+    assert othello.cells.name(0) == "A1"
     assert not GtpNotation(make_game("nim")).has_cells
     assert not GtpNotation(make_game("chess")).has_cells
 
