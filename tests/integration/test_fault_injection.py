@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 import torch
 from helpers.commands import error_line
-from helpers.runs.tiny_run import YAML, fingerprint, manifest_of, scalar_log, torn_files
+from helpers.runs.events import scalar_log
+from helpers.runs.tiny_run import YAML, fingerprint, manifest_of, torn_files
 
 from alphazero.cli.main import main
 from alphazero.network.inference.backend import make_evaluator

@@ -10,7 +10,7 @@ from helpers.networks import needs_openvino, scrambled
 from helpers.paths import CHECKPOINTS
 from helpers.runs.events import points
 from helpers.runs.records import random_records
-from helpers.runs.tiny_run import fingerprint, tiny_config
+from helpers.runs.tiny_run import content_of, tiny_config
 from helpers.settings import replay_config
 
 from alphazero.diagnostics.benchmark import SelfPlayBenchmark
@@ -137,13 +137,6 @@ NEWEST = ["gate.games=0", "budget.iterations=3"]
 """The newest network plays: rounding an untrained one, whose blocks are zeros, changes nothing."""
 
 
-def results_of(run: Path) -> dict[str, object]:
-    """Return a run's fingerprint but for its configuration."""
-    found = fingerprint(run)
-    del found["config.yaml"]
-    return found
-
-
 @pytest.fixture(scope="module")
 def run_in_int8(tmp_path_factory) -> Path:
     """The folder of a run that takes int8 whatever the check says."""
@@ -158,7 +151,7 @@ def test_a_run_in_int8_resumes_to_the_very_same_files(run_in_int8, tmp_path, mon
     set_limits(monkeypatch, 0, 2)
     broken = loop.train(tiny_config(tmp_path, *options, "budget.iterations=2"))
     loop.resume(broken, ["budget.iterations=3"])
-    assert results_of(broken) == results_of(run_in_int8)
+    assert content_of(broken) == content_of(run_in_int8)
     for name in ("inference/int8_agreement", "inference/int8_value_error"):
         found = points(run_in_int8, name)
         assert [iteration for iteration, _ in found] == [2, 3]
@@ -177,8 +170,8 @@ def test_a_run_whose_limits_nothing_keeps_plays_as_without_int8_and_says_so(
         assert "stays in float32; int8 has " in line
         assert "at least 100.0% wanted" in line
     plain = loop.train(tiny_config(tmp_path / "plain", *NEWEST))
-    assert results_of(refused) == results_of(plain)
-    assert results_of(refused) != results_of(run_in_int8)
+    assert content_of(refused) == content_of(plain)
+    assert content_of(refused) != content_of(run_in_int8)
 
 
 def test_where_torch_computes_a_run_in_int8_is_the_run_without(tmp_path):
@@ -187,7 +180,7 @@ def test_where_torch_computes_a_run_in_int8_is_the_run_without(tmp_path):
         loop.train(tiny_config(tmp_path / name, *NEWEST, torch_alone, "budget.iterations=2", *more))
         for name, more in (("asked", [INT8]), ("plain", []))
     )
-    assert results_of(asked) == results_of(plain)
+    assert content_of(asked) == content_of(plain)
     found = SelfPlayBenchmark(tiny_config(tmp_path, INT8, torch_alone), 1).measure(0.2)
     assert "int8" not in found.backend
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.runs.tiny_run import scalar_log, tiny_config
+from helpers.runs.events import scalar_log
+from helpers.runs.tiny_run import tiny_config
 
 from alphazero.arena.match import Match
 from alphazero.config.schema import Config, SearchConfig, SelfplayConfig

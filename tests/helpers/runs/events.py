@@ -17,3 +17,13 @@ def read(folder: Path) -> EventAccumulator:
 
 def points(folder: Path, name: str) -> list[tuple[int, float]]:
     return [(event.step, event.value) for event in read(folder).Scalars(name)]
+
+
+def scalar_log(run: Path) -> dict[str, list[tuple[int, float]]]:
+    """Return every curve but those of times, as (iteration, value) in order."""
+    reader, timed = read(run), ("speed/", "seconds/")
+    return {
+        name: [(event.step, event.value) for event in reader.Scalars(name)]
+        for name in sorted(reader.Tags()["scalars"])
+        if not name.startswith(timed)
+    }

@@ -1,7 +1,6 @@
 """A small run, and functions that read its files."""
 
 import json
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +86,11 @@ def fingerprint(run: Path) -> dict[str, Any]:
     return {"manifest": manifest} | {name: sha256_of(run / name) for name in sorted(names)}
 
 
+def content_of(run: Path) -> dict[str, Any]:
+    """Return the fingerprint of a run without its configuration."""
+    return {name: part for name, part in fingerprint(run).items() if name != "config.yaml"}
+
+
 def torn_files(run: Path) -> list[str]:
     """Return the files whose content differs from the hash in the manifest."""
     return [
@@ -94,33 +98,3 @@ def torn_files(run: Path) -> list[str]:
         for name, digest in manifest_of(run)["hashes"].items()
         if not (run / name).exists() or sha256_of(run / name) != digest
     ]
-
-
-def scalar_log(run: Path) -> dict[str, list[tuple[int, float]]]:
-    """Return every curve but those of times, as (iteration, value) in order.
-
-    A resumed run replaces what an earlier process wrote of later iterations.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
-        from tensorboard.compat.proto.event_pb2 import SessionLog
-        from tensorboard.util.tensor_util import make_ndarray
-
-    def when_begun(path: Path) -> tuple[int, int]:
-        # Of two files from the same second, the killed process wrote the older one.
-        return int(path.name.split(".")[3]), path.stat().st_mtime_ns
-
-    points: dict[tuple[str, int], float] = {}
-    for path in sorted(run.glob("events.*"), key=when_begun):
-        for event in EventFileLoader(str(path)).Load():
-            if event.session_log.status == SessionLog.START:
-                points = {key: value for key, value in points.items() if key[1] < event.step}
-            for each in event.summary.value:
-                timed = each.tag.startswith(("speed/", "seconds/"))
-                if each.metadata.plugin_data.plugin_name == "scalars" and not timed:
-                    points[each.tag, event.step] = float(make_ndarray(each.tensor))
-    log: dict[str, list[tuple[int, float]]] = {}
-    for (tag, step), value in sorted(points.items()):
-        log.setdefault(tag, []).append((step, value))
-    return log
