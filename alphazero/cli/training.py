@@ -36,7 +36,7 @@ def train_arguments(parser: argparse.ArgumentParser) -> None:
 def train(options: argparse.Namespace) -> int:
     """Train a player from a YAML file, or resume a run."""
     from alphazero.config.loader import load_config
-    from alphazero.training.manifest import check_new, check_run, holds_run, run_folder
+    from alphazero.training.manifest import check_new, holds_run, read_run, run_folder
 
     if options.resume:
         if options.config and "=" not in options.config:
@@ -46,7 +46,7 @@ def train(options: argparse.Namespace) -> int:
             )
         overrides = [options.config, *options.overrides] if options.config else options.overrides
         folder = options.resume
-        check_run(folder)
+        read_run(folder)
     elif options.config:
         config = load_config(options.config, options.overrides)
         folder = run_folder(config)
@@ -161,9 +161,9 @@ def doctor(options: argparse.Namespace) -> None:
 
         print(escape(describe_machine()))
         return
-    from alphazero.training.manifest import check_run
+    from alphazero.training.manifest import read_run
 
-    check_run(options.run_folder)
+    read_run(options.run_folder)
 
     from alphazero.diagnostics.doctor import examine
 

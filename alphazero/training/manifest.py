@@ -120,10 +120,11 @@ def read_manifest(path: Path) -> RunState:
         ) from error
 
 
-def check_run(folder: Path) -> None:
-    """Raise RunError unless `folder` holds a run with an intact configuration and manifest."""
+def read_run(folder: Path) -> tuple[RunState, str]:
+    """Return a run's state and the text of its configuration; raise RunError unless intact."""
     check_resumable(folder)
-    read_config_text(folder, read_manifest(folder / MANIFEST))
+    state = read_manifest(folder / MANIFEST)
+    return state, read_config_text(folder, state)
 
 
 def check_new(folder: Path) -> None:

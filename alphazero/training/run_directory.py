@@ -45,8 +45,8 @@ from alphazero.training.manifest import (
     digest_of,
     identify_lock,
     player_name,
-    read_config_text,
     read_manifest,
+    read_run,
     run_folder,
     shard_name,
 )
@@ -156,9 +156,7 @@ class RunDirectory:
             RunError: when the folder holds no run, is damaged, or its game, its network, its
                 optimizer or its name would change.
         """
-        check_resumable(folder)
-        state = read_manifest(folder / MANIFEST)
-        text, source = read_config_text(folder, state), str(folder / CONFIG)
+        (state, text), source = read_run(folder), str(folder / CONFIG)
         before, config = parse_config(text, source), parse_config(text, source, overrides)
         if (before.run.name, before.run.folder) != (config.run.name, config.run.folder):
             raise RunError(
