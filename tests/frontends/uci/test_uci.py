@@ -107,20 +107,13 @@ def test_the_time_of_a_move_is_a_share_of_what_is_left(numbers, seconds):
 
 
 def test_a_value_is_written_as_pawns_and_as_wins_draws_and_losses():
-    for value, pawns, shares in (
-        (0, 0, "250 500 250"),
-        (0.5, 89, "562 376 62"),
-        (1, 12780, "1000 0 0"),
-    ):
+    shares = (0, 0, "250 500 250"), (0.5, 89, "562 376 62"), (1, 12780, "1000 0 0")
+    for value, pawns, text in shares:
         assert score(Line(value, None, [])) == f"cp {pawns}"
         assert score(Line(-value, None, [])) == f"cp {-pawns}"
-        assert win_draw_loss(Line(value, None, [])) == f"wdl {shares}"
-    for value, plies, text in (
-        (1, 1, "mate 1"),
-        (1, 3, "mate 2"),
-        (-1, 2, "mate -1"),
-        (0, 5, "cp 0"),
-    ):
+        assert win_draw_loss(Line(value, None, [])) == f"wdl {text}"
+    ends = (1, 1, "mate 1"), (1, 3, "mate 2"), (-1, 2, "mate -1"), (0, 5, "cp 0")
+    for value, plies, text in ends:
         assert score(Line(value, plies, [])) == text
     assert win_draw_loss(Line(0, 5, [])) == "wdl 0 1000 0"
 
@@ -183,20 +176,9 @@ def test_the_end_that_a_network_has_proven_is_a_mate(tmp_path):
 
 @pytest.mark.parametrize("player", ["uct:9", "minimax:depth=2"])
 def test_an_endless_search_goes_on_until_stop_and_answers_in_the_meantime(player: str):
-    script = UciTalk(player, "gardner")
-    script = UciTalk(
-        player,
-        "gardner",
-        [
-            "go infinite",
-            lambda: time.sleep(0.3),
-            "isready",
-            "quux",
-            lambda: time.sleep(0.1),
-            "stop",
-        ],
-    )
-    output = script.run()
+    wait = lambda: time.sleep(0.3)  # noqa: E731
+    lines = ["go infinite", wait, "isready", "quux", wait, "stop"]
+    output = UciTalk(player, "gardner", lines).run()
     assert output.index("readyok") < len(output) - 1
     assert "info string unknown command 'quux'" in output
     assert output[-1].startswith("bestmove ")
@@ -214,14 +196,8 @@ def test_a_search_that_ponders_is_limited_from_ponderhit_on():
 
 
 def test_a_line_that_must_wait_ends_an_endless_search_and_waits_for_others():
-    output = talk(
-        "uct:9",
-        "go infinite",
-        "position startpos moves e2e4",
-        "go movetime 100",
-        "isready",
-        "go nodes 5",
-    )
+    lines = ["position startpos moves e2e4", "go movetime 100", "isready", "go nodes 5"]
+    output = talk("uct:9", "go infinite", *lines)
     assert len(best_moves(output)) == 3
     assert "readyok" in output
     assert [number_after("nodes", line) for line in output if line.startswith("info")][-1] == 5
@@ -303,16 +279,10 @@ def test_the_tree_follows_the_game_that_is_sent_anew_with_each_move():
 
 
 def test_several_lines_their_wins_and_draws_and_another_variant_are_options():
-    output = talk(
-        "uct:300",
-        "setoption name MultiPV value 3",
-        "setoption name UCI_ShowWDL value true",
-        "setoption name UCI_Variant value losalamos",
-        "setoption name Hash value 1",
-        "position startpos moves a2a3",
-        "go",
-        "go searchmoves b5b4 a5a4",
-    )
+    options = "MultiPV value 3", "UCI_ShowWDL value true", "UCI_Variant value losalamos"
+    options += ("Threads value 2", "Hash value 1")
+    lines = ["position startpos moves a2a3", "go", "go searchmoves b5b4 a5a4"]
+    output = talk("uct:300", *(f"setoption name {option}" for option in options), *lines)
     first = [line for line in output[:-1] if line.startswith("info depth")]
     assert [number_after("multipv", line) for line in first] == [1, 2, 3, 1, 2]
     assert all(" wdl " in line for line in first)
@@ -452,14 +422,15 @@ def play_games(player: list[str], games: int, seconds: float, increment: float) 
     return results
 
 
-@pytest.mark.integration
-def test_python_chess_plays_a_game_by_its_clock():
-    assert len(play_games(["minimax:depth=1"], 1, 1, 0.1)) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("player", ["uct", "minimax:depth=3"])
-def test_python_chess_plays_twenty_games_by_its_clock(player: str):
-    results = play_games([player], 20, 1, 0.1)
+@pytest.mark.parametrize(
+    ("player", "games"),
+    [
+        pytest.param("minimax:depth=1", 1, marks=pytest.mark.integration),
+        pytest.param("uct", 20, marks=pytest.mark.slow),
+        pytest.param("minimax:depth=3", 20, marks=pytest.mark.slow),
+    ],
+)
+def test_python_chess_plays_games_by_its_clock(player: str, games: int):
+    results = play_games([player], games, 1, 0.1)
     print(player, results)
-    assert len(results) == 20
+    assert len(results) == games
