@@ -1,5 +1,6 @@
 """The command `review`: its report, and the file that it saves."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ def test_it_prints_chances_mistakes_and_accuracies(games, capsys):
     lines = [line.split() for line in output.splitlines()]
     assert ["1.", "X", "a1", "50", "%", "best"] in lines
     assert any(line[:7] == ["2.", "O", "a2", "100", "%", "??", "blunder:"] for line in lines)
-    assert "better was b2 (b2 " in output
+    assert re.search(r"better was b2 \(b2 .*\), draws$", output, re.MULTILINE)
     assert "  6 of 6 positions exact" in output
     (ann,) = (line for line in lines if line[:2] == ["X", "Ann"])
     (bob,) = (line for line in lines if line[:2] == ["O", "Bob"])

@@ -1,7 +1,6 @@
 """Reviews in SGF, read by sgfmill and by our own reader."""
 
 import pytest
-from helpers.games import TIC_TAC_TOE
 from sgfmill import sgf
 
 from alphazero.frontends.game_tree import GameTree
@@ -66,17 +65,3 @@ def test_it_is_read_back_and_written_again_as_it_was(tmp_path):
     again = to_sgf(annotated(played, EVALUATIONS, review_moves(MOVES, EVALUATIONS)))
     assert again.partition("RE[")[0] == TEXT.partition("RE[")[0]
     assert again.splitlines()[-8:] == TEXT.splitlines()[-8:]
-
-
-def test_an_exact_end_is_described_in_words():
-    state = TIC_TAC_TOE.initial_state()
-    moves = tuple(TIC_TAC_TOE.parse_action(state, name) for name in ("a1", "b1"))
-    line = tuple(TIC_TAC_TOE.parse_action(state, name) for name in ("b2", "a2"))
-    evaluations = [
-        Evaluation(0.0, True, best=(0,), line=(moves[0],), choices=9),
-        Evaluation(0.0, True, best=line[:1], line=line, choices=8),
-        Evaluation(1.0, True, 7, best=(4,), line=(4,), choices=7),
-    ]
-    played = PlayedGame(TIC_TAC_TOE, ("A", "B"), moves, 2)
-    text = to_sgf(annotated(played, evaluations, review_moves(moves, evaluations)))
-    assert "then 0%: blunder, better was b2 (b2 a2), draws" in text

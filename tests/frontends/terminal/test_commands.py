@@ -3,7 +3,6 @@
 import dataclasses
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -250,23 +249,6 @@ def test_the_win_rate_is_drawn_for_who_plays():
     assert views.graph(digits, game, [None, 0.5, None], 0, False) is None, "one figure is no graph"
     long = views.graph(digits, game, [0.5] * 500, 0, True)
     assert len(long or "") < 80
-
-
-def test_win_rates_are_those_of_the_searches_and_of_the_result():
-    def words(talk: TerminalTalk) -> Iterator[str]:
-        yield from ("a1", "a3", "b1", "b3", "hint")
-        result = talk.session.game_tree.current.search_result
-        assert result is not None
-        assert talk.session.rates() == [None] * 4 + [(1 + result.value) / 2]
-        yield from ("c3", "hint")  # now it is O's turn
-        result = talk.session.game_tree.current.search_result
-        assert result is not None
-        assert talk.session.rates()[-1] == pytest.approx(1 - (1 + result.value) / 2)
-        yield from ("undo", "c1")
-        assert talk.session.rates()[-1] == 1
-        yield "n"
-
-    TerminalTalk("tic_tac_toe", BOTH, words, 400).run()
 
 
 @pytest.mark.usefixtures("xterm")
