@@ -29,7 +29,7 @@ RULES: Final[dict[type[Game], str]] = {ConnectFour: "connect_four", Mnk: "mnk"}
 
 SHARED: Final = (
     *("style.css", "board.css", "icon.svg", "lib/dom.js", "components/layers.js"),
-    *(f"board/{name}.js" for name in ("board", "marks", "overlay", "pieces")),
+    *(f"board/{name}.js" for name in ("board", "overlay", "pieces")),
 )
 """Files of the page of `alphazero serve` that this page uses too."""
 

@@ -1,7 +1,6 @@
 // The page: components show one view of a session. User actions are sent as commands; responses
 // and streamed events both bring a view.
 
-import * as api from "./lib/api.js";
 import { Board } from "./board/board.js";
 import { Candidates } from "./components/candidates.js";
 import { NewGame, askText, chooseAction, readLink, share } from "./components/dialogs.js";
@@ -100,7 +99,7 @@ class Page {
   /** Open a session; `before` is the view of a lost session, whose moves are replayed. */
   async begin(game, before) {
     try {
-      const view = await api.openSession(game, before?.sides);
+      const view = await request("POST", "/api/sessions", { game, sides: before?.sides });
       sessionStorage.setItem(SESSION_KEY, view.id);
       this.listen(view.id);
       this.receive(view);
@@ -115,14 +114,17 @@ class Page {
     }
   }
 
+  /** Follow a session. The browser reconnects by itself, unless an answer says that it has ended. */
   listen(id) {
     this.stream?.close();
-    this.stream = api.listen(id, {
-      onView: (view) => this.receive(view),
-      onSearch: (search) => this.receiveSearch(search),
-      onReconnect: () => byId("message").textContent === LOST && this.say(""),
-      onLost: () => this.say(LOST),
-      onEnd: () => this.begin(this.view?.game ?? defaultGame(this.setup), this.view),
+    const stream = new EventSource(`/api/sessions/${id}/events`);
+    this.stream = stream;
+    stream.addEventListener("view", ({ data }) => this.receive(JSON.parse(data)));
+    stream.addEventListener("search", ({ data }) => this.receiveSearch(JSON.parse(data)));
+    stream.addEventListener("open", () => byId("message").textContent === LOST && this.say(""));
+    stream.addEventListener("error", () => {
+      if (stream.readyState !== EventSource.CLOSED) this.say(LOST);
+      else this.begin(this.view?.game ?? defaultGame(this.setup), this.view);
     });
   }
 
@@ -138,7 +140,7 @@ class Page {
   command(name, body) {
     const run = async () => {
       try {
-        const view = await api.command(this.view.id, name, body);
+        const view = await request("POST", `/api/sessions/${this.view.id}/${name}`, body);
         this.say(view.message); // also if an event has brought a newer view, without the message
         this.receive(view);
         return "";
@@ -284,6 +286,20 @@ class Page {
   }
 }
 
+/** Send a request; errors have a one-line message for the user. */
+async function request(method, path, body) {
+  let response;
+  try {
+    const headers = body ? { "Content-Type": "application/json" } : {};
+    response = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+  } catch {
+    throw new Error("The server does not respond. Is it still running?");
+  }
+  const content = await response.json();
+  if (!response.ok) throw new Error(content.error);
+  return content;
+}
+
 /** Return the initial game: that of the first checkpoint, else the first one. */
 function defaultGame({ players, games }) {
   return players.find(({ game }) => game)?.game ?? games[0].name;
@@ -302,7 +318,7 @@ function announcement(before, view) {
 
 followTheme(byId("theme"));
 try {
-  await new Page(await api.readSetup()).start();
+  await new Page(await request("GET", "/api/setup")).start();
 } catch (error) {
   setText(byId("message"), error.message);
 }

@@ -6,8 +6,9 @@
 
 import { endOf } from "../components/layers.js";
 import { chance, make, makeSvg, percent, setAttribute } from "../lib/dom.js";
-import { drawCells, drawHint, drawMarks, drawTargets } from "./marks.js";
-import { drawLayer, drawLine, drawTerritory } from "./overlay.js";
+import {
+  drawCells, drawHint, drawLayer, drawLine, drawMarks, drawTargets, drawTerritory,
+} from "./overlay.js";
 import { Pieces, shapeOf } from "./pieces.js";
 
 /** Pixels that a pointer moves before it drags. */
