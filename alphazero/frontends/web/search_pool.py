@@ -97,8 +97,6 @@ class SearchPool:
     ) -> None:
         """With `is_sequential`, a search has at most `SEQUENTIAL_BELOW` simulations, one by one."""
         self._spec, self._game, self._is_sequential = spec, game, is_sequential
-        self.clients: set[Hashable] = set()
-        """Clients with a slot or a request; used by the server's thread."""
         self.has_failed = False
         """Whether its player failed; no more requests are answered."""
         self._open_requests: set[SearchRequest] = set()
@@ -116,22 +114,16 @@ class SearchPool:
         return bool(self._open_requests)
 
     def submit(self, request: SearchRequest) -> None:
-        self.clients.add(request.client)
         self._open_requests.add(request)
         self._messages.put(lambda: self._queue.append(request))
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, daemon=True)
             self._thread.start()
 
-    def cancel(self, client: Hashable, release: bool = False) -> None:
-        """Cancel a client's request, wherever it waits: its `on_response` is not called.
-
-        With `release` its slot is for others.
-        """
+    def cancel(self, client: Hashable) -> None:
+        """Cancel a client's request, wherever it waits: its `on_response` is not called."""
         self._open_requests = {each for each in self._open_requests if each.client != client}
-        if release:
-            self.clients.discard(client)
-        self._messages.put(lambda: self._cancel(client, release))
+        self._messages.put(lambda: self._cancel(client))
 
     def close(self) -> None:
         """End the thread; open requests are not answered."""
@@ -180,18 +172,16 @@ class SearchPool:
                 break
         return True
 
-    def _cancel(self, client: Hashable, release: bool) -> None:
+    def _cancel(self, client: Hashable) -> None:
         self._queue = [request for request in self._queue if request.client != client]
         for slot in self._slots:
-            if slot.client != client:
+            if slot.client != client or slot.request is None:
                 continue
-            if slot.request and slot.analyzer.searches:
+            if slot.analyzer.searches:
                 slot.analyzer.stop()
-            elif slot.request:
+            else:
                 slot.analyzer.set_position([])  # resets pending move requests
             slot.request = None
-            if release:
-                slot.client = None
 
     def _assign_requests(self) -> None:
         """Assign the queued requests to slots, while there are any."""

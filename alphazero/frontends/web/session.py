@@ -106,8 +106,8 @@ class WebSession:
         """Position reached by navigation: players do not move there until resumed."""
         self._analyzed: GameNode | None = None
         """Position whose analysis is complete."""
-        self._pools: dict[str, SearchPool] = {}
-        """Search pools by `SearchGoal.tree`."""
+        self._pool: SearchPool
+        """The search pool of `goal`."""
         self._reviewing: asyncio.Task[None] | None = None
 
     # --- state -----------------------------------------------------------------------------------
@@ -287,13 +287,10 @@ class WebSession:
             self._set_goal(None)
 
     def close(self) -> None:
-        """Stop the search, end the streams and release the search slots."""
+        """Stop the search and end the streams."""
         if self.review is not None:
             self.review.running = False
         self._set_goal(None)
-        for tree, pool in self._pools.items():
-            pool.cancel((self.id, tree), release=True)
-        self._pools.clear()
         self.notify("end")
         self.watchers.clear()
 
@@ -327,21 +324,21 @@ class WebSession:
         if self.goal == goal:
             return
         if self.goal is not None:
-            self._pools[self.goal.tree].cancel((self.id, self.goal.tree))
+            self._pool.cancel((self.id, self.goal.tree))
         self.goal, self.per_second = None, 0.0
         if goal is None:
             return
-        pool = self.manager.search_pool(goal.player, self.game, goal.is_sequential)
-        client, former = (self.id, goal.tree), self._pools.get(goal.tree)
-        if former is not None and former is not pool:
-            former.cancel(client, release=True)
-        self._pools[goal.tree] = pool
+        self._pool = self.manager.search_pool(goal.player, self.game, goal.is_sequential)
         self.goal = goal
-        node, callbacks = goal.node, (self._on_progress, self._on_response)
-        on_progress, on_response = (partial(callback, goal) for callback in callbacks)
-        pool.submit(
+        self._pool.submit(
             SearchRequest(
-                client, node.moves, node.state, goal.budget, on_progress, on_response, goal.level
+                (self.id, goal.tree),
+                goal.node.moves,
+                goal.node.state,
+                goal.budget,
+                partial(self._on_progress, goal),
+                partial(self._on_response, goal),
+                goal.level,
             )
         )
 

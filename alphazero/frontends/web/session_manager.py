@@ -39,14 +39,12 @@ class SessionManager:
 
     def close(self) -> None:
         """Close all sessions and wait for their pools to stop."""
-        pools = list(self._pools.values())
         for session_id in list(self.sessions):
             self.close_session(session_id)
-        for pool in pools:
+        for pool in self._pools.values():
             pool.close()
-        for pool in pools:
+        for pool in self._pools.values():
             pool.join(SHUTDOWN_SECONDS)
-        self._pools.clear()
 
     def create_session(self, game: Game, sides: list[Side]) -> WebSession:
         """Create a session; at the limit, in place of the longest idle one without a page.
@@ -64,14 +62,8 @@ class SessionManager:
         return session
 
     def close_session(self, session_id: str) -> None:
-        """Close a session and the pools without clients."""
-        session = self.sessions.pop(session_id, None)
-        if session is not None:
+        if session := self.sessions.pop(session_id, None):
             session.close()
-        for key, pool in list(self._pools.items()):
-            if not pool.clients:
-                pool.close()
-                del self._pools[key]
 
     def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
         """Return the search pool of a player and a game; `is_sequential` as in `SearchPool`.

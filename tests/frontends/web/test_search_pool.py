@@ -92,8 +92,8 @@ def test_a_tree_is_kept_below_the_moves_that_were_made_and_for_its_asker_alone()
     client.close()
 
 
-@pytest.mark.parametrize("is_released_first", [False, True])
-def test_a_request_waits_while_all_slots_are_busy(monkeypatch, is_released_first):
+@pytest.mark.parametrize("is_canceled_first", [False, True])
+def test_a_request_waits_while_all_slots_are_busy(monkeypatch, is_canceled_first):
     may_start, create = threading.Event(), SearchPool._create_player
 
     def create_later(pool: SearchPool) -> Player:
@@ -105,10 +105,10 @@ def test_a_request_waits_while_all_slots_are_busy(monkeypatch, is_released_first
     for number in range(search_pool.SLOTS):
         client.put(f"{number}", [], None)
     client.put("late", [3], 50)
-    if not is_released_first:
+    if not is_canceled_first:
         may_start.set()
         eventually(lambda: client.pool._slots and all(slot.request for slot in client.pool._slots))
-    client.pool.cancel("0", release=True)
+    client.pool.cancel("0")
     may_start.set()
     eventually(lambda: len(client.responses) == 1)
     assert simulations_of(client.responses[0]) >= 50

@@ -217,7 +217,7 @@ def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(serv
     page.do("analyze", on=True, player="uct")
     session = served.manager.sessions[page.id]
     eventually(lambda: session.goal is not None)
-    pool = session._pools[session.goal.tree]
+    pool = session._pool
     page_events(page, 1, "search")
     page.leave()
     eventually(lambda: session.goal is None)
@@ -345,18 +345,6 @@ def test_a_person_resigns_and_takes_it_back(served):
         assert from_sgf(read_sgf(page.saved("sgf"))).resigned
         assert page.do("undo")["over"] is False
         assert page.do("load", text=text)["status"] == "O resigned: X wins"
-
-
-def test_a_resignation_after_undo_ends_the_line_and_keeps_the_moves_as_a_variation(served):
-    with served.begin("tic_tac_toe") as page:
-        page.do("paste", moves="b2 a1 c3")
-        page.do("undo")
-        view = page.do("resign")
-        assert (view["over"], view["ply"], len(view["moves"])) == (True, 2, 2)
-        assert not any(cell["actions"] for cell in view["board"]["cells"])
-        assert read_line(page.saved("json").encode()).resigned
-        assert page.do("undo")["children"] == ["c3"]
-        assert page.do("branch", ply=2, index=0)["ply"] == 3
 
 
 @pytest.mark.parametrize(
