@@ -9,6 +9,7 @@ in configs/README.md, "Ablations". POSITIONS are solved positions as `alphazero 
 """
 
 import argparse
+import functools
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ import numpy as np
 
 from alphazero.arena.contests import parallel_games_for
 from alphazero.arena.elo import MatchResult, match_result
-from alphazero.arena.grade import optimal_share
+from alphazero.arena.grade import grade
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import position_files, read_positions
@@ -120,6 +121,18 @@ class Conditions:
         """What `_measure` returns, in words."""
         graded = ["optimal, network", "optimal, search"] if self.solutions else []
         return graded + [f"against {opponent.name}" for opponent in self.opponents]
+
+
+def optimal_share(
+    player: CheckpointPlayer, solutions: Sequence[SolvedPositions], simulations: int, workers: int
+) -> float:
+    """Return the mean share of optimal moves over sets of solved positions; NaN for none."""
+
+    def share(solution: SolvedPositions) -> float:
+        create = functools.partial(player.create, budget=Budget(simulations))
+        return grade(player.game, create, solution, workers=workers).share
+
+    return float(np.mean([*map(share, solutions)])) if solutions else float("nan")
 
 
 def _measure(

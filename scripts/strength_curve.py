@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from ablation import optimal_share
 from readme_images import training_minutes
 
-from alphazero.arena.grade import optimal_share
 from alphazero.arena.solved_positions import position_files, read_positions
 from alphazero.cli.argument_types import whole_number, whole_numbers
 from alphazero.cli.main import run_and_report

@@ -4,7 +4,7 @@ Letters: P positions, A actions, S state size.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,8 +13,6 @@ import numpy as np
 from alphazero.arena.match import DEFAULT_PARALLEL_GAMES
 from alphazero.games.game import Game
 from alphazero.players.base import Player
-from alphazero.players.budget import Budget
-from alphazero.players.checkpoint_player import CheckpointPlayer
 from alphazero.solvers.exhaustive import SolvedPositions
 from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.jobs import JobProgress, run_jobs
@@ -150,22 +148,3 @@ def _describe(game: Game, solution: SolvedPositions, position: int, actions: Int
     played = game.action_name(state, int(actions[position]))
     names = ", ".join(game.action_name(state, int(action)) for action in best)
     return f"{game.render(state)}\nplayed {played}; optimal: {names}"
-
-
-def optimal_share(
-    player: CheckpointPlayer,
-    solutions: Sequence[SolvedPositions],
-    simulations: int,
-    workers: int = 1,
-) -> float:
-    """Return the mean share of optimal moves over sets of solved positions; NaN for none."""
-    shares = [
-        grade(
-            player.game,
-            lambda num_games: player.create(num_games, Budget(simulations)),
-            solution,
-            workers=workers,
-        ).share
-        for solution in solutions
-    ]
-    return float(np.mean(shares)) if shares else float("nan")

@@ -18,11 +18,8 @@ def count_of(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
-def markdown_row(cells: Sequence[str]) -> str:
-    """Return a row of a table in Markdown."""
-    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
-
-
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table in Markdown; each row has as many cells as `head`."""
-    return "\n".join(map(markdown_row, [head, ["---"] * len(head), *rows]))
+    lines = [head, ["---"] * len(head), *rows]
+    escaped = ([cell.replace("|", "&#124;") for cell in line] for line in lines)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in escaped)
