@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from helpers.commands import documented, documented_keys, objects
-from helpers.frontends import fake_gtp_engine
+from helpers.frontends import fake_engine
 from helpers.players import saved_player
 from helpers.runs.tiny_run import YAML
 
@@ -31,7 +31,7 @@ def test_a_match_as_an_object(player, capsys):
 
 def test_forfeits_are_in_the_object(capsys):
     options = "random", "--game", "tic_tac_toe", "--games"
-    cheat = shlex.join([sys.executable, "-ISu", fake_gtp_engine.__file__, "illegal"])
+    cheat = shlex.join([sys.executable, "-ISu", fake_engine.__file__, "gtp", "illegal"])
     (result,) = objects(capsys, "match", f"gtp:{cheat}", *options, 2)
     assert [forfeit["game"] for forfeit in result["forfeits"]] == [1, 2]
     assert all(forfeit["player"].startswith("gtp:") for forfeit in result["forfeits"])

@@ -36,8 +36,8 @@ GAMES = 6
 
 def fake(protocol: str, *arguments: object, settings: str = "nodes=5") -> str:
     """Return the command of the fake program."""
-    path = TESTS / f"helpers/frontends/fake_{protocol}_engine.py"
-    command = shlex.join([sys.executable, "-ISu", str(path), *map(str, arguments)])
+    path = TESTS / "helpers/frontends/fake_engine.py"
+    command = shlex.join([sys.executable, "-ISu", str(path), protocol, *map(str, arguments)])
     return command if protocol == "gtp" else f"{command},{settings}"
 
 

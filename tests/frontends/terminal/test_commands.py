@@ -21,7 +21,7 @@ from alphazero.games.results import describe_margin
 from alphazero.players.registry import parse_player
 from alphazero.records.game_files import load_played
 
-FAKE = TESTS / "helpers" / "frontends" / "fake_gtp_engine.py"
+FAKE = TESTS / "helpers" / "frontends" / "fake_engine.py"
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_a_program_that_resigns_or_fails_loses_and_can_be_met_again(
 ):
     path = tmp_path / "games.jsonl"
     words = ["b2", f"save {path}", "y", "c3", "quit", "n"]
-    player = parse_player(f"gtp:{sys.executable} {FAKE} {behaviour} 1")
+    player = parse_player(f"gtp:{sys.executable} {FAKE} gtp {behaviour} 1")
     talk = TerminalTalk("tic_tac_toe", FIRST, words, player=player).run()
     assert answers(talk, message)
     assert "X (you) wins." in talk.output

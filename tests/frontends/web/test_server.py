@@ -268,8 +268,8 @@ class _Broken(PlayerSpec):
 
 @pytest.mark.parametrize(("fault", "message"), [("", ""), ("resign", ""), ("illegal", "illegal")])
 def test_another_program_plays_a_side(fault: str, message: str):
-    fake = TESTS / "helpers" / "frontends" / "fake_gtp_engine.py"
-    command = f"gtp:{sys.executable} {fake} {fault} 2".strip()
+    fake = TESTS / "helpers" / "frontends" / "fake_engine.py"
+    command = f"gtp:{sys.executable} {fake} gtp {fault} 2".strip()
     with (
         serving([parse_player(command)]) as running,
         running.begin("tic_tac_toe", PERSON, {"player": command}) as page,
