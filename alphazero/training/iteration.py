@@ -292,8 +292,7 @@ class Training:
     def save(self) -> None:
         """Publish this iteration: a resumed run starts with the next one."""
         with self._stage("save", 1, "state") as bar:
-            self.run.save_learner(self.learner.state())
-            self.run.save_unfinished(self.unfinished)
+            self.run.save_state(self.learner.state(), self.unfinished)
             self.run.publish()
             bar.update()
 
@@ -310,7 +309,7 @@ class Training:
         self._set_best(self.run.load_best().network())
         for iteration in state.shards:
             self.replay.add(iteration, self.run.load_shard(iteration), state.positions)
-        self.unfinished = self.run.load_unfinished()
+        self.unfinished = self.run.load_games(state.unfinished).records()
 
     def _set_best(self, network: ResNet) -> None:
         """Make `network` the best player, after a check that the device computes it correctly."""

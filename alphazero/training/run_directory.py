@@ -236,17 +236,14 @@ class RunDirectory:
             self._write(name, checkpoint_bytes(checkpoint, self._printable(name)))
         return name
 
-    def save_learner(self, tensors: dict[str, Tensor]) -> None:
-        name = f"state/learner-{self.state.iteration:06d}.safetensors"
-        self._write(
-            name, tensors_to_bytes(self._printable(name), tensors, {"format": LEARNER_FORMAT})
-        )
-        self.state.learner = name
-
-    def save_unfinished(self, games: Sequence[GameRecord]) -> None:
-        name = f"state/unfinished-{self.state.iteration:06d}.npz"
-        self._write(name, GameBatch.of(self.game, games).to_bytes())
-        self.state.unfinished = name
+    def save_state(self, learner: dict[str, Tensor], unfinished: Sequence[GameRecord]) -> None:
+        """Write the tensors of the learner, and the games under way."""
+        state, metadata = self.state, {"format": LEARNER_FORMAT}
+        state.learner = f"state/learner-{state.iteration:06d}.safetensors"
+        name = self._printable(state.learner)
+        self._write(state.learner, tensors_to_bytes(name, learner, metadata))
+        state.unfinished = f"state/unfinished-{state.iteration:06d}.npz"
+        self._write(state.unfinished, GameBatch.of(self.game, unfinished).to_bytes())
 
     def save_games(self, games: GameBatch) -> None:
         self._write(shard_name(self.state.iteration), games.to_bytes())
@@ -310,9 +307,6 @@ class RunDirectory:
     def load_learner(self) -> dict[str, Tensor]:
         name = self.state.learner
         return parse_tensors(self.read(name), self._printable(name), LEARNER_FORMAT)[0]
-
-    def load_unfinished(self) -> list[GameRecord]:
-        return self.load_games(self.state.unfinished).records()
 
     def load_shard(self, iteration: int) -> GameBatch:
         return self.load_games(shard_name(iteration))
