@@ -271,8 +271,9 @@ def test_every_game_has_a_komi_of_its_own_by_which_it_ends(workers: int, opened:
     assert [as_text(each) for each in again.finished] == [as_text(each) for each in games.finished]
 
 
-def test_a_game_under_way_keeps_its_komi() -> None:
-    config = make_config(varied_options={"komi_half_points": (-2, 4)}, parallel_games=12)
+def test_a_game_under_way_keeps_its_komi_and_whether_it_may_be_resigned() -> None:
+    varied = {"komi_half_points": (-2, 4)}
+    config = make_config(varied_options=varied, resign_enabled_fraction=0.5, parallel_games=12)
     before = play_games(GO, config, HashedEvaluator(GO), (1,)).unfinished
     labelled = [
         dataclasses.replace(record, pairing=dataclasses.replace(record.pairing, pair_id=label))
@@ -282,6 +283,7 @@ def test_a_game_under_way_keeps_its_komi() -> None:
     found = {each.pairing.pair_id: each for each in (*after.finished, *after.unfinished)}
     for record in labelled:
         assert found[record.pairing.pair_id].pairing == record.pairing
+    assert {record.pairing.may_resign for record in labelled} == {False, True}
 
 
 @pytest.mark.parametrize("choices", [1, 3, 200])

@@ -11,32 +11,21 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from helpers.games import TIC_TAC_TOE
 from helpers.runs.learners import (
     NETWORK,
-    PLAIN,
     assert_near_orthogonal,
     make_batch,
     make_learner,
     with_targets,
 )
-from helpers.runs.records import taught
-from helpers.settings import replay_config
+from helpers.runs.tiny_run import tiny_config
 from torch import Tensor
 
-from alphazero.config.schema import (
-    AUXILIARY_HEADS,
-    BudgetConfig,
-    Config,
-    GameConfig,
-    RatePoint,
-    RunConfig,
-)
+from alphazero.config.schema import AUXILIARY_HEADS, RatePoint
 from alphazero.errors import RunError
 from alphazero.network.resnet import ResNet
 from alphazero.reference import loss
 from alphazero.training.data.batch import Batch, Target
-from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.iteration import Training
 from alphazero.training.learning import losses
@@ -366,33 +355,17 @@ def test_weights_that_are_not_finite_stop_training_and_stay_as_they_were(
 
 
 def test_the_loop_augments_by_symmetries(tmp_path, monkeypatch):
-    config = Config(
-        game=GameConfig("tic_tac_toe"),
-        run=RunConfig(name="here", folder=str(tmp_path)),
-        network=NETWORK,
-        replay=replay_config(window_minimum=9, window_maximum=100, ratio=10),
-        learner=dataclasses.replace(PLAIN, batch_size=4),
-        budget=BudgetConfig(iterations=1),
-    )
-    training = Training(RunDirectory.create(config), 1)
-    actions = [4, 0, 8, 7, 1, 6, 2, 5, 3]
-    record = taught(actions, np.eye(9)[actions], 0)
-    training.replay.add(1, GameBatch.of(TIC_TAC_TOE, [record]))
-    first_moves: set[int] = set()
-    sample = ReplayBuffer.sample
+    augmented, sample = [], ReplayBuffer.sample
 
-    def watch(*arguments: Any) -> Batch:
-        batch = sample(*arguments)
-        for seen, policy in zip(batch.observations, batch.policies, strict=True):
-            if seen[:2].sum() == 1:  # the second move of the game: a corner
-                first_moves.add(int(policy.argmax()))
-        return batch
+    def watch(replay: ReplayBuffer, size: int, rng: Any, augment: bool, *others: Any) -> Batch:
+        augmented.append(augment)
+        return sample(replay, size, rng, augment, *others)
 
+    training = Training(RunDirectory.create(tiny_config(tmp_path)), 1)
+    training.store_games(training.play())
     monkeypatch.setattr(ReplayBuffer, "sample", watch)
-    training.run.state.positions = training.replay.total_positions
-    report = training.learn(0)
-    assert report.steps == 9 * 10 // 4
-    assert first_moves == {0, 2, 6, 8}
+    assert training.learn(0).steps > 0
+    assert all(augmented)
 
 
 def test_denormal_weights_become_zero_in_a_step_and_denormals_remain_outside_it():
