@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from alphazero.games.game import ONGOING, Game
 from alphazero.utils.arrays import BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
@@ -41,14 +40,6 @@ class Policies:
     """[M] of one position after the other, ascending in each"""
     shares: Float32Array
     """[M] above 0; those of a position add up to 1"""
-
-    @classmethod
-    def of(cls, dense: npt.ArrayLike) -> "Policies":
-        """Return the policies of `dense` [P, A]; rows of zeros are no training targets."""
-        rows = np.asarray(dense, np.float32)
-        positions, actions = rows.nonzero()
-        counts = np.bincount(positions, minlength=len(rows))
-        return cls(counts.astype(np.int32), actions.astype(np.int32), rows[positions, actions])
 
     @classmethod
     def none(cls, positions: int) -> "Policies":

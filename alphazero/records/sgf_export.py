@@ -30,7 +30,6 @@ FORFEIT: Final = "Ended by adjudication: {}."
 TAGS: Final = re.compile("AN|BR|BT|CP|DT|EV|GC|GN|ON|OT|PC|RO|SO|TM|US|WR|WT")
 """Properties of FF[4] that say something about the game, but none of the players, rules, result."""
 
-_LONGEST_RESULT: Final = 40
 _MARKED = re.compile(r"(\?!|\?\??) (?=win rate )")
 _MARKS: Final = {"?!": "DO[]", "?": "BM[1]", "??": "BM[2]"}
 """Properties of FF[4] by the annotations of a review: a doubtful, a bad and a very bad move."""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from helpers.frontends.terminal_client import Stream
 from helpers.games import actions_in, random_actions
+from helpers.runs.records import policies_of
 from helpers.runs.tiny_run import tiny_config
 
 from alphazero.cli.main import main
@@ -22,7 +23,7 @@ from alphazero.games import ONGOING, Game, make_game
 from alphazero.games.registry import read_game
 from alphazero.players.registry import parse_player
 from alphazero.records.game_files import load_played, load_start_position, save_played
-from alphazero.records.game_record import GameRecord, Pairing, Policies
+from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.records.jsonl import read_line
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import read_collection, read_main_line, read_sgf
@@ -211,7 +212,7 @@ def test_a_comment_has_the_win_rate_the_value_and_the_policy():
 
 def test_only_moves_of_players_who_search_have_comments():
     actions = np.array([0, 4, 8], np.int32)
-    values, policies = np.array([0.0, 0.5, -0.5], np.float32), Policies.of(np.eye(9)[actions])
+    values, policies = np.array([0.0, 0.5, -0.5], np.float32), policies_of(np.eye(9)[actions])
     for players, opening in (((0, 1), 1), ((1, 0), 0)):
         pairing = Pairing(players, tuple(actions[:opening].tolist()))
         record = GameRecord(pairing, actions, policies, values, values, -1, True)

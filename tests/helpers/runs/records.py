@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from alphazero.config.schema import ReplayConfig
 from alphazero.games import ONGOING, Game, make_game
@@ -17,6 +18,14 @@ GAMES = {
     "mnk 3x4x3": make_game("mnk", rows=3, columns=4, length=3),
     "connect_four": CONNECT_FOUR,
 }
+
+
+def policies_of(dense: npt.ArrayLike) -> Policies:
+    """The policies of `dense` [P, A]; rows of zeros are no training targets."""
+    rows = np.asarray(dense, np.float32)
+    positions, actions = rows.nonzero()
+    counts = np.bincount(positions, minlength=len(rows))
+    return Policies(counts.astype(np.int32), actions.astype(np.int32), rows[positions, actions])
 
 
 def random_record(game: Game, rng: np.random.Generator, opening: int = 0) -> GameRecord:
@@ -36,7 +45,7 @@ def random_record(game: Game, rng: np.random.Generator, opening: int = 0) -> Gam
     return GameRecord(
         Pairing(),
         np.array(actions, np.int32),
-        Policies.of(policies),
+        policies_of(policies),
         values,
         np.maximum(values, best_values),
         game.outcome(state),
@@ -77,7 +86,7 @@ def taught(actions: Sequence[int], policies: Any, outcome: int) -> GameRecord:
     """A game of these moves and search policies; all values are 0."""
     nothing = np.zeros(len(actions), np.float32)
     moves = np.array(actions, np.int32)
-    return GameRecord(Pairing(), moves, Policies.of(policies), nothing, nothing, outcome)
+    return GameRecord(Pairing(), moves, policies_of(policies), nothing, nothing, outcome)
 
 
 def window(minimum: int = 1, maximum: int = 10**6, fraction: float = 1.0) -> ReplayConfig:

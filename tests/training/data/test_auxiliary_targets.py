@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR
-from helpers.runs.records import random_record, window
+from helpers.runs.records import policies_of, random_record, window
 
 from alphazero.config.schema import AUXILIARY_HEADS
 from alphazero.games import Game, make_game
-from alphazero.records.game_record import GameRecord, Policies
+from alphazero.records.game_record import GameRecord
 from alphazero.training.data.auxiliary_targets import target_shapes
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
@@ -35,7 +35,7 @@ def some_fast(game: Game, record: GameRecord, rng: np.random.Generator) -> GameR
     """
     policies = rng.dirichlet(np.ones(game.num_actions), len(record.actions))
     policies[rng.random(len(policies)) < 1 / 3] = 0
-    return dataclasses.replace(record, policies=Policies.of(policies))
+    return dataclasses.replace(record, policies=policies_of(policies))
 
 
 def resigned(game: Game, record: GameRecord, moves: int) -> GameRecord:

@@ -14,6 +14,7 @@ from helpers.runs.records import (
     GO,
     drawn_games,
     games_with_komi,
+    policies_of,
     random_records,
     taught,
     unfinished,
@@ -22,7 +23,7 @@ from helpers.runs.records import (
 
 from alphazero.errors import RunError
 from alphazero.games import ONGOING, Game, make_game
-from alphazero.records.game_record import Pairing, Policies
+from alphazero.records.game_record import Pairing
 from alphazero.training.data.game_shard import MAY_RESIGN, PLAYED_OUT, RESIGNED, GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 
@@ -34,7 +35,7 @@ def test_a_search_that_answered_with_nan_or_infinity_is_not_stored(field: str, n
     if field == "policies":
         dense = records[1].policies.dense(9)
         dense[5, 2] = number
-        records[1] = dataclasses.replace(records[1], policies=Policies.of(dense))
+        records[1] = dataclasses.replace(records[1], policies=policies_of(dense))
     else:
         getattr(records[1], field)[5] = number
     with pytest.raises(RunError, match=r"NaN or infinity at move 6 of a game"):

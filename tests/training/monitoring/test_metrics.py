@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.runs.events import points, read
-from helpers.runs.records import random_records
+from helpers.runs.records import policies_of, random_records
 from helpers.runs.tiny_run import ITERATIONS, tiny_config
 
 from alphazero.errors import RunError
-from alphazero.records.game_record import Policies
 from alphazero.training.loop import train
 from alphazero.training.monitoring.metrics import METRICS, IterationReport
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
@@ -132,7 +131,7 @@ def test_curves_that_are_refused_are_one_line(tmp_path, monkeypatch, method: str
 def test_entropies_are_those_computed_by_hand():
     policies = np.array([[0.5, 0.5, 0, 0], [0, 0, 1, 0], [0.25] * 4, [0.5, 0.25, 0.25, 0]])
     expected = [math.log(2), 0, math.log(4), 1.5 * math.log(2)]
-    assert Policies.of(policies).entropies() == pytest.approx(expected, abs=1e-12)
+    assert policies_of(policies).entropies() == pytest.approx(expected, abs=1e-12)
 
 
 def test_only_full_searches_are_counted():
