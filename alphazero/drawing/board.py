@@ -37,26 +37,17 @@ from alphazero.games.results import describe_result
 
 CELL = float(SIZE)
 """The size of a cell in `field_svg`: paths of pieces fit without scaling."""
-STONE = {
-    BoardStyle.SQUARES: 0.4,
-    BoardStyle.CHEQUERED: 0.38,
-    BoardStyle.HOLES: 0.42,
-    BoardStyle.INTERSECTIONS: 0.47,
-    BoardStyle.HEXAGONS: 0.37,
-    BoardStyle.PILE: 0.38,
-}
-"""A stone's radius, in cells."""
 EDGE_WIDTH = 0.4
 """Width of two opposite coloured sides of a rhombus, in cells."""
-PADDING = {
-    BoardStyle.SQUARES: 0.0,
-    BoardStyle.CHEQUERED: 0.0,
-    BoardStyle.HOLES: 0.14,
-    BoardStyle.INTERSECTIONS: 0.16,
-    BoardStyle.HEXAGONS: EDGE_WIDTH / 2,
-    BoardStyle.PILE: 0.14,
+LENGTHS = {
+    BoardStyle.SQUARES: (0.4, 0.0),
+    BoardStyle.CHEQUERED: (0.38, 0.0),
+    BoardStyle.HOLES: (0.42, 0.14),
+    BoardStyle.INTERSECTIONS: (0.47, 0.16),
+    BoardStyle.HEXAGONS: (0.37, EDGE_WIDTH / 2),
+    BoardStyle.PILE: (0.38, 0.14),
 }
-"""Distance from the outer cells to the field's edge, in cells."""
+"""A stone's radius, and the distance from the outer cells to the field's edge, in cells."""
 LABELS = 0.62
 """Width of the labels beside the field, in cells."""
 LAST_MOVE = Paint((255, 213, 74), "board-last", 0.55)
@@ -125,7 +116,7 @@ class BoardDrawing:
         turned: bool = False,
     ) -> None:
         self.game, self.board_style, self.cell = game, game.board_style, cell
-        self.palette = palette_of(game)
+        self.palette, (radius, self._padding) = palette_of(game), LENGTHS[game.board_style]
         self.left, self.top = left, top
         _, self.rows, self.columns = game.observation_shape
         if self.board_style is BoardStyle.PILE:
@@ -143,7 +134,7 @@ class BoardDrawing:
         """the rectangle around the cells"""
         self.width = left_gutter + field_width + gap
         self.height = label_height + field_height + gap
-        self.radius = STONE[self.board_style] * cell
+        self.radius = radius * cell
         """of a stone"""
         self.centres = tuple(self._centres())
         """the centre (x, y) of each cell, row by row"""
@@ -243,14 +234,14 @@ class BoardDrawing:
             canvas.ring(x, y, self.radius + width / 2, self.palette.mark, width)
 
     def _field_size(self) -> Point:
-        around, wide, high = 2 * PADDING[self.board_style], float(self.columns), float(self.rows)
+        around, wide, high = 2 * self._padding, float(self.columns), float(self.rows)
         if self.board_style is BoardStyle.HEXAGONS:
             wide, high = wide + (self.rows - 1) / 2, (self.rows - 1) * ROW + 2 / math.sqrt(3)
         return (wide + around) * self.cell, (high + around) * self.cell
 
     def _centres(self) -> Iterator[Point]:
         _, rows, columns = self.game.observation_shape
-        padding = PADDING[self.board_style]
+        padding = self._padding
         for index in range(rows * columns):
             row, column = divmod(index, self.columns)
             x, y = padding + column + 0.5, padding + row + 0.5

@@ -11,7 +11,7 @@ from alphazero.frontends.web.catalog import Catalog, Side, check_board_size
 from alphazero.frontends.web.search_pool import MAX_SIMULATIONS
 from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import Game
-from alphazero.players.budget import NO_LIMIT, Budget
+from alphazero.players.budget import Budget
 from alphazero.records.game_files import read_played
 
 MAX_SECONDS: Final = 600.0
@@ -64,33 +64,25 @@ def _read_side(catalog: Catalog, game: Game, fields: RequestFields) -> Side:
     name = fields.string("player")
     if name == PERSON:
         return Side()
-    player, budget = catalog.player(name, game), _read_budget(fields)
-    if fields.has("level"):
-        if budget != NO_LIMIT:
-            raise GameError("give a level, simulations or seconds, only one of them")
+    player = catalog.player(name, game)
+    limits = [limit for limit in ("level", "simulations", "seconds") if fields.has(limit)]
+    if not limits:
+        return Side.usual(player)
+    if len(limits) > 1:
+        raise GameError("give a level, simulations or seconds, only one of them")
+    if limits == ["level"]:
         if not player.levels:
             raise GameError(f"{name} has no levels; give simulations or seconds")
         return Side(player, level=fields.integer("level", 1, len(player.levels)))
-    if budget == NO_LIMIT:
-        return Side.usual(player)
-    if budget.simulations == 0 and player.spec.game is None:
-        raise GameError(f"{name} has no network, so it needs at least 1 simulation")
     if not player.spec.has_search:
         raise GameError(f"{name} has a fixed budget; leave out simulations and seconds")
-    if None not in budget:
-        raise GameError("give simulations or seconds, not both")
-    return Side(player, budget)
-
-
-def _read_budget(fields: RequestFields) -> Budget:
-    simulations, seconds = None, None
-    if fields.has("simulations"):
-        simulations = fields.integer("simulations", 0, MAX_SIMULATIONS)
-    if fields.has("seconds"):
-        seconds = fields.content["seconds"]
-        if type(seconds) not in (int, float) or not 0 < seconds <= MAX_SECONDS:
-            raise GameError(f"seconds: expected a number above 0, at most {MAX_SECONDS:g}")
-    return Budget(simulations, seconds)
+    if limits == ["simulations"]:
+        least = 1 if player.spec.game is None else 0  # 0 is the network alone
+        return Side(player, Budget(fields.integer("simulations", least, MAX_SIMULATIONS)))
+    seconds = fields.content["seconds"]
+    if type(seconds) not in (int, float) or not 0 < seconds <= MAX_SECONDS:
+        raise GameError(f"seconds: expected a number above 0, at most {MAX_SECONDS:g}")
+    return Side(player, Budget(seconds=seconds))
 
 
 Apply = Callable[[], None]
