@@ -80,7 +80,11 @@ def page_files(
         copied = read_runtime(runtime)
         files |= {f"runtime/{name}": data for name, data in copied.items()}
     facts = _page_facts(checkpoint, game, model)
-    facts["runtime"] = addresses(HOST if runtime is None else "runtime/")
+    prefix = HOST if runtime is None else "runtime/"
+    facts["runtime"] = {
+        use: {"url": prefix + file.name, "integrity": f"sha384-{file.sha384}"}
+        for use, file in FILES.items()
+    }
     files[FACTS] = json.dumps(facts, indent=1).encode()
     files["model.onnx"] = model.data
     return dict(sorted(files.items()))
@@ -149,14 +153,6 @@ FILES: Final = {
 """The files by their use. The wasm file has 14 MB, 3.7 MB compressed."""
 
 _LIMIT: Final = 1 << 26
-
-
-def addresses(prefix: str) -> dict[str, dict[str, str]]:
-    """Return where the page finds each file, below `prefix`, and its integrity hash."""
-    return {
-        use: {"url": prefix + file.name, "integrity": f"sha384-{file.sha384}"}
-        for use, file in FILES.items()
-    }
 
 
 def read_runtime(folder: Path) -> dict[str, bytes]:

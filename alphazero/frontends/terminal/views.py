@@ -9,6 +9,7 @@ from alphazero.games.game import Game, State, win_rate
 from alphazero.games.grid import SIGNS, side_of
 from alphazero.games.results import describe_margin
 from alphazero.players.position_search import SearchResult
+from alphazero.utils.tables import align
 
 EMPTY = SIGNS[0]
 COLUMNS = ("move", "visits", "share", "wins", "prior", "line")
@@ -88,11 +89,10 @@ def candidates(screen: Screen, session: TerminalSession, result: SearchResult) -
         )
         for move in result.candidates[: max(1, min(8, height - 4))]
     ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     lines = [headline[:width]]
-    for *cells, line in rows:
-        aligned = (f"  {cell:>{size}}" for cell, size in zip(cells, widths, strict=True))
-        text = f"{''.join(aligned)}  {line}"
+    aligned = align([row[:-1] for row in rows]).splitlines()
+    for numbers, (*_, line) in zip(aligned, rows, strict=True):
+        text = f"  {numbers}  {line}"
         lines.append(text if len(text) <= width else f"{text[: width - 3]}...")
     best = screen.paint(lines[2], BOLD)
     return "\n".join([*lines[:2], best, *lines[3:]])

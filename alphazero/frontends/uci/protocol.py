@@ -132,17 +132,17 @@ class Option:
 
     def set(self, text: str) -> None:
         """Set the value; raise UciError if it is none."""
-        if self.choices:
-            match = [each for each in self.choices if each.lower() == text.lower()]
-            if not match:
-                expected = f"one of {', '.join(self.choices)}"
-                raise UciError(f"option {self.name}: expected {expected}, got {text[:40]!r}")
-            self.value = match[0]
-            return
-        if not re.fullmatch("-?[0-9]{1,9}", text) or not self.minimum <= int(text) <= self.maximum:
-            expected = f"a number from {self.minimum} to {self.maximum}"
+        choices = {choice.lower(): choice for choice in self.choices}
+        is_number = not choices and re.fullmatch("-?[0-9]{1,9}", text)
+        if text.lower() in choices:
+            self.value = choices[text.lower()]
+        elif is_number and self.minimum <= int(text) <= self.maximum:
+            self.value = int(text)
+        else:
+            expected = f"one of {', '.join(self.choices)}"
+            if not choices:
+                expected = f"a number from {self.minimum} to {self.maximum}"
             raise UciError(f"option {self.name}: expected {expected}, got {text[:40]!r}")
-        self.value = int(text)
 
 
 class Options:
