@@ -13,7 +13,6 @@ import hashlib
 import io
 import os
 import shutil
-import signal
 import stat
 import subprocess
 import sys
@@ -38,7 +37,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.targetconfig import ConfigStack
 
 from alphazero.utils.machine import usable_cores
-from alphazero.utils.progress import passing_line
+from alphazero.utils.progress import defer_interrupts, passing_line
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -310,24 +309,6 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
         return super().get_call_template(tuple(map(widened, arguments)), keywords)
 
 
-@contextmanager
-def _signals_later() -> Iterator[None]:
-    """Call signal handlers after the block: what they raise in a callback of LLVM is lost."""
-    handlers, late = dict[int, Any](), list[int]()
-    if threading.current_thread() is threading.main_thread():
-        for signum in signal.valid_signals():
-            if callable(handler := signal.getsignal(signum)):
-                handlers[signum] = handler
-                signal.signal(signum, lambda number, _frame: late.append(number))
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        for number in late:
-            signal.raise_signal(number)
-
-
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
     """A function that is compiled for one signature, when it is first used."""
 
@@ -349,7 +330,7 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
             for other in self.meanwhile:
                 other.compile()
             self.helper.wait()  # if it failed, the kernel is compiled here
-        with global_compiler_lock, _signals_later():
+        with global_compiler_lock, defer_interrupts():
             if not self.overloads:
                 cache = self._cache = self.files
                 # Compiling the caller, numba would take over its flags.

@@ -1,62 +1,25 @@
-"""Parallel jobs, one thread and core each, and Ctrl-C while they run.
+"""Parallel jobs, one thread and core each.
 
 Each job evaluates its own batches on one torch thread. Such jobs never wait for each other, unlike
 two threads inside one evaluation, which wait at every layer.
 """
 
-import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from types import FrameType
 from typing import TypeVar
 
 import torch
 
-from alphazero.utils.progress import HANGUP, STOPS, Progress, do_nothing, interrupt, no_progress
+from alphazero.utils.progress import Progress, defer_interrupts, no_progress
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 POLL_SECONDS = 0.5
 """Seconds between two checks for signals while jobs run."""
-
-
-@contextmanager
-def defer_interrupts(act: Callable[[], object] = do_nothing) -> Iterator[None]:
-    """Defer Ctrl-C to the end of the block; `act` is called at once and may end the block early.
-
-    For a block that holds a lock: Python raises `KeyboardInterrupt` even between acquiring the lock
-    and the `try` that would release it, and other threads would wait for ever. A second Ctrl-C is
-    raised at once. Only signals whose handler raises `KeyboardInterrupt` are deferred, and only in
-    the main thread.
-    """
-    received: list[int] = []
-
-    def receive(number: int, frame: FrameType | None) -> None:
-        if not received:
-            received.append(number)
-            act()
-        elif number != HANGUP:
-            interrupt(number, frame)
-
-    ours = {
-        number: handler
-        for number in STOPS
-        if threading.current_thread() is threading.main_thread()
-        and (handler := signal.getsignal(number)) in (interrupt, signal.default_int_handler)
-    }
-    for number in ours:
-        signal.signal(number, receive)
-    try:
-        yield
-    finally:
-        for number, handler in ours.items():
-            signal.signal(number, handler)
-    if received:
-        interrupt(received[0], None)
 
 
 class JobsStopped(Exception):

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -36,16 +37,51 @@ def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-class _Bars:
-    hidden = False
-    """Whether bars are invisible on a terminal too."""
-
-
 def do_nothing(*_: object) -> None:
     """Ignore progress, an event or a call."""
 
 
 no_progress = no_observer = do_nothing
+
+
+@contextmanager
+def defer_interrupts(act: Callable[[], object] = do_nothing) -> Iterator[None]:
+    """Defer Ctrl-C to the end of the block; `act` is called at once and may end the block early.
+
+    For a block that holds a lock: Python raises `KeyboardInterrupt` even between acquiring the lock
+    and the `try` that would release it, and other threads would wait for ever. And for one that
+    calls LLVM, which loses what its callbacks raise. A second Ctrl-C is raised at once. Only
+    signals whose handler raises `KeyboardInterrupt` are deferred, and only in the main thread.
+    """
+    received: list[int] = []
+
+    def receive(number: int, frame: FrameType | None) -> None:
+        if not received:
+            received.append(number)
+            act()
+        elif number != HANGUP:
+            interrupt(number, frame)
+
+    ours = {
+        number: handler
+        for number in STOPS
+        if threading.current_thread() is threading.main_thread()
+        and (handler := signal.getsignal(number)) in (interrupt, signal.default_int_handler)
+    }
+    for number in ours:
+        signal.signal(number, receive)
+    try:
+        yield
+    finally:
+        for number, handler in ours.items():
+            signal.signal(number, handler)
+    if received:
+        interrupt(received[0], None)
+
+
+class _Bars:
+    hidden = False
+    """Whether bars are invisible on a terminal too."""
 
 
 def progress_bar(total: int, unit: str, **options: Any) -> "tqdm[Any]":

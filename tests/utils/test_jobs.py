@@ -1,34 +1,19 @@
-"""Jobs side by side: their order, their failures, and Ctrl-C, which waits for a block's end."""
+"""Jobs side by side: their order, their failures, and Ctrl-C."""
 
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import torch
 
-from alphazero.utils.jobs import (
-    JobProgress,
-    JobsStopped,
-    defer_interrupts,
-    map_ahead,
-    run_jobs,
-    split_evenly,
-)
-from alphazero.utils.progress import HANGUP, STOPS
+from alphazero.utils.jobs import JobProgress, JobsStopped, map_ahead, run_jobs, split_evenly
+
+pytestmark = pytest.mark.usefixtures("stops")
 
 PATIENCE = 600.0
 """Seconds after which a job that nobody stops fails, so that a bug ends the test."""
-
-
-@pytest.fixture(autouse=True)
-def stops_as_the_program_has_them() -> Iterator[None]:
-    before = [signal.signal(number, signal.default_int_handler) for number in STOPS]
-    yield
-    for number, handler in zip(STOPS, before, strict=True):
-        left = signal.signal(number, handler)
-        assert left is signal.default_int_handler or (number, left) == (HANGUP, signal.SIG_IGN)
 
 
 def work_until_stopped(progress: JobProgress, started: threading.Event | None = None) -> None:
@@ -203,69 +188,3 @@ def test_a_failure_ahead_is_raised_in_its_turn(threads: int):
     assert [next(results), next(results)] == [2, 3]
     with pytest.raises(ZeroDivisionError):
         next(results)
-
-
-# Ctrl-C, deferred
-
-
-@pytest.mark.parametrize("number", STOPS)
-@pytest.mark.parametrize("times", [1, 2])
-def test_a_block_goes_on_to_its_end_unless_it_is_stopped_twice(number: signal.Signals, times: int):
-    done: list[str] = []
-
-    @defer_interrupts(lambda: done.append("announced"))
-    def work() -> None:
-        for _ in range(times):
-            signal.raise_signal(number)
-        done.append("went on")
-
-    with pytest.raises(KeyboardInterrupt):
-        work()
-    is_stopped = times == 2 and number != HANGUP  # a closed terminal sends several
-    assert done == ["announced", *["went on"] * (not is_stopped)]
-
-
-def test_an_error_of_the_block_comes_before_it():
-    @defer_interrupts()
-    def work() -> None:
-        signal.raise_signal(signal.SIGINT)
-        raise ValueError("the disk is full")
-
-    with pytest.raises(ValueError, match="full"):
-        work()
-
-
-def test_a_block_inside_another_leaves_it_to_the_outer_one():
-    done: list[str] = []
-
-    @defer_interrupts(lambda: done.append("outer"))
-    def work() -> None:
-        with defer_interrupts(lambda: done.append("inner")):
-            signal.raise_signal(signal.SIGINT)
-        done.append("went on")
-
-    with pytest.raises(KeyboardInterrupt):
-        work()
-    assert done == ["outer", "went on"]
-
-
-def test_a_signal_that_raises_nothing_is_left_as_it_is():
-    heard: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
-    with defer_interrupts():
-        signal.raise_signal(signal.SIGINT)
-    signal.signal(signal.SIGINT, before)
-    assert heard == [signal.SIGINT]
-
-
-def test_another_thread_changes_nothing():
-    found: list[object] = []
-
-    def work() -> None:
-        with defer_interrupts():
-            found.append(signal.getsignal(signal.SIGINT))
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert found == [signal.default_int_handler]

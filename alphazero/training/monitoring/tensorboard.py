@@ -15,7 +15,7 @@ import numpy.typing as npt
 from alphazero.errors import RunError
 from alphazero.training.monitoring.metrics import kind_of
 from alphazero.utils.files import path_errors
-from alphazero.utils.jobs import defer_interrupts
+from alphazero.utils.progress import defer_interrupts
 
 BINS = 40
 """Bins of a histogram, of equal width from the minimum to the maximum."""
