@@ -18,7 +18,7 @@ from alphazero.games.game import PLY, Game, State
 from alphazero.games.registry import write_game
 from alphazero.solvers.exhaustive import ILLEGAL, SolvedPositions, solve_all_positions
 from alphazero.utils.arrays import Int64Array
-from alphazero.utils.files import explain_os_error, is_folder, printable, read_limited
+from alphazero.utils.files import is_folder, path_errors, printable, read_limited
 from alphazero.utils.shared_files import read_each, warn
 
 STAGES = ("opening", "middle", "end")
@@ -60,10 +60,8 @@ def position_files(paths: Sequence[Path]) -> list[Path]:
         if not is_folder(path):
             files.append(path)
             continue
-        try:
+        with path_errors("read", path):
             inside = sorted(file for file in path.iterdir() if file.is_file())
-        except OSError as error:
-            raise RunError(f"cannot read {printable(path)}: {explain_os_error(error)}") from error
         inside = [file for file in inside if not file.name.startswith(".")]
         if not inside:
             raise RunError(f"{printable(path)}: no files of positions in it; check the path")

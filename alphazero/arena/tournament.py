@@ -18,7 +18,7 @@ from alphazero.arena.contests import pair_by_pair, parallel_games_for, player_fa
 from alphazero.arena.elo import Result, count_distinct, elo_difference, pair_scores
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import random_opening
-from alphazero.errors import PlayerError, RunError
+from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING, Game, win_rate
 from alphazero.games.registry import read_game
 from alphazero.players.registry import agree_on_game, parse_player
@@ -26,7 +26,7 @@ from alphazero.players.specs import Agent, AgentFunction, PlayerSpec
 from alphazero.records.game_record import Pairing
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
-from alphazero.utils.files import explain_os_error, printable
+from alphazero.utils.files import path_errors, printable
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, no_progress
 from alphazero.utils.shared_files import refuse
@@ -77,12 +77,8 @@ class Tournament:
         if len(names) < 2:
             raise PlayerError("a rating needs two players at least")
         if self.folder:
-            try:
+            with path_errors("create", self.folder):
                 self.folder.mkdir(parents=True, exist_ok=True)
-            except (OSError, ValueError) as error:
-                raise RunError(
-                    f"cannot create {printable(self.folder)}: {explain_os_error(error)}"
-                ) from error
         if self._file and self._file.exists():
             self.played = load_games(self._file, refuse)
             for game in self.played:
