@@ -128,7 +128,7 @@ def test_every_graph_is_the_one_of_the_plain_twin(name: str, selection: str, mon
         search.reset(FIRST, state[None])
         twin.start(state)
         while game.outcome(state) == ONGOING:
-            simulations = int(rng.choice([1, 30, 80]))
+            simulations = int(rng.choice([1, 20, 50]))
             search.begin_search(FIRST, simulations)
             finish(search)
             if selection == "gumbel_root":
