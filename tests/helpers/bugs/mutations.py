@@ -178,8 +178,8 @@ MUTATIONS = (
     ),
     Mutation(
         "training/data/replay_buffer.py",
-        "self._symmetries.actions[symmetries[rows], self._games.policy_actions[shares]]",
-        "self._games.policy_actions[shares]",
+        "self._symmetries.actions[symmetries[rows], self.games.policy_actions[shares]]",
+        "self.games.policy_actions[shares]",
         "policies are not turned with the board",
         "training/data/test_replay_buffer.py::test_symmetries_move_planes_and_policy_together_and_all_occur",
     ),
