@@ -4,7 +4,8 @@ import threading
 from typing import Any
 
 import pytest
-from helpers.frontends.web_client import SECONDS, eventually, player_with
+from helpers.frontends.web_client import SECONDS, player_with
+from helpers.processes import until
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.frontends.web import search_pool
@@ -37,7 +38,7 @@ class PoolClient:
     ) -> SearchResponse:
         count = len(self.responses)
         self.put(client, moves, simulations, **level)
-        eventually(lambda: len(self.responses) > count)
+        until(lambda: len(self.responses) > count)
         return self.responses[-1]
 
     def close(self) -> None:
@@ -107,9 +108,9 @@ def test_a_request_waits_while_all_slots_are_busy(monkeypatch, is_canceled_first
     client.put("late", [3], 50)
     if not is_canceled_first:
         may_start.set()
-        eventually(lambda: client.pool._slots and all(slot.request for slot in client.pool._slots))
+        until(lambda: client.pool._slots and all(slot.request for slot in client.pool._slots))
     client.pool.cancel("0")
     may_start.set()
-    eventually(lambda: len(client.responses) == 1)
+    until(lambda: len(client.responses) == 1)
     assert simulations_of(client.responses[0]) >= 50
     client.close()

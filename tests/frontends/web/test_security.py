@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
 import pytest
-from helpers.frontends.web_client import PERSON, SECONDS, Served, eventually, read_all, serving
+from helpers.frontends.web_client import PERSON, SECONDS, Served, read_all, serving
+from helpers.processes import until
 
 from alphazero.frontends.web import security, server
 from alphazero.frontends.web.catalog import Catalog
@@ -176,5 +177,5 @@ def test_two_hundred_connections_cost_no_threads_and_leave_the_server_well():
         assert threading.active_count() <= before + 1
         for line in lines:
             line.close()
-        eventually(lambda: not running.server.server_state.connections)
+        until(lambda: not running.server.server_state.connections)
         assert running.ask("GET", "/api/setup")[0] == 200

@@ -20,7 +20,6 @@ from helpers.frontends.web_client import (
     SECONDS,
     Served,
     Visitor,
-    eventually,
     page_events,
     player_with,
     read_all,
@@ -28,6 +27,7 @@ from helpers.frontends.web_client import (
 )
 from helpers.paths import CHECKPOINTS, TESTS
 from helpers.players import ANY_SIZE, TINY, saved_player
+from helpers.processes import until
 from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.cli.main import EXIT_INTERRUPTED, main
@@ -216,12 +216,12 @@ def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(serv
     page = served.begin("connect_four")
     page.do("analyze", on=True, player="uct")
     session = served.manager.sessions[page.id]
-    eventually(lambda: session.goal is not None)
+    until(lambda: session.goal is not None)
     pool = session._pool
     page_events(page, 1, "search")
     page.leave()
-    eventually(lambda: session.goal is None)
-    eventually(lambda: not pool.is_busy)
+    until(lambda: session.goal is None)
+    until(lambda: not pool.is_busy)
     with Visitor(served, page.view) as again:
         assert again.wait(lambda view: view["thinking"])["analyzing"]
 
@@ -508,7 +508,7 @@ def test_idle_sessions_make_way_for_new_ones_at_the_limit():
         status, reply = running.ask("POST", "/api/sessions", body)
         assert (status, "2 sessions" in reply["error"]) == (429, True)
         pages[0].leave()
-        eventually(lambda: not running.manager.sessions[pages[0].id].watchers)
+        until(lambda: not running.manager.sessions[pages[0].id].watchers)
         third = running.begin("nim")
         assert running.ask("GET", f"/api/sessions/{pages[0].id}/save")[0] == 404
         running.close_session(third.id)

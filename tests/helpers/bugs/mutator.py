@@ -84,27 +84,24 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     match new:
         case ast.Compare(ops=[operator]) if type(operator) in COMPARISONS:
             new.ops = [COMPARISONS[type(operator)]()]
-            yield f"`{ast.unparse(node)}` -> `{ast.unparse(new)}`", new
         case ast.BinOp() | ast.AugAssign() if type(new.op) in OPERATORS:
             new.op = OPERATORS[type(new.op)]()
-            yield f"`{ast.unparse(node)}` -> `{ast.unparse(new)}`", new
         case ast.BoolOp():
             new.op = ast.Or() if isinstance(new.op, ast.And) else ast.And()
-            yield f"`{ast.unparse(node)}` -> `{ast.unparse(new)}`", new
         case ast.UnaryOp(op=ast.USub() | ast.Not()):
-            yield f"`{ast.unparse(node)}` -> `{ast.unparse(new.operand)}`", new.operand
+            new = new.operand
         case ast.Constant(value=bool()):
             new.value = not new.value
-            yield f"`{node.value}` -> `{new.value}`", new
         case ast.Constant(value=int() | float()):
             new.value += 1
-            yield f"`{node.value}` -> `{new.value}`", new
         case ast.Name(id=name) if name in NAMES:
             new.id = NAMES[name]
-            yield f"`{name}` -> `{new.id}`", new
         case ast.Attribute(attr=name) if name in NAMES:
             new.attr = NAMES[name]
-            yield f"`.{name}` -> `.{new.attr}`", new
+        case _:
+            new = node
+    if new is not node:
+        yield f"`{ast.unparse(node)}` -> `{ast.unparse(new)}`", new
     if isinstance(node, ast.If | ast.IfExp | ast.While) and not isinstance(
         node.test, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant
     ):

@@ -6,7 +6,6 @@ import http.client
 import json
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
@@ -162,14 +161,6 @@ def player_with(evaluator: Evaluator, game: Game | None = None, **search: str | 
         settings=dataclasses.replace(spec.saved.settings, **search),
     )
     return dataclasses.replace(spec, loaded=saved)
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    """Wait until something holds."""
-    deadline = time.monotonic() + SECONDS
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def read_all(line: socket.socket) -> bytes:
