@@ -40,16 +40,7 @@ def lowest(project: Path) -> list[str]:
     return pinned
 
 
-def test_every_dependency_that_runs_has_a_floor(tmp_path):
-    file = tmp_path / "pyproject.toml"
-    file.write_text(
-        '[project]\nname = "alphazero"\ndependencies = ["numpy>=2.0,<3", "torch>=2.6"]\n'
-        '[project.optional-dependencies]\nplot = ["matplotlib>=3.9"]\n'
-        'test = ["alphazero[plot]", "pytest>=8.3", "types-tqdm", "numpy>=2.0,<3"]\n'
-    )
-    torch = f"torch=={version('torch').partition('+')[0]}"
-    expected = ["numpy==2.0", torch, "matplotlib==3.9", "pytest==8.3", "types-tqdm"]
-    assert lowest(file) == expected
+def test_every_dependency_that_runs_has_a_floor():
     loose = [each for each in lowest(ROOT / "pyproject.toml") if "==" not in each]
     assert all(each.startswith("types-") for each in loose), loose
 

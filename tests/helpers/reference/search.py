@@ -95,10 +95,15 @@ class PlainSearch(Tree):
         while node.priors:
             action = self.best_action(node)
             path.append((node, action))
-            if action not in node.children:
+            child = self.child(node, action)
+            if child is None:
                 return path, PlainNode(self.game.play(node.state, action))
-            node = node.children[action]
+            node = child
         return path, node
+
+    def child(self, node: PlainNode, action: int) -> PlainNode | None:
+        """Return the node that an action leads to, if there is one."""
+        return node.children.get(action)
 
     def best_action(self, node: Node) -> int:
         """Return the action of the highest score; pending simulations count as visits alone."""

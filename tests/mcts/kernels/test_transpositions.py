@@ -71,19 +71,13 @@ class PlainGraph(PlainGumbelRoot):
             weights.append(node.visits[action] / (1 + k * (best - mean)))
         return float(np.average([node.value, *means.values()], weights=weights))
 
-    def select(self) -> tuple[Path, PlainNode]:
-        path, node = Path(), self.root
-        while node.priors:
-            action = self.best_action(node)
-            path.append((node, action))
-            if action not in node.children:
-                state = self.game.play(node.state, action)
-                known = self._known(state)
-                if known is None or self.game.outcome(state) != ONGOING:
-                    return path, PlainNode(state)
+    def child(self, node: PlainNode, action: int) -> PlainNode | None:
+        if action not in node.children:
+            state = self.game.play(node.state, action)
+            known = self._known(state)
+            if known is not None and self.game.outcome(state) == ONGOING:
                 node.children[action] = known
-            node = node.children[action]
-        return path, node
+        return node.children.get(action)
 
     def attach(self, path: Path, leaf: PlainNode) -> PlainNode:
         last, action = path[-1]
