@@ -25,7 +25,6 @@ OTHERS = {
     "games/test_check.py": "contract/, by games with one fault each",
     "games/test_mistakes.py": "texts, options and diagrams that each game refuses",
     "games/test_plug_ins.py": "games that other packages register",
-    "network/test_auxiliary_heads.py": "auxiliary heads through the network and its evaluators",
     "scripts/test_tutorial.py": "scripts/tutorial.ipynb",
     "training/monitoring/test_holdout.py": "what the loop measures before it learns",
     "training/test_resume.py": "runs that are interrupted and resumed, through loop and files",

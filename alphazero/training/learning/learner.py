@@ -120,7 +120,7 @@ class Learner:
         arrays[0] = arrays[0].contiguous(memory_format=torch.channels_last)
         self.network.train()
         self.network.zero_grad()
-        loss, numbers = self._objective(*arrays)
+        loss, numbers = self._objective.compute(*arrays)
         loss.backward()  # type: ignore[no-untyped-call]
         self._share([parameter.grad for parameter in self.network.parameters()], numbers)
         metrics = dict(zip(self._objective.metric_names, numbers.unbind(), strict=True))

@@ -18,11 +18,22 @@ from alphazero.training.learning.losses import Targets, training_loss
 LossFunction: TypeAlias = Callable[..., tuple[Tensor, Tensor]]
 
 
-class _LossModule(nn.Module):
-    def __init__(self, network: ResNet, settings: LearnerConfig, bfloat16: bool) -> None:
+class Objective(nn.Module):
+    """The loss of a batch, and its metrics.
+
+    `records`: whether a GPU may record it. If recording fails, it runs eagerly.
+    """
+
+    def __init__(
+        self, network: ResNet, settings: LearnerConfig, bfloat16: bool, records: bool
+    ) -> None:
         super().__init__()
         self.network, self.settings, self.in_bfloat16 = network, settings, bfloat16
         self.metric_names: list[str] = []
+        """names of the metrics, those of `training_loss`; known after the first call"""
+        self._records = records and next(network.parameters()).is_cuda
+        self._recorded: dict[torch.Size, LossFunction] = {}
+        """by the shape of the observations"""
 
     def forward(self, observations: Tensor, *targets: Tensor) -> tuple[Tensor, Tensor]:
         # Each weight is used once, so a cache of its casts would gain nothing; graphs forbid it.
@@ -34,24 +45,7 @@ class _LossModule(nn.Module):
         self.metric_names[:] = metrics
         return loss, torch.stack([*metrics.values()])
 
-
-class Objective:
-    """The loss of a batch, and its metrics.
-
-    `records`: whether a GPU may record it. If recording fails, it runs eagerly.
-    """
-
-    def __init__(
-        self, network: ResNet, settings: LearnerConfig, bfloat16: bool, records: bool
-    ) -> None:
-        self._eager = _LossModule(network, settings, bfloat16)
-        self.metric_names = self._eager.metric_names
-        """names of the metrics, those of `training_loss`; known after the first call"""
-        self._records = records and next(network.parameters()).is_cuda
-        self._recorded: dict[torch.Size, LossFunction] = {}
-        """by the shape of the observations"""
-
-    def __call__(self, *arrays: Tensor) -> tuple[Tensor, Tensor]:
+    def compute(self, *arrays: Tensor) -> tuple[Tensor, Tensor]:
         """Return the loss and its metrics [n], detached, of the arrays of a `Batch`.
 
         The observations are channels-last, and the network is in training mode. The loss is valid
@@ -61,14 +55,14 @@ class Objective:
         if self._records and shape not in self._recorded:
             try:
                 # A copy, because torch replaces the module's `forward`.
-                self._recorded[shape] = _record(copy.copy(self._eager), arrays)
+                self._recorded[shape] = _record(copy.copy(self), arrays)
             except RuntimeError as error:
                 self._records = False
                 self._recorded.clear()
                 message = str(error).partition("\n")[0]
                 print(f"CUDA graphs cannot be used ({message}); learning will be slower")
         if not self._records:
-            return cast(tuple[Tensor, Tensor], self._eager(*arrays))
+            return self.forward(*arrays)
         loss, metrics = self._recorded[shape](*arrays)
         return loss, metrics.detach().clone()  # the next call writes into the same memory
 

@@ -50,8 +50,8 @@ def test_recording_leaves_the_network_as_it_was(monkeypatch):
         recorded = Objective(network, PLAIN, False, records=True)
     eager = Objective(twin, PLAIN, False, records=False)
     with recording_by(monkeypatch, record):
-        answers = [recorded(*arrays(seed, size)) for seed, size in [(0, 8), (1, 8), (2, 4)]]
-    expected = [eager(*arrays(seed, size)) for seed, size in [(0, 8), (1, 8), (2, 4)]]
+        answers = [recorded.compute(*arrays(seed, size)) for seed, size in [(0, 8), (1, 8), (2, 4)]]
+    expected = [eager.compute(*arrays(seed, size)) for seed, size in [(0, 8), (1, 8), (2, 4)]]
     assert shapes == [8, 4], "once for each shape"
     for found, other in zip(answers, expected, strict=True):
         torch.testing.assert_close(found, other, rtol=0, atol=0)
@@ -67,9 +67,9 @@ def test_where_torch_cannot_record_it_learns_without_and_says_so_once(monkeypatc
     network, twin = make_network(settings=HEADS).train(), make_network(settings=HEADS).train()
     with recording_by(monkeypatch, refuse):
         objective = Objective(network, PLAIN, False, records=True)
-        losses = [objective(*arrays())[0] for _ in range(2)]
+        losses = [objective.compute(*arrays())[0] for _ in range(2)]
     eager = Objective(twin, PLAIN, False, records=False)
-    assert losses == [eager(*arrays())[0] for _ in range(2)]
+    assert losses == [eager.compute(*arrays())[0] for _ in range(2)]
     assert_same_buffers(network, twin)
     expected = "CUDA graphs cannot be used (no graphs here); learning will be slower\n"
     assert capsys.readouterr().out == expected
