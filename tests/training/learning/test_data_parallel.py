@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from helpers.paths import TESTS
 from helpers.processes import together
 from helpers.runs.tiny_run import YAML, manifest_of, torn_files
 
@@ -15,55 +16,34 @@ from alphazero.training.learning.data_parallel import Group
 # Of each optimizer and head once, with everything in the network that looks at a whole batch.
 LEARNING = """\
 import json, sys
-import numpy as np, torch
-from alphazero.config.schema import LearnerConfig, NetworkConfig, RatePoint
-from alphazero.network.resnet import ResNet
+from dataclasses import replace
+sys.path.insert(0, sys.argv[1])
+import torch
+from helpers.runs.learners import NETWORK, PLAIN, make_batch, make_network, with_targets
+from alphazero.config.schema import RatePoint
 from alphazero.training.learning.learner import Learner
 from alphazero.training.learning.data_parallel import SharedLearner, join_group
-from alphazero.training.data.auxiliary_targets import target_shapes
-from alphazero.training.data.batch import Batch, Target
 
-rng = np.random.default_rng(1)
-HEADS = tuple(sys.argv[2:])
-def batch():
-    policies = rng.random((16, 9), np.float32)
-    shapes = target_shapes(HEADS, (3, 3, 3))
-    return Batch(
-        rng.standard_normal((16, 3, 3, 3)).astype(np.float32),
-        policies / policies.sum(1, keepdims=True),
-        rng.choice([-1, 0, 1], 16).astype(np.float32),
-        {
-            head: Target(
-                rng.random((16, *shape), np.float32), (rng.random(16) < 0.6).astype(np.float32)
-            )
-            for head, shape in shapes.items()
-        },
-    )
-batches = [batch() for _ in range(5)]
-def learner(group):
-    network = ResNet((3, 3, 3), 9, NetworkConfig(
-        blocks=2, filters=8, policy_filters=2, value_filters=1, value_hidden=8,
-        auxiliary=HEADS, global_pooling=2, heads="convolutional" if HEADS else "dense",
-    ), 7, 1)
-    with torch.no_grad():
-        for name, each in network.named_parameters():
-            if name.endswith("second.normalisation.weight"):
-                each.fill_(1)  # it starts at 0, which would hide what lies before it
-    settings = LearnerConfig(
-        optimizer=sys.argv[1], learning_rate=(RatePoint(0, 0.02),), l2_penalty=1e-4,
-        weight_decay=0.0, batch_size=16, ema_decay=0.9, max_grad_norm=0.5,
-    )
-    if group is None:
-        return Learner(network, settings, "cpu", "float32")
-    return SharedLearner(network, settings, "cpu", "float32", group)
+HEADS = tuple(sys.argv[3:])
+form = "convolutional" if HEADS else "dense"
+NETWORK = replace(NETWORK, blocks=2, filters=8, auxiliary=HEADS, global_pooling=2, heads=form)
+SETTINGS = replace(
+    PLAIN, optimizer=sys.argv[2], learning_rate=(RatePoint(0, 0.02),), l2_penalty=1e-4,
+    batch_size=16, ema_decay=0.9, max_grad_norm=0.5,
+)
+batches = [make_batch(16, seed) for seed in range(5)]
+if HEADS:
+    batches = [with_targets(batch, seed) for seed, batch in enumerate(batches)]
+def learner(kind, *group):
+    return kind(make_network(settings=NETWORK), SETTINGS, "cpu", "float32", *group)
 group = join_group()
-shared = learner(group)
+shared = learner(SharedLearner, group)
 if group.rank:
     for _ in range(2):  # the leader has published, this process has loaded it
         torch.distributed.barrier()
     shared.run_follower()
 else:
-    alone = learner(None)
+    alone = learner(Learner)
     before = {name: each.clone() for name, each in alone.state().items()}
     reports = [[float(v) for v in alone.train_step(each).values()] for each in batches]
     together = [[float(v) for v in shared.train_step(each).values()] for each in batches]
@@ -93,7 +73,7 @@ def test_two_processes_learn_what_one_does_but_for_rounding(
     tmp_path, optimizer: str, auxiliary: tuple[str, ...]
 ):
     (tmp_path / "learning.py").write_text(LEARNING)
-    found = json.loads(together(["learning.py", optimizer, *auxiliary], tmp_path)[0])
+    found = json.loads(together(["learning.py", str(TESTS), optimizer, *auxiliary], tmp_path)[0])
     assert found["moved"] > 1e-2
     assert found["apart"] < 2e-5
     alone, shared = np.array(found["reports"])
