@@ -115,7 +115,7 @@ def load_played(path: Path, warn: Callable[[str], object] = warn) -> list[Played
         return load_games(path, warn)
     text, place = decode(read_limited(path, SIZE_LIMIT)), f"{printable(path)}: "
     if _suffix(path) == SGF:
-        return _read_sgf_games(text, place, warn)
+        return _read_games(read_collection(text), _read_main_line, place, warn)
     return _read_pgn_games(text, place, warn)
 
 
@@ -131,7 +131,7 @@ def read_played(
     text = decode(data).strip()
     if _PGN.match(text) or is_position(text.partition("\n")[0]):
         return _read_pgn_games(text, "", warn, game)
-    return _read_sgf_games(text, "", warn)
+    return _read_games(read_collection(text), _read_main_line, "", warn)
 
 
 def _read_pgn_games(
@@ -160,11 +160,6 @@ def _read_main_line(line: MainLine) -> tuple[PlayedGame, list[str]]:
     return from_sgf(record), record.warnings
 
 
-def _read_sgf_games(text: str, place: str, warn: Callable[[str], object]) -> list[PlayedGame]:
-    """Read the games of an SGF file as `load_played`; `place` comes before the number of a game."""
-    return _read_games(read_collection(text), _read_main_line, place, warn)
-
-
 def _read_games(
     items: Iterable[Item],
     convert: Callable[[Item], tuple[PlayedGame, list[str]]],
@@ -172,7 +167,10 @@ def _read_games(
     warn: Callable[[str], object],
     kind: str = "game",
 ) -> list[PlayedGame]:
-    """Convert the items that can be; `convert` also returns what it left out."""
+    """Convert the items that can be; `convert` also returns what it left out.
+
+    `place` comes before the number of an item.
+    """
 
     def read(item: tuple[int, Item]) -> PlayedGame:
         try:

@@ -66,7 +66,8 @@ def training_loss(
     loss = torch.stack([weight * term for weight, term in terms.values()]).sum()
     with torch.no_grad():
         distances = (targets.values - outputs.values).abs()
-        l2 = settings.l2_penalty * squared_norm(parameters)
+        squared_norm = torch.stack([(weight**2).sum() for weight in parameters]).sum()
+        l2 = settings.l2_penalty * squared_norm
         metrics = {"loss/total": loss + l2, "loss/l2": l2}
         metrics |= {name: term for name, (_, term) in terms.items()}
         metrics["learner/policy_entropy"] = -(log_p.exp() * log_p).sum(dim=1).mean()
@@ -97,16 +98,6 @@ def _value_cross_entropy(logits: Tensor, values: Tensor) -> Tensor:
     return functional.binary_cross_entropy_with_logits(logits, wins, reduction="none")
 
 
-def _ownership_loss(logits: Tensor, owners: Tensor) -> Tensor:
-    """Return the mean over the cells; a cell of nobody is each player's by half."""
-    return _value_cross_entropy(logits, owners).mean(dim=1)
-
-
-def _short_term_value_loss(logits: Tensor, values: Tensor) -> Tensor:
-    """Return the sum over the horizons."""
-    return _value_cross_entropy(logits, values).sum(dim=1)
-
-
 def _margin_loss(outputs: Tensor, margins: Tensor) -> Tensor:
     """Return -log of the normal density with the mean and standard deviation `outputs` [B, 2]."""
     mean, spread = outputs.unbind(1)
@@ -114,11 +105,12 @@ def _margin_loss(outputs: Tensor, margins: Tensor) -> Tensor:
 
 
 _POSITION_LOSSES: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "ownership": _ownership_loss,
+    "ownership": lambda logits, owners: _value_cross_entropy(logits, owners).mean(dim=1),
     "margin": _margin_loss,
-    "short_term_value": _short_term_value_loss,
+    "short_term_value": lambda logits, values: _value_cross_entropy(logits, values).sum(dim=1),
 }
-"""The losses [B], in nats, of each auxiliary head's outputs and target values.
+"""The losses [B], in nats, of each auxiliary head's outputs and target values: the mean over the
+cells, of which one of nobody is each player's by half; the sum over the horizons.
 
 Wu 2019 (arXiv:1902.10565), section 4.1 and appendix B, except for the margin, see `MarginHead`.
 """
@@ -127,8 +119,3 @@ Wu 2019 (arXiv:1902.10565), section 4.1 and appendix B, except for the margin, s
 AUXILIARY_WEIGHTS = {"ownership": 1.5, "margin": 0.02, "short_term_value": 0.72}
 """The weight of each head's loss. Wu 2019, appendix B: 1.5 for ownership, and 0.02 for the
 cross-entropy of scores; KataGo, python/train.py: 1.2 x 0.6 for each horizon, as for the value."""
-
-
-def squared_norm(parameters: Iterable[Tensor]) -> Tensor:
-    """Return ‖θ‖² over all parameters."""
-    return torch.stack([(parameter.detach() ** 2).sum() for parameter in parameters]).sum()
