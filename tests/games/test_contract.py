@@ -199,7 +199,10 @@ def test_rules_agree_with_the_plain_twin(game: Game, twin: Twin, games: int):
             result, legal = other.outcome(), np.flatnonzero(mask).tolist()
             assert game.outcome(state) == (ONGOING if result is None else result)
             assert legal == other.legal(), game.render(state)
-            if not isinstance(game, LineGame):
+            if isinstance(game, LineGame):
+                won = other.winning_cells()
+                assert {divmod(cell, game.columns) for cell in game.winning_cells(state)} == won
+            else:
                 owners = np.full(len(stones), 7, np.int8)
                 game.rule_functions.owners(state, owners)
                 assert owners.tolist() == other.owners()

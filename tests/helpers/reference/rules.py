@@ -53,14 +53,19 @@ class LineTwin(Twin):
         super().__init__(rows, columns)
         self.length, self.falling = length, falling
 
-    def outcome(self) -> int | None:
-        """Look for a line from every cell in every direction."""
+    def winning_cells(self) -> set[Cell]:
+        """Return the cells of full lines, looked for from every cell in every direction."""
+        found: set[Cell] = set()
         for row, column in self.cells():
             for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
                 line = [(row + i * down, column + i * right) for i in range(self.length)]
-                owners = {self.stones.get(cell) for cell in line}
-                if owners in ({0}, {1}):
-                    return 1 if owners == {0} else -1
+                if {self.stones.get(cell) for cell in line} in ({0}, {1}):
+                    found.update(line)
+        return found
+
+    def outcome(self) -> int | None:
+        for cell in self.winning_cells():
+            return 1 if self.stones[cell] == 0 else -1
         return 0 if len(self.stones) == self.rows * self.columns else None
 
     def legal(self) -> list[int]:
