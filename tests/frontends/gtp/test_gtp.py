@@ -601,7 +601,7 @@ def play_games(command: str, game_text: str, games: int = 2) -> None:
 
     def make_players(num_games: int) -> list[Player]:
         rng = np.random.default_rng(1)
-        return [GtpPlayer(game, num_games, command, 120), RandomPlayer(game, num_games, rng)]
+        return [GtpPlayer(game, num_games, command), RandomPlayer(game, num_games, rng)]
 
     schedule = paired_openings(game, games, 2, np.random.default_rng(0))
     records = play_schedule(game, make_players, schedule, parallel_games=1)
