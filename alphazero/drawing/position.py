@@ -106,11 +106,9 @@ def _draw_policy(
     """Draw each share of a legal move that puts a stone, in percent and as a tint."""
     game, cell_shares = board.game, dict[int, float]()
     for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
-        cell = game.action_cell(state, action)
-        if (
-            cell is not None and game.action_source(state, action) is None
-        ):  # several actions may share a cell
-            cell_shares[cell] = cell_shares.get(cell, 0.0) + float(shares[action])
+        cells = game.move_cells(state, action)
+        if len(cells) == 1:  # several actions may share a cell
+            cell_shares[cells[0]] = cell_shares.get(cells[0], 0.0) + float(shares[action])
     size = min(max(round(0.38 * board.cell), 11), 18)
     for cell, share in cell_shares.items():
         if share >= VISIBLE:

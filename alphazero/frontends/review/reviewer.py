@@ -17,16 +17,63 @@ SOLVER_SHARE = 50
 """The solver may search a 50th of its default number of positions, for about half a second."""
 
 
-class PositionSolver:
-    """Solves the positions of one game, from its last one backwards, until one takes too long."""
+class Reviewer:
+    """Evaluates the positions of one game by a solver and a player's search.
 
-    def __init__(self, game: Game) -> None:
+    Call it for a game's positions from the last to the first: the solver tries none before one that
+    took too long.
+    """
+
+    def __init__(self, spec: PlayerSpec, game: Game, budget: Budget | None = None) -> None:
+        """`budget` of each search replaces the player's own one.
+
+        Raise PlayerError when the player does not search a tree.
+        """
+        if not spec.has_search:
+            raise PlayerError(
+                f"{spec.name} does not search, so it cannot review; name a checkpoint or uct"
+            )
         self.game = game
-        self._solver = solver_for(game)
+        self.search_result: SearchResult | None = None
+        """of the last position; None if that is solved"""
         self.unsolved = -1
         """The latest ply that took too long; no earlier one is tried."""
+        self._solver = solver_for(game)
+        self._spec, self._budget = spec, budget
+        self._analyzer: Analyzer | None = None
 
-    def evaluate(self, state: State) -> Evaluation | None:
+    def evaluate(
+        self,
+        moves: Sequence[int],
+        state: State | None = None,
+        should_continue: Callable[[], bool] = lambda: True,
+    ) -> Evaluation:
+        """Return the evaluation of the position after `moves`, searched while `should_continue()`.
+
+        `state` is this position, for a game that does not begin in the initial one. The value of a
+        search is the position's, not the preferred move's: the best of many noisy values is too
+        high, for either side, so that every move would seem to lose something.
+        """
+        if state is None:
+            state = self.game.play(self.game.initial_state(), *moves)
+        self.search_result, exact = None, self.solve(state)
+        if exact is not None:
+            return exact
+        analyzer = self._analyzer = self._analyzer or Analyzer(self._spec, self.game)
+        analyzer.set_position(list(moves), state)
+
+        def watch() -> None:
+            if not should_continue():
+                analyzer.stop()
+
+        analyzer.choose(self._budget, watch)
+        result = self.search_result = analyzer.result(state)
+        assert result is not None, "it was searched"
+        best, choices = result.candidates[0], int(self.game.legal_action_mask(state).sum())
+        is_exact = result.proof is not None
+        return Evaluation(result.value, is_exact, 0, (best.action,), tuple(best.line), choices)
+
+    def solve(self, state: State) -> Evaluation | None:
         """Return the exact evaluation of a position; None if it takes too long."""
         outcome = self.game.outcome(state)
         if outcome != ONGOING:
@@ -62,55 +109,3 @@ class PositionSolver:
                 break
             line.append(int(np.argmax(result.best)))
         return tuple(line)
-
-
-class Reviewer:
-    """Evaluates positions of one game by a solver and a player's search."""
-
-    def __init__(self, spec: PlayerSpec, game: Game, budget: Budget | None = None) -> None:
-        """`budget` of each search replaces the player's own one.
-
-        Raise PlayerError when the player does not search a tree.
-        """
-        if not spec.has_search:
-            raise PlayerError(
-                f"{spec.name} does not search, so it cannot review; name a checkpoint or uct"
-            )
-        self.game = game
-        self.solver = PositionSolver(game)
-        self.search_result: SearchResult | None = None
-        """of the last position; None if that is solved"""
-        self._spec, self._budget = spec, budget
-        self._analyzer: Analyzer | None = None
-
-    def evaluate(
-        self,
-        moves: Sequence[int],
-        state: State | None = None,
-        should_continue: Callable[[], bool] = lambda: True,
-    ) -> Evaluation:
-        """Return the evaluation of the position after `moves`, searched while `should_continue()`.
-
-        `state` is this position, for a game that does not begin in the initial one. Call it for a
-        game's positions from the last to the first, as the solver needs. The value of a search is
-        the position's, not the preferred move's: the best of many noisy values is too high, for
-        either side, so that every move would seem to lose something.
-        """
-        if state is None:
-            state = self.game.play(self.game.initial_state(), *moves)
-        self.search_result, exact = None, self.solver.evaluate(state)
-        if exact is not None:
-            return exact
-        analyzer = self._analyzer = self._analyzer or Analyzer(self._spec, self.game)
-        analyzer.set_position(list(moves), state)
-
-        def watch() -> None:
-            if not should_continue():
-                analyzer.stop()
-
-        analyzer.choose(self._budget, watch)
-        result = self.search_result = analyzer.result(state)
-        assert result is not None, "it was searched"
-        best, choices = result.candidates[0], int(self.game.legal_action_mask(state).sum())
-        is_exact = result.proof is not None
-        return Evaluation(result.value, is_exact, 0, (best.action,), tuple(best.line), choices)

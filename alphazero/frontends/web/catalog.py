@@ -6,7 +6,7 @@ The page names entries; a name is never used as a path.
 import contextlib
 import dataclasses
 import itertools
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Container, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -224,8 +224,7 @@ def _short_name(spec: PlayerSpec) -> str:
     return path.name.removesuffix(".safetensors")
 
 
-def _unused_name(name: str, names: Iterable[str]) -> str:
+def _unused_name(name: str, names: Container[str]) -> str:
     """Return `name`, with a number appended if it is taken."""
-    names = set(names)
-    candidates = (f"{name} ({number})" for number in itertools.count(2))
-    return name if name not in names else next(text for text in candidates if text not in names)
+    numbered = (f"{name} ({number})" for number in itertools.count(2))
+    return next(text for text in itertools.chain([name], numbered) if text not in names)

@@ -7,7 +7,7 @@ from helpers.games import CONNECT_FOUR, TIC_TAC_TOE, actions_in, random_actions
 from helpers.players import saved_player
 
 from alphazero.frontends.review.judgement import Evaluation, Judgement, review_moves
-from alphazero.frontends.review.reviewer import PositionSolver, Reviewer
+from alphazero.frontends.review.reviewer import Reviewer
 from alphazero.games.game import ONGOING, to_play, value_of
 from alphazero.games.registry import read_game
 from alphazero.players.registry import parse_player
@@ -51,11 +51,11 @@ def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them():
 def test_late_positions_of_connect_four_are_exact_and_early_ones_are_searched():
     actions = random_actions(CONNECT_FOUR, np.random.default_rng(2))
     assert len(actions) > 20
-    solver = PositionSolver(CONNECT_FOUR)
+    solver = Reviewer(uniform(), CONNECT_FOUR)
     oracle = solver_for(CONNECT_FOUR)
     state = CONNECT_FOUR.play(CONNECT_FOUR.initial_state(), *actions[:-6])
     for action in [*actions[-6:], None]:
-        result = solver.evaluate(state)
+        result = solver.solve(state)
         assert result is not None
         if action is None:
             assert result == Evaluation(-1.0, is_exact=True)
@@ -71,13 +71,13 @@ def test_late_positions_of_connect_four_are_exact_and_early_ones_are_searched():
 
 
 def test_a_position_that_takes_too_long_ends_the_solving_of_earlier_ones():
-    solver = PositionSolver(read_game("hex:size=11"))
+    solver = Reviewer(uniform(), read_game("hex:size=11"))
     state = solver.game.play(solver.game.initial_state(), 5, 17)
     before = solver._solver.nodes
-    assert solver.evaluate(state) is None
+    assert solver.solve(state) is None
     searched = solver._solver.nodes - before
     assert 0 < searched < 4 * solver._solver.default_node_limit / 50
-    assert solver.evaluate(solver.game.initial_state()) is None
+    assert solver.solve(solver.game.initial_state()) is None
     assert solver._solver.nodes - before == searched
 
 
@@ -87,7 +87,7 @@ def test_a_search_evaluates_what_no_solver_knows_and_its_proofs_are_exact(solves
         tmp_path / "some.safetensors", search={"simulations": 600, "mcts_solver": solves}
     )
     reviewer = Reviewer(parse_player(str(path)), TIC_TAC_TOE)
-    reviewer.solver.unsolved = TIC_TAC_TOE.max_moves  # as if it were too slow
+    reviewer.unsolved = TIC_TAC_TOE.max_moves  # as if it were too slow
     early = reviewer.evaluate([])
     assert not early.is_exact
     assert early.line[0] == early.best[0]
