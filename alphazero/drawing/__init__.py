@@ -1,1 +1,1 @@
-"""Pictures of positions and boards, and charts."""
+"""Pictures of positions and boards."""
