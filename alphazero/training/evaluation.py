@@ -109,7 +109,8 @@ class PlayerEvaluation:
         metrics, results = {}, [*map(Result.of, records)]
         for index, name in enumerate(config.evaluation.anchors, 1):
             scores = [result.score(0) for result in results if index in result.pairing.players]
-            metrics[f"anchors/{metric_name(name)}/score"] = sum(scores) / len(scores)
+            word = re.sub(r"[^A-Za-z0-9.-]+", "_", name)  # TensorBoard allows few characters
+            metrics[f"anchors/{word}/score"] = sum(scores) / len(scores)
         pairs = [*self._between, *pair_scores(self.game, results)]
         ratings = fit(len(self.anchors) + 1, pairs, anchor=1)
         return metrics | {
@@ -170,8 +171,3 @@ class PlayerEvaluation:
                 "depend on the machine; give it simulations or a depth"
             )
         return anchor
-
-
-def metric_name(name: str) -> str:
-    """Return a player's name as part of a metric's name: TensorBoard allows few characters."""
-    return re.sub(r"[^A-Za-z0-9.-]+", "_", name)

@@ -185,17 +185,6 @@ class RunDirectory:
 
     def budget_share(self) -> float:
         """Return the share of the budget that is spent, by the limit that is nearest."""
-        return max(used / limit for used, limit in self._spending())
-
-    def seconds_left(self) -> float | None:
-        """Estimate the time until the budget is spent, by the mean speed; None if unknown."""
-        minutes, share = self.config.budget.minutes, self.budget_share()
-        if share:
-            return max(self.state.seconds * (1 / share - 1), 0.0)
-        return None if minutes is None else 60 * minutes
-
-    def _spending(self) -> list[tuple[float, float]]:
-        """Return the used part of each limit of the budget, and the limit."""
         state, budget = self.state, self.config.budget
         spent = (
             (state.iteration, budget.iterations),
@@ -203,7 +192,14 @@ class RunDirectory:
             (state.evaluations, budget.evaluations),
             (state.seconds / 60, budget.minutes),
         )
-        return [(used, limit) for used, limit in spent if limit is not None]
+        return max(used / limit for used, limit in spent if limit is not None)
+
+    def seconds_left(self) -> float | None:
+        """Estimate the time until the budget is spent, by the mean speed; None if unknown."""
+        minutes, share = self.config.budget.minutes, self.budget_share()
+        if share:
+            return max(self.state.seconds * (1 / share - 1), 0.0)
+        return None if minutes is None else 60 * minutes
 
     def checkpoint(self, network: ResNet, rating: float | None) -> Checkpoint:
         """Return a network of this run as a checkpoint, with a copy of its weights."""

@@ -220,12 +220,6 @@ class SelfPlayWorker:
         return stats
 
 
-def exploration_of(settings: SelfplayConfig) -> Exploration:
-    """Return how self-play explores with these settings, of the same names."""
-    kinds = Exploration.__annotations__.items()
-    return Exploration(**{name: kind(getattr(settings, name)) for name, kind in kinds})
-
-
 def make_selfplay_match(
     game: Game,
     config: Config,
@@ -235,14 +229,15 @@ def make_selfplay_match(
     resign_below: float = NEVER_RESIGN,
 ) -> tuple[Match, NetworkSearch]:
     """Return an endless match of one exploring player against itself, and its search."""
-    settings = config.selfplay
+    settings, kinds = config.selfplay, Exploration.__annotations__.items()
+    exploration = Exploration(**{name: kind(getattr(settings, name)) for name, kind in kinds})
     search = NetworkSearch(
         game,
         evaluator,
         config.search.in_selfplay(),
         slots=num_games,
         rows=rows_in_selfplay(num_games),
-        exploration=exploration_of(settings),
+        exploration=exploration,
         rng=rng,
     )
     player = SearchPlayer(search)
