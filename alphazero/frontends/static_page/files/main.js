@@ -129,8 +129,8 @@ class Table {
     const view = viewOf(this.player, this.game, this.state, this.ownTurn);
     this.board.show({ ...view, search: this.hint }, this.hint ? "visits" : "off", null);
     const status = byId("status");
-    status.dataset.mover = this.over ? "" : ["first", "second"][this.state.ply % 2];
-    status.classList.toggle("thinking", this.searching);
+    const mover = this.over ? "" : ["first", "second"][this.state.ply % 2];
+    status.className = this.searching ? `${mover} thinking` : mover;
     setText(byId("status-text"), this.words());
     const undoable = this.moves.length > (this.side === 1 ? 1 : 0);
     setEnabled(byId("undo"), undoable);
