@@ -4,7 +4,7 @@ import argparse
 import functools
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from alphazero.cli.argument_types import positive_number, share, whole_number, whole_numbers
 from alphazero.cli.shared import (
@@ -167,15 +167,18 @@ def match(options: argparse.Namespace) -> int:
     opening = f"openings of {moves} random moves" if moves else "the initial position"
     summary = f"against {names[1]}: {result}, from {opening}"
     forfeits = [
-        ForfeitLine(
-            number, names[record.pairing.players[record.outcome > 0]], record.forfeit_reason
-        )
+        {
+            "game": number,
+            "player": names[record.pairing.players[record.outcome > 0]],
+            "reason": record.forfeit_reason,
+        }
         for number, record in enumerate(records, 1)
         if record.forfeit_reason
     ]
+    line = "game {game}: {player} lost by adjudication: {reason}"
     print_result(
         options,
-        "\n".join([f"{names[0]} {summary}", *map(str, forfeits)]),
+        "\n".join([f"{names[0]} {summary}", *(line.format(**each) for each in forfeits)]),
         game=write_game(game),
         players=names,
         opening_moves=options.opening_moves,
@@ -200,17 +203,6 @@ def _annotate(player: "PlayerSpec", game: "Game", summary: str, path: Path) -> N
     if game != saved.trained_game:
         line += f", on {write_game(game)}"
     save_grades(saved, [*grades_of(saved.checkpoint), line], path)
-
-
-class ForfeitLine(NamedTuple):
-    """A game that a player lost otherwise than by the rules."""
-
-    game: int
-    player: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"game {self.game}: {self.player} lost by adjudication: {self.reason}"
 
 
 def rate_arguments(parser: argparse.ArgumentParser) -> None:

@@ -119,10 +119,7 @@ class Session:
             "setoption": engine.set_option,
             "position": self._position,
             "go": self._go,
-            "debug": lambda _: None,
-            "register": lambda _: None,
-            "stop": lambda _: None,
-            "ponderhit": lambda _: None,
+            **dict.fromkeys(("debug", "register", "stop", "ponderhit"), lambda _: None),
         }
 
     def run(self) -> None:

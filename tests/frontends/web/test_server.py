@@ -45,6 +45,7 @@ from alphazero.players.end_prediction import predict_end
 from alphazero.players.registry import parse_player
 from alphazero.players.specs import PlayerSpec
 from alphazero.records.jsonl import read_line
+from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import read_sgf
 from alphazero.records.sgf_export import to_sgf
 from alphazero.records.sgf_import import from_sgf
@@ -585,6 +586,71 @@ def test_the_end_is_predicted_for_player_0_by_the_network_and_at_last_known_by_t
         assert over["end"]["margin"] == "White by 0.5"
         assert over["end"]["ownership"] == [1, 0, 0, 0, -1, 0, 0, 0, 0]
         assert page.do("new", game="tic_tac_toe")["has_territory"] is False
+
+
+# --- reviews ------------------------------------------------------------------------------------
+
+
+LOST = "a1 a2 b1 b3 c1"
+"""O's a2 loses, and X takes the row."""
+
+
+def review(visitor: Visitor) -> dict[str, Any]:
+    """Review the game; return the view at the end."""
+    visitor.do("review", on=True)
+    return visitor.wait(
+        lambda view: view["review"] and view["review"]["done"] == view["review"]["total"]
+    )
+
+
+def test_a_review_judges_the_moves_and_is_saved_in_sgf(served):
+    with served.begin("tic_tac_toe", PERSON, PERSON) as visitor:
+        visitor.do("paste", moves=LOST)
+        view = review(visitor)
+        text = visitor.saved("sgf")
+    assert "BM[2]C[win rate 50% (value +0.00), then 0%: blunder, better was b2" in text
+    assert from_sgf(read_sgf(text)).moves() == LOST.split()
+    # O's a2 gives the draw away, and the rest is won for X.
+    assert [move["review"]["before"] for move in view["moves"]] == [50, 50, 100, 0, 100]
+    assert [move["review"]["after"] for move in view["moves"]] == [50, 0, 100, 0, 100]
+    assert [move["value"] for move in view["moves"]] == [0, 1, 1, 1, 1]
+    assert view["review"]["exact"] == 6
+    assert not view["review"]["running"]
+    (mistake,) = [move for move in view["moves"] if move["review"]["better"]]
+    assert (mistake["ply"], mistake["name"]) == (2, "a2")
+    assert mistake["review"]["better"] == {"name": "b2", "end": "draws"}
+    assert view["review"]["accuracies"][0] == pytest.approx(100, abs=0.001)
+
+
+def test_the_moves_of_a_drawn_opening_are_not_judged(served):
+    game = make_game("tic_tac_toe")
+    actions = tuple("abc".index(move[0]) + 3 * (3 - int(move[1])) for move in LOST.split())
+    played = PlayedGame(game, ("one", "two"), actions, 1, opening=2)
+    assert " ".join(played.moves()) == LOST
+    with served.begin("tic_tac_toe", PERSON, PERSON) as visitor:
+        visitor.do("load", text=played.to_line())
+        view = review(visitor)
+        are_judged = [move["review"] is not None for move in view["moves"]]
+        assert are_judged == [False, False, True, True, True]
+
+
+def test_a_review_can_be_left_and_goes_on_where_it_was(served):
+    with served.begin("gomoku:rows=8,columns=8", PERSON, PERSON) as visitor:
+        visitor.do("paste", moves="d4 e5 d5 e4 d6 e6 a1 b2")
+        visitor.do("review", on=True)
+        visitor.wait(lambda view: view["review"] and view["review"]["done"] >= 2)
+        left = visitor.do("review", on=False)
+        assert not left["review"]["running"]
+        # Moving about changes nothing; another line has its own moves to review.
+        moved = visitor.do("goto", ply=3)
+        assert moved["review"]["done"] >= left["review"]["done"] >= 2
+        reviews = [move["review"] for move in moved["moves"]]
+        view = review(visitor)
+        assert view["review"]["total"] == 9
+        for before, after in zip(reviews, view["moves"], strict=True):
+            assert before is None or before == after["review"]
+        started = visitor.do("new", game="tic_tac_toe")
+        assert started["review"] is None
 
 
 # --- the command ---------------------------------------------------------------------------------
