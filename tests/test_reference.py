@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.games import CONNECT_FOUR_4X5X3, TIC_TAC_TOE
-from helpers.uniform_evaluator import UniformEvaluator
+from helpers.searches import UniformEvaluator
 from torch import Tensor, nn
 
 from alphazero.games import ONGOING, Game, to_play

@@ -13,6 +13,7 @@ from helpers.reference.search import PlainSearch
 from helpers.searches import (
     FIRST,
     HashedEvaluator,
+    UniformEvaluator,
     answer,
     assert_same_tree,
     edges_of,
@@ -24,7 +25,6 @@ from helpers.searches import (
     statistics,
 )
 from helpers.settings import search_config
-from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.games import ONGOING, Game, make_game
 from alphazero.mcts import network_search

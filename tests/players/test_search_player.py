@@ -7,9 +7,8 @@ import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.matches import play_all
 from helpers.reference.rollouts import SplitMix
-from helpers.searches import HashedEvaluator, random_position, statistics
+from helpers.searches import HashedEvaluator, UniformEvaluator, random_position, statistics
 from helpers.settings import search_config
-from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.match import Match, play_schedule
 from alphazero.games import ONGOING, make_game

@@ -9,9 +9,8 @@ import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.results import match, record
 from helpers.runs.selfplay import chosen_most_visited, make_config
-from helpers.searches import HashedEvaluator
+from helpers.searches import HashedEvaluator, UniformEvaluator
 from helpers.settings import search_config, selfplay_config
-from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.bradley_terry import PairScore
 from alphazero.arena.elo import elo_difference, record_scores

@@ -9,8 +9,8 @@ from helpers.matches import play_all
 from helpers.players import ScriptedPlayer, first_legal
 from helpers.runs.records import taught
 from helpers.runs.tiny_run import tiny_config
+from helpers.searches import UniformEvaluator
 from helpers.settings import search_config
-from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.arena.match import Match
 from alphazero.games.game import ONGOING, PLY

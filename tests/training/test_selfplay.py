@@ -13,8 +13,7 @@ from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.matches import as_text
 from helpers.runs.selfplay import chosen_most_visited, make_config
 from helpers.runs.tiny_run import tiny_config
-from helpers.searches import HashedEvaluator, statistics
-from helpers.uniform_evaluator import UniformEvaluator
+from helpers.searches import HashedEvaluator, UniformEvaluator, statistics
 
 from alphazero.config.schema import Config
 from alphazero.games import ONGOING, make_game

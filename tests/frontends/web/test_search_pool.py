@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from helpers.frontends.web_client import SECONDS, player_with
 from helpers.processes import until
-from helpers.uniform_evaluator import UniformEvaluator
+from helpers.searches import UniformEvaluator
 
 from alphazero.frontends.web import search_pool
 from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse

@@ -28,7 +28,7 @@ from helpers.frontends.web_client import (
 from helpers.paths import CHECKPOINTS, TESTS
 from helpers.players import ANY_SIZE, TINY, saved_player
 from helpers.processes import until
-from helpers.uniform_evaluator import UniformEvaluator
+from helpers.searches import UniformEvaluator
 
 from alphazero.cli.main import EXIT_INTERRUPTED, main
 from alphazero.errors import AlphaZeroError, RunError

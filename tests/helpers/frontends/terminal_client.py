@@ -18,8 +18,8 @@ from alphazero.players.base import Player
 from alphazero.players.budget import Budget
 from alphazero.players.search_player import SearchPlayer
 from alphazero.players.specs import PlayerSpec
+from helpers.searches import UniformEvaluator
 from helpers.settings import search_config
-from helpers.uniform_evaluator import UniformEvaluator
 
 FIRST, SECOND, BOTH, NONE = (True, False), (False, True), (True, True), (False, False)
 

@@ -11,6 +11,7 @@ from helpers.reference.gumbel import PlainGumbelRoot
 from helpers.searches import (
     FIRST,
     HashedEvaluator,
+    UniformEvaluator,
     assert_same_tree,
     edges_of,
     finish,
@@ -18,7 +19,6 @@ from helpers.searches import (
     statistics,
 )
 from helpers.settings import search_config
-from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import make_game

@@ -6,6 +6,7 @@ from helpers.games import GAMES
 from helpers.searches import (
     FIRST,
     HashedEvaluator,
+    UniformEvaluator,
     edges_of,
     exact_value,
     finish,
@@ -14,7 +15,6 @@ from helpers.searches import (
     statistics,
 )
 from helpers.settings import search_config
-from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.compiled_rules import unknown

@@ -9,9 +9,8 @@ from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.runs.events import read
 from helpers.runs.records import random_records
 from helpers.runs.tiny_run import ITERATIONS, tiny_config
-from helpers.searches import search_from, statistics
+from helpers.searches import UniformEvaluator, search_from, statistics
 from helpers.settings import learner_config, replay_config, search_config
-from helpers.uniform_evaluator import UniformEvaluator
 
 from alphazero.mcts.kernels.root import Exploration
 from alphazero.mcts.network_search import NetworkSearch
