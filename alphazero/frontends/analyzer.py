@@ -99,9 +99,10 @@ class Analyzer:
     def choose(
         self, budget: Budget | None = None, watch: Callable[[], object] = do_nothing
     ) -> int | None:
-        """Return a move, or None to resign; `watch` is called between steps.
+        """Return a move, or None to resign.
 
-        `budget` replaces the player's own one. Raise PlayerError when an external program fails.
+        `watch` is called between steps, and ends the search when it returns true. `budget` replaces
+        the player's own one. Raise PlayerError when an external program fails.
         """
         simulations, seconds = budget or self.budget
         deadline = np.inf if seconds is None else time.monotonic() + seconds
@@ -117,8 +118,7 @@ class Analyzer:
                     raise PlayerError(f"no move: {reason}")
                 return None
             self.step()
-            watch()
-            if time.monotonic() > deadline:
+            if watch() or time.monotonic() > deadline:
                 self.stop()
         return int(decisions.actions[0])
 

@@ -173,12 +173,12 @@ class Engine:
             moves = expected_moves(self.game, len(self.moves))
             seconds = self.clocks[player].budget(moves)
 
-        def watch_and_stop() -> None:
+        def watch_and_stop() -> bool:
             watch()
-            if self.lines.ended_since(start):
-                if not self.analyzer.searches:
-                    raise GtpError("stopped: the input has ended")
-                self.analyzer.stop()
+            has_ended = self.lines.ended_since(start)
+            if has_ended and not self.analyzer.searches:
+                raise GtpError("stopped: the input has ended")
+            return has_ended
 
         action = self.analyzer.choose(self.analyzer.budget_in(seconds), watch_and_stop)
         if self.clocks:

@@ -12,6 +12,7 @@ from alphazero.players.budget import Budget
 from alphazero.players.position_search import LONGEST_LINE, SearchResult
 from alphazero.players.specs import PlayerSpec
 from alphazero.solvers.exact import ExactResult, solve_position, solver_for
+from alphazero.utils.progress import do_nothing
 
 SOLVER_SHARE = 50
 """The solver may search a 50th of its default number of positions, for about half a second."""
@@ -46,9 +47,9 @@ class Reviewer:
         self,
         moves: Sequence[int],
         state: State | None = None,
-        should_continue: Callable[[], bool] = lambda: True,
+        is_stopped: Callable[[], object] = do_nothing,
     ) -> Evaluation:
-        """Return the evaluation of the position after `moves`, searched while `should_continue()`.
+        """Return the evaluation of the position after `moves`, searched until `is_stopped()`.
 
         `state` is this position, for a game that does not begin in the initial one. The value of a
         search is the position's, not the preferred move's: the best of many noisy values is too
@@ -61,12 +62,7 @@ class Reviewer:
             return exact
         analyzer = self._analyzer = self._analyzer or Analyzer(self._spec, self.game)
         analyzer.set_position(list(moves), state)
-
-        def watch() -> None:
-            if not should_continue():
-                analyzer.stop()
-
-        analyzer.choose(self._budget, watch)
+        analyzer.choose(self._budget, is_stopped)
         result = self.search_result = analyzer.result(state)
         assert result is not None, "it was searched"
         best, choices = result.candidates[0], int(self.game.legal_action_mask(state).sum())

@@ -42,7 +42,7 @@ def _hint(session: TerminalSession, screen: Screen, _: str) -> None:
     interrupt = threading.Event()
     previous = signal.signal(signal.SIGINT, lambda *_: interrupt.set())
     try:
-        result = session.search_hint(lambda: not interrupt.is_set())
+        result = session.search_hint(interrupt.is_set)
     finally:
         signal.signal(signal.SIGINT, previous)
     screen.print(views.candidates(screen, session, result))

@@ -104,8 +104,8 @@ class TerminalSession:
 
     # --- the user's analysis ---
 
-    def search_hint(self, should_continue: Callable[[], bool]) -> SearchResult:
-        """Search as long as for a move of the player, while `should_continue()`; return the result.
+    def search_hint(self, is_stopped: Callable[[], bool]) -> SearchResult:
+        """Search as long as for a move of the player, until `is_stopped()`; return the result.
 
         At a level for people, the budget is that of training. Simulations of an earlier search
         count. Raise PlayerError when the player has no tree search, or the game is over.
@@ -123,12 +123,7 @@ class TerminalSession:
         before = analyzer.result(node.state)
         if before is not None and simulations is not None:
             simulations = max(simulations - before.simulations, 0)
-
-        def watch() -> None:
-            if not should_continue():
-                analyzer.stop()
-
-        analyzer.choose(Budget(simulations, seconds), watch)
+        analyzer.choose(Budget(simulations, seconds), is_stopped)
         node.search_result = analyzer.result(node.state)
         assert node.search_result is not None, "it was searched"
         return node.search_result

@@ -179,12 +179,11 @@ class Session:
         search.is_stopped = self._is_leaving
         budget = engine.prepare(limits, actions)
 
-        def watch() -> None:
+        def watch() -> bool:
             self._listen(search)
-            if search.has_ended():
-                engine.analyzer.stop()
             if search.report_is_due():
                 self._report(search, engine.progress())
+            return search.has_ended()
 
         action = engine.analyzer.choose(budget, watch)
         while search.is_endless and not search.is_stopped:

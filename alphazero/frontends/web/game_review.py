@@ -27,7 +27,7 @@ class GameReview:
 
     def evaluate(self, node: GameNode) -> Evaluation:
         """Evaluate a position, on any thread; a search ends early when the review is left."""
-        return self.reviewer.evaluate(node.moves, node.state, lambda: self.running)
+        return self.reviewer.evaluate(node.moves, node.state, lambda: not self.running)
 
     def of_line(self, line: Sequence[GameNode]) -> Review:
         """Return the review of the moves of a line."""
