@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
-from helpers.results import match, record, swapped
+from helpers.matches import match, record, swapped
 
 from alphazero.arena.bradley_terry import PairScore
 from alphazero.arena.elo import (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.bugs.damage import cut_in_half, flip_bit
+from helpers.bugs.file_damage import cut_in_half, flip_bit
 from helpers.paths import CHECKPOINTS
 from helpers.runs.records import random_records
 from helpers.runs.tiny_run import files_of, manifest_of, tiny_config

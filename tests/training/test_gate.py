@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
-from helpers.results import match, record
+from helpers.matches import match, record
 from helpers.runs.selfplay import chosen_most_visited, make_config
 from helpers.searches import HashedEvaluator, UniformEvaluator
 from helpers.settings import search_config, selfplay_config

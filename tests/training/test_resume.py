@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from filelock import FileLock, Timeout
-from helpers.bugs.damage import cut_in_half, flip_bit
+from helpers.bugs.file_damage import cut_in_half, flip_bit
 from helpers.commands import exit_code
 from helpers.processes import HANG, until
 from helpers.runs.events import points, scalar_log

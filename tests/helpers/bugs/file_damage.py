@@ -41,6 +41,18 @@ GONE = object()
 # --- damage of any file --------------------------------------------------------------------------
 
 
+def flip_bit(path: Path) -> None:
+    """Flip a bit of the byte in the middle of the second half, behind any header."""
+    data = bytearray(path.read_bytes())
+    data[len(data) * 3 // 4] ^= 4
+    path.write_bytes(data)
+
+
+def cut_in_half(path: Path) -> None:
+    """Drop the second half."""
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
 def damaged(data: bytes, choice: random.Random) -> bytes:
     """Return the bytes with a bit flipped, bytes overwritten, the end cut off, or more added."""
     kind, place = choice.randrange(4), choice.randrange(len(data))
