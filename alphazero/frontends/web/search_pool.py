@@ -16,7 +16,8 @@ from typing import Final
 
 from alphazero.errors import AlphaZeroError
 from alphazero.frontends.analyzer import Analyzer
-from alphazero.games.game import PLY, Game, State
+from alphazero.frontends.game_tree import GameNode
+from alphazero.games.game import PLY, Game
 from alphazero.players.base import Player
 from alphazero.players.budget import NO_LIMIT, Budget
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, SEQUENTIAL_BELOW
@@ -55,20 +56,20 @@ class SearchResponse:
     """an error message for the user"""
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class SearchRequest:
-    """A position to search, and the budget."""
+    """A position to search: for whom, how long and why."""
 
     client: Hashable
     """who has one request at a time, and a slot that keeps its tree for the next one"""
-    moves: list[int]
-    state: State
+    node: GameNode
     budget: Budget
     """`NO_LIMIT`: until the client ends the search"""
-    on_progress: Callable[[SearchResult, float], None]
+    on_progress: Callable[["SearchRequest", SearchResult, float], None]
     """called on the server's thread at intervals, with the simulations per second"""
-    on_response: Callable[[SearchResponse], None]
+    on_response: Callable[["SearchRequest", SearchResponse], None]
     """called once on the server's thread, unless the request is canceled"""
+    purpose: str = ""
     level: LevelSettings | None = None
     """chooses the move from the search; None for the best one"""
 
@@ -99,8 +100,8 @@ class SearchPool:
         self._spec, self._game, self._is_sequential = spec, game, is_sequential
         self.has_failed = False
         """Whether its player failed; no more requests are answered."""
-        self._open_requests: set[SearchRequest] = set()
-        """Used by the server's thread."""
+        self._open_requests: dict[Hashable, SearchRequest] = {}
+        """By client; used by the server's thread."""
         self._post = post
         self._messages: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
         """Calls for the pool's thread, in order; None closes the pool."""
@@ -114,7 +115,7 @@ class SearchPool:
         return bool(self._open_requests)
 
     def submit(self, request: SearchRequest) -> None:
-        self._open_requests.add(request)
+        self._open_requests[request.client] = request
         self._messages.put(lambda: self._queue.append(request))
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, daemon=True)
@@ -122,7 +123,7 @@ class SearchPool:
 
     def cancel(self, client: Hashable) -> None:
         """Cancel a client's request, wherever it waits: its `on_response` is not called."""
-        self._open_requests = {each for each in self._open_requests if each.client != client}
+        self._open_requests.pop(client, None)
         self._messages.put(lambda: self._cancel(client))
 
     def close(self) -> None:
@@ -203,9 +204,9 @@ class SearchPool:
         analyzer = slot.analyzer
         if slot.client != request.client or not analyzer.searches:
             # No tree is reused for another client, or by players without a tree.
-            analyzer.set_position(request.moves, request.state)
+            analyzer.set_position(request.node.moves, request.node.state)
         else:
-            analyzer.sync(request.moves, request.state)
+            analyzer.sync(request.node.moves, request.node.state)
         now = time.monotonic()
         slot.client, slot.request = request.client, request
         slot.start = slot.last_report = now
@@ -231,7 +232,7 @@ class SearchPool:
             request, slot.request = slot.request, None
             if request is not None:
                 move = self._move_of(slot.analyzer, request, int(action))
-                result = slot.analyzer.result(request.state, MAX_LINES)
+                result = slot.analyzer.result(request.node.state, MAX_LINES)
                 self._respond(request, SearchResponse(move, result))
         for forfeit in player.forfeits():
             slot = self._slots[forfeit.slot]
@@ -244,7 +245,7 @@ class SearchPool:
         roots = analyzer.roots if request.level and analyzer.searches else None
         if request.level is None or roots is None:
             return action
-        ply, rng = int(request.state[PLY]), analyzer.search.rng
+        ply, rng = int(request.node.state[PLY]), analyzer.search.rng
         return request.level.choose(ply, action, roots, 0, rng)
 
     def _report_progress(self) -> None:
@@ -258,12 +259,12 @@ class SearchPool:
                 slot.analyzer.stop()
             elif now - slot.last_report >= REPORT_INTERVAL:
                 slot.last_report = now
-                result = slot.analyzer.result(request.state, MAX_LINES)
+                result = slot.analyzer.result(request.node.state, MAX_LINES)
                 if result is None:
                     continue
                 done = max(result.simulations - slot.visits, 0)
                 speed = done / max(now - slot.start, 1e-3)
-                self._post(functools.partial(request.on_progress, result, speed))
+                self._post(functools.partial(request.on_progress, request, result, speed))
                 if request.budget.simulations is None and done >= MAX_SIMULATIONS:
                     slot.analyzer.stop()
 
@@ -271,8 +272,9 @@ class SearchPool:
         """Deliver a response on the server's thread to an open request; None: to all of them."""
 
         def deliver() -> None:
-            for each in self._open_requests & {request} if request else set(self._open_requests):
-                self._open_requests.discard(each)
-                each.on_response(response)
+            for each in [request] if request else list(self._open_requests.values()):
+                if self._open_requests.get(each.client) is each:
+                    del self._open_requests[each.client]
+                    each.on_response(each, response)
 
         self._post(deliver)

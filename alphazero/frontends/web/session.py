@@ -7,8 +7,6 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from typing import Final, Protocol
 
 from alphazero.errors import AlphaZeroError, GameError
@@ -20,7 +18,6 @@ from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, Searc
 from alphazero.games.game import Game, to_play
 from alphazero.games.registry import name_of
 from alphazero.players.budget import NO_LIMIT, Budget
-from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
 from alphazero.players.levels import LevelSettings
 from alphazero.players.position_search import SearchResult
 from alphazero.records.game_files import record_format
@@ -38,29 +35,6 @@ MOVE, HINT, ANALYSIS = "move", "hint", "analysis"
 """Purposes of a search."""
 
 
-@dataclass(frozen=True)
-class SearchGoal:
-    """A position to search: why, by whom and for how long."""
-
-    purpose: str
-    node: GameNode
-    player: PlayerOption
-    budget: Budget = NO_LIMIT
-    level: LevelSettings | None = None
-
-    @property
-    def is_sequential(self) -> bool:
-        """Whether it is a short network search, for a sequential pool."""
-        simulations = self.budget.simulations
-        is_short = simulations is not None and simulations <= SEQUENTIAL_BELOW
-        return is_short and self.player.spec.saved is not None
-
-    @property
-    def tree(self) -> str:
-        """The search tree that it continues: one for each side, one for the other purposes."""
-        return str(to_play(self.node.state)) if self.purpose == MOVE else ANALYSIS
-
-
 class Manager(Protocol):
     """The part of `SessionManager` that a session uses."""
 
@@ -68,8 +42,8 @@ class Manager(Protocol):
     min_move_seconds: float
     review_turn: asyncio.Semaphore
 
-    def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
-        """Return the search pool of a player and a game."""
+    def search_pool(self, player: PlayerOption, game: Game, budget: Budget) -> SearchPool:
+        """Return the search pool of a player and a game, for searches of a budget."""
 
 
 class WebSession:
@@ -93,7 +67,7 @@ class WebSession:
         self.message = ""
         self.serial = 0
         """Increases with every change, so that a page can order views."""
-        self.goal: SearchGoal | None = None
+        self.goal: SearchRequest | None = None
         """The running search; callbacks of a replaced one are ignored."""
         self.per_second = 0.0
         """Simulations per second of the running search."""
@@ -106,7 +80,7 @@ class WebSession:
         """Position reached by navigation: players do not move there until resumed."""
         self._analyzed: GameNode | None = None
         """Position whose analysis is complete."""
-        self._pool: SearchPool
+        self._pool: SearchPool | None = None
         """The search pool of `goal`."""
         self._reviewing: asyncio.Task[None] | None = None
 
@@ -316,49 +290,48 @@ class WebSession:
             self._reviewing = asyncio.create_task(self._run(review))
         self.notify("view")
 
-    def _set_goal(self, goal: SearchGoal | None) -> None:
-        """Replace the running search, unless it has the same goal.
+    def _set_goal(self, due: tuple[PlayerOption, SearchRequest] | None) -> None:
+        """Replace the running search, unless it is the same.
 
-        Raise AlphaZeroError when no pool is free; then no search runs.
+        Raise AlphaZeroError when no pool is free.
         """
-        if self.goal == goal:
+        pool = goal = None
+        if due is not None:
+            player, goal = due
+            pool = self.manager.search_pool(player, self.game, goal.budget)
+        if goal == self.goal and pool is self._pool:
             return
-        if self.goal is not None:
-            self._pool.cancel((self.id, self.goal.tree))
-        self.goal, self.per_second = None, 0.0
-        if goal is None:
-            return
-        self._pool = self.manager.search_pool(goal.player, self.game, goal.is_sequential)
-        self.goal = goal
-        self._pool.submit(
-            SearchRequest(
-                (self.id, goal.tree),
-                goal.node.moves,
-                goal.node.state,
-                goal.budget,
-                partial(self._on_progress, goal),
-                partial(self._on_response, goal),
-                goal.level,
-            )
-        )
+        if self.goal is not None and self._pool is not None:
+            self._pool.cancel(self.goal.client)
+        self._pool, self.goal, self.per_second = pool, goal, 0.0
+        if pool is not None and goal is not None:
+            pool.submit(goal)
 
-    def _next_goal(self) -> SearchGoal | None:
-        """Return the search that is due: a hint, a player's move, or an analysis."""
-        here, side = self.game_tree.current, self.side_to_play
+    def _next_goal(self) -> tuple[PlayerOption, SearchRequest] | None:
+        """Return the search that is due, and its player: a hint, a move, or an analysis."""
+        here, side, analyst = self.game_tree.current, self.side_to_play, self.analysis_player
         if self.game_tree.is_over:
             return None
         if self._hint is here:
-            return SearchGoal(HINT, here, self.analysis_player, self.analysis_player.default_budget)
+            return self._request(HINT, analyst, analyst.default_budget)
         if side.player is not None and not self.paused and not self.is_waiting:
             settings = side.settings
             budget = Budget(settings.simulations) if settings else side.budget
-            return SearchGoal(MOVE, here, side.player, budget, settings)
+            return self._request(MOVE, side.player, budget, settings)
         if self.analyzing and self._analyzed is not here:
-            return SearchGoal(ANALYSIS, here, self.analysis_player)
-        has_network = self.analysis_player.spec.saved is not None
+            return self._request(ANALYSIS, analyst, NO_LIMIT)
+        has_network = analyst.spec.saved is not None
         if self.shows_territory and here.search_result is None and has_network:
-            return SearchGoal(ANALYSIS, here, self.analysis_player, Budget(0))
+            return self._request(ANALYSIS, analyst, Budget(0))
         return None
+
+    def _request(
+        self, purpose: str, player: PlayerOption, budget: Budget, level: LevelSettings | None = None
+    ) -> tuple[PlayerOption, SearchRequest]:
+        """Return a search of the current position; each side has a tree, the analyst another."""
+        node, callbacks = self.game_tree.current, (self._on_progress, self._on_response)
+        client = self.id, to_play(node.state) if purpose == MOVE else ANALYSIS
+        return player, SearchRequest(client, node, budget, *callbacks, purpose, level)
 
     async def _run(self, review: GameReview) -> None:
         """Evaluate the line's positions, the last one first, each on a worker thread."""
@@ -380,20 +353,20 @@ class WebSession:
         review.is_busy = False
         self._update()
 
-    def _on_progress(self, goal: SearchGoal, result: SearchResult, per_second: float) -> None:
+    def _on_progress(self, goal: SearchRequest, result: SearchResult, per_second: float) -> None:
         if self.goal is goal:
             goal.node.search_result, self.per_second = result, per_second
             self.notify("search")
 
-    def _on_response(self, goal: SearchGoal, response: SearchResponse) -> None:
+    def _on_response(self, goal: SearchRequest, response: SearchResponse) -> None:
         """Finish a search; delay the moves of a game between players."""
         wait = self.manager.min_move_seconds if goal.purpose == MOVE and not self._user_sides else 0
         asyncio.get_running_loop().call_later(wait, self._finish, goal, response)
 
-    def _finish(self, goal: SearchGoal, response: SearchResponse) -> None:
+    def _finish(self, goal: SearchRequest, response: SearchResponse) -> None:
         if self.goal is not goal:
             return
-        self.goal = None
+        self.goal = self._pool = None
         node, purpose = goal.node, goal.purpose
         node.search_result = response.result or node.search_result
         if response.error:

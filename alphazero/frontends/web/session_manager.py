@@ -11,6 +11,8 @@ from alphazero.frontends.web.search_pool import SearchPool
 from alphazero.frontends.web.security import RefusedError
 from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import Game
+from alphazero.players.budget import Budget
+from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
 
 MAX_SESSIONS: Final = 64
 """Maximum number of sessions."""
@@ -65,11 +67,13 @@ class SessionManager:
         if session := self.sessions.pop(session_id, None):
             session.close()
 
-    def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
-        """Return the search pool of a player and a game; `is_sequential` as in `SearchPool`.
+    def search_pool(self, player: PlayerOption, game: Game, budget: Budget) -> SearchPool:
+        """Return the search pool of a player and a game; a sequential one for a small budget.
 
         Raise PlayerError when too many other pools are busy.
         """
+        is_short = budget.simulations is not None and budget.simulations <= SEQUENTIAL_BELOW
+        is_sequential = is_short and player.spec.saved is not None
         key = player, game, is_sequential
         pool = self._pools.get(key)
         if pool is not None and not pool.has_failed:

@@ -8,6 +8,7 @@ from helpers.frontends.web_client import SECONDS, player_with
 from helpers.processes import until
 from helpers.searches import UniformEvaluator
 
+from alphazero.frontends.game_tree import GameTree
 from alphazero.frontends.web import search_pool
 from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse
 from alphazero.games import make_game
@@ -27,11 +28,12 @@ class PoolClient:
         self.pool = SearchPool(spec, game, lambda call: call(), is_sequential)
 
     def put(self, client: str, moves: list[int], simulations: int | None, **level: Any) -> None:
-        state, budget = self.game.play(self.game.initial_state(), *moves), Budget(simulations)
-        respond = self.responses.append
-        self.pool.submit(
-            SearchRequest(client, moves, state, budget, lambda *_: None, respond, **level)
-        )
+        tree, budget = GameTree(self.game), Budget(simulations)
+        for action in moves:
+            tree.make(action)
+        respond = lambda _, response: self.responses.append(response)  # noqa: E731
+        callbacks = (lambda *_: None), respond
+        self.pool.submit(SearchRequest(client, tree.current, budget, *callbacks, **level))
 
     def ask(
         self, client: str, moves: list[int], simulations: int | None, **level: Any
