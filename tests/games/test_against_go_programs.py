@@ -20,7 +20,6 @@ from contextlib import closing
 import numpy as np
 import pyspiel
 import pytest
-from helpers.processes import HANG
 
 from alphazero.games import ONGOING
 from alphazero.games.game import OUTCOME, PLY, State
@@ -89,7 +88,7 @@ def test_open_spiel_sees_the_same(side: int, games: int, superko: int):
 def gnu_go(*options: str) -> "closing[ProgramProcess]":
     """Start GNU Go, which ends with the block."""
     command = f"{GNU_GO} --mode gtp --chinese-rules --level 1 {' '.join(options)}"
-    return closing(ProgramProcess(command, GTP, HANG))
+    return closing(ProgramProcess(command, GTP))
 
 
 def ask(program: ProgramProcess, command: str) -> str:
