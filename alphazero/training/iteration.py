@@ -202,29 +202,23 @@ class Training:
         rng = np.random.default_rng([*self.run.seed(LEARN), step])
         return self.replay.sample(settings.batch_size, rng, True, settings.search_value_weight)
 
-    def gate(self, steps: StepReport) -> "GateResult | None":
+    def gate(self, steps: StepReport, under_way: bool = False) -> "GateResult | None":
         """Play a gate that is due, after steps; without gates the newest network is the best.
 
-        Returns its result if a gate ended.
+        Returns its result if a gate ended. One that is `under_way` is always due.
         """
-        return self._gate() if steps.steps else None
-
-    def _gate(self) -> "GateResult | None":
         state, settings, result = self.run.state, self.config.gate, None
+        if not (steps.steps or under_way):
+            return None
         if not settings.games:
             self.best = make_evaluator(self.learner.ema_network, self.config.inference)
-        elif self.gate_is_due():
+        elif under_way or state.iteration % settings.interval == 0:
             with self._stage("gate", settings.games, "game") as bar:
                 result = self.play_gate(bar.update)
         name = self.run.save_player(self.checkpoint())
         if not settings.games:
             state.best = name
         return result
-
-    def gate_is_due(self) -> bool:
-        """Whether this iteration has a gate."""
-        gate = self.config.gate
-        return bool(gate.games) and self.run.state.iteration % gate.interval == 0
 
     def play_gate(self, show: Progress) -> "GateResult | None":
         """Let the challenger play the best; return the result."""

@@ -71,11 +71,8 @@ class DistributedTraining(Training):
         ahead = min(self._steps_ahead(positions_before), MAX_STEPS_AHEAD)
         return self.do_steps(max(steps - ahead, 0), metrics)
 
-    def gate(self, steps: StepReport) -> GateResult | None:
-        return self._gate() if steps.steps or self.pending_gate else None
-
-    def gate_is_due(self) -> bool:
-        return self.pending_gate is not None or super().gate_is_due()
+    def gate(self, steps: StepReport, under_way: bool = False) -> GateResult | None:
+        return super().gate(steps, under_way or self.pending_gate is not None)
 
     def play_gate(self, show: Progress) -> GateResult | None:
         """Begin a gate, or use its result once it is there."""
