@@ -180,15 +180,9 @@ def _answer(status: int, text: str) -> Callable[[Request, Exception], Response]:
 class Server(uvicorn.Server):
     """Closes all sessions, and so their streams, before it waits for connections to close."""
 
-    def __init__(
-        self, config: uvicorn.Config, manager: SessionManager, on_start: Callable[[], object]
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, manager: SessionManager) -> None:
         super().__init__(config)
-        self.manager, self.on_start = manager, on_start
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.on_start()
+        self.manager = manager
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.manager.close()
@@ -214,22 +208,17 @@ def serve(
     if not ipaddress.ip_address(own_address).is_loopback:
         token = secrets.token_urlsafe(24)
         address += f"?token={token}"
-
-    def announce() -> None:
-        say(f"players: {', '.join(catalog.players)}")
-        say(f"serving on {address} (Ctrl-C to stop)")
-        if token:
-            say("whoever has this token can open the page, at any address of this machine")
-        if open_browser:
-            webbrowser.open(address)
-
-    make_server(SessionManager(catalog), host, announce, token).run([listener])
+    say(f"players: {', '.join(catalog.players)}")
+    say(f"serving on {address} (Ctrl-C to stop)")
+    if token:
+        say("whoever has this token can open the page, at any address of this machine")
+    if open_browser:
+        webbrowser.open(address)  # it waits until the server answers
+    make_server(SessionManager(catalog), host, token).run([listener])
 
 
-def make_server(
-    manager: SessionManager, host: str, on_start: Callable[[], object], token: str = ""
-) -> Server:
-    """Return a server; `run` makes it listen."""
+def make_server(manager: SessionManager, host: str, token: str = "") -> Server:
+    """Return a server; `run` makes it answer."""
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(
         WebApp(manager).app(host, token),
@@ -243,7 +232,7 @@ def make_server(
         timeout_keep_alive=30,
         timeout_graceful_shutdown=1,
     )
-    return Server(config, manager, on_start)
+    return Server(config, manager)
 
 
 def listen(host: str, port: int) -> socket.socket:

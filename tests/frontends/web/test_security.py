@@ -3,7 +3,7 @@
 import random
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
@@ -122,9 +122,8 @@ def test_the_token_of_the_address_is_kept_in_a_cookie():
 def test_other_machines_need_the_token_that_is_printed(monkeypatch, host: str, asks: bool):
     tokens, lines = [], list[str]()
 
-    def make(app: object, host: str, announce: Callable[[], None], token: str) -> SimpleNamespace:
+    def make(app: object, host: str, token: str) -> SimpleNamespace:
         tokens.append(token)
-        announce()
         return SimpleNamespace(run=lambda sockets: sockets[0].close())
 
     monkeypatch.setattr(server, "make_server", make)

@@ -135,11 +135,9 @@ def serving(
     manager = SessionManager(Catalog(specs), min_move_seconds=0.0, max_sessions=sessions)
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    started = threading.Event()
-    server = make_server(manager, "127.0.0.1", started.set, token)
+    server = make_server(manager, "127.0.0.1", token)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
     thread.start()
-    assert started.wait(SECONDS)
     try:
         yield Served(manager, server, port)
     finally:
