@@ -49,8 +49,8 @@ class ProgramPlayer(SequentialPlayer):
         self._games = [ProgramGame(game.initial_state()) for _ in range(slots)]
         self._programs: list[ProgramProcess | None] = [None] * slots
         self._locks = [threading.Lock() for _ in range(slots)]
-        self._results: queue.SimpleQueue[tuple[int, ProgramGame, int | Exception | None]]
-        self._results = queue.SimpleQueue()
+        self._results: queue.Queue[tuple[int, ProgramGame, int | Exception | None]]
+        self._results = queue.Queue()
         """game and move, None for a resignation, or what went wrong"""
         self._forfeits: list[Forfeit] = []
         # Start one program now, so that a bad command fails before any game.

@@ -157,7 +157,7 @@ class ProgramProcess:
         assert process.stdin and process.stdout and process.stderr  # noqa: PT018
         self._process, self._stdin = process, process.stdin
         self._protocol = protocol
-        self._replies: queue.SimpleQueue[Reply | None] = queue.SimpleQueue()
+        self._replies: queue.Queue[Reply | None] = queue.Queue()
         self._stderr: deque[str] = deque(maxlen=1)
         # Threads hold the pipes, not this object: when it is garbage-collected, the process ends.
         errors = process.stderr, self._stderr
@@ -222,7 +222,7 @@ def _lines_of(pipe: IO[bytes]) -> Iterator[str]:
 
 def _read_stdout(
     pipe: IO[bytes],
-    replies: "queue.SimpleQueue[Reply | None]",
+    replies: "queue.Queue[Reply | None]",
     read_replies: Callable[[Iterator[str]], Iterator[Reply]],
 ) -> None:
     """Put each reply into a queue; None at the end of the pipe."""

@@ -3,6 +3,7 @@
 import shlex
 import shutil
 import sys
+import threading
 import time
 
 import numpy as np
@@ -18,9 +19,10 @@ from alphazero.cli import main as cli
 from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import make_game
-from alphazero.players import program_process
+from alphazero.players import program_player, program_process
 from alphazero.players.base import Player
 from alphazero.players.gtp_player import GtpPlayer
+from alphazero.players.program_player import ProgramGame
 from alphazero.players.program_process import GTP, ProgramProcess, read_command
 from alphazero.players.random_player import RandomPlayer
 from alphazero.players.registry import parse_player
@@ -69,6 +71,24 @@ def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own(protocol:
                 assert action == (names[min(names)] if protocol == "uci" else legal[0])
             state = game.play(state, action)
         assert record.outcome == game.outcome(state) != ONGOING
+
+
+def test_a_step_that_is_held_up_does_not_wait_for_ever(monkeypatch):
+    """As `queue.SimpleQueue.get` does when its time is over before it waits."""
+    monkeypatch.setattr(program_player, "PAUSE", 1e-9)
+    player = GtpPlayer(TIC_TAC_TOE, 1, fake("gtp"))
+
+    def steps() -> None:
+        for _ in range(5000):
+            player._results.put((0, ProgramGame(TIC_TAC_TOE.initial_state()), None))
+            player.step()
+            player.step()
+
+    thread = threading.Thread(target=steps, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive()
+    player.close()
 
 
 @pytest.mark.parametrize(

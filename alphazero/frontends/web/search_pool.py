@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from queue import SimpleQueue
+from queue import Queue
 from typing import Final
 
 from alphazero.errors import AlphaZeroError
@@ -103,7 +103,7 @@ class SearchPool:
         self._open_requests: dict[Hashable, SearchRequest] = {}
         """By client; used by the server's thread."""
         self._post = post
-        self._messages: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._messages: Queue[Callable[[], object] | None] = Queue()
         """Calls for the pool's thread, in order; None closes the pool."""
         self._thread: threading.Thread | None = None
         self._slots: list[_Slot] = []

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
-from queue import Empty, SimpleQueue
+from queue import Empty, Queue
 from typing import Any, Protocol, TypeAlias
 
 from alphazero.config.schema import Config, RayConfig
@@ -125,8 +125,8 @@ class ActorPool:
         games = max(games // (BATCHES_PER_ITERATION * actors), settings.cpus_per_actor)
         self._max_job_games = max(1, self._limit // (JOBS_PER_ACTOR * actors))
         self._job_games = self._min_job_games = min(games, self._max_job_games)
-        self._inbox: SimpleQueue[tuple[_ActorSlot, int, _ActorCall, ActorResult] | None]
-        self._inbox = SimpleQueue()
+        self._inbox: Queue[tuple[_ActorSlot, int, _ActorCall, ActorResult] | None]
+        self._inbox = Queue()
         """Results of actors for the dispatcher; None wakes it."""
         self._condition = threading.Condition()
         """Guards all that follows."""
