@@ -16,7 +16,7 @@ import shutil
 import socket
 import subprocess
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -265,11 +265,10 @@ def test_the_test_command_is_what_ci_runs():
     assert "<!-- test -->" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-def announced(site: Any, host: str, opened: Callable[[], object], token: str) -> SimpleNamespace:
-    """Return a stand-in for the page's server that calls `opened` and ends."""
+def short_server(manager: Any, host: str, token: str) -> SimpleNamespace:
+    """Return a stand-in for the page's server that ends at once."""
 
     def run(listeners: list[socket.socket]) -> None:
-        opened()
         for listener in listeners:
             listener.close()
 
@@ -309,7 +308,7 @@ def test_the_commands_run_in_a_fresh_clone(is_main: bool, clone, monkeypatch, ca
     Commands of other READMEs that the main one has word for word are not run again.
     """
     monkeypatch.setattr("builtins.input", lambda _: "quit")
-    monkeypatch.setattr(server, "make_server", announced)
+    monkeypatch.setattr(server, "make_server", short_server)
     blocks = [block for block in BLOCKS if block.runs_here and (block.path == MAIN) == is_main]
     of_main = [each for block in BLOCKS if block.path == MAIN for each in block.commands]
     done: list[list[str]] = []
