@@ -3,6 +3,7 @@
 Tree search can be observed, stopped at any time and left to ponder; other players only move.
 """
 
+import dataclasses
 import time
 from collections.abc import Callable
 
@@ -19,7 +20,7 @@ from alphazero.players.end_prediction import EndPrediction, predict_end
 from alphazero.players.levels import Level
 from alphazero.players.position_search import ALL_LINES, SearchResult, read_result
 from alphazero.players.search_player import SearchPlayer
-from alphazero.players.specs import PlayerSpec
+from alphazero.players.specs import CheckpointSpec, PlayerSpec
 from alphazero.utils.progress import do_nothing
 
 
@@ -34,6 +35,7 @@ class Analyzer:
         Without it, a new player is created. A shared player is stepped by its owner, who
         distributes its decisions; then `choose`, `step` and `end` must not be used.
         """
+        self._spec = spec
         self.budget = spec.budget
         """Limits of a move without a clock"""
         self.level: int | None = getattr(spec, "level", None)
@@ -61,11 +63,16 @@ class Analyzer:
         return isinstance(self.player, SearchPlayer)
 
     def think_for(self, budget: Budget, level: Level | None = None) -> None:
-        """Play with another budget, at full strength or at a level for people."""
-        assert isinstance(self.player, SearchPlayer), "it has no tree search"
-        self.budget = budget
-        self.level = level.number if level else None
-        self.player.level = level.settings if level else None
+        """Play with another budget, at full strength or at a level for people.
+
+        The player of a level is another one: it searches leaf by leaf, as the level was rated.
+        """
+        number = level.number if level else None
+        if number != self.level:
+            assert isinstance(self._spec, CheckpointSpec), "it has no levels"
+            spec = dataclasses.replace(self._spec, level=number, simulations=None, seconds=None)
+            self.player, self.moves = spec.create(self.game, budget=NO_LIMIT), None
+        self.budget, self.level = budget, number
 
     def set_position(self, moves: list[int], state: State | None = None) -> None:
         """Set the position after `moves`, with an empty tree.

@@ -195,14 +195,14 @@ class Engine:
         The budget holds no time: `seconds` does. Without any limit, it is the player's own.
         """
         analyzer, position, start = self.analyzer, self.position, self.position.start.tobytes()
-        if start != self._start or actions:
-            analyzer.moves = None
-        analyzer.sync(position.moves, position.state)
-        self._start = None if actions else start
         if self.options.is_set("UCI_LimitStrength"):
             rating = self.options.number("UCI_Elo")
             level = self.levels[min(self.levels, key=lambda elo: abs(elo - rating))]
             analyzer.think_for(Budget(level.settings.simulations), level)
+        if start != self._start or actions:
+            analyzer.moves = None
+        analyzer.sync(position.moves, position.state)
+        self._start = None if actions else start
         player = analyzer.player
         if isinstance(player, MinimaxPlayer):
             own = getattr(self.spec, "depth", None)
