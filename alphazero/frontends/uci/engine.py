@@ -151,6 +151,10 @@ class Engine:
         if self._analyzer is None:
             (spec,), game = agree_on_game([self.spec], self.game)
             self._analyzer = Analyzer(spec, game)
+            if self.options.is_set("UCI_LimitStrength"):
+                rating = self.options.number("UCI_Elo")
+                level = self.levels[min(self.levels, key=lambda elo: abs(elo - rating))]
+                self.analyzer.think_for(Budget(level.settings.simulations), level)
             self.forget()
             self.analyzer.set_position([])
             if self.analyzer.searches:
@@ -180,7 +184,7 @@ class Engine:
         if option.name == "UCI_Variant" and option.value != self.game.uci_variant:
             self.game = self.games[str(option.value)]
             self._position = self._analyzer = None
-        elif option.name == "UCI_LimitStrength":
+        elif option.name in ("UCI_LimitStrength", "UCI_Elo"):
             self._analyzer = None
 
     # --- searches ---
@@ -195,10 +199,6 @@ class Engine:
         The budget holds no time: `seconds` does. Without any limit, it is the player's own.
         """
         analyzer, position, start = self.analyzer, self.position, self.position.start.tobytes()
-        if self.options.is_set("UCI_LimitStrength"):
-            rating = self.options.number("UCI_Elo")
-            level = self.levels[min(self.levels, key=lambda elo: abs(elo - rating))]
-            analyzer.think_for(Budget(level.settings.simulations), level)
         if start != self._start or actions:
             analyzer.moves = None
         analyzer.sync(position.moves, position.state)
