@@ -30,10 +30,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the search in the second worker of a whole run, while the first needs other kernels.
 
     Workers run the tests in the same order: where no kernels are cached, they would compile the
-    same ones side by side. No worker prints on standard error that it compiles.
+    same ones side by side. No worker prints on standard error that it compiles, and tests of rules
+    test what is compiled.
     """
     jit = importlib.import_module("alphazero.utils.jit")
-    jit._KernelCache.compiled = 1
+    jit._KernelCache.compiled, jit.PATIENCE = 1, -1.0
     whole = [Path(each).resolve() for each in session.config.args] == [TESTS]
     if whole and os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
         importlib.import_module("alphazero.mcts.kernels.simulation").next_batch.compile()

@@ -357,7 +357,7 @@ class Game(ABC):
     def legal_action_mask(self, state: State) -> Mask:
         """Return the legal actions, `bool [A]`."""
         mask = np.zeros(self.num_actions, np.bool_)
-        self.rule_functions.legal(state, mask)
+        self.rule_functions.legal.call_at_once(state, mask)
         return mask
 
     def legal_unless_over(self, state: State) -> Mask:
@@ -371,10 +371,10 @@ class Game(ABC):
         """Return the position after `actions`; raise GameError at the first illegal one."""
         state, mask = state.copy(), np.zeros(self.num_actions, np.bool_)
         for action in actions:
-            self.rule_functions.legal(state, mask)
+            self.rule_functions.legal.call_at_once(state, mask)
             if not 0 <= action < len(mask) or not mask[action]:
                 raise GameError(f"action {action} is not legal here")
-            self.rule_functions.play(state, action)
+            self.rule_functions.play.call_at_once(state, action)
         return state
 
     def outcome(self, state: State) -> int:
@@ -383,12 +383,12 @@ class Game(ABC):
 
     def margin(self, state: State) -> float:
         """Return by how much player 0 won the finished game `state`; 0 without the rule."""
-        return float(self.rule_functions.margin(state))
+        return float(self.rule_functions.margin.call_at_once(state))
 
     def observe(self, state: State) -> Planes:
         """Return the observation of the player to move, `float32 [C, H, W]`."""
         planes = np.zeros(self.observation_shape, np.float32)
-        self.rule_functions.observe(state, planes)
+        self.rule_functions.observe.call_at_once(state, planes)
         return planes
 
     def from_moves(self, moves: Sequence[str]) -> State:

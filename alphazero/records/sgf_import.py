@@ -246,9 +246,11 @@ def _step(game: Game, state: State, player: int, move: int | str) -> tuple[tuple
     action = _action(game, state, move)
     if action is None:
         raise GameError(f"{write_game(game)} has no such move")
-    # `parse_action` explains an illegal move.
-    action = game.parse_action(state, game.action_name(state, action))
-    return (*actions, action), game.play(state, action)
+    try:
+        return (*actions, action), game.play(state, action)
+    except GameError:
+        game.parse_action(state, game.action_name(state, action))  # explains why it is illegal
+        raise
 
 
 def _action(game: Game, state: State, move: int | str) -> int | None:

@@ -44,6 +44,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 VERSIONS = f"{numba.__version__} {np.__version__} {sys.version}".encode()
 OUTSIDE = ("builtins", "math", "numba", "numpy", "operator")
 """Packages whose functions change only with their versions."""
+PATIENCE = 1.5
+"""Seconds that Python may take for the source of a kernel: about what compiling it takes."""
 _DAY = 24 * 3600.0
 _MONTH = 30 * _DAY
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -288,6 +290,10 @@ class _LinkedCompiler(Compiler):  # type: ignore[misc]
         return super().compile_extra(function)
 
 
+_in_python = threading.local()
+"""Has `kernel` in a thread where Python runs a kernel's source, and that of all it calls."""
+
+
 class _Part(CPUDispatcher):  # type: ignore[misc]
     """A function that is compiled into the kernels that call it; Python runs its source.
 
@@ -298,6 +304,8 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
         super().__init__(function, {}, options, _LinkedCompiler)
 
     def __call__(self, *arguments: Any) -> Any:
+        if hasattr(_in_python, "kernel"):
+            return self.py_func(*arguments)
         with np.errstate(over="ignore"):  # integers wrap around, as when they are compiled
             return self.py_func(*arguments)
 
@@ -320,6 +328,7 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
     def __init__(self, function: Any, signature: Any) -> None:
         super().__init__(function, {}, _OPTIONS)
         self.signature = signature
+        self.patience = PATIENCE
 
     @functools.cached_property
     def files(self) -> _KernelCache:
@@ -346,8 +355,25 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
 
     def _compile_for_args(self, *_arguments: Any) -> Any:
         """Called by numba at the first call; return what it calls in place of this."""
+        if hasattr(_in_python, "kernel"):
+            return self.py_func
         self.compile()
         return self
+
+    def call_at_once(self, *arguments: Any) -> Any:
+        """Call it; while it is not compiled, Python runs its source for up to `PATIENCE` seconds.
+
+        So a few calls wait for no compiler.
+        """
+        if self.overloads or self.patience < 0 or self.files.exists():
+            return self(*arguments)
+        start, _in_python.kernel = time.thread_time(), self
+        try:
+            with np.errstate(over="ignore"):
+                return self.py_func(*arguments)
+        finally:
+            del _in_python.kernel
+            self.patience -= time.thread_time() - start
 
 
 def kernel(signature: Any) -> Callable[[Function], Function]:

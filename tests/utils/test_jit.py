@@ -187,6 +187,52 @@ def test_an_import_compiles_nothing(package):
     assert package.files() == []
 
 
+FIRST_CALLS = """
+from alphazero.games.connect_four import ConnectFour, legal
+legal.patience = {}
+game = ConnectFour(4, 4, 3)
+state = game.play(game.initial_state(), 0, 1, 0, 1, 0)
+print("outcome", state[1], "compiled", len(legal.overloads))
+"""
+
+
+@pytest.mark.parametrize(("patience", "compiled"), [(1000, 0), (1e-9, 1)])
+def test_python_runs_the_rules_until_that_takes_longer_than_to_compile_them(
+    package, patience: float, compiled: int
+):
+    shutil.rmtree(package.cache)
+    printed = f"outcome 1 compiled {compiled}\n", []
+    assert package.start(code=FIRST_CALLS.format(patience)) == printed
+    assert len(package.files("*legal*.nbi")) == compiled
+    assert package.files("*play*.nbi") == []
+
+
+def test_compiled_rules_are_used_at_once(package):
+    assert package.start(code=FIRST_CALLS.format(1000)) == ("outcome 1 compiled 1\n", [])
+
+
+@jit.kernel(types.int64(types.int64))
+def wraps_around(number: int) -> int:
+    return number + 1
+
+
+@jit.kernel(types.int64(types.int64))
+def calls_another(number: int) -> int:
+    return wraps_around(number) + 1
+
+
+def test_python_runs_also_the_kernels_that_a_kernel_calls(monkeypatch, tmp_path):
+    monkeypatch.setattr(jit, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(calls_another, "patience", 1000.0)
+    largest = np.int64(2**63 - 1)
+    in_python = calls_another.call_at_once(largest)
+    assert not calls_another.overloads
+    assert not wraps_around.overloads
+    assert in_python == calls_another(largest) == -(2**63) + 1
+    assert calls_another.overloads
+    assert calls_another.call_at_once(largest) == in_python
+
+
 SIGNAL_WHILE_LLVM_EMITS_CODE = """
 import os, signal
 from numba.core.codegen import JITCodeLibrary

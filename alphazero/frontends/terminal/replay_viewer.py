@@ -53,14 +53,15 @@ def _show_positions(
     game: PlayedGame, read: Callable[[str], str] | None, say: Callable[[str], None]
 ) -> bool:
     """Print each position of a game; return whether to continue with the next game."""
-    moves = game.moves()
-    for ply, state in enumerate(game.states()):
+    states = game.states()
+    for ply, state in enumerate(states):
         if ply:
+            move = game.game.action_name(states[ply - 1], game.actions[ply - 1])
             mover = 1 - to_play(state)
             side = f"{side_of(game.game, mover)} {printable(game.players[mover])}"
             opening = " (opening)" if ply <= game.opening else ""
             comment = game.comments[ply - 1] if game.comments else ""
-            say(f"{ply}. {side}: {moves[ply - 1]}{opening}" + (f"  {comment}" if comment else ""))
+            say(f"{ply}. {side}: {move}{opening}" + (f"  {comment}" if comment else ""))
         say("\n" + game.game.render(state) + "\n")
         if read is not None:
             try:
