@@ -161,16 +161,18 @@ def test_the_territory_of_a_finished_game_is_shaded_and_its_margin_shown(visit):
     expect(squares).to_have_count(0)
 
 
-def colour_of(page: Page, name: str) -> tuple[int, ...]:
-    """Return one of the page's named colours in its theme."""
-    read = """name => {
+def colours_of(page: Page, *names: str) -> list[tuple[int, ...]]:
+    """Return some of the page's named colours in its theme."""
+    read = """names => {
         const probe = document.body.appendChild(document.createElement("i"));
-        probe.style.color = `var(--${name})`;
-        const colour = getComputedStyle(probe).color;
+        const colours = names.map((name) => {
+            probe.style.color = `var(--${name})`;
+            return getComputedStyle(probe).color.match(/[0-9.]+/g).slice(0, 3).map(Number);
+        });
         probe.remove();
-        return colour.match(/[0-9.]+/g).slice(0, 3).map(Number);
+        return colours;
     }"""
-    return tuple(map(round, page.evaluate(read, name)))
+    return [tuple(map(round, colour)) for colour in page.evaluate(read, names)]
 
 
 def parts_of(colour: str) -> list[int]:
@@ -184,12 +186,13 @@ def test_a_stone_beside_words_lies_on_the_colour_of_the_board(visit):
     for theme, side in itertools.product(("light", "dark"), ("first", "second")):
         page.emulate_media(color_scheme=theme)
         expect(page.locator("html")).to_have_attribute("data-theme", theme)
+        stone_colour, ground = colours_of(page, f"board-{side}", "ground")
         for stone in page.locator(f".side .stone.{side}, #sides .stone.{side}").all():
             picture = Image.open(io.BytesIO(stone.screenshot())).convert("RGB")
             width, height = picture.size
-            assert picture.getpixel((width // 2, height // 2)) == colour_of(page, f"board-{side}")
-            assert picture.getpixel((1, height // 2)) == colour_of(page, "ground")
-            assert picture.getpixel((width - 2, height // 2)) == colour_of(page, "ground")
+            assert picture.getpixel((width // 2, height // 2)) == stone_colour
+            assert picture.getpixel((1, height // 2)) == ground
+            assert picture.getpixel((width - 2, height // 2)) == ground
 
 
 def test_the_words_beside_the_graph_are_not_under_its_curve(visit):
@@ -229,7 +232,7 @@ def test_a_move_of_a_small_share_is_not_taken_for_a_star_point(visit):
     for theme, layer in itertools.product(("light", "dark"), ("visits", "prior")):
         page.emulate_media(color_scheme=theme)
         expect(page.locator("html")).to_have_attribute("data-theme", theme)
-        field = f"rgb{colour_of(page, 'ground')}"
+        field = f"rgb{colours_of(page, 'ground')[0]}"
         # A star point is a filled dot: this is a hollow one, and a move without any share has none.
         assert page.evaluate(DRAW_SHARES, layer) == [[30, field]]
     assert page.evaluate(DRAW_SHARES, "value") == []  # small or not, a value is a number
@@ -296,7 +299,7 @@ def test_a_game_is_played_with_the_keyboard_alone_and_focus_stays(visit):
 
 def test_two_players_are_watched_and_paused(visit):
     slow = {"player": "uct", "seconds": 500}
-    page = visit("gomoku", slow, slow)  # whose board no tree fills in a moment
+    page = visit("gomoku:rows=8,columns=8", slow, slow)  # whose board no tree fills in a moment
     pause, sides = page.locator("#pause"), page.locator("#sides")
     expect(pause).to_have_text("Pause")
     pause.click()
@@ -427,33 +430,31 @@ def test_everything_has_a_name_and_text_stands_out_from_its_ground(visit):
         assert unnamed == []
         ids = page.locator("[id]").evaluate_all("all => all.map(one => one.id)")
         assert len(ids) == len(set(ids))
-        for text, ground in (
+        check_contrasts(
+            page,
+            theme,
             *itertools.product(("ink", "soft", "accent", "alarm"), ("paper", "card")),
-            ("on-accent", "accent"),
-            ("ink", "hover"),
-            ("board-ink", "paper"),
-        ):
-            assert contrast(page, text, ground) >= 4.5, (theme, text, ground)
+            *(("on-accent", "accent"), ("ink", "hover"), ("board-ink", "paper")),
+        )
         for material, (first, second) in itertools.product(MATERIALS, LOOKS):
             # Values as the page sets them: this is a look at all games at once.
             page.evaluate(
                 "(names) => Object.assign(document.documentElement.dataset, names)",
                 {"material": material, "first": first, "second": second},
             )
-            for text, ground in (
-                ("on-ground", "ground"),
-                ("on-first", "board-first"),
-                ("on-second", "board-second"),
-            ):
-                assert contrast(page, text, ground) >= 4.5, (theme, material, first, text)
+            pieces = ("on-first", "board-first"), ("on-second", "board-second")
+            where = f"{theme} {material} {first} {second}"
+            check_contrasts(page, where, ("on-ground", "ground"), *pieces)
         page.locator("#theme").click()
         other = "dark" if theme == "light" else "light"
         expect(page.locator("html")).to_have_attribute("data-theme", other)
 
 
-def contrast(page: Page, *names: str) -> float:
-    """Return the contrast of two named colours of the page."""
-    return contrast_of(*(colour_of(page, name) for name in names))
+def check_contrasts(page: Page, where: str, *pairs: tuple[str, str]) -> None:
+    """Check that text in a named colour of the page can be read on another."""
+    colours = colours_of(page, *itertools.chain(*pairs))
+    for text, ground, names in zip(colours[::2], colours[1::2], pairs, strict=True):
+        assert contrast_of(text, ground) >= 4.5, (where, names)
 
 
 def contrast_of(*colours: Sequence[int]) -> float:
