@@ -103,7 +103,7 @@ def test_the_check_names_what_is_wrong_about_pieces(
     game: Game, attributes: dict[str, Any], requirement: str, words: str
 ):
     broken = type("Broken", (type(game),), attributes)(**game.options)
-    faults = {fault.requirement: str(fault) for fault in check_game(broken, SHORT).faults}
+    faults = {fault.requirement: str(fault) for fault in check_game(broken, SHORT // 4).faults}
     assert words in faults[requirement]
 
 

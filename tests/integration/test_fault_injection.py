@@ -20,7 +20,8 @@ import pytest
 import torch
 from helpers.commands import error_line
 from helpers.runs.events import scalar_log
-from helpers.runs.tiny_run import YAML, fingerprint, manifest_of, torn_files
+from helpers.runs.tiny_run import YAML as TINY
+from helpers.runs.tiny_run import fingerprint, manifest_of, torn_files
 
 from alphazero.cli.main import main
 from alphazero.network.inference.backend import make_evaluator
@@ -30,6 +31,9 @@ from alphazero.training.iteration import Training
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
+
+YAML = TINY.replace("device: cpu", "device: cpu, backend: torch")
+"""The tiny run without OpenVINO, which compiles each network: a third of so short a run."""
 
 SHORT = "budget.iterations=2"
 """Long enough for a gate, which comes in each second iteration."""

@@ -27,8 +27,15 @@ SMALL = [
 ]
 """Sizes alone: every choice of method stays as the file has it."""
 
+LARGER = ("breakthrough_8x8", "gomoku_15x15", "hex_11x11")
+"""Go on from a player of a smaller board, as `go_9x9_large` does, with its whole network."""
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.slow if path.stem in LARGER else ()) for path in CONFIGS],
+    ids=lambda path: path.stem,
+)
 def test_a_shipped_configuration_trains_a_few_steps(path: Path, tmp_path):
     config, small = load_config(path), [*SMALL, f"run.folder={json.dumps(str(tmp_path))}"]
     if make_game(config.game.name, **config.game.options).max_moves > 100:

@@ -18,6 +18,7 @@ def test_the_benchmark_measures_each_number_of_workers(tmp_path):
     assert [line.split()[0] for line in table(rates).splitlines()] == ["workers", "1", "2"]
 
 
+@pytest.mark.slow  # it compiles each part of a simulation alone
 @pytest.mark.parametrize(("solver", "cache"), [(True, 1), (False, 1), (False, 0)])
 def test_the_parts_of_a_simulation_add_up(solver: bool, cache: int, tmp_path):
     config = tiny_config(

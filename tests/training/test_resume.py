@@ -50,8 +50,11 @@ RESUME = ["train", "--resume"]
 MORE = f"budget.iterations={ITERATIONS + 1}"
 
 
-OPEN_GATE = YAML_AS_SHIPPED.replace("threshold: 0.5", "threshold: 0.0")
-"""The tiny run with a gate that everyone passes: its files then hang on no rounding."""
+OPEN_GATE = YAML_AS_SHIPPED.replace("threshold: 0.5", "threshold: 0.0").replace(
+    "device: cpu", "device: cpu, backend: torch"
+)
+"""The tiny run with a gate that everyone passes: its files then hang on no rounding. It is without
+OpenVINO, which compiles each network: a third of so short a run."""
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +90,7 @@ def go_on(run: Path, iterations: int = ITERATIONS + 1, *more: str) -> int:
 
 DRIVER = '''\
 """Run, kill, resume, kill ... in forked children of one process that has all modules loaded."""
-import collections, json, os, random, signal, sys, threading, time
+import collections, contextlib, importlib, json, os, random, signal, sys, threading, time
 from pathlib import Path
 
 import torch.utils.tensorboard
@@ -100,10 +103,10 @@ from alphazero.training.learning import learner
 kills_wanted, seed, place = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
 rng = random.Random(seed)
 make_game("tic_tac_toe").rules
-assert threading.active_count() == 1
 
 def child(arguments, kind, number, afterwards):
     """Run the command; die at the so-many-th call of a kind, before or after it."""
+    assert threading.active_count() == 1
     identity = os.fork()
     if identity:
         if kind == "clock":
@@ -128,7 +131,7 @@ def child(arguments, kind, number, afterwards):
     JobProgress.advance = deadly("tick", JobProgress.advance)
     learner.Learner.train_step = deadly("step", learner.Learner.train_step)
     code = main(arguments)
-    (place / "counts.json").write_text(json.dumps(counts))
+    (place / "counts.json").write_text(json.dumps([counts, sorted(sys.modules)]))
     os._exit(code)
 
 def chain(folder, kills):
@@ -153,14 +156,18 @@ def chain(folder, kills):
         happened.append([kill[0], reached])
 
 _, seconds = chain(place / "whole", [])
-counts = json.loads((place / "counts.json").read_text())
+counts, modules = json.loads((place / "counts.json").read_text())
+for name in modules:  # loaded here, they are not loaded by each child: half of a child's time
+    if not name.startswith("openvino"):  # which starts a thread
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
 happened, chains = [], 0
 names = ["open", "fsync", "replace", "unlink", "tick", "step", "clock"]
 while len(happened) < kills_wanted:
     kinds = rng.choices(names, k=min(kills_wanted, 10))
     kills = [
         (kind,
-         rng.uniform(0, seconds / 2) if kind == "clock" else rng.randint(1, counts[kind] // 2),
+         rng.uniform(0, seconds / 4) if kind == "clock" else rng.randint(1, counts[kind] // 2),
          rng.random() < 0.5)
         for kind in kinds
     ]
@@ -194,13 +201,14 @@ def kill_often(place: Path, kills: int, seed: int) -> list[list[Any]]:
 
 
 @pytest.mark.arithmetic
-@pytest.mark.parametrize(("kills", "seed"), [(4, 1), pytest.param(200, 2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("kills", "seed"), [(2, 35), pytest.param(200, 2, marks=pytest.mark.slow)])
 def test_a_run_killed_at_any_instant_resumes_to_the_very_same_files(
     tmp_path, kills: int, seed: int
 ):
     happened = kill_often(tmp_path, kills, seed)
     assert len(happened) >= kills
-    assert len({iteration for _, iteration in happened}) >= ITERATIONS - 1, "kills were not spread"
+    reached = {iteration for _, iteration in happened}
+    assert len(reached) >= min(kills, ITERATIONS - 1), f"kills were not spread: {happened}"
     chains = sorted(tmp_path.glob("chain-*"))
     assert chains
     whole = fingerprint(tmp_path / "whole/runs/tiny")
@@ -225,7 +233,7 @@ def test_ctrl_c_leaves_with_130_and_the_command_that_goes_on(tmp_path, monkeypat
     place.mkdir()
     monkeypatch.chdir(place)
     Path("tiny.yaml").write_text(YAML)
-    few, many = (f"selfplay.games_per_iteration={games}" for games in (30, 1_000_000))
+    few, many = (f"selfplay.games_per_iteration={games}" for games in (8, 1_000_000))
     names = ["run.folder=my runs", "run.name=long"]
     # A shell's background ignores Ctrl-C, and whoever is started there inherits that from us.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -453,7 +461,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_file_is_named_in_one_line(run, capsys, only_line, alarm, damage: str):
-    names = [*manifest_of(run)["hashes"], "state/manifest.json"]
+    names, before = [*manifest_of(run)["hashes"], "state/manifest.json"], content_of(run)
     assert len(names) >= 6
     for name in names:
         path = run / name
@@ -468,7 +476,8 @@ def test_a_damaged_file_is_named_in_one_line(run, capsys, only_line, alarm, dama
             assert any("not a regular file" in each for each in lines), lines
         path.unlink(missing_ok=True)
         path.write_bytes(whole)
-    assert go_on(run) == 0
+    assert content_of(run) == before
+    assert main(["check", str(run)]) == 0
 
 
 def edit(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
@@ -612,7 +621,7 @@ EVERY_OPTION = {
 def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path, monkeypatch, kind: str):
     monkeypatch.setattr(resignation, "RESIGN_FALSE_POSITIVES", 1.0)
     monkeypatch.setattr(resignation, "RESIGN_THRESHOLD_MAX", 0.1)
-    options = EVERY_OPTION[kind]
+    options = [*EVERY_OPTION[kind], "inference.backend=torch"]  # OpenVINO is slower to start
     whole = train(tiny_config(tmp_path / "whole", *options))
     broken = train(tiny_config(tmp_path / "broken", *options, "budget.iterations=2"))
     resume(broken, ["budget.iterations=4"])

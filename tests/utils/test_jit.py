@@ -181,12 +181,6 @@ def test_an_edit_that_no_kernel_reaches_compiles_nothing(package):
     assert package.cached() == before
 
 
-def test_an_import_compiles_nothing(package):
-    shutil.rmtree(package.cache)
-    assert package.start(code="import alphazero.games.connect_four") == ("", [])
-    assert package.files() == []
-
-
 FIRST_CALLS = """
 from alphazero.games.connect_four import ConnectFour, legal
 legal.patience = {}
@@ -203,8 +197,7 @@ def test_python_runs_the_rules_until_that_takes_longer_than_to_compile_them(
     shutil.rmtree(package.cache)
     printed = f"outcome 1 compiled {compiled}\n", []
     assert package.start(code=FIRST_CALLS.format(patience)) == printed
-    assert len(package.files("*legal*.nbi")) == compiled
-    assert package.files("*play*.nbi") == []
+    assert len(package.files("*legal*.nbi")) == len(package.files("*.nbi")) == compiled
 
 
 def test_compiled_rules_are_used_at_once(package):
@@ -390,10 +383,7 @@ def one_bit(data: bytes) -> bytes:
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
 
 
-@pytest.mark.parametrize(
-    ("victims", "damage"),
-    [("*.legal*.nbi", emptied), ("*.legal*.nbc", one_bit), ("*.nb?", one_bit)],
-)
+@pytest.mark.parametrize(("victims", "damage"), [("*.legal*.nbi", emptied), ("*.nbc", one_bit)])
 def test_damaged_kernels_cost_one_warning_and_the_next_start_is_quiet(
     package, victims: str, damage: Callable[[bytes], bytes]
 ):
@@ -445,12 +435,11 @@ def test_a_full_disk_does_not_stop_the_start(package):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such terminals")
-@pytest.mark.parametrize("on_a_terminal", [True, False])
-def test_compiling_is_reported_and_a_warm_start_is_silent(package, on_a_terminal: bool):
+def test_compiling_is_reported_and_a_warm_start_is_silent(package):
     import pty
     import termios
 
-    def error_output() -> bytes:
+    def error_output(on_a_terminal: bool) -> str:
         reader, writer = pty.openpty() if on_a_terminal else os.pipe()
         if on_a_terminal:
             termios.tcsetwinsize(writer, (24, 100))
@@ -470,17 +459,20 @@ def test_compiling_is_reported_and_a_warm_start_is_silent(package, on_a_terminal
             while part := os.read(reader, 1 << 16):
                 output += part
         os.close(reader)
-        return output
+        return output.decode()
 
-    assert error_output() == b""
-    for kernel in ("play", "legal"):
-        package.files(f"*connect_four.{kernel}-*.nbi")[0].unlink()
-    text = error_output().decode()
-    if on_a_terminal:
-        assert "first start: compiling kernel 1 for later starts too, legal" in text
-        assert "first start: compiling kernel 2 for later starts too, play" in text
-    else:
-        assert text == "first start: compiling kernels for later starts too, legal and others\n"
+    def forget() -> None:
+        for kernel in ("play", "legal"):
+            package.files(f"*connect_four.{kernel}-*.nbi")[0].unlink()
+
+    forget()
+    once = "first start: compiling kernels for later starts too, legal and others\n"
+    assert error_output(False) == once
+    assert error_output(True) == ""
+    forget()
+    text = error_output(True)
+    assert "first start: compiling kernel 1 for later starts too, legal" in text
+    assert "first start: compiling kernel 2 for later starts too, play" in text
 
 
 # The choice of the folder, asked in this process.

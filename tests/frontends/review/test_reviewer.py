@@ -21,12 +21,9 @@ def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them():
     values = {
         state.tobytes(): value for state, value in zip(solved.states, solved.values, strict=True)
     }
-    blunders = 0
+    blunders, reviewer = 0, Reviewer(uniform(), TIC_TAC_TOE)
     for seed in range(20):
-        actions, reviewer = (
-            random_actions(TIC_TAC_TOE, np.random.default_rng(seed)),
-            Reviewer(uniform(), TIC_TAC_TOE),
-        )
+        actions = random_actions(TIC_TAC_TOE, np.random.default_rng(seed))
         plies = range(len(actions), -1, -1)
         evaluations = [reviewer.evaluate(actions[:ply]) for ply in plies][::-1]
         states = [TIC_TAC_TOE.initial_state()]

@@ -131,7 +131,7 @@ def test_every_board_of_tic_tac_toe_is_answered_optimally_in_any_order():
     boards = {TIC_TAC_TOE.render(state): index for index, state in enumerate(solution.states)}
     order = np.array([*boards.values()])
     assert len(order) == 4520
-    for indices in (order, order[::-3], np.random.default_rng(0).permutation(order)[::3]):
+    for indices in (order, order[::-9], np.random.default_rng(0).permutation(order)[::9]):
         for index in indices.tolist():
             action = player.choose(solution.states[index])
             assert actions.setdefault(index, action) == action

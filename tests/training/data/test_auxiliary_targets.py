@@ -109,7 +109,7 @@ def test_targets_are_those_of_a_slow_replay(name: str) -> None:
     replay = ReplayBuffer(game, window(), AUXILIARY_HEADS)
     for iteration, records in enumerate(shards):
         replay.add(iteration, GameBatch.of(game, records))
-    batch = replay.sample(80, np.random.default_rng(0), augment=True)
+    batch = replay.sample(40, np.random.default_rng(0), augment=True)
     assert list(batch.auxiliary) == list(AUXILIARY_HEADS)
     for row, policy in enumerate(batch.policies):
         record, ply, number = place_of(game, every, policy)
