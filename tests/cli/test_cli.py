@@ -520,7 +520,7 @@ def test_output_that_nobody_reads_ends_the_command_in_silence(arguments: list[st
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [(["info", "nim"], 0), (["config", "--markdown"], 0), (["info", "no"], 2)],
+    [(["config", "run"], 0), (["config", "--markdown"], 0), (["config", "no.key"], 2)],
 )
 def test_streams_that_are_closed_or_full_are_no_tracebacks(arguments: list[str], code: int):
     with Path("/dev/full").open("w") as full:

@@ -151,7 +151,7 @@ def test_a_calibration_measures_every_part(tmp_path):
         tmp_path, 'evaluation.anchors=[random, "uct:4"]', "evaluation.solved_positions_per_stage=2"
     )
     shown: list[int] = []
-    measured = calibrate(config, 2, 1.0, shown.append)
+    measured = calibrate(config, 2, 0.2, shown.append)
     assert len(shown) == PARTS
     assert measured.self_play.parallel_games == 8
     assert 5 <= measured.random_length <= measured.longest == 9

@@ -392,8 +392,12 @@ if __name__ == "__main__":
     from alphazero.games import game_names, make_game
 
     torch.set_num_threads(1)
-    # Before memory is traced, which is slow:
+    # Before memory is traced, which is slow: what all this loads, also at its first use.
     importlib.import_module("alphazero.training.run_directory")
+    resnet = importlib.import_module("alphazero.network.resnet")
+    resnet.ResNet((3, 6, 7), 7, network_config(), seed=1)
+    records = importlib.import_module("helpers.runs.records")
+    records.random_records(make_game("connect_four"), 1)
     for name in game_names():  # a damaged name may be another game's, which would be imported
         make_game(name)
     number, seed, folder, found = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), {}
