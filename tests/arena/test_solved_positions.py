@@ -41,14 +41,14 @@ def test_made_positions_have_the_answers_of_exhaustive_search(tmp_path):
         for state, value, values in zip(*every, strict=True)
     }
     path = tmp_path / "positions.txt"
-    path.write_text(make_positions(game, each=5, seed=3))
+    path.write_text(make_positions(game, each=3, seed=3))
     made = read_positions(game, path)
-    assert np.bincount(stages_of(game, made.states)).tolist() == [5, 5, 5]
+    assert np.bincount(stages_of(game, made.states)).tolist() == [3, 3, 3]
     for state, value, values in zip(*made, strict=True):
         exact, each = known[game.render(state)]
         assert (value, values.tolist()) == (exact, each.tolist())
         assert len(set(values.tolist()) - {ILLEGAL}) > 1, "no move is wrong here"
-    assert make_positions(game, each=5, seed=3) == path.read_text() != make_positions(game, 5, 4)
+    assert make_positions(game, each=3, seed=3) == path.read_text() != make_positions(game, 3, 4)
 
 
 def test_a_stage_without_enough_positions_is_said_and_not_searched_for_ever(monkeypatch):

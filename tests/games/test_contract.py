@@ -174,10 +174,10 @@ TWINS = [
         (g, LineTwin(g.rows, g.columns, g.length, isinstance(g, ConnectFour)), 12)
         for g in LINE_GAMES
     ),
-    *((Othello(size), OthelloTwin(size), games) for size, games in ((4, 40), (6, 8), (8, 6))),
+    *((Othello(size), OthelloTwin(size), games) for size, games in ((4, 20), (6, 6), (8, 4))),
     *(
         (Hex(size), HexTwin(size), games)
-        for size, games in ((2, 30), (3, 30), (5, 30), (7, 10), (11, 3))
+        for size, games in ((2, 30), (3, 30), (5, 15), (7, 6), (11, 2))
     ),
     *twins_of_go(),
 ]

@@ -288,7 +288,7 @@ def test_values_in_breakthrough_are_those_of_deepening_and_of_the_reflection():
     game = make_game("breakthrough", rows=5, columns=5)
     solver, other, search = solver_for(game), solver_for(game), AlphaBeta(game)
     images, values = game.key_images()[1], set()
-    for state in random_states(game, 100, 14):
+    for state in random_states(game, 50, 14):
         search.start(state, game.max_moves, VALUE)
         while not search.run(100_000):
             pass

@@ -113,7 +113,7 @@ def test_a_shipped_player_answers_the_same_whatever_it_searched_before(name: str
         saved, settings=dataclasses.replace(saved.settings, evaluation_cache_mib=0)
     )
     states = positions_of(saved.game, 2, 2)
-    for leaves, simulations in ((1, 30), (4, 30), (8, 60), (None, 100)):
+    for leaves, simulations in ((1, 30), (4, 30), (None, 100)):
         with threads_per_evaluation(1):
             search = saved.create(budget=Budget(simulations), leaves=leaves).search
             first = [findings(search, state) for state in states]

@@ -20,7 +20,7 @@ MIB = 1 << 20
 
 def test_a_search_among_many_actions_builds_the_tree_of_the_plain_twin():
     for options in ({}, {"transpositions": "always", "mcts_solver": True}):
-        settings = search_config(simulations=150, **options)
+        settings = search_config(simulations=60, **options)
         evaluator, state = HashedEvaluator(CHESS), CHESS.initial_state()
         search = NetworkSearch(CHESS, evaluator, settings)
         roots = search_from(search, state)
@@ -29,7 +29,7 @@ def test_a_search_among_many_actions_builds_the_tree_of_the_plain_twin():
         if not options:
             twin = PlainSearch(CHESS, evaluator, settings)
             twin.start(state)
-            twin.search(150)
+            twin.search(60)
             assert_same_tree(search, 0, twin)
 
 
