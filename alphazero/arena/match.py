@@ -7,36 +7,44 @@ Letters: G games in parallel, n some of them, A actions, S state size. `slots` a
 """
 
 import functools
+import itertools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 
 from alphazero.errors import GameError
 from alphazero.games.compiled_rules import RulesType
-from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, Mask, State, value_of
+from alphazero.games.game import ONGOING, PLY, Game, State, value_of
 from alphazero.games.registry import write_game
 from alphazero.mcts.kernels.moves import (
     MISCOUNTED,
     RESIGNED,
     Games,
     GamesType,
+    Openings,
+    begin_games,
+    copy_games,
     new_games,
     play_move,
 )
 from alphazero.players.base import Decisions, DecisionsType, Forfeit, Player
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing, Policies
-from alphazero.utils.arrays import Int64Array
+from alphazero.utils.arrays import Int32Array, Int64Array
 from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import JobProgress, run_jobs
 from alphazero.utils.progress import Progress, do_nothing, no_progress
 
 DEFAULT_PARALLEL_GAMES = 256
 """Default number of parallel games: two players fill batches of 48 on each of two cores."""
+
+GAMES_PER_START = 8
+"""A search goes on until one in so many of its games has ended, because to record and start many at
+once takes a fraction of the time."""
 
 
 @kernel(types.int64(RulesType, GamesType, DecisionsType, types.int64[::1]))
@@ -59,23 +67,12 @@ def _play_all(rules: Any, games: Games, decisions: Decisions, outcomes: Int64Arr
     return ended
 
 
-@kernel(types.int64(RulesType, GamesType, *(types.int64[::1],) * 2, types.boolean[::1]))
-def _replay_all(
-    rules: Any, games: Games, slots: Int64Array, lengths: Int64Array, mask: Mask
-) -> int:
-    """Play the first `lengths` [n] recorded moves of `slots` [n] from their states.
+class _Ending(NamedTuple):
+    """How a game ended, as in `GameRecord`."""
 
-    Return the first slot with an illegal move, or -1.
-    """
-    for index in range(len(slots)):
-        slot = slots[index]
-        state = games.states[slot]
-        for action in games.moves.actions[slot, : lengths[index]]:
-            rules.functions.legal(state, mask)
-            if not 0 <= action < len(mask) or not mask[action]:
-                return int(slot)
-            rules.functions.play(state, action)
-    return -1
+    outcome: int = ONGOING
+    resigned: bool = False
+    forfeit_reason: str = ""
 
 
 @dataclass
@@ -92,7 +89,9 @@ class Match:
     resign_below: InitVar[float] = NEVER_RESIGN
 
     def __post_init__(self, resign_below: float) -> None:
-        states = np.tile(self.game.initial_state(), (self.num_games, 1))
+        self._first_state = self.game.initial_state()
+        self._mask = np.empty(self.game.num_actions, np.bool_)
+        states = np.tile(self._first_state, (self.num_games, 1))
         self._games = new_games(states, self.game.max_moves, self.game.most_legal)
         self._pairings: list[Pairing | None] = [None] * self.num_games
         self._ended: dict[int, GameRecord] = {}
@@ -128,37 +127,29 @@ class Match:
         Raises GameError when one is longer than the game's `max_moves`, or has an illegal
         move.
         """
+        self._begin({slot: (game.pairing, game.actions) for slot, game in games.items()})
         for slot, game in games.items():
-            length = len(game.actions)
-            if length > self.game.max_moves:
-                raise self._miscounted()
-            self._pairings[slot] = game.pairing
-            self._games.players[slot] = game.pairing.players
-            self._games.may_resign[slot] = game.pairing.may_resign
-            policies, size = game.policies, len(game.policies.shares)
-            data = self._games.moves
+            policies, data = game.policies, self._games.moves
+            length, size = len(game.actions), len(policies.shares)
             data.used[slot] = size
-            data.actions[slot, :length], data.values[slot, :length] = game.actions, game.values
+            data.values[slot, :length] = game.values
             data.best_values[slot, :length] = game.best_values
             data.counts[slot, :length] = policies.counts
             data.policy_actions[slot, :size] = policies.actions
             data.policy_shares[slot, :size] = policies.shares
-            self.states[slot] = game.variant(self.game).initial_state()
-        slots = np.array([*games], np.int64)
-        lines = [game.actions.astype(np.int64) for game in games.values()]
-        lengths, mask = np.array([*map(len, lines)]), np.zeros(self.game.num_actions, np.bool_)
-        if (slot := _replay_all(self.game.rules, self._games, slots, lengths, mask)) >= 0:
-            raise GameError(f"the game at index {slot} has a move that is not legal")
-        for player in self.players:
-            player.load_games(slots, self.states[slots], lines)
-        outcomes = self._games.outcomes[slots] = self.states[slots, OUTCOME]
-        self._request_moves(slots[outcomes == ONGOING])
 
     def step(self) -> list[GameRecord]:
         """Advance all games and searches once; return the games that ended.
 
         Raises GameError when a game does not count its moves, or exceeds `max_moves`.
         """
+        if self._searches:
+            active = [search.active for search in self._searches]
+            # The one with most to do searches, so that its batches are full.
+            self.players[active.index(max(active))].step()
+            going_on = sum(search.active for search in self._searches)
+            waits = going_on > self.num_games - self.num_games // GAMES_PER_START
+            return [] if waits else self._take_records()
         for index, player in enumerate(self.players):
             decisions = player.take_decisions()
             if len(decisions.slots):
@@ -166,25 +157,25 @@ class Match:
             for forfeit in player.forfeits():
                 self._end_early(index, forfeit)
         records = self._take_records()
-        players = self.players
-        if self._searches:  # the one with most to do, so that its batches are full
-            active = [search.active for search in self._searches]
-            players = [players[active.index(max(active))]]
-        for player in players:
+        for player in self.players:
             player.step()
         return records + self._take_records()
 
     def _take_records(self) -> list[GameRecord]:
         """Return the games that have ended, each once, and start the next ones in their place."""
         outcomes = self._games.outcomes
-        for slot in np.flatnonzero(outcomes != ONGOING).tolist():
-            outcome = int(outcomes[slot])
-            resigned = outcome == RESIGNED
-            if outcome == MISCOUNTED:
-                raise self._miscounted()
-            if resigned:  # `value_of` is its own inverse
-                outcome = value_of(-1, int(self.states[slot, PLY]) % 2)
-            self._ended[slot] = self.record(slot, outcome, resigned)
+        slots = np.flatnonzero(outcomes != ONGOING)
+        if len(slots):
+            endings = []
+            for slot, outcome in zip(slots.tolist(), outcomes[slots].tolist(), strict=True):
+                if outcome == MISCOUNTED:
+                    raise self._miscounted()
+                if outcome == RESIGNED:  # `value_of` is its own inverse
+                    loss = value_of(-1, int(self.states[slot, PLY]) % 2)
+                    endings.append(_Ending(loss, resigned=True))
+                else:
+                    endings.append(_Ending(outcome))
+            self._ended.update(zip(slots.tolist(), self._records(slots, endings), strict=True))
         outcomes[:] = ONGOING
         ended, self._ended = self._ended, {}
         self._begin_next([*ended])
@@ -214,28 +205,27 @@ class Match:
             player.advance(slots, actions)
         self._request_moves(going_on)
 
-    def record(
-        self, slot: int, outcome: int = ONGOING, resigned: bool = False, forfeit_reason: str = ""
-    ) -> GameRecord:
-        pairing = self._pairings[slot]
-        assert pairing is not None, f"no game in slot {slot}"
-        length, data = int(self.states[slot, PLY]), self._games.moves
-        counts = data.counts[slot, :length].copy()
-        size = counts.sum()
-        return GameRecord(
-            pairing,
-            data.actions[slot, :length].copy(),
-            Policies(
-                counts,
-                data.policy_actions[slot, :size].copy(),
-                data.policy_shares[slot, :size].copy(),
-            ),
-            data.values[slot, :length].copy(),
-            data.best_values[slot, :length].copy(),
-            outcome,
-            resigned,
-            forfeit_reason,
-        )
+    def record(self, slot: int) -> GameRecord:
+        """Return the game at an index, as far as it is played; raise GameError as `step`."""
+        if self._games.outcomes[slot] == MISCOUNTED:
+            raise self._miscounted()
+        return self._records(np.array([slot]), [_Ending()])[0]
+
+    def _records(self, slots: Int64Array, endings: Sequence[_Ending]) -> list[GameRecord]:
+        """Return the games at `slots` [n], which ended by `endings` [n]."""
+        actions, counts, values, best, moves, shares, sizes = copy_games(self._games, slots)
+        records, first, used = [], 0, 0
+        lengths = self.states[slots, PLY].tolist()
+        for slot, length, size, ending in zip(
+            slots.tolist(), lengths, sizes.tolist(), endings, strict=True
+        ):
+            pairing, end, used_end = self._pairings[slot], first + length, used + size
+            assert pairing is not None, f"no game in slot {slot}"
+            policies = Policies(counts[first:end], moves[used:used_end], shares[used:used_end])
+            played = actions[first:end], policies, values[first:end], best[first:end]
+            records.append(GameRecord(pairing, *played, *ending))
+            first, used = end, used_end
+        return records
 
     def _miscounted(self) -> GameError:
         name = write_game(self.game)
@@ -254,7 +244,8 @@ class Match:
         loser = players.index(index)
         if players[0] == players[1]:
             loser = int(self.states[slot, PLY]) % 2
-        self._ended[slot] = self.record(slot, value_of(-1, loser), not reason, reason)
+        ending = _Ending(value_of(-1, loser), not reason, reason)
+        self._ended[slot] = self._records(np.array([slot]), [ending])[0]
         # Drop move requests of this game at the other players.
         for player in self.players:
             if player is not self.players[index]:
@@ -273,13 +264,46 @@ class Match:
 
     def _begin_next(self, slots: Sequence[int]) -> None:
         """Start the schedule's next games at indices `slots`, or leave these free."""
-        begun = {}
+        openings = {}
         for slot in slots:
             pairing = self._pairings[slot] = next(self.schedule, None)
             if pairing is not None:
-                begun[slot] = GameRecord.opening(pairing)
-        if begun:
-            self.load(begun)
+                openings[slot] = pairing, pairing.opening
+        if openings:
+            self._begin(openings)
+
+    def _begin(self, openings: Mapping[int, tuple[Pairing, Sequence[int] | Int32Array]]) -> None:
+        """Begin games at their indices, each with moves that are not searched.
+
+        Raises GameError as `load`.
+        """
+        pairings, lines = zip(*openings.values(), strict=True)
+        lengths = [len(line) for line in lines]
+        if max(lengths) > self.game.max_moves:
+            raise self._miscounted()
+        states = np.tile(self._first_state, (len(lines), 1))
+        for index, (slot, pairing) in enumerate(zip(openings, pairings, strict=True)):
+            self._pairings[slot] = pairing
+            if pairing.options:
+                states[index] = self.game.variant(pairing.options).initial_state()
+        begun = Openings(
+            np.array([*openings]),
+            states,
+            np.array(lengths),
+            np.fromiter(itertools.chain(*lines), np.int64, sum(lengths)),
+            np.array([pairing.players for pairing in pairings]),
+            np.array([pairing.may_resign for pairing in pairings]),
+        )
+        illegal = begin_games(self.game.rules, self._games, begun, self._mask)
+        if illegal >= 0:
+            raise GameError(f"the game at index {illegal} has a move that is not legal")
+        if self._searches:
+            self._searches[0].begin_games(begun.slots)
+            return
+        moves = [np.array(line, np.int64) for line in lines]
+        for player in self.players:
+            player.load_games(begun.slots, self.states[begun.slots], moves)
+        self._request_moves(begun.slots[self._games.outcomes[begun.slots] == ONGOING])
 
 
 def play_schedule(

@@ -283,7 +283,9 @@ def _random_openings(
     ahead = max(search.rows // choices, 1)
     while True:
         options = [_draw_options(game, settings, rng) for _ in range(ahead)]
-        first = np.stack([game.variant(values).initial_state() for values in options])
+        first = np.tile(game.initial_state(), (ahead, 1))
+        if settings.varied_options:
+            first[:] = [game.variant(values).initial_state() for values in options]
         moves = rng.integers(settings.random_opening_max_moves + 1, size=ahead)
         openings, states = play_random_openings(
             game, first.repeat(choices, axis=0), moves.repeat(choices), rng

@@ -170,7 +170,7 @@ class Go(Game):
     def points(self, state: State) -> tuple[float, float]:
         """Return Black's area, and White's with komi."""
         cells = np.zeros(self.rows * self.columns, np.int8)
-        owners.call_at_once(state, cells)
+        self.rule_functions.owners.call_at_once(state, cells)
         return float((cells > 0).sum()), float((cells < 0).sum()) + self.komi
 
     def action_cell(self, state: State, action: int) -> int | None:
@@ -178,7 +178,7 @@ class Go(Game):
         if action == self.pass_action:
             return None
         after = state.copy()
-        play.call_at_once(after, action)
+        self.rule_functions.play.call_at_once(after, action)
         return action if stones_of(after)[action] else None
 
     def symmetries(self) -> Symmetries:

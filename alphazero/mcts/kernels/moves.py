@@ -97,8 +97,115 @@ def new_games(states: State, length: int, most_legal: int) -> Games:
     )
 
 
+class Openings(NamedTuple):
+    """N games to begin, each after moves that nobody searched."""
+
+    slots: Int64Array
+    """[N]"""
+    states: State
+    """[N, S] first positions"""
+    lengths: Int64Array
+    """[N] number of these moves"""
+    actions: Int64Array
+    """the moves of one game after the other"""
+    players: Int64Array
+    """[N, 2] as in `Games`"""
+    may_resign: BoolArray
+    """[N]"""
+
+
+OpeningsType = types.NamedTuple(
+    [
+        types.int64[::1],
+        types.int64[:, ::1],
+        types.int64[::1],
+        types.int64[::1],
+        types.int64[:, ::1],
+        types.boolean[::1],
+    ],
+    Openings,
+)
 NO_GAMES = new_games(np.zeros((0, 1), np.int64), 0, 0)
 GamesType = numba.typeof(NO_GAMES)
+
+
+@inline_kernel
+def _begin_games(rules: RuleFunctions, games: Games, openings: Openings, mask: BoolArray) -> int:
+    """The work of `begin_games`, without reference counting."""
+    moves, at = games.moves, 0
+    for index in range(len(openings.slots)):
+        slot = openings.slots[index]
+        for entry in range(games.states.shape[1]):
+            games.states[slot, entry] = openings.states[index, entry]
+        for player in range(2):
+            games.players[slot, player] = openings.players[index, player]
+        games.may_resign[slot], moves.used[slot] = openings.may_resign[index], 0
+        for move in range(openings.lengths[index]):
+            action = openings.actions[at]
+            call_rule(rules.legal, games.states[slot], mask)
+            if not 0 <= action < len(mask) or not mask[action]:
+                return int(slot)
+            call_rule(rules.play, games.states[slot], action)
+            moves.actions[slot, move], moves.counts[slot, move] = action, 0
+            moves.values[slot, move] = moves.best_values[slot, move] = 0
+            at += 1
+        games.outcomes[slot] = games.states[slot, OUTCOME]
+    return -1
+
+
+@kernel(types.int64(RulesType, GamesType, OpeningsType, types.boolean[::1]))
+def begin_games(rules: Any, games: Games, openings: Openings, mask: BoolArray) -> int:
+    """Begin games, replacing those in their slots.
+
+    Return the slot of the first one with an illegal move, or -1. `mask` [A] is scratch.
+    """
+    return _begin_games(rules.functions, games, openings, mask)
+
+
+@kernel(
+    types.Tuple(
+        (
+            types.int32[::1],
+            types.int32[::1],
+            types.float32[::1],
+            types.float32[::1],
+            types.int32[::1],
+            types.float32[::1],
+            types.int64[::1],
+        )
+    )(GamesType, types.int64[::1])
+)
+def copy_games(games: Games, slots: Int64Array) -> Any:
+    """Return the moves of the games in `slots` [n], one game after the other.
+
+    The fields of `MoveData`: actions, counts, values and best values of the moves, actions and
+    shares of the policies; then the number of shares of each game, [n].
+    """
+    data, moves, sizes = games.moves, 0, np.zeros(len(slots), np.int64)
+    for index in range(len(slots)):
+        length = games.states[slots[index], PLY]
+        moves += length
+        for move in range(length):
+            sizes[index] += data.counts[slots[index], move]
+    shares = sizes.sum()
+    actions, counts = np.empty(moves, np.int32), np.empty(moves, np.int32)
+    values, best_values = np.empty(moves, np.float32), np.empty(moves, np.float32)
+    policy_actions, policy_shares = np.empty(shares, np.int32), np.empty(shares, np.float32)
+    move = share = 0
+    for index in range(len(slots)):
+        slot = slots[index]
+        for place in range(games.states[slot, PLY]):
+            actions[move], counts[move] = data.actions[slot, place], data.counts[slot, place]
+            values[move], best_values[move] = (
+                data.values[slot, place],
+                data.best_values[slot, place],
+            )
+            move += 1
+        for place in range(sizes[index]):
+            policy_actions[share] = data.policy_actions[slot, place]
+            policy_shares[share] = data.policy_shares[slot, place]
+            share += 1
+    return actions, counts, values, best_values, policy_actions, policy_shares, sizes
 
 
 @inline_kernel
@@ -171,9 +278,14 @@ def play_move(
 
 @structref.register
 class _MatchTypeClass(types.StructRef):  # type: ignore[misc]
-    """The numba type of games and the sides that play them, which only kernels see."""
+    """The numba type of `SearchedMatch`."""
 
 
+class SearchedMatch(structref.StructRefProxy):  # type: ignore[misc]
+    """Games and the searches that play them, unboxed by a kernel as one object."""
+
+
+structref.define_boxing(_MatchTypeClass, SearchedMatch)
 SidesType = types.UniTuple(SideType, 2)
 MatchType = _MatchTypeClass(
     [
@@ -187,6 +299,48 @@ MatchType = _MatchTypeClass(
 )
 MOVE_ON = types.void(RulesType, MatchType)
 """The signature of `move_on`."""
+
+
+@kernel(
+    MatchType(
+        GamesType, SidesType, types.int64, types.int64, RootStatisticsType, types.float64[::1]
+    )
+)
+def make_match(
+    games: Games, sides: Any, count: int, own: int, roots: RootStatistics, shares: Float64Array
+) -> Any:
+    """Return `games` between `count` of the `sides`, as the search of side `own` plays them.
+
+    `roots` of one row and `shares` [L] are its scratch.
+    """
+    match = structref.new(MatchType)
+    match.games = games
+    match.sides = sides
+    match.count = count
+    match.own = own
+    match.roots = roots
+    match.shares = shares
+    return match
+
+
+@inline_kernel
+def _begin_trees(games: Games, sides: Any, count: int, slots: Int64Array) -> None:
+    """The work of `begin_trees`, without reference counting."""
+    for slot in slots:
+        for number in range(count):
+            trees = sides[number].trees
+            for index in range(games.states.shape[1]):
+                trees.root_state[slot, index] = games.states[slot, index]
+            trees.slots[slot].num_nodes = trees.slots[slot].num_edges = 0
+            trees.slots[slot].remaining, trees.slots[slot].searching = 0, False
+        if games.outcomes[slot] == ONGOING:
+            begin_move(sides[games.players[slot, games.states[slot, PLY] % 2]], slot)
+
+
+@kernel(types.void(MatchType, types.int64[::1]))
+def begin_trees(match: Any, slots: Int64Array) -> None:
+    """Load the positions of `slots` [n] into the trees of all sides, and begin their searches."""
+    _begin_trees(match.games, match.sides, match.count, slots)
 
 
 @inline_kernel

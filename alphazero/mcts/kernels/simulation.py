@@ -13,10 +13,10 @@ from alphazero.mcts.kernels.edges import add_edge, begins_lazy, make_lazy
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
 from alphazero.mcts.kernels.evaluation_cache import Cache, CacheType, get, hash_position, put
 from alphazero.mcts.kernels.gumbel import select_improved_policy, select_sequential_halving
-from alphazero.mcts.kernels.moves import MOVE_ON, Games, GamesType, MatchType, SidesType
+from alphazero.mcts.kernels.moves import MOVE_ON, MatchType
 from alphazero.mcts.kernels.proofs import backup_bounds, is_solved, node_on_path
 from alphazero.mcts.kernels.puct import select_puct
-from alphazero.mcts.kernels.root import RootStatistics, RootStatisticsType, set_root_priors
+from alphazero.mcts.kernels.root import set_root_priors
 from alphazero.mcts.kernels.selection_rules import GUMBEL, PUCT
 from alphazero.mcts.kernels.transpositions import (
     find_node,
@@ -28,7 +28,7 @@ from alphazero.mcts.kernels.transpositions import (
 )
 from alphazero.mcts.kernels.tree import Trees, TreesType
 from alphazero.mcts.kernels.ucb import select_ucb
-from alphazero.utils.arrays import Float32Array, Float64Array, UInt32Array
+from alphazero.utils.arrays import Float32Array, UInt32Array
 from alphazero.utils.jit import inline_kernel, kernel
 
 LEAF, TERMINAL, BLOCKED = 0, 1, 2
@@ -60,44 +60,17 @@ SearchContextType = _SearchContextTypeClass(
 )
 
 
-@kernel(
-    SearchContextType(
-        CacheType,
-        GamesType,
-        SidesType,
-        types.int64,
-        types.int64,
-        RootStatisticsType,
-        types.float64[::1],
-        types.FunctionType(MOVE_ON),
-    )
-)
-def make_context(
-    cache: Cache,
-    games: Games,
-    sides: Any,
-    count: int,
-    own: int,
-    roots: RootStatistics,
-    shares: Float64Array,
-    move_on: Any,
-) -> Any:
-    """Return the context of `next_batch`, for the search of side `own`.
+@kernel(SearchContextType(CacheType, MatchType, types.FunctionType(MOVE_ON)))
+def make_context(cache: Cache, match: Any, move_on: Any) -> Any:
+    """Return the context of `next_batch`, for the own side of `match`.
 
-    `move_on` plays the moves of its finished searches in `games`, between `count` of the `sides`;
-    `roots` of one row and `shares` [L] are its scratch.
+    `move_on` plays the moves of its finished searches.
     """
-    match = structref.new(MatchType)
-    match.games = games
-    match.sides = sides
-    match.count = count
-    match.own = own
-    match.roots = roots
-    match.shares = shares
+    side = match.sides[match.own]
     context = structref.new(SearchContextType)
-    context.trees = sides[own].trees
+    context.trees = side.trees
     context.cache = cache
-    context.selection = sides[own].selection
+    context.selection = side.selection
     context.match = match
     context.move_on = move_on
     return context
