@@ -42,10 +42,6 @@ from alphazero.utils.progress import Progress, do_nothing, no_progress
 DEFAULT_PARALLEL_GAMES = 256
 """Default number of parallel games: two players fill batches of 48 on each of two cores."""
 
-GAMES_PER_START = 8
-"""A search goes on until one in so many of its games has ended, because to record and start many at
-once takes a fraction of the time."""
-
 
 @kernel(types.int64(RulesType, GamesType, DecisionsType, types.int64[::1]))
 def _play_all(rules: Any, games: Games, decisions: Decisions, outcomes: Int64Array) -> int:
@@ -139,17 +135,19 @@ class Match:
             data.policy_shares[slot, :size] = policies.shares
 
     def step(self) -> list[GameRecord]:
-        """Advance all games and searches once; return the games that ended.
+        """Advance all games and searches once; return the games that ended, each once.
 
-        Raises GameError when a game does not count its moves, or exceeds `max_moves`.
+        Where no move needs Python, ended games are returned, and others begun, many at once, which
+        takes a fraction of the time. Raises GameError when a game does not count its moves, or
+        exceeds `max_moves`.
         """
         if self._searches:
             active = [search.active for search in self._searches]
             # The one with most to do searches, so that its batches are full.
             self.players[active.index(max(active))].step()
             going_on = sum(search.active for search in self._searches)
-            waits = going_on > self.num_games - self.num_games // GAMES_PER_START
-            return [] if waits else self._take_records()
+            is_full = going_on > self.num_games - self._spare_games // 2
+            return [] if is_full else self._take_records()
         for index, player in enumerate(self.players):
             decisions = player.take_decisions()
             if len(decisions.slots):
@@ -191,6 +189,8 @@ class Match:
                 search.move_on(self._games, [search.side for search in searches], number)
             else:
                 search.play_in_python()
+        self._spare_games = max(self.num_games - sum(search.rows for search in searches), 0)
+        """games for which a batch has no row: so many may have ended while it is full"""
 
     def play(self, decisions: Decisions) -> None:
         """Apply moves or resignations, report them to every player, and request the next moves."""
@@ -266,8 +266,8 @@ class Match:
         """Start the schedule's next games at indices `slots`, or leave these free."""
         openings = {}
         for slot in slots:
-            pairing = self._pairings[slot] = next(self.schedule, None)
-            if pairing is not None:
+            self._pairings[slot] = None
+            if pairing := next(self.schedule, None):
                 openings[slot] = pairing, pairing.opening
         if openings:
             self._begin(openings)

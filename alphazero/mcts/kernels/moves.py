@@ -196,10 +196,8 @@ def copy_games(games: Games, slots: Int64Array) -> Any:
         slot = slots[index]
         for place in range(games.states[slot, PLY]):
             actions[move], counts[move] = data.actions[slot, place], data.counts[slot, place]
-            values[move], best_values[move] = (
-                data.values[slot, place],
-                data.best_values[slot, place],
-            )
+            values[move] = data.values[slot, place]
+            best_values[move] = data.best_values[slot, place]
             move += 1
         for place in range(sizes[index]):
             policy_actions[share] = data.policy_actions[slot, place]
