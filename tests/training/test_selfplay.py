@@ -138,6 +138,22 @@ def test_each_temperature_holds_for_its_moves(early: float, final: float):
         assert share < 0.8 if temperature else share == 1
 
 
+@pytest.mark.parametrize("temperature", [0.5, 1.0])
+def test_moves_are_drawn_in_proportion_to_their_shares(temperature: float):
+    games = self_play(make_config(temperature=temperature, games_per_iteration=60)).finished
+    expected, drawn = [], []
+    for record in games:
+        rows = record.policies.dense(TIC_TAC_TOE.num_actions)[:4] ** (1 / temperature)
+        for action, row in zip(record.actions, rows, strict=False):
+            first = np.flatnonzero(row)[0]  # the place where careless draws end
+            expected.append(row[first] / row.sum())
+            drawn.append(action == first)
+    chances = np.array(expected)
+    deviation = np.sqrt((chances * (1 - chances)).sum())
+    assert abs(np.sum(drawn) - chances.sum()) < 4 * deviation
+    assert chances.sum() < len(drawn) - 8 * deviation, "the test would not notice"
+
+
 def test_a_game_carried_over_keeps_its_place_in_the_temperature_schedule():
     config = make_config(temperature=50.0, final_temperature=0.0)
     first = self_play(config)
