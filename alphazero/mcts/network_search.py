@@ -30,15 +30,12 @@ from alphazero.mcts.kernels.root import (
     Side,
     begin_searches,
     empty_statistics,
-    read_roots,
 )
 from alphazero.mcts.kernels.selection_rules import GUMBEL, PUCT
 from alphazero.mcts.kernels.simulation import make_context, next_batch
-from alphazero.mcts.kernels.subtree import advance_trees
 from alphazero.mcts.kernels.tree import allocate_trees
 from alphazero.mcts.search import NODES_PER_SIMULATION, TreeSearch
 from alphazero.utils.arrays import BoolArray, Float32Array, Int64Array
-from alphazero.utils.jit import compile_aside
 
 
 class NetworkSearch(TreeSearch):
@@ -208,11 +205,6 @@ class NetworkSearch(TreeSearch):
         self.evaluations += len(observations)
         self.batches += 1
         return logits, values
-
-
-def compile_search() -> None:
-    """Begin to compile what every search calls, on two cores, unless it is cached."""
-    compile_aside(next_batch, begin_searches, read_roots, advance_trees)
 
 
 BACKUP_VALUE_WEIGHTING = 2.0

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from alphazero.errors import ConfigError
 from alphazero.network.checkpoint import find_checkpoint, load_checkpoint
@@ -23,6 +24,7 @@ from alphazero.network.resnet import ResNet
 from alphazero.utils.files import printable
 
 BLOCK: Final = "block "
+_STEM: Final = "stem.convolution.weight"
 
 SPREAD: Final = 0.5
 """By how much the copies' shares of a weight differ from equal ones, relative to these.
@@ -41,18 +43,18 @@ class Transfer:
     """reasons by part"""
     unused: list[str] = field(default_factory=list)
     """parts that only the checkpoint has"""
-    widened: str = ""
-    """the change of the number of filters, in words, if this network has more"""
+    widened: list[str] = field(default_factory=list)
+    """what this network has more of, in words: filters, planes"""
 
     def __str__(self) -> str:
         parts_of = defaultdict(list)
         for part, reason in self.refused.items():
             parts_of[reason].append(part)
         refused = ", ".join(f"{_listed(parts)} ({reason})" for reason, parts in parts_of.items())
-        texts = [self.widened, f"taken: {_listed(self.taken)}"]
+        texts = [*self.widened, f"taken: {_listed(self.taken)}"]
         texts += [f"not taken: {refused}"] if refused else []
         texts += [f"not in this network: {_listed(self.unused)}"] if self.unused else []
-        return "; ".join(filter(None, texts))
+        return "; ".join(texts)
 
 
 @torch.no_grad()
@@ -61,7 +63,8 @@ def start_from(path: str, network: ResNet, rng: np.random.Generator) -> Transfer
 
     Weights of fewer filters are widened to the network's number, with `rng`. Each part is taken as
     a whole or keeps its untrained weights. A new block of a longer tower is the identity then, so a
-    network with more blocks, filters or both begins with the checkpoint's answers.
+    network with more blocks, filters or both begins with the checkpoint's answers. If it reads more
+    planes, the first ones are the checkpoint's, and the others have no weight yet.
 
     Raises:
         CheckpointError: for a file that is no checkpoint.
@@ -70,10 +73,13 @@ def start_from(path: str, network: ResNet, rng: np.random.Generator) -> Transfer
     checkpoint = load_checkpoint(find_checkpoint(Path(path)))
     weights, ours = checkpoint.weights, network.state_dict()
     before, after = checkpoint.network_settings.filters, network.settings.filters
-    widened = ""
+    widened = []
     if after > before:
         weights = widen(weights, after - before, rng)
-        widened = f"{before} filters widened to {after}"
+        widened.append(f"{before} filters widened to {after}")
+    if (more := ours[_STEM].shape[1] - weights[_STEM].shape[1]) > 0:
+        weights = {**weights, _STEM: F.pad(weights[_STEM], (0, 0, 0, 0, 0, more))}
+        widened.append(f"{more} more planes")
     transfer = compare_parts(weights, ours)
     transfer.widened = widened
     if not transfer.taken:
@@ -146,7 +152,7 @@ def widen(
 
     Both are `state_dict`s of a `ResNet`.
     """
-    filters, inner, wider = len(weights["stem.convolution.weight"]), {}, {}
+    filters, inner, wider = len(weights[_STEM]), {}, {}
     trunk = _sources(filters, more, rng)
     for name, tensor in weights.items():
         if name.endswith("second.convolution.weight"):  # reads F filters; F - G with pooling

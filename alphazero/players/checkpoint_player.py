@@ -16,9 +16,12 @@ from alphazero.config.schema import InferenceConfig, SearchConfig
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.mcts.evaluator import Evaluator, FixedBatches
+from alphazero.mcts.kernels.root import read_roots
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
+from alphazero.mcts.kernels.simulation import next_batch
+from alphazero.mcts.kernels.subtree import advance_trees
 from alphazero.mcts.kernels.tree import EDGE
-from alphazero.mcts.network_search import NetworkSearch, compile_search
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import NODES_PER_SIMULATION
 from alphazero.network.checkpoint import (
     Checkpoint,
@@ -36,8 +39,9 @@ from alphazero.players.levels import (
     levels_file,
     load_levels,
 )
-from alphazero.players.search_player import SearchPlayer
+from alphazero.players.search_player import SearchPlayer, choose_moves
 from alphazero.utils.files import printable, sha256_of
+from alphazero.utils.jit import compile_aside
 
 TREE_BYTES = 2 << 30
 """Memory limit, in bytes, of the trees of one player; only the part in use is touched."""
@@ -167,7 +171,7 @@ def load_checkpoint_player(
     Raises CheckpointError for a file that is no checkpoint.
     """
     path = find_checkpoint(Path(path))
-    compile_search()  # while torch is loaded
+    compile_aside(next_batch, read_roots, advance_trees, choose_moves)  # while torch is loaded
     checkpoint = load_checkpoint(path)
     from alphazero.network.inference.backend import make_evaluator
 

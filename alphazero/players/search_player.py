@@ -30,7 +30,7 @@ BATCHES_PER_STEP = 16
 
 
 @kernel(types.void(TreesType, ExplorationType, RootStatisticsType, DecisionsType))
-def _choose_moves(
+def choose_moves(
     trees: Trees, exploration: Exploration, roots: RootStatistics, decisions: Decisions
 ) -> None:
     """Draw a move at each of `roots`; write the fields of `decisions`.
@@ -102,7 +102,7 @@ class SearchPlayer(Player):
         actions, shares = np.empty(len(slots), np.int64), np.empty(roots.actions.shape, np.float32)
         numbers = np.empty((2, len(slots)), np.float32)
         decisions = Decisions(slots, actions, roots.actions, shares, *numbers)
-        _choose_moves(self.search.trees, self.search.exploration, roots, decisions)
+        choose_moves(self.search.trees, self.search.exploration, roots, decisions)
         if self.level is not None:
             for index, ply in enumerate(self.search.trees.root_state[slots, PLY].tolist()):
                 actions[index] = self.level.choose(

@@ -14,15 +14,18 @@ from alphazero.config.loader import config_from
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
-from alphazero.mcts.network_search import compile_search
+from alphazero.mcts.kernels.moves import begin_games, begin_trees, copy_games
+from alphazero.mcts.kernels.simulation import next_batch
 from alphazero.network.checkpoint import check_network_size
 from alphazero.network.inference.backend import explain_backend, explain_threads, resolve_backend
+from alphazero.training.data.replay_buffer import observe_samples
 from alphazero.training.iteration import Training, new_learner
 from alphazero.training.learning.learner import Learner
 from alphazero.training.manifest import check_resumable, locked, run_folder
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 from alphazero.training.run_directory import INITIALISE, RunDirectory, untrained_network
 from alphazero.utils.files import printable
+from alphazero.utils.jit import compile_aside
 from alphazero.utils.jobs import threads_per_evaluation
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Observer, no_observer, say
@@ -81,7 +84,7 @@ def resume(
 def _check(config: Config, game: Game) -> None:
     from alphazero.games.contract.check import refuse_unsound
 
-    compile_search()
+    compile_aside(next_batch, observe_samples, copy_games, begin_trees, begin_games)
     refuse_unsound(game)
     check_network_size(config, game)
     resolve_backend(config.inference)

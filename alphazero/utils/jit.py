@@ -21,13 +21,14 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from filelock import FileLock, Timeout
 from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
@@ -229,6 +230,10 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         self._cache_file = _HashedFiles(self._cache_path, f"{name}-{stamp}", stamp)
         self.enable()
 
+    @property
+    def lock(self) -> Path:
+        return Path(self._cache_file._index_path).with_suffix(".nbl")
+
     def exists(self) -> bool:
         return Path(self._cache_file._index_path).exists()
 
@@ -320,13 +325,10 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
     """A function that is compiled for one signature, when it is first used."""
 
-    helper: "subprocess.Popen[bytes] | None" = None
-    """a process that compiles it"""
-    meanwhile: "tuple[_Kernel, ...]" = ()
-    """what this process compiles before it waits for that one"""
-
     def __init__(self, function: Any, signature: Any) -> None:
-        super().__init__(function, {}, _OPTIONS)
+        # What takes tuples is only called, never kept in a variable of another kernel.
+        called = any(isinstance(each, types.BaseTuple) for each in signature.args)
+        super().__init__(function, {}, {**_OPTIONS, "no_cfunc_wrapper": called})
         self.signature = signature
         self.patience = PATIENCE
 
@@ -335,19 +337,30 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
         return _KernelCache(self.py_func, self.signature)
 
     def compile(self, _signature: Any = None) -> Any:
-        if self.helper:
-            for other in self.meanwhile:
-                other.compile()
-            self.helper.wait()  # if it failed, the kernel is compiled here
-        with global_compiler_lock, defer_interrupts():
+        with global_compiler_lock, nullcontext() if self.overloads else self._claimed():
             if not self.overloads:
                 cache = self._cache = self.files
                 # Compiling the caller, numba would take over its flags.
                 flags = ConfigStack().enter(DEFAULT_FLAGS)
-                with flags, closing(cache):
+                with defer_interrupts(), flags, closing(cache):
                     super().compile(self.signature)
                 self.disable_compile()
         return self.overloads[self.signature.args].entry_point
+
+    @contextmanager
+    def _claimed(self) -> Iterator[None]:
+        """Let other processes wait for the kernel, or compile meanwhile what is left to them."""
+        lock = FileLock(self.files.lock)
+        with suppress(OSError):  # where files cannot be locked, both compile it
+            while not (self.overloads or self.files.exists() or lock.is_locked):
+                try:
+                    lock.acquire(timeout=0 if _later else -1)
+                except Timeout:
+                    _later.pop().compile()
+        try:
+            yield
+        finally:
+            lock.release()
 
     def get_compile_result(self, signature: Any) -> Any:
         self.compile()
@@ -389,28 +402,44 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
     return lambda function: _Kernel(function, signature)
 
 
-def compile_aside(compiled: Any, *meanwhile: Any) -> None:
-    """Compile a kernel in another process, if it is not cached; its first call waits for that.
+_later: list[_Kernel] = []
+"""Kernels that this process compiles, from the last on, where it would wait for another one."""
 
-    Before it waits, this process compiles the kernels `meanwhile`. The other one ends with it.
+
+def compile_aside(*kernels: Any) -> "subprocess.Popen[bytes] | None":
+    """Compile those of `kernels` that are not cached, in another process; return it, or None.
+
+    It begins with the first one. Who needs the one at which it is compiles the last ones meanwhile.
+    The other process ends with this one.
     """
-    if compiled.helper is None and usable_cores() > 1 and not compiled.files.exists():
-        compiled.meanwhile = meanwhile
-        code = _HELPER.format(compiled.__module__, compiled.__name__)
-        pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
-        compiled.helper = subprocess.Popen(
-            [sys.executable, "-c", code], stdin=pipe, stdout=nowhere, stderr=nowhere
-        )
-        # Nobody else may wait for it: then it would remain as a zombie.
-        threading.Thread(target=compiled.helper.wait, daemon=True).start()
+    missing = [each for each in kernels if not each.overloads and not each.files.exists()]
+    if not missing or usable_cores() == 1:
+        return None
+    _later[:] = missing
+    names = [(each.__module__, each.__name__) for each in missing]
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    helper = subprocess.Popen(
+        [sys.executable, "-c", _HELPER.format(names)], stdin=pipe, stdout=nowhere, stderr=nowhere
+    )
+
+    def reap() -> None:
+        """Wait for it, as nobody else may: it would remain as a zombie."""
+        with helper:
+            helper.wait()
+
+    threading.Thread(target=reap, daemon=True).start()
+    return helper
 
 
 _HELPER = """
 import os, threading
 # The standard input ends with the process at its other end, also if that is killed.
 threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start()
-from {} import {} as kernel
-kernel.compile()
+from importlib import import_module
+from alphazero.utils import jit
+jit._later[:] = [getattr(import_module(module), name) for module, name in reversed({})]
+while jit._later:
+    jit._later.pop().compile()
 """
 
 

@@ -142,6 +142,21 @@ def test_a_larger_network_begins_with_the_answers_of_the_smaller_one(path, heads
         check_same_outputs(load_checkpoint(path).network(), network, tolerance)
 
 
+def test_of_a_network_that_reads_more_planes_the_first_ones_have_the_checkpoints_weights(tmp_path):
+    small = network_of("gardner", SETTINGS, 1)
+    save_checkpoint(
+        tmp_path / "gardner.safetensors",
+        Checkpoint("gardner", {}, SETTINGS, small.state_dict(), 7, 1),
+    )
+    network = network_of("chess", SETTINGS, 2)
+    transfer = start_from(str(tmp_path / "gardner.safetensors"), network, RNG)
+    assert str(transfer).startswith("5 more planes; taken: stem, blocks 1 to 2")
+    planes = torch.randn(1, 15, 5, 5, generator=torch.Generator().manual_seed(1))
+    more = torch.cat([planes, torch.ones(1, 5, 5, 5)], dim=1)
+    with torch.no_grad():
+        assert torch.equal(network.eval().stem(more), small.eval().stem(planes))
+
+
 def test_a_block_of_another_kind_is_not_taken(path):
     settings = dataclasses.replace(SETTINGS, global_pooling=0, blocks=1)
     transfer = start_from(str(path), ResNet.of(make_game("go"), settings, None), RNG)

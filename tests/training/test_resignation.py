@@ -17,7 +17,7 @@ from alphazero.games.game import ONGOING, PLY
 from alphazero.mcts.kernels.root import RootStatistics
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Decisions
-from alphazero.players.search_player import _choose_moves
+from alphazero.players.search_player import choose_moves
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing, Policies
 from alphazero.records.played_game import PlayedGame
 from alphazero.training import resignation
@@ -157,7 +157,7 @@ def test_best_values_are_the_better_of_the_root_s_value_and_that_of_its_best_act
         np.arange(3), np.zeros(3, np.int64), actions, policies, *values_of_two_kinds
     )
     search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), search_config(), slots=3, nodes=1)
-    _choose_moves(search.trees, search.exploration, roots, decisions)
+    choose_moves(search.trees, search.exploration, roots, decisions)
     assert decisions.best_values.tolist() == np.float32([0.1, 0.4, -0.7]).tolist()
 
 

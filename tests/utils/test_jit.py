@@ -266,11 +266,11 @@ jit.usable_cores = lambda: 2
 """
 
 USE_AFTER_THE_HELPER = """
-jit.compile_aside(legal)
+helper = jit.compile_aside(legal)
 end = time.monotonic() + 60
-while legal.helper.returncode is None and time.monotonic() < end:
+while helper.returncode is None and time.monotonic() < end:
     time.sleep(0.05)
-print(legal.helper.returncode, end=" ")
+print(helper.returncode, end=" ")
 legal.compile()
 print(hashed.count(legal.py_func), jit._KernelCache.compiled)
 """
@@ -278,9 +278,9 @@ print(hashed.count(legal.py_func), jit._KernelCache.compiled)
 KILLED_WHILE_ITS_HELPER_WORKS = """
 reader, writer = os.pipe()
 if os.fork() == 0:
-    jit._HELPER = jit._HELPER.replace("kernel.compile()", "import time; time.sleep(600)")
-    jit.compile_aside(legal)
-    os.write(writer, str(legal.helper.pid).encode())
+    jit._HELPER = jit._HELPER.replace("while jit._later:", "while True:")
+    jit._HELPER = jit._HELPER.replace("jit._later.pop().compile()", "import time; time.sleep(600)")
+    os.write(writer, str(jit.compile_aside(legal).pid).encode())
     os.kill(os.getpid(), 9)
 helper = int(os.read(reader, 20))
 os.wait()
@@ -304,6 +304,35 @@ def test_a_helper_is_reaped_when_it_has_compiled_a_kernel_that_is_hashed_once(pa
 def test_a_helper_ends_with_a_process_that_is_killed(package):
     package.files("*connect_four.legal-*.nbi")[0].unlink()
     assert package.start(COMPILE_ASIDE, KILLED_WHILE_ITS_HELPER_WORKS)[0] == "ended\n"
+
+
+WAIT_FOR_ANOTHER_PROCESS = """
+import threading
+from filelock import FileLock
+play = ConnectFour.rule_functions.play
+index = legal.files.lock.with_suffix(".nbi")
+index.rename("aside")
+for path in play.files.lock.parent.glob("*connect_four.play-*.nbi"):
+    path.unlink()
+held = FileLock(legal.files.lock, thread_local=False)
+held.acquire()
+
+def be_the_other_process():
+    while not play.overloads:
+        time.sleep(0.01)
+    os.rename("aside", index)
+    held.release()
+
+threading.Thread(target=be_the_other_process, daemon=True).start()
+jit._later[:] = [legal, play]
+legal.compile()
+print(bool(legal.overloads), jit._KernelCache.compiled)
+"""
+
+
+def test_who_waits_for_a_kernel_of_another_process_compiles_meanwhile_what_is_left(package):
+    printed, _ = package.start(COMPILE_ASIDE, WAIT_FOR_ANOTHER_PROCESS)
+    assert printed == "True 1\n", "play alone was compiled"
 
 
 def add_one(number: int) -> int:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         types.float32[:, :, :, ::1],
     )
 )
-def _observe(
+def observe_samples(
     rules: Rules,
     first_states: State,
     firsts: Int64Array,
@@ -175,7 +175,7 @@ class ReplayBuffer:
         kinds = len(self._symmetries.actions) if augment else 1
         symmetries = rng.integers(0, kinds, batch_size)
         observations = np.empty((batch_size, *self.game.observation_shape), np.float32)
-        _observe(
+        observe_samples(
             self.game.rules,
             self._first_states,
             self._firsts[numbers],
