@@ -1,9 +1,10 @@
 """The learner: optimizer steps on the loss of AlphaGo Zero."""
 
 import copy
+import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -81,11 +82,9 @@ class Learner:
         settings, parameters = self.settings, list(self.network.parameters())
         rate, decay = settings.rate_at(0), settings.decay
         if settings.optimizer == "sgd":
-            return [
-                torch.optim.SGD(
-                    parameters, rate, momentum=MOMENTUM, weight_decay=2 * settings.l2_penalty
-                )
-            ]
+            sgd, penalty = _without_dynamo(torch.optim.SGD), 2 * settings.l2_penalty
+            return [sgd(parameters, lr=rate, momentum=MOMENTUM, weight_decay=penalty)]
+        adam = _without_dynamo(torch.optim.AdamW)
         matrices = [parameter for parameter in parameters if parameter.ndim > 1]
         vectors = {
             "params": [parameter for parameter in parameters if parameter.ndim <= 1],
@@ -94,9 +93,9 @@ class Learner:
         if settings.optimizer == "muon":
             from alphazero.training.learning.muon import Muon
 
-            muon = Muon(matrices, rate, MOMENTUM, decay)
-            return [muon, torch.optim.AdamW([vectors], rate)]
-        return [torch.optim.AdamW([{"params": matrices, "weight_decay": decay}, vectors], rate)]
+            muon = _without_dynamo(Muon)(matrices, rate, MOMENTUM, decay)
+            return [muon, adam([vectors], lr=rate)]
+        return [adam([{"params": matrices, "weight_decay": decay}, vectors], lr=rate)]
 
     def train_step(self, batch: Batch) -> dict[str, Tensor]:
         """Do one optimizer step; return its metrics as scalars.
@@ -140,7 +139,8 @@ class Learner:
         for optimizer in self._optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            optimizer.step()
+            with torch.no_grad():
+                optimizer.step()
         self.step += 1
         self._update_average()
         return metrics | {"learner/gradient_norm": norm}
@@ -240,6 +240,17 @@ class Learner:
             f"training stopped at step {self.step}: found {what}; lower learner.learning_rate "
             "or learner.max_grad_norm and resume, the last saved iteration is whole"
         )
+
+
+def _without_dynamo(kind: type[torch.optim.Optimizer]) -> Any:
+    """Return an optimizer's class without torch's wrappers of its methods.
+
+    They import torch's compiler, which nothing here uses: two seconds of each start.
+    """
+    names = ("add_param_group", "state_dict", "load_state_dict", "step")
+    return type(
+        kind.__name__, (kind,), {name: inspect.unwrap(getattr(kind, name)) for name in names}
+    )
 
 
 def _arranged_as(parameter: Tensor, moment: Tensor) -> Tensor:

@@ -5,7 +5,11 @@ Letters: B batch, A actions, [C, H, W] observation.
 
 import copy
 import dataclasses
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +36,7 @@ from alphazero.training.learning import losses
 from alphazero.training.learning.learner import Learner
 from alphazero.training.run_directory import RunDirectory
 
+TESTS = Path(__file__).parents[2]
 HEADS = dataclasses.replace(NETWORK, auxiliary=AUXILIARY_HEADS)
 
 
@@ -413,3 +418,27 @@ def test_without_an_average_the_weights_themselves_play():
 def test_a_small_step_stays_on_one_core():
     assert make_learner(batch_size=16).useful_threads == 1
     assert make_learner(batch_size=10**6).useful_threads > 64
+
+
+STEPS_ALONE = """
+import sys
+from helpers.runs.learners import make_batch, make_learner
+for optimizer in ("sgd", "adamw", "muon"):
+    learner = make_learner(optimizer=optimizer)
+    learner.train_step(make_batch())
+    learner.restore(learner.state(), learner.step)
+print(not {"torch._dynamo", "sympy"} & set(sys.modules))
+"""
+
+
+def test_no_optimizer_imports_torchs_compiler():
+    """In a process of its own, for in this one another test may have imported it."""
+    path = os.pathsep.join([str(TESTS), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", STEPS_ALONE],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "True\n"
