@@ -3,7 +3,10 @@
 import contextlib
 import io
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -12,6 +15,17 @@ from helpers.runs.tiny_run import YAML
 
 from alphazero.cli.main import main, run_and_report
 
+INTERRUPTED_IN_EXEC = """
+import alphazero.cli.main
+
+def main():
+    try:
+        exec("raise KeyboardInterrupt")
+    except KeyboardInterrupt:
+        return 130
+
+alphazero.cli.main.main = main
+"""
 CHECKPOINT = CHECKPOINTS / "tic_tac_toe.safetensors"
 
 
@@ -28,6 +42,14 @@ def written_by(*runs: Callable[[], int | None], encoding: str = "ascii") -> str:
 
 def command(*words: object) -> Callable[[], int]:
     return lambda: main([str(word) for word in words])
+
+
+def test_ctrl_c_in_generated_code_ends_with_the_exit_code_and_not_by_the_signal(tmp_path):
+    """Python runs `exec` for each dataclass; only a few tries in a hundred of Ctrl-C come then."""
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTED_IN_EXEC)
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path}
+    assert subprocess.call([sys.executable, "-m", "alphazero"], env=environment) == 130
 
 
 def test_what_can_be_written_stays_as_it_is():

@@ -250,7 +250,7 @@ def test_ctrl_c_leaves_with_130_and_the_command_that_goes_on(tmp_path, monkeypat
         FileLock(run / "run.lock").acquire(timeout=0)
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=HANG)
-    assert process.returncode == 130
+    assert process.returncode == 130, error
     assert "Traceback" not in error
     said, _, command = error.splitlines()[-1].partition(": ")
     assert (said, command) == ("stopped; go on with", "alphazero train --resume 'my runs/long'")
