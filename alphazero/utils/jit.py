@@ -47,6 +47,8 @@ OUTSIDE = ("builtins", "math", "numba", "numpy", "operator")
 """Packages whose functions change only with their versions."""
 PATIENCE = 1.5
 """Seconds that Python may take for the source of a kernel: about what compiling it takes."""
+_LONGEST_WAIT = 60.0
+"""seconds for a kernel that another process compiles"""
 _DAY = 24 * 3600.0
 _MONTH = 30 * _DAY
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -354,8 +356,10 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
         with suppress(OSError):  # where files cannot be locked, both compile it
             while not (self.overloads or self.files.exists() or lock.is_locked):
                 try:
-                    lock.acquire(timeout=0 if _later else -1)
+                    lock.acquire(timeout=0 if _later else _LONGEST_WAIT)
                 except Timeout:
+                    if not _later:  # the other process may have been suspended
+                        break
                     _later.pop().compile()
         try:
             yield

@@ -330,6 +330,21 @@ print(bool(legal.overloads), jit._KernelCache.compiled)
 """
 
 
+SUSPENDED_WHILE_IT_COMPILES = """
+from filelock import FileLock
+jit._LONGEST_WAIT = 0.1
+held = FileLock(legal.files.lock)
+held.acquire()
+legal.compile()
+print(jit._KernelCache.compiled)
+"""
+
+
+def test_a_kernel_is_not_waited_for_without_end(package):
+    package.files("*connect_four.legal-*.nbi")[0].unlink()
+    assert package.start(COMPILE_ASIDE, SUSPENDED_WHILE_IT_COMPILES)[0] == "1\n"
+
+
 def test_who_waits_for_a_kernel_of_another_process_compiles_meanwhile_what_is_left(package):
     printed, _ = package.start(COMPILE_ASIDE, WAIT_FOR_ANOTHER_PROCESS)
     assert printed == "True 1\n", "play alone was compiled"
