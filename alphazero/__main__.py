@@ -1,11 +1,12 @@
 """Lets `python -m alphazero` be the command `alphazero`."""
 
 import sys
+from collections import namedtuple
 
 from alphazero.cli.main import main
 
 code = main()
-# Python keeps in mind that Ctrl-C came while it ran `exec`, as a dataclass does, even if it was
-# handled. It would end by that signal, not with the exit code, unless another `exec` ends well.
-exec("")
+# Python remembers if Ctrl-C came while it ran generated code, as that of a named tuple, and ends by
+# that signal, not with the exit code, although it was handled. Other such code lets it forget.
+namedtuple("Uninterrupted", ())
 sys.exit(code)

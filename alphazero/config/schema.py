@@ -115,8 +115,9 @@ class NetworkConfig:
     )
     initial: str = config_field(
         "",
-        "checkpoint, or a run's folder, whose weights begin the run: also of a smaller network, or "
-        "with `heads: convolutional` of another size of the board; empty: untrained",
+        "checkpoint, or a run's folder, whose weights begin the run: also of a smaller network, of "
+        "one whose planes are the first of these, or with `heads: convolutional` of another size "
+        "of the board; empty: untrained",
         unit="path",
         source="AGZ: untrained",
     )

@@ -157,7 +157,7 @@ class ResNet(nn.Module):
         if seed is not None:
             # `to_empty` would import sympy, which takes longer than all else here.
             there = {
-                name: torch.empty(tensor.shape, dtype=tensor.dtype)
+                name: torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu")
                 for name, tensor in self.state_dict().items()
             }
             self.load_state_dict(there, assign=True)

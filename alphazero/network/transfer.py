@@ -64,7 +64,7 @@ def start_from(path: str, network: ResNet, rng: np.random.Generator) -> Transfer
     Weights of fewer filters are widened to the network's number, with `rng`. Each part is taken as
     a whole or keeps its untrained weights. A new block of a longer tower is the identity then, so a
     network with more blocks, filters or both begins with the checkpoint's answers. If it reads more
-    planes, the first ones are the checkpoint's, and the others have no weight yet.
+    planes, the first ones must mean what the checkpoint's do; the others have no weight yet.
 
     Raises:
         CheckpointError: for a file that is no checkpoint.
@@ -77,7 +77,8 @@ def start_from(path: str, network: ResNet, rng: np.random.Generator) -> Transfer
     if after > before:
         weights = widen(weights, after - before, rng)
         widened.append(f"{before} filters widened to {after}")
-    if (more := ours[_STEM].shape[1] - weights[_STEM].shape[1]) > 0:
+    more = ours[_STEM].shape[1] - weights[_STEM].shape[1]
+    if more > 0 and len(ours[_STEM]) == len(weights[_STEM]):
         weights = {**weights, _STEM: F.pad(weights[_STEM], (0, 0, 0, 0, 0, more))}
         widened.append(f"{more} more planes")
     transfer = compare_parts(weights, ours)

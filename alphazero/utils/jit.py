@@ -47,8 +47,6 @@ OUTSIDE = ("builtins", "math", "numba", "numpy", "operator")
 """Packages whose functions change only with their versions."""
 PATIENCE = 1.5
 """Seconds that Python may take for the source of a kernel: about what compiling it takes."""
-_LONGEST_WAIT = 60.0
-"""seconds for a kernel that another process compiles"""
 _DAY = 24 * 3600.0
 _MONTH = 30 * _DAY
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -327,6 +325,11 @@ class _Part(CPUDispatcher):  # type: ignore[misc]
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
     """A function that is compiled for one signature, when it is first used."""
 
+    longest_wait = 60.0
+    """seconds for a kernel that another process compiles; 0 once that was in vain"""
+    helper: "subprocess.Popen[bytes] | None" = None
+    """the newest process of `compile_aside`"""
+
     def __init__(self, function: Any, signature: Any) -> None:
         # What takes tuples is only called, never kept in a variable of another kernel.
         called = any(isinstance(each, types.BaseTuple) for each in signature.args)
@@ -339,28 +342,34 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
         return _KernelCache(self.py_func, self.signature)
 
     def compile(self, _signature: Any = None) -> Any:
-        with global_compiler_lock, nullcontext() if self.overloads else self._claimed():
+        with nullcontext() if self.overloads else self._claimed(), global_compiler_lock:
             if not self.overloads:
                 cache = self._cache = self.files
                 # Compiling the caller, numba would take over its flags.
                 flags = ConfigStack().enter(DEFAULT_FLAGS)
                 with defer_interrupts(), flags, closing(cache):
                     super().compile(self.signature)
-                self.disable_compile()
+                    self.disable_compile()
         return self.overloads[self.signature.args].entry_point
 
     @contextmanager
     def _claimed(self) -> Iterator[None]:
-        """Let other processes wait for the kernel, or compile meanwhile what is left to them."""
-        lock = FileLock(self.files.lock)
-        with suppress(OSError):  # where files cannot be locked, both compile it
-            while not (self.overloads or self.files.exists() or lock.is_locked):
-                try:
-                    lock.acquire(timeout=0 if _later else _LONGEST_WAIT)
-                except Timeout:
-                    if not _later:  # the other process may have been suspended
-                        break
-                    _later.pop().compile()
+        """Lock the kernel for this process; while another one holds it, compile those in `_later`.
+
+        A kernel that another one calls is not waited for: other threads need numba's lock.
+        """
+        wait = 0.0 if global_compiler_lock.is_locked() else _Kernel.longest_wait
+        lock, end = FileLock(self.files.lock), time.monotonic() + wait
+        with suppress(OSError, NotImplementedError):  # where files cannot be locked, both compile
+            while not (self.overloads or self.files.exists()):
+                with suppress(Timeout):
+                    lock.acquire(timeout=0 if _later else min(wait, 0.1))
+                    break
+                if other := _next_later():
+                    other.compile()
+                elif time.monotonic() >= end:  # the other process may be suspended
+                    _Kernel.longest_wait = 0.0 if wait else _Kernel.longest_wait
+                    break
         try:
             yield
         finally:
@@ -407,27 +416,36 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
 
 
 _later: list[_Kernel] = []
-"""Kernels that this process compiles, from the last on, where it would wait for another one."""
+"""What this process compiles while it waits for another process, the last kernel first."""
+
+
+def _next_later() -> _Kernel | None:
+    try:
+        return _later.pop()
+    except IndexError:
+        return None
 
 
 def compile_aside(*kernels: Any) -> "subprocess.Popen[bytes] | None":
     """Compile those of `kernels` that are not cached, in another process; return it, or None.
 
-    It begins with the first one. Who needs the one at which it is compiles the last ones meanwhile.
-    The other process ends with this one.
+    It begins with the first one. This process, when it has to wait for one of them, compiles others
+    meanwhile, the last one first. The other process ends with this one; one at a time works so.
     """
     missing = [each for each in kernels if not each.overloads and not each.files.exists()]
     if not missing or usable_cores() == 1:
         return None
+    if _Kernel.helper and _Kernel.helper.returncode is None:
+        return _Kernel.helper
     _later[:] = missing
     names = [(each.__module__, each.__name__) for each in missing]
     pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
-    helper = subprocess.Popen(
+    helper = _Kernel.helper = subprocess.Popen(
         [sys.executable, "-c", _HELPER.format(names)], stdin=pipe, stdout=nowhere, stderr=nowhere
     )
 
     def reap() -> None:
-        """Wait for it, as nobody else may: it would remain as a zombie."""
+        """Wait for it; otherwise it would remain as a zombie."""
         with helper:
             helper.wait()
 

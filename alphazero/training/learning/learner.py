@@ -245,7 +245,7 @@ class Learner:
 def _without_dynamo(kind: type[torch.optim.Optimizer]) -> Any:
     """Return an optimizer's class without torch's wrappers of its methods.
 
-    They import torch's compiler, which nothing here uses: two seconds of each start.
+    They import torch's compiler, which nothing here uses: 1.5 seconds of each start.
     """
     names = ("add_param_group", "state_dict", "load_state_dict", "step")
     return type(
