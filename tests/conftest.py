@@ -29,9 +29,9 @@ INTEGRATION = (
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the search in the second worker of a whole run, while the first needs other kernels.
 
-    Workers run the tests in the same order: where no kernels are cached, they would compile the
-    same ones side by side. No worker prints on standard error that it compiles, and tests of rules
-    test what is compiled.
+    Workers run the tests in the same order: where no kernels are cached, they would need the same
+    ones, and one would wait for the other. No worker prints on standard error that it compiles,
+    and tests of rules test what is compiled.
     """
     jit = importlib.import_module("alphazero.utils.jit")
     jit._KernelCache.compiled, jit.PATIENCE = 1, -1.0

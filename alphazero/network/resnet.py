@@ -156,11 +156,11 @@ class ResNet(nn.Module):
             self.auxiliary = heads.make_auxiliary_heads(settings)  # last: drawn last
         if seed is not None:
             # `to_empty` would import sympy, which takes longer than all else here.
-            there = {
+            empty = {
                 name: torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu")
                 for name, tensor in self.state_dict().items()
             }
-            self.load_state_dict(there, assign=True)
+            self.load_state_dict(empty, assign=True)
             self._initialise(torch.Generator().manual_seed(seed))
         if policy_index is not None and isinstance(self.policy_output, heads.ConvolutionalPolicy):
             self.policy_output.index = torch.from_numpy(policy_index)

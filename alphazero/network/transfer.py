@@ -43,7 +43,7 @@ class Transfer:
     """reasons by part"""
     unused: list[str] = field(default_factory=list)
     """parts that only the checkpoint has"""
-    widened: list[str] = field(default_factory=list)
+    growth: list[str] = field(default_factory=list)
     """what this network has more of, in words: filters, planes"""
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class Transfer:
         for part, reason in self.refused.items():
             parts_of[reason].append(part)
         refused = ", ".join(f"{_listed(parts)} ({reason})" for reason, parts in parts_of.items())
-        texts = [*self.widened, f"taken: {_listed(self.taken)}"]
+        texts = [*self.growth, f"taken: {_listed(self.taken)}"]
         texts += [f"not taken: {refused}"] if refused else []
         texts += [f"not in this network: {_listed(self.unused)}"] if self.unused else []
         return "; ".join(texts)
@@ -73,16 +73,16 @@ def start_from(path: str, network: ResNet, rng: np.random.Generator) -> Transfer
     checkpoint = load_checkpoint(find_checkpoint(Path(path)))
     weights, ours = checkpoint.weights, network.state_dict()
     before, after = checkpoint.network_settings.filters, network.settings.filters
-    widened = []
+    growth = []
     if after > before:
         weights = widen(weights, after - before, rng)
-        widened.append(f"{before} filters widened to {after}")
+        growth.append(f"{before} filters widened to {after}")
     more = ours[_STEM].shape[1] - weights[_STEM].shape[1]
     if more > 0 and len(ours[_STEM]) == len(weights[_STEM]):
         weights = {**weights, _STEM: F.pad(weights[_STEM], (0, 0, 0, 0, 0, more))}
-        widened.append(f"{more} more planes")
+        growth.append(f"{more} more planes")
     transfer = compare_parts(weights, ours)
-    transfer.widened = widened
+    transfer.growth = growth
     if not transfer.taken:
         raise ConfigError(f"network.initial: nothing of {printable(path)} fits: {transfer}")
     for name, weight in ours.items():

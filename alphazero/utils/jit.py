@@ -368,7 +368,8 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
                 if other := _next_later():
                     other.compile()
                 elif time.monotonic() >= end:  # the other process may be suspended
-                    _Kernel.longest_wait = 0.0 if wait else _Kernel.longest_wait
+                    if wait:
+                        _Kernel.longest_wait = 0.0
                     break
         try:
             yield

@@ -248,8 +248,17 @@ except KeyboardInterrupt:
     print("stopped")
 """
 
+CALLED_AFTER_IT = """
+import numpy as np
+game = ConnectFour()
+print(game.rule_functions.play(game.initial_state(), np.int32(3)))
+"""
+
 
 def test_a_signal_while_llvm_emits_code_is_not_lost(package):
+    shutil.rmtree(package.cache)
+    code = UNTIL_STOPPED.replace("legal", "play") + CALLED_AFTER_IT
+    assert package.start(SIGNAL_WHILE_LLVM_EMITS_CODE, code) == ("stopped\nNone\n", [])
     shutil.rmtree(package.cache)
     assert package.start(SIGNAL_WHILE_LLVM_EMITS_CODE, UNTIL_STOPPED) == ("stopped\n", [])
     assert package.files("*.legal-*.nbi")
