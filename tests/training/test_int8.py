@@ -30,28 +30,28 @@ INT8 = "inference.selfplay_precision=int8"
 pytestmark = pytest.mark.arithmetic
 
 
-def set_limits(patch: pytest.MonkeyPatch, agreement: float, value_error: float) -> None:
-    """Set the limits of int8: 0 and 2 allow anything, 1 and 0 nothing."""
-    patch.setattr(quantization, "MIN_AGREEMENT", agreement)
+def set_limits(patch: pytest.MonkeyPatch, policy_error: float, value_error: float) -> None:
+    """Set the limits of int8: 1 and 2 allow anything, 0 and 0 nothing."""
+    patch.setattr(quantization, "MAX_POLICY_ERROR", policy_error)
     patch.setattr(quantization, "MAX_VALUE_ERROR", value_error)
 
 
-def test_best_moves_and_values_are_compared_as_by_hand():
-    exact = np.array([[3, 1, 2], [0, 5, 1], [1, 2, 9], [4, 4.5, 0]]), np.array([0.5, -0.25, 1, 0])
-    logits = np.array([[9, 8, 7], [0, 0, 0.5], [7, 8, 9], [5, 4.5, 0]])
+def test_policies_and_values_are_compared_as_by_hand():
+    exact = np.log([[8, 1, 1], [2, 6, 2], [1, 4, 5], [4, 4, 2]]), np.array([0.5, -0.25, 1, 0])
+    logits = np.log([[6, 3, 1], [2, 6, 2], [2, 8, 10], [2, 4, 4]]) + 100
     other = logits, np.array([0.25, -0.25, 0.5, 0.25])
-    # The best moves 0, 1, 2, 1 against 0, 2, 2, 0; distances 0.25, 0, 0.5, 0.25.
-    assert QuantizationError.between(other, exact) == QuantizationError(0.5, 0.25)
+    # Probability that moved: 0.2, none, none, 0.2; distances 0.25, 0, 0.5, 0.25.
+    assert QuantizationError.between(other, exact) == pytest.approx((0.1, 0.25))
 
 
 @pytest.mark.parametrize(
-    ("agreement", "value_error", "good"),
-    [(0.9, 0.1, True), (0.89, 0.1, False), (0.9, 0.11, False), (1, 0, True), (0, 2, False)],
+    ("policy_error", "value_error", "good"),
+    [(0.2, 0.1, True), (0.21, 0.1, False), (0.2, 0.11, False), (0, 0, True), (1, 2, False)],
 )
-def test_both_limits_must_be_kept(agreement: float, value_error: float, good: bool):
+def test_both_limits_must_be_kept(policy_error: float, value_error: float, good: bool):
     with pytest.MonkeyPatch.context() as patch:
-        set_limits(patch, 0.9, 0.1)
-        assert QuantizationError(agreement, value_error).good is good
+        set_limits(patch, 0.2, 0.1)
+        assert QuantizationError(policy_error, value_error).good is good
 
 
 # Rounding an evaluator
@@ -108,7 +108,7 @@ def test_a_sound_network_is_rounded_and_a_wild_one_is_not():
     assert calibration.shape[1:] == sound.observation_shape
     assert rounded is not sound
     assert comparison is not None
-    assert comparison.agreement > 0.97
+    assert 0 < comparison.policy_error < 0.02
     assert 0 < comparison.value_error < 0.03
     bad = OpenVINOEvaluator(wild(), "float32")
     kept, comparison, calibration = quantize(bad, replay, [1])
@@ -141,18 +141,18 @@ NEWEST = ["gate.games=0", "budget.iterations=3"]
 def run_in_int8(tmp_path_factory) -> Path:
     """The folder of a run that takes int8 whatever the check says."""
     with pytest.MonkeyPatch.context() as patch:
-        set_limits(patch, 0, 2)
+        set_limits(patch, 1, 2)
         return loop.train(tiny_config(tmp_path_factory.mktemp("int8"), *NEWEST, INT8))
 
 
 @needs_openvino
 def test_a_run_in_int8_resumes_to_the_very_same_files(run_in_int8, tmp_path, monkeypatch):
     options = [*NEWEST, INT8]
-    set_limits(monkeypatch, 0, 2)
+    set_limits(monkeypatch, 1, 2)
     broken = loop.train(tiny_config(tmp_path, *options, "budget.iterations=2"))
     loop.resume(broken, ["budget.iterations=3"])
     assert content_of(broken) == content_of(run_in_int8)
-    for name in ("inference/int8_agreement", "inference/int8_value_error"):
+    for name in ("inference/int8_policy_error", "inference/int8_value_error"):
         found = points(run_in_int8, name)
         assert [iteration for iteration, _ in found] == [2, 3]
         assert all(0 <= value <= 1 for _, value in found)
@@ -162,13 +162,13 @@ def test_a_run_in_int8_resumes_to_the_very_same_files(run_in_int8, tmp_path, mon
 def test_a_run_whose_limits_nothing_keeps_plays_as_without_int8_and_says_so(
     run_in_int8, tmp_path, capsys, monkeypatch
 ):
-    set_limits(monkeypatch, 1, 0)
+    set_limits(monkeypatch, 0, 0)
     refused = loop.train(tiny_config(tmp_path / "refused", *NEWEST, INT8))
     lines = [line for line in capsys.readouterr().out.splitlines() if "self-play stays in" in line]
     assert [line.split(":")[0] for line in lines] == ["iteration 2", "iteration 3"]
     for line in lines:
-        assert "stays in float32; int8 has " in line
-        assert "at least 100.0% wanted" in line
+        assert "stays in float32; int8 gives " in line
+        assert "at most 0.0% wanted" in line
     plain = loop.train(tiny_config(tmp_path / "plain", *NEWEST))
     assert content_of(refused) == content_of(plain)
     assert content_of(refused) != content_of(run_in_int8)
@@ -201,7 +201,7 @@ def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path):
 
         patch.setattr(gates, "play_gate", watched_gate)
         patch.setattr(iteration, "play_games", watched_play)
-        set_limits(patch, 0, 2)
+        set_limits(patch, 1, 2)
         loop.train(tiny_config(tmp_path, INT8, "budget.iterations=2"))
     assert seen == ["float32", "int8 and float32", "float32", "float32"]
 

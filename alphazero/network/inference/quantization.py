@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from alphazero.network.resnet import ResNet
-from alphazero.utils.arrays import Float32Array
+from alphazero.utils.arrays import Float32Array, Float64Array
 
 UNSIGNED_LEVELS: Final = 256
 SIGNED_LEVELS: Final = 255
@@ -33,12 +33,13 @@ SIGNED_LEVELS: Final = 255
 CALIBRATION: Final = 256
 """Positions that set the ranges; a few hundred find the largest values well enough."""
 
-MIN_AGREEMENT: Final = 0.97
-"""Least share of positions with the same best move in int8, which has 0.991 to 0.997; bfloat16
-agrees with float32 in 0.996 to 0.999."""
+MAX_POLICY_ERROR: Final = 0.02
+"""Largest mean share of probability that int8 moves, which is 0.002 to 0.014 in shipped players;
+bfloat16 moves 0.001 to 0.008. That the best move stays says less: in chess, where it has a
+probability of 0.27, bfloat16 changes 2 % and int8 4 % of them, for one that has 0.006 less."""
 
 MAX_VALUE_ERROR: Final = 0.03
-"""Largest mean difference of int8's values, which is 0.002 to 0.003; that of bfloat16 is 0.002."""
+"""Largest mean difference of int8's values, which is 0.003 to 0.009."""
 
 _MIN_RANGE: Final = 1e-6
 """The smallest range: an untrained block's weights are all 0."""
@@ -77,8 +78,8 @@ def weight_ranges(weight: Tensor) -> Tensor:
 class QuantizationError(NamedTuple):
     """The differences between the answers in int8 and the exact ones."""
 
-    agreement: float
-    """share of positions with the same best move"""
+    policy_error: float
+    """mean share of probability that lies on other moves"""
     value_error: float
     """mean absolute difference of the values"""
 
@@ -86,20 +87,25 @@ class QuantizationError(NamedTuple):
     def between(cls, rounded: Outputs, exact: Outputs) -> Self:
         """Compare the answers for the same positions, at least one.
 
-        The best move is the one with the greatest logit, legal or not: a network learns to give
-        illegal moves no probability.
+        Moves are legal or not: a network learns to give illegal ones no probability.
         """
-        same = rounded[0].argmax(axis=1) == exact[0].argmax(axis=1)
-        return cls(float(same.mean()), float(np.abs(rounded[1] - exact[1]).mean()))
+        moved = np.abs(_softmax(rounded[0]) - _softmax(exact[0])).sum(axis=1) / 2
+        return cls(float(moved.mean()), float(np.abs(rounded[1] - exact[1]).mean()))
 
     @property
     def good(self) -> bool:
         """Whether both differences are within their limits."""
-        return self.agreement >= MIN_AGREEMENT and self.value_error <= MAX_VALUE_ERROR
+        return self.policy_error <= MAX_POLICY_ERROR and self.value_error <= MAX_VALUE_ERROR
 
     def __str__(self) -> str:
         return (
-            f"int8 has {self.agreement:.1%} of the best moves (at least "
-            f"{MIN_AGREEMENT:.1%} wanted) and a value error of "
+            f"int8 gives {self.policy_error:.1%} of the probability to other moves (at most "
+            f"{MAX_POLICY_ERROR:.1%} wanted) and has a value error of "
             f"{self.value_error:.3f} (at most {MAX_VALUE_ERROR:.3f})"
         )
+
+
+def _softmax(logits: Float32Array) -> Float64Array:
+    weights: Float64Array = np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights

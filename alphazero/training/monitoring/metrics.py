@@ -167,8 +167,8 @@ METRICS: Final[Mapping[str, Metric]] = {
     "speed/network_share": Metric("share", lambda report: report.games.stats.network_share),
     "speed/peak_memory": Metric("MiB", lambda _: peak_megabytes()),
     "speed/batch_fill": Metric("share", lambda report: report.games.stats.batch_fill),
-    "inference/int8_agreement": Metric(
-        "share", lambda report: report.int8.agreement if report.int8 else None
+    "inference/int8_policy_error": Metric(
+        "share", lambda report: report.int8.policy_error if report.int8 else None
     ),
     "inference/int8_value_error": Metric(
         "", lambda report: report.int8.value_error if report.int8 else None

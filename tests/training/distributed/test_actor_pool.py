@@ -561,7 +561,7 @@ def test_a_run_with_actors_plays_in_int8(tmp_path, monkeypatch):
         return play(self, *arguments)
 
     monkeypatch.setattr(Actor, "play", listen)
-    monkeypatch.setattr(quantization, "MIN_AGREEMENT", 0)
+    monkeypatch.setattr(quantization, "MAX_POLICY_ERROR", 1)
     monkeypatch.setattr(quantization, "MAX_VALUE_ERROR", 2)
     int8_settings = "inference.selfplay_precision=int8", "inference.backend=auto"
     config = config_for(tmp_path, *int8_settings, "budget.iterations=2")
