@@ -1,12 +1,10 @@
 """An external program as a player, over the Go Text Protocol."""
 
 from alphazero.errors import PlayerError
-from alphazero.games.game import PLY, Game, State
+from alphazero.games.game import Game
 from alphazero.players.program_player import ProgramGame, ProgramPlayer
 from alphazero.players.program_process import GTP, ProgramProcess
 from alphazero.records.gtp_notation import COLOURS, PASS, RESIGN, GtpNotation
-from alphazero.utils.arrays import Int64Array
-from alphazero.utils.files import printable
 
 
 class GtpPlayer(ProgramPlayer):
@@ -30,15 +28,6 @@ class GtpPlayer(ProgramPlayer):
         if komi is not None:
             _ask(program, f"komi {komi:g}")
 
-    def reset(self, slots: Int64Array, states: State) -> None:
-        """Start games; only from the initial state, because GTP sets no positions."""
-        initial = self.game.pieces(self.game.initial_state())
-        if any(state[PLY] or (self.game.pieces(state) != initial).any() for state in states):
-            raise PlayerError(
-                "a GTP program needs to see a game from its first move, not a position alone"
-            )
-        super().reset(slots, states)
-
     def find_move(self, program: ProgramProcess, game: ProgramGame) -> int | None:
         sent, names = game.sent, self.vertices.names(game.start, game.moves)
         if sent is None or sent != game.moves[: len(sent)]:
@@ -58,8 +47,5 @@ class GtpPlayer(ProgramPlayer):
 
 def _ask(program: ProgramProcess, command: str) -> str:
     """Return the reply to a command; raise PlayerError if the program refuses it."""
-    reply = program.ask(command)
     # gtp-rhino and similar programs skip a forced pass and do not know the move.
-    if not reply.succeeded and not command.endswith(PASS):
-        raise PlayerError(f"refuses '{command}': {printable(reply.text[:200])}")
-    return reply.text
+    return program.ask(command).text if command.endswith(PASS) else program.demand(command)

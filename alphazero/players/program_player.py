@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from alphazero.errors import GameError, PlayerError
-from alphazero.games.game import Game, State
+from alphazero.games.game import PLY, Game, State
 from alphazero.players.base import Decisions, Forfeit
 from alphazero.players.program_process import ProgramProcess, ProgramProtocol
 from alphazero.players.sequential_player import SequentialPlayer
@@ -71,6 +71,15 @@ class ProgramPlayer(SequentialPlayer):
         """
 
     def reset(self, slots: Int64Array, states: State) -> None:
+        """Start games; from another position than the first only if the protocol sets positions."""
+        initial = self.game.pieces(self.game.initial_state())
+        if not self.protocol.sets_positions and any(
+            state[PLY] or (self.game.pieces(state) != initial).any() for state in states
+        ):
+            raise PlayerError(
+                f"a program that speaks {self.protocol.name} needs to see a game from its first "
+                "move, not a position alone"
+            )
         super().reset(slots, states)
         for slot, state in zip(slots.tolist(), states, strict=True):
             self._games[slot] = ProgramGame(state.copy())

@@ -1,4 +1,4 @@
-"""The process of an external program that speaks the Go Text Protocol or UCI.
+"""The process of an external program that speaks the Go Text Protocol, UCI or Gomocup's protocol.
 
 Importing this compiles nothing. A thread reads the output, so that a program that hangs or floods
 it blocks nothing else.
@@ -31,9 +31,6 @@ _MAX_UNREAD_REPLIES: Final = 1000
 _MAX_REPLY: Final = 1 << 20
 """Limits of a program's output: bytes per line, unread replies, characters per reply."""
 
-LIMITS: Final = "nodes", "depth", "movetime"
-"""Limits of a move of UCI; the last is in milliseconds."""
-
 
 class Reply(NamedTuple):
     """A program's reply to a command; its lines are separated by newlines."""
@@ -54,8 +51,13 @@ class ProgramProtocol(NamedTuple):
     example: str
     read_replies: Callable[[Iterator[str]], Iterator[Reply]]
     """joins lines without spaces at their ends; raises OverflowError beyond `_MAX_REPLY`"""
+    limits: tuple[str, ...] = ()
+    """of a move, which follow the command of a player"""
     stop: str = ""
     """ends a search"""
+    quit: str = "quit"
+    sets_positions: bool = False
+    """whether a game can begin in any position"""
 
 
 def _read_gtp(lines: Iterator[str]) -> Iterator[Reply]:
@@ -91,20 +93,44 @@ def _read_uci(lines: Iterator[str]) -> Iterator[Reply]:
             raise OverflowError
 
 
-UCI: Final = ProgramProtocol("uci", "uci:stockfish,nodes=1000", _read_uci, "stop")
+UCI: Final = ProgramProtocol(
+    "uci",
+    "uci:stockfish,nodes=1000",
+    _read_uci,
+    limits=("nodes", "depth", "movetime"),  # the last is in milliseconds
+    stop="stop",
+    sets_positions=True,
+)
 
 
-class UciCommand(NamedTuple):
+def _read_gomocup(lines: Iterator[str]) -> Iterator[Reply]:
+    """Yield each `OK`, `ERROR` and move; other lines are talk."""
+    for line in lines:
+        word = line.partition(" ")[0].upper()
+        if word in ("OK", "ERROR") or re.fullmatch("[0-9]+,[0-9]+", line):
+            yield Reply(word != "ERROR", line)
+
+
+GOMOCUP: Final = ProgramProtocol(
+    "gomocup",
+    "gomocup:pbrain-rapfi,max_node=10000",
+    _read_gomocup,
+    limits=("timeout_turn", "max_node", "max_depth"),  # the first, in milliseconds, know all
+    quit="END",
+)
+
+
+class ProgramCommand(NamedTuple):
     """How a program is started and asked."""
 
     command: str
     limits: dict[str, int]
-    """of `LIMITS`"""
+    """of a move"""
     options: dict[str, str]
     """of the program"""
 
 
-def read_command(text: str) -> UciCommand:
+def read_command(text: str, protocol: ProgramProtocol) -> ProgramCommand:
     """Parse `COMMAND,name=value,...`; a comma that no `name=` follows belongs to the command.
 
     Raises PlayerError without a limit of a move, or for a wrong one.
@@ -112,14 +138,16 @@ def read_command(text: str) -> UciCommand:
     command, *settings = re.split(r",(?=[\w .-]+=)", text)
     values = dict(setting.split("=", 1) for setting in settings)
     limits: dict[str, int] = {}
-    for name in [name for name in LIMITS if name in values]:
+    for name in [name for name in protocol.limits if name in values]:
         value = values.pop(name)
         if not re.fullmatch("[1-9][0-9]{0,8}", value):
-            raise PlayerError(f"uci: {name} needs a number of at least 1, got {value[:20]!r}")
+            fault = f"{name} needs a number of at least 1, got {value[:20]!r}"
+            raise PlayerError(f"{protocol.name}: {fault}")
         limits[name] = int(value)
     if not limits:
-        raise PlayerError(f"uci: needs one of {', '.join(LIMITS)}, as in '{UCI.example}'")
-    return UciCommand(command, limits, values)
+        names = ", ".join(protocol.limits)
+        raise PlayerError(f"{protocol.name}: needs one of {names}, as in '{protocol.example}'")
+    return ProgramCommand(command, limits, values)
 
 
 def split_command(command: str, protocol: ProgramProtocol) -> list[str]:
@@ -190,6 +218,14 @@ class ProgramProcess:
             raise PlayerError(self._exit_reason())
         return reply
 
+    def demand(self, command: str) -> str:
+        """Return the reply to a command; raise PlayerError if the program refuses it, too."""
+        reply = self.ask(command)
+        if not reply.succeeded:
+            line = command.partition("\n")[0]
+            raise PlayerError(f"refuses '{line}': {printable(reply.text[:200])}")
+        return reply.text
+
     @property
     def is_running(self) -> bool:
         return self._process.poll() is None
@@ -202,7 +238,7 @@ class ProgramProcess:
     def close(self) -> None:
         """Quit the program; kill it after `EXIT_TIMEOUT`."""
         self.stop()
-        self.send("quit")
+        self.send(self._protocol.quit)
         self._end()
 
     def _exit_reason(self) -> str:

@@ -4,6 +4,7 @@
     uct:simulations=1000,seconds=2       with options; the first may omit its key: uct:1000
     gtp:COMMAND                          the rest may hold any characters
     uci:COMMAND,nodes=1000               as in `program_process.py`
+    gomocup:COMMAND,max_node=1000
     PATH, PATH:simulations=200           a checkpoint, or a run directory for its best player
 
     NAME                                 an agent of another package
@@ -35,6 +36,7 @@ from alphazero.players.specs import (
     AgentFunction,
     AgentSpec,
     CheckpointSpec,
+    GomocupSpec,
     GtpSpec,
     MinimaxSpec,
     PlayerSpec,
@@ -61,10 +63,15 @@ PLAYER_KINDS: dict[str, type[PlayerSpec]] = {
     "solver": SolverSpec,
     "gtp": GtpSpec,
     "uci": UciSpec,
+    "gomocup": GomocupSpec,
 }
 """All kinds except checkpoints, by name."""
 
-USAGES = {"gtp": "gtp:COMMAND", "uci": "uci:COMMAND,nodes=N"}
+USAGES = {
+    "gtp": "gtp:COMMAND",
+    "uci": "uci:COMMAND,nodes=N",
+    "gomocup": "gomocup:COMMAND,max_node=N",
+}
 """How kinds are written whose name alone is no player."""
 
 

@@ -23,7 +23,14 @@ from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.rollout_methods import RolloutConfig
 from alphazero.network.checkpoint import find_checkpoint, load_description
 from alphazero.players.budget import NO_LIMIT, Budget, budget_of
-from alphazero.players.program_process import GTP, UCI, ProgramProtocol, read_command, split_command
+from alphazero.players.program_process import (
+    GOMOCUP,
+    GTP,
+    UCI,
+    ProgramProtocol,
+    read_command,
+    split_command,
+)
 from alphazero.utils.files import printable
 
 if TYPE_CHECKING:
@@ -244,12 +251,26 @@ class UciSpec(ProgramSpec):
     prefix = "uci:"
 
     def check(self) -> None:
-        self._check(read_command(self.subject).command, UCI)
+        self._check(read_command(self.subject, UCI).command, UCI)
 
     def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
         from alphazero.players.uci_player import UciPlayer
 
         return UciPlayer(game, num_games, self.subject)
+
+
+class GomocupSpec(ProgramSpec):
+    """A program of the Gomocup tournament; its limits and options follow its command line."""
+
+    prefix = "gomocup:"
+
+    def check(self) -> None:
+        self._check(read_command(self.subject, GOMOCUP).command, GOMOCUP)
+
+    def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
+        from alphazero.players.gomocup_player import GomocupPlayer
+
+        return GomocupPlayer(game, num_games, self.subject)
 
 
 class Agent(Protocol):

@@ -26,7 +26,7 @@ class UciPlayer(ProgramPlayer):
             raise PlayerError(
                 f"uci: plays games whose pieces move, such as chess, not {write_game(game)}"
             )
-        command, limits, self.options = read_command(text)
+        command, limits, self.options = read_command(text, UCI)
         self.limits = " ".join(f"{name} {number}" for name, number in limits.items())
         super().__init__(game, slots, command)
 

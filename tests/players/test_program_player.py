@@ -21,9 +21,10 @@ from alphazero.games.game import ONGOING
 from alphazero.games.registry import make_game
 from alphazero.players import program_player, program_process
 from alphazero.players.base import Player
+from alphazero.players.gomocup_player import GomocupPlayer
 from alphazero.players.gtp_player import GtpPlayer
 from alphazero.players.program_player import ProgramGame
-from alphazero.players.program_process import GTP, ProgramProcess, read_command
+from alphazero.players.program_process import GTP, UCI, ProgramProcess, read_command
 from alphazero.players.random_player import RandomPlayer
 from alphazero.players.registry import parse_player
 from alphazero.players.uci_player import UciPlayer
@@ -32,15 +33,21 @@ from alphazero.records.jsonl import load_games
 from alphazero.records.played_game import PlayedGame
 
 BREAKTHROUGH = make_game("breakthrough", rows=5, columns=5)
-PROTOCOLS = {"gtp": (TIC_TAC_TOE, GtpPlayer), "uci": (BREAKTHROUGH, UciPlayer)}
+GOMOKU = make_game("gomoku", rows=5, columns=5)
+PROTOCOLS = {
+    "gtp": (TIC_TAC_TOE, GtpPlayer),
+    "uci": (BREAKTHROUGH, UciPlayer),
+    "gomocup": (GOMOKU, GomocupPlayer),
+}
+LIMITS = {"uci": "nodes=5", "gomocup": "max_node=5", "gtp": ""}
 GAMES = 6
 
 
-def fake(protocol: str, *arguments: object, settings: str = "nodes=5") -> str:
+def fake(protocol: str, *arguments: object, settings: str = "") -> str:
     """Return the command of the fake program."""
     path = TESTS / "helpers/frontends/fake_engine.py"
     command = shlex.join([sys.executable, "-ISu", str(path), protocol, *map(str, arguments)])
-    return command if protocol == "gtp" else f"{command},{settings}"
+    return ",".join(filter(None, (command, settings or LIMITS[protocol])))
 
 
 def play_match(protocol: str, command: str, num_games: int = 2) -> list[GameRecord]:
@@ -96,7 +103,7 @@ def test_a_step_that_is_held_up_does_not_wait_for_ever(monkeypatch):
     [
         *(
             (protocol, fault, message)
-            for protocol in PROTOCOLS
+            for protocol in ("gtp", "uci")
             for fault, message in (
                 ("crash", "ended (exit code 1), its last message: RuntimeError: out of cheese"),
                 ("flood", "output exceeds its limits"),
@@ -109,6 +116,9 @@ def test_a_step_that_is_held_up_does_not_wait_for_ever(monkeypatch):
         ("uci", "hang", "no reply to 'go nodes 5' within 3 s"),
         ("uci", "illegal", "illegal move 'bestmove a1a5 ponder a9a9'"),
         ("uci", "none", "illegal move 'bestmove (none)"),
+        ("gomocup", "crash", "ended (exit code 1)"),
+        ("gomocup", "illegal", "illegal move '5,0'"),
+        ("gomocup", "fail", "refuses 'BOARD': ERROR no idea"),
     ],
 )
 def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(
@@ -157,6 +167,8 @@ ENDS = shlex.join([sys.executable, "-ISc", "print(1)"])
         ),
         (UciPlayer, fake("uci"), TIC_TAC_TOE, "whose pieces move, such as chess, not tic_tac_toe"),
         (UciPlayer, f"{ENDS},nodes=1", BREAKTHROUGH, "exit code 0"),
+        (GomocupPlayer, fake("gomocup", "small"), GOMOKU, "refuses 'START 5': ERROR too small"),
+        (GomocupPlayer, fake("gomocup"), TIC_TAC_TOE, "plays gomoku on square boards, not tic_tac"),
     ],
 )
 def test_a_program_that_cannot_play_is_refused_in_one_line_before_any_game(
@@ -214,11 +226,15 @@ def test_a_position_without_its_moves_is_refused():
 
 
 def test_commands_are_named_like_players_and_mistyped_ones_are_refused():
-    for name in (f"gtp:{fake('gtp', 'illegal', 3)}", f"uci:{fake('uci')}"):
+    for name in (
+        f"gtp:{fake('gtp', 'illegal', 3)}",
+        f"uci:{fake('uci')}",
+        f"gomocup:{fake('gomocup')}",
+    ):
         spec = parse_player(name)
         assert spec.name == name
         assert spec.is_timed
-    assert read_command("a --b=1,2,nodes=3,Skill Level=4") == (
+    assert read_command("a --b=1,2,nodes=3,Skill Level=4", UCI) == (
         "a --b=1,2",
         {"nodes": 3},
         {"Skill Level": "4"},
@@ -233,6 +249,7 @@ def test_commands_are_named_like_players_and_mistyped_ones_are_refused():
         "uci:python": "needs one of nodes, depth, movetime",
         "uci:python,nodes=x": "nodes needs a number of at least 1, got 'x'",
         "uci:no-such-program-x,nodes=1": "no program 'no-such-program-x'",
+        "gomocup:python": "needs one of timeout_turn, max_node, max_depth",
     }.items():
         with pytest.raises(PlayerError, match=message):
             parse_player(text)

@@ -1,12 +1,12 @@
 """A program for tests that plays the first free move, or misbehaves.
 
-    python fake_engine.py gtp|uci [FAULT [MOVE]]
+    python fake_engine.py gtp|uci|gomocup [FAULT [MOVE]]
 
-Over GTP it plays tic-tac-toe, over UCI Breakthrough on 5 x 5; there it keeps the lines that it
-reads, for its option `Log File`. FAULT is what it does instead of its MOVE-th move (default: the
-first) from its start: crash, hang, flood, illegal; over GTP gibberish, fail, resign; over UCI none;
-or, whatever the move: mute (never a word), refuse (the first `play`), small (no board of this
-size), other (it knows chess alone).
+Over GTP it plays tic-tac-toe, over Gomocup's protocol gomoku on 5 x 5, over UCI Breakthrough on
+5 x 5; there it keeps the lines that it reads, for its option `Log File`. FAULT is what it does
+instead of its MOVE-th move (default: the first) from its start: crash, hang, flood, illegal; not
+over UCI fail; over GTP gibberish, resign; over UCI none; or, whatever the move: mute (never a
+word), refuse (the first `play`), small (no board of this size), other (it knows chess alone).
 """
 
 import sys
@@ -98,7 +98,30 @@ def speak_uci() -> None:
         sys.stdout.flush()
 
 
+def speak_gomocup() -> None:
+    taken, faulty = None, faults("1,1\n")
+    for line in sys.stdin:
+        word = line.strip()
+        if word.startswith("START"):
+            print("ERROR too small" if FAULT == "small" else "MESSAGE hello\nOK")
+        elif word in ("BEGIN", "BOARD"):
+            taken = []
+        elif taken is not None and word != "DONE":
+            taken.append(word.rpartition(","))
+        elif word == "END":
+            return
+        if taken is not None and word in ("BEGIN", "DONE"):
+            own = ["12"[(len(taken) - ply) % 2] for ply in range(len(taken))]
+            cells = [f"{column},{row}" for row in range(5) for column in range(5)]
+            move = next(cell for cell in cells if cell not in [cell for cell, _, _ in taken])
+            if [side for _, _, side in taken] != own:
+                move = "ERROR whose stones?"
+            print({"illegal": "5,0", "fail": "ERROR no idea"}.get(next(faulty), move))
+            taken = None
+        sys.stdout.flush()
+
+
 if __name__ == "__main__":
     if FAULT == "mute":
         time.sleep(600)
-    speak_gtp() if PROTOCOL == "gtp" else speak_uci()
+    {"gtp": speak_gtp, "uci": speak_uci, "gomocup": speak_gomocup}[PROTOCOL]()

@@ -1,0 +1,44 @@
+"""An external program as a player of gomoku, over the protocol of the Gomocup tournament.
+
+The protocol, also called Piskvork's: https://plastovicka.github.io/protocl2en.htm
+"""
+
+from alphazero.errors import PlayerError
+from alphazero.games.game import Game
+from alphazero.games.mnk import Mnk
+from alphazero.games.registry import write_game
+from alphazero.players.program_player import ProgramGame, ProgramPlayer
+from alphazero.players.program_process import GOMOCUP, ProgramProcess, read_command
+
+FREESTYLE = 0
+"""The rule by which more than five in a row win, too."""
+
+
+class GomocupPlayer(ProgramPlayer):
+    """Plays the moves of a program of gomoku."""
+
+    protocol = GOMOCUP
+    game: Mnk
+
+    def __init__(self, game: Game, slots: int, text: str) -> None:
+        if not (isinstance(game, Mnk) and game.length == 5 and game.rows == game.columns):
+            raise PlayerError(f"gomocup: plays gomoku on square boards, not {write_game(game)}")
+        command, limits, options = read_command(text, GOMOCUP)
+        self.settings = {"rule": FREESTYLE, **limits, **options}
+        super().__init__(game, slots, command)
+
+    def set_up(self, program: ProgramProcess) -> None:
+        """Set the limits, the options and the size of the board."""
+        for name, value in self.settings.items():
+            program.send(f"INFO {name} {value}")
+        program.demand(f"START {self.game.rows}")
+
+    def find_move(self, program: ProgramProcess, game: ProgramGame) -> int:
+        size, moves = self.game.rows, game.moves
+        names = [f"{cell % size},{cell // size}" for cell in range(size * size)]
+        sides = [1 + (len(moves) - ply) % 2 for ply in range(len(moves))]  # 1: its own
+        stones = [f"{names[move]},{side}" for move, side in zip(moves, sides, strict=True)]
+        text = program.demand("\n".join(["BOARD", *stones, "DONE"]) if stones else "BEGIN")
+        if text not in names or names.index(text) in moves:
+            raise PlayerError(f"illegal move {text[:40]!r}")
+        return names.index(text)
