@@ -1,7 +1,8 @@
 """Moves and colours in the notation of the Go Text Protocol, for any game on a board of cells.
 
 A vertex is a letter for the column, without I, and a number for the row: D4. Go counts rows from
-the bottom; games whose own notation counts from the top, such as Othello and Hex, do so in GTP too.
+the bottom. Games whose own notation counts from the top, such as Othello and Hex, do so in GTP too,
+and there I is a column, as in MoHex and HexGui.
 A move without a cell has the game's name for it, such as pass; the move of a piece has the names
 of the two cells that it leaves and reaches, e2e4, as in UCI.
 
@@ -9,6 +10,7 @@ of the two cells that it leaves and reaches, e2e4, as in UCI.
 """
 
 import re
+import string
 from typing import Final
 
 import numpy as np
@@ -45,7 +47,8 @@ class GtpNotation:
         self.has_cells = bool(cells)
         """whether any move has one cell"""
         from_top = _count_from_top(cells, self.rows, self.columns)
-        self.cells = CellNames(self.rows, self.columns, VERTEX_LETTERS, from_top)
+        letters = string.ascii_uppercase if from_top else VERTEX_LETTERS
+        self.cells = CellNames(self.rows, self.columns, letters, from_top)
 
     def name(self, state: State, action: int) -> str:
         cell = self._cell_of(state, action)

@@ -23,7 +23,7 @@ from alphazero.frontends.gtp.protocol import (
 )
 from alphazero.frontends.line_reader import MAX_LENGTH, lines_of
 from alphazero.games.game import Game
-from alphazero.games.grid import SIGNS, VERTEX_LETTERS
+from alphazero.games.grid import SIGNS
 from alphazero.players.specs import PlayerSpec
 from alphazero.records.gtp_notation import COLOURS
 
@@ -78,7 +78,7 @@ def _showboard(engine: Engine, _: list[str]) -> str:
     if not vertices.has_cells:
         return "\n" + engine.game.render(engine.state)
     columns, stones = vertices.columns, engine.game.pieces(engine.state).ravel().tolist()
-    letters = "   " + " ".join(VERTEX_LETTERS[:columns])
+    letters = "   " + " ".join(vertices.cells.letters[:columns])
     lines = [letters]
     for row in range(vertices.rows):
         signs = " ".join(SIGNS[stone] for stone in stones[row * columns : (row + 1) * columns])

@@ -125,6 +125,11 @@ def test_columns_have_no_letter_i_and_rows_count_as_the_game_counts_them():
     othello = GtpNotation(make_game("othello"))
     assert othello.cells.number(0) == 1
     assert othello.cells.name(0) == "A1"
+    # MoHex and HexGui call the ninth column of Hex I; Go has no such column.
+    board = make_game("hex", size=11)
+    assert GtpNotation(board).cells.name(8) == "I1"
+    assert GtpNotation(board).action(board.initial_state(), "k11") == 120
+    assert GtpNotation(make_game("go")).cells.name(8) == "J9"
     assert not GtpNotation(make_game("nim")).has_cells
     assert not GtpNotation(make_game("chess")).has_cells
 
