@@ -19,7 +19,7 @@ SIGNS = ".XO"
 """Signs of an empty cell and of the stones of players 0 and 1; a piece -1 has the last."""
 
 VERTEX_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-"""Column letters in Go and GTP: without I."""
+"""Column letters in Go, and in GTP where rows count from the bottom: without I."""
 
 
 class CellNames(NamedTuple):

@@ -24,21 +24,30 @@ class GomocupPlayer(ProgramPlayer):
         if not (isinstance(game, Mnk) and game.length == 5 and game.rows == game.columns):
             raise PlayerError(f"gomocup: plays gomoku on square boards, not {write_game(game)}")
         command, limits, options = read_command(text, GOMOCUP)
-        self.settings = {"rule": FREESTYLE, **limits, **options}
+        self.settings = {**limits, **options, "rule": FREESTYLE}
         super().__init__(game, slots, command)
 
     def set_up(self, program: ProgramProcess) -> None:
         """Set the limits, the options and the size of the board."""
         for name, value in self.settings.items():
             program.send(f"INFO {name} {value}")
-        program.demand(f"START {self.game.rows}")
+        self._start(program)
 
     def find_move(self, program: ProgramProcess, game: ProgramGame) -> int:
         size, moves = self.game.rows, game.moves
         names = [f"{cell % size},{cell // size}" for cell in range(size * size)]
-        sides = [1 + (len(moves) - ply) % 2 for ply in range(len(moves))]  # 1: its own
-        stones = [f"{names[move]},{side}" for move, side in zip(moves, sides, strict=True)]
-        text = program.demand("\n".join(["BOARD", *stones, "DONE"]) if stones else "BEGIN")
+        if moves and game.sent == moves[:-1]:
+            command = f"TURN {names[moves[-1]]}"
+        else:
+            self._start(program)
+            sides = [1 + (len(moves) - ply) % 2 for ply in range(len(moves))]  # 1: its own
+            stones = [f"{names[move]},{side}" for move, side in zip(moves, sides, strict=True)]
+            command = "\n".join(["BOARD", *stones, "DONE"]) if stones else "BEGIN"
+        text = program.demand(command)
         if text not in names or names.index(text) in moves:
             raise PlayerError(f"illegal move {text[:40]!r}")
         return names.index(text)
+
+    def _start(self, program: ProgramProcess) -> None:
+        """Begin a game on an empty board."""
+        program.demand(f"START {self.game.rows}")

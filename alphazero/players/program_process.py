@@ -113,9 +113,13 @@ def _read_gomocup(lines: Iterator[str]) -> Iterator[Reply]:
 
 GOMOCUP: Final = ProgramProtocol(
     "gomocup",
-    "gomocup:pbrain-rapfi,max_node=10000",
+    "gomocup:pbrain-rapfi,timeout_turn=1000",
     _read_gomocup,
-    limits=("timeout_turn", "max_node", "max_depth"),  # the first, in milliseconds, know all
+    limits=(
+        "timeout_turn",
+        "max_node",
+        "max_depth",
+    ),  # every program knows the first, in milliseconds
     quit="END",
 )
 
@@ -211,7 +215,9 @@ class ProgramProcess:
         try:
             reply = self._replies.get(timeout=REPLY_TIMEOUT)
         except queue.Empty:
-            raise PlayerError(f"no reply to '{command}' within {REPLY_TIMEOUT:g} s") from None
+            raise PlayerError(
+                f"no reply to '{_title(command)}' within {REPLY_TIMEOUT:g} s"
+            ) from None
         if reply is _OVERFLOW:
             raise PlayerError("the program's output exceeds its limits")
         if reply is None:
@@ -219,11 +225,10 @@ class ProgramProcess:
         return reply
 
     def demand(self, command: str) -> str:
-        """Return the reply to a command; raise PlayerError if the program refuses it, too."""
+        """Return the text of the reply to a command; raise PlayerError also if it is refused."""
         reply = self.ask(command)
         if not reply.succeeded:
-            line = command.partition("\n")[0]
-            raise PlayerError(f"refuses '{line}': {printable(reply.text[:200])}")
+            raise PlayerError(f"refuses '{_title(command)}': {printable(reply.text[:200])}")
         return reply.text
 
     @property
@@ -249,6 +254,11 @@ class ProgramProcess:
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             return f"the program ended ({how}){last}"
         return "the program closed its output"
+
+
+def _title(command: str) -> str:
+    """Return the first line of a command, for messages."""
+    return command.partition("\n")[0]
 
 
 def _lines_of(pipe: IO[bytes]) -> Iterator[str]:

@@ -4,7 +4,7 @@
     uct:simulations=1000,seconds=2       with options; the first may omit its key: uct:1000
     gtp:COMMAND                          the rest may hold any characters
     uci:COMMAND,nodes=1000               as in `program_process.py`
-    gomocup:COMMAND,max_node=1000
+    gomocup:COMMAND,timeout_turn=1000
     PATH, PATH:simulations=200           a checkpoint, or a run directory for its best player
 
     NAME                                 an agent of another package
@@ -70,7 +70,7 @@ PLAYER_KINDS: dict[str, type[PlayerSpec]] = {
 USAGES = {
     "gtp": "gtp:COMMAND",
     "uci": "uci:COMMAND,nodes=N",
-    "gomocup": "gomocup:COMMAND,max_node=N",
+    "gomocup": "gomocup:COMMAND,timeout_turn=N",
 }
 """How kinds are written whose name alone is no player."""
 

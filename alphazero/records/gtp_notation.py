@@ -1,8 +1,8 @@
 """Moves and colours in the notation of the Go Text Protocol, for any game on a board of cells.
 
-A vertex is a letter for the column, without I, and a number for the row: D4. Go counts rows from
-the bottom. Games whose own notation counts from the top, such as Othello and Hex, do so in GTP too,
-and there I is a column, as in MoHex and HexGui.
+A vertex is a letter for the column and a number for the row: D4. Go and most games count rows from
+the bottom, and no column is called I. Games whose own notation counts from the top, such as Othello
+and Hex, do so in GTP too, and there I is the ninth column, as in MoHex and HexGui.
 A move without a cell has the game's name for it, such as pass; the move of a piece has the names
 of the two cells that it leaves and reaches, e2e4, as in UCI.
 

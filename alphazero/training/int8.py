@@ -18,7 +18,7 @@ from alphazero.training.selfplay import SelfPlayNetwork
 from alphazero.utils.arrays import Float32Array
 
 CHECK: Final = 768
-"""Positions that are compared: enough to measure a share of 0.99 to half a percent."""
+"""Positions that are compared: enough to measure the mean errors to a twentieth of themselves."""
 
 
 def sample_positions(

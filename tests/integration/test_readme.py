@@ -180,8 +180,8 @@ def test_programs_that_a_command_needs_are_named(path: str):
     for block in (each for each in BLOCKS if each.path == path):
         needs = " ".join(block.needs)
         for word in itertools.chain(*block.needed, *block.commands):
-            if word.startswith(("gtp:", "uci:")):
-                assert PROGRAMS[re.split("[ ,]", word[4:])[0]] in needs, word
+            if word.startswith(("gtp:", "uci:", "gomocup:")):
+                assert PROGRAMS[re.split("[ ,]", word.partition(":")[2])[0]] in needs, word
             if "{ray: " in word:
                 assert "Ray" in needs, word
     for word in itertools.chain(*inline_commands(path)):

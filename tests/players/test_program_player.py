@@ -116,9 +116,9 @@ def test_a_step_that_is_held_up_does_not_wait_for_ever(monkeypatch):
         ("uci", "hang", "no reply to 'go nodes 5' within 3 s"),
         ("uci", "illegal", "illegal move 'bestmove a1a5 ponder a9a9'"),
         ("uci", "none", "illegal move 'bestmove (none)"),
-        ("gomocup", "crash", "ended (exit code 1)"),
+        ("gomocup", "crash", "its last message: RuntimeError: out of cheese"),
         ("gomocup", "illegal", "illegal move '5,0'"),
-        ("gomocup", "fail", "refuses 'BOARD': ERROR no idea"),
+        ("gomocup", "fail", "refuses 'TURN "),
     ],
 )
 def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(

@@ -38,7 +38,7 @@ def set_limits(patch: pytest.MonkeyPatch, policy_error: float, value_error: floa
 
 def test_policies_and_values_are_compared_as_by_hand():
     exact = np.log([[8, 1, 1], [2, 6, 2], [1, 4, 5], [4, 4, 2]]), np.array([0.5, -0.25, 1, 0])
-    logits = np.log([[6, 3, 1], [2, 6, 2], [2, 8, 10], [2, 4, 4]]) + 100
+    logits = np.log([[6, 3, 1], [2, 6, 2], [2, 8, 10], [2, 4, 4]]) + 1000
     other = logits, np.array([0.25, -0.25, 0.5, 0.25])
     # Probability that moved: 0.2, none, none, 0.2; distances 0.25, 0, 0.5, 0.25.
     assert QuantizationError.between(other, exact) == pytest.approx((0.1, 0.25))
@@ -167,7 +167,7 @@ def test_a_run_whose_limits_nothing_keeps_plays_as_without_int8_and_says_so(
     lines = [line for line in capsys.readouterr().out.splitlines() if "self-play stays in" in line]
     assert [line.split(":")[0] for line in lines] == ["iteration 2", "iteration 3"]
     for line in lines:
-        assert "stays in float32; int8 gives " in line
+        assert "stays in float32; int8 moves " in line
         assert "at most 0.0% wanted" in line
     plain = loop.train(tiny_config(tmp_path / "plain", *NEWEST))
     assert content_of(refused) == content_of(plain)

@@ -34,9 +34,10 @@ CALIBRATION: Final = 256
 """Positions that set the ranges; a few hundred find the largest values well enough."""
 
 MAX_POLICY_ERROR: Final = 0.02
-"""Largest mean share of probability that int8 moves, which is 0.002 to 0.014 in shipped players;
-bfloat16 moves 0.001 to 0.008. That the best move stays says less: in chess, where it has a
-probability of 0.27, bfloat16 changes 2 % and int8 4 % of them, for one that has 0.006 less."""
+"""Largest mean distance of int8's policies from the exact ones, which is 0.002 to 0.014 in shipped
+players; that of bfloat16 is 0.001 to 0.008. Equal best moves are a worse measure. Chess has many
+moves of nearly equal probability: bfloat16 already changes 2 % of the best moves, int8 3 to 4 %,
+and the new one is on average only 0.006 less probable."""
 
 MAX_VALUE_ERROR: Final = 0.03
 """Largest mean difference of int8's values, which is 0.003 to 0.009."""
@@ -79,7 +80,7 @@ class QuantizationError(NamedTuple):
     """The differences between the answers in int8 and the exact ones."""
 
     policy_error: float
-    """mean share of probability that lies on other moves"""
+    """mean total variation distance of the policies, 0 to 1"""
     value_error: float
     """mean absolute difference of the values"""
 
@@ -99,7 +100,7 @@ class QuantizationError(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"int8 gives {self.policy_error:.1%} of the probability to other moves (at most "
+            f"int8 moves {self.policy_error:.1%} of the policies' probability (at most "
             f"{MAX_POLICY_ERROR:.1%} wanted) and has a value error of "
             f"{self.value_error:.3f} (at most {MAX_VALUE_ERROR:.3f})"
         )

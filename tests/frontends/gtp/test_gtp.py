@@ -116,7 +116,7 @@ def test_every_legal_move_is_found_by_its_name_in_every_game(name: str):
             break
 
 
-def test_columns_have_no_letter_i_and_rows_count_as_the_game_counts_them():
+def test_rows_count_as_the_game_counts_them_and_from_the_bottom_no_column_is_i():
     gomoku = GtpNotation(make_game("gomoku"))
     assert gomoku.cells.name(0) == "A15"
     assert gomoku.cells.name(8) == "J15"

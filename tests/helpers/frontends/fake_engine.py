@@ -99,25 +99,33 @@ def speak_uci() -> None:
 
 
 def speak_gomocup() -> None:
-    taken, faulty = None, faults("1,1\n")
+    taken, sides, faulty = [], [], faults("1,1\n")
     for line in sys.stdin:
-        word = line.strip()
-        if word.startswith("START"):
-            print("ERROR too small" if FAULT == "small" else "MESSAGE hello\nOK")
-        elif word in ("BEGIN", "BOARD"):
+        word, _, rest = line.strip().partition(" ")
+        if word == "START":
             taken = []
-        elif taken is not None and word != "DONE":
-            taken.append(word.rpartition(","))
+            print("ERROR too small" if FAULT == "small" else "MESSAGE hello\nOK")
+        elif word == "BOARD":
+            sides = []
         elif word == "END":
             return
-        if taken is not None and word in ("BEGIN", "DONE"):
-            own = ["12"[(len(taken) - ply) % 2] for ply in range(len(taken))]
+        elif word[:1].isdigit() or word == "TURN":
+            cell, _, side = (rest or word).rpartition(",") if word != "TURN" else (rest, "", "")
+            if cell in taken:
+                print("ERROR a stone lies there")
+            taken.append(cell)
+            sides.append(side)
+        if word in ("BEGIN", "TURN", "DONE"):
             cells = [f"{column},{row}" for row in range(5) for column in range(5)]
-            move = next(cell for cell in cells if cell not in [cell for cell, _, _ in taken])
-            if [side for _, _, side in taken] != own:
+            move = next(cell for cell in cells if cell not in taken)
+            if word == "BEGIN" and taken:
+                move = "ERROR the board is not empty"
+            if word == "DONE" and sides != [
+                "12"[(len(sides) - ply) % 2] for ply in range(len(sides))
+            ]:
                 move = "ERROR whose stones?"
+            taken.append(move)
             print({"illegal": "5,0", "fail": "ERROR no idea"}.get(next(faulty), move))
-            taken = None
         sys.stdout.flush()
 
 
