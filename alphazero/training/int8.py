@@ -18,7 +18,7 @@ from alphazero.training.selfplay import SelfPlayNetwork
 from alphazero.utils.arrays import Float32Array
 
 CHECK: Final = 768
-"""Positions that are compared: enough to measure the mean errors to a twentieth of themselves."""
+"""Positions that are compared: enough to know the mean errors to a tenth of themselves."""
 
 
 def sample_positions(
