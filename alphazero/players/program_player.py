@@ -72,14 +72,13 @@ class ProgramPlayer(SequentialPlayer):
 
     def reset(self, slots: Int64Array, states: State) -> None:
         """Start games; from another position than the first only if the protocol sets positions."""
-        initial = self.game.pieces(self.game.initial_state())
-        if not self.protocol.sets_positions and any(
-            state[PLY] or (self.game.pieces(state) != initial).any() for state in states
-        ):
-            raise PlayerError(
-                f"a program that speaks {self.protocol.name} needs to see a game from its first "
-                "move, not a position alone"
-            )
+        if not self.protocol.sets_positions:
+            initial = self.game.pieces(self.game.initial_state())
+            if any(state[PLY] or (self.game.pieces(state) != initial).any() for state in states):
+                raise PlayerError(
+                    f"a program that speaks {self.protocol.name} needs to see a game from its "
+                    "first move, not a position alone"
+                )
         super().reset(slots, states)
         for slot, state in zip(slots.tolist(), states, strict=True):
             self._games[slot] = ProgramGame(state.copy())

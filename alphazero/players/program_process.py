@@ -137,8 +137,11 @@ class ProgramCommand(NamedTuple):
 def read_command(text: str, protocol: ProgramProtocol) -> ProgramCommand:
     """Parse `COMMAND,name=value,...`; a comma that no `name=` follows belongs to the command.
 
-    Raises PlayerError without a limit of a move, or for a wrong one.
+    All of it is the command where the protocol has no limits of a move. Where it has some, raises
+    PlayerError without a limit, or for a wrong one.
     """
+    if not protocol.limits:
+        return ProgramCommand(text, {}, {})
     command, *settings = re.split(r",(?=[\w .-]+=)", text)
     values = dict(setting.split("=", 1) for setting in settings)
     limits: dict[str, int] = {}

@@ -215,15 +215,18 @@ class SolverSpec(PlayerSpec):
 
 
 class ProgramSpec(PlayerSpec):
-    """An external program; `subject` is its command line."""
+    """An external program; `subject` is its command line, with limits and options if it has any."""
+
+    protocol: ClassVar[ProgramProtocol]
 
     @property
     def is_timed(self) -> bool:
         """Always: the program searches on its own, and needs a core."""
         return True
 
-    def _check(self, command: str, protocol: ProgramProtocol) -> None:
-        program = split_command(command, protocol)[0]
+    def check(self) -> None:
+        command = read_command(self.subject, self.protocol).command
+        program = split_command(command, self.protocol)[0]
         if shutil.which(program) is None:
             raise PlayerError(
                 f"{self.prefix}{printable(self.subject[:80])}: there is no program "
@@ -235,9 +238,7 @@ class GtpSpec(ProgramSpec):
     """A program that speaks the Go Text Protocol."""
 
     prefix = "gtp:"
-
-    def check(self) -> None:
-        self._check(self.subject, GTP)
+    protocol = GTP
 
     def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
         from alphazero.players.gtp_player import GtpPlayer
@@ -246,12 +247,10 @@ class GtpSpec(ProgramSpec):
 
 
 class UciSpec(ProgramSpec):
-    """A program that speaks UCI; its limits and options follow its command line."""
+    """A program that speaks UCI."""
 
     prefix = "uci:"
-
-    def check(self) -> None:
-        self._check(read_command(self.subject, UCI).command, UCI)
+    protocol = UCI
 
     def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
         from alphazero.players.uci_player import UciPlayer
@@ -260,12 +259,10 @@ class UciSpec(ProgramSpec):
 
 
 class GomocupSpec(ProgramSpec):
-    """A program of the Gomocup tournament; its limits and options follow its command line."""
+    """A program of the Gomocup tournament."""
 
     prefix = "gomocup:"
-
-    def check(self) -> None:
-        self._check(read_command(self.subject, GOMOCUP).command, GOMOCUP)
+    protocol = GOMOCUP
 
     def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
         from alphazero.players.gomocup_player import GomocupPlayer

@@ -110,7 +110,7 @@ def speak_gomocup() -> None:
         elif word == "END":
             return
         elif word[:1].isdigit() or word == "TURN":
-            cell, _, side = (rest or word).rpartition(",") if word != "TURN" else (rest, "", "")
+            cell, _, side = (rest + ",2" if rest else word).rpartition(",")
             if cell in taken:
                 print("ERROR a stone lies there")
             taken.append(cell)
