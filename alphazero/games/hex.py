@@ -43,7 +43,8 @@ SIZE, SWAP, CELLS = HEADER, HEADER + 1, HEADER + 2
 BEGIN, END = 1, 2
 """Flags of the sides that a chain touches: player 0's top and bottom, player 1's left and right."""
 
-SWAP_NAME = "swap"
+SWAP_NAME = "swap-pieces"
+"""as in SGF, HexGui and MoHex; people may type `swap`"""
 
 
 @shared_kernel
@@ -298,7 +299,7 @@ class Hex(Game):
 
     def parse_action(self, state: State, text: str) -> int:
         name = text.strip()
-        swaps = bool(self.swap) and name.lower() == SWAP_NAME
+        swaps = bool(self.swap) and name.lower() in ("swap", SWAP_NAME)
         others = f", or {SWAP_NAME}" if self.swap else ""
         action = self._area if swaps else self._names.parse(text, others=others)
         if not self.legal_unless_over(state)[action]:

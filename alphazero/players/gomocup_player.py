@@ -24,6 +24,8 @@ class GomocupPlayer(ProgramPlayer):
         if not (isinstance(game, Mnk) and game.length == 5 and game.rows == game.columns):
             raise PlayerError(f"gomocup: plays gomoku on square boards, not {write_game(game)}")
         command, limits, options = read_command(text, GOMOCUP)
+        if options.get("rule", str(FREESTYLE)) != str(FREESTYLE):
+            raise PlayerError("gomocup: rule: more than five in a row win here, which is rule 0")
         self.settings = {**limits, **options, "rule": FREESTYLE}
         super().__init__(game, slots, command)
 

@@ -57,7 +57,7 @@ NUMBERS: Final = {
 In all these games an action is a cell, counted row by row from the top left, or follows the last.
 """
 
-PASS, SWAP = "pass", "swap"
+PASS, SWAP = "pass", "swap-pieces"
 """Our games' names of moves without a cell."""
 
 Node = dict[str, list[str]]
@@ -279,7 +279,7 @@ class _Reader:
             return
         move: int | str
         swaps_sides = word == "swap-sides" or (word == "swap-pieces" and self.old_hexgui)
-        if self.number == HEX and (swaps_sides or word in ("swap-pieces", SWAP)):
+        if self.number == HEX and (swaps_sides or word in ("swap", SWAP)):
             move = SWAP
         elif word in ("", PASS) or (word == "tt" and max(self.rows, self.columns) <= 19):
             move = PASS
@@ -332,7 +332,7 @@ def number_of(game: Game) -> str:
 def write_move(action: int, rows: int, columns: int, number: str) -> str:
     """Write a move; the action after the last cell is the swap in Hex, else the pass."""
     if action >= rows * columns:
-        return "swap-pieces" if number == HEX else ""
+        return SWAP if number == HEX else ""
     row, column = divmod(action, columns)
     return f"{LETTERS[column]}{row + 1}" if number == HEX else LETTERS[column] + LETTERS[row]
 

@@ -13,6 +13,7 @@ from alphazero.games import ONGOING, to_play
 from alphazero.games.compiled_rules import HEURISTIC_SCALE
 from alphazero.games.game import LAST, State
 from alphazero.games.hex import Hex, connection_distance
+from alphazero.records.gtp_notation import GtpNotation
 from alphazero.solvers.exhaustive import SolvedPositions, solve_all_positions
 
 
@@ -70,6 +71,9 @@ def test_the_swap_reflects_the_first_stone_and_changes_its_colour():
     )
     assert stones_of(game, game.from_moves(["c3", "SWAP"])) == {(2, 2): 1}
     assert game.legal_action_mask(state).sum() == 15
+    first = game.from_moves(["b1"])
+    assert np.array_equal(game.from_moves(["b1", game.action_name(first, 16)]), state)
+    assert GtpNotation(game).name(first, 16) == "swap-pieces"  # MoHex knows it by no other name
 
 
 @pytest.mark.parametrize("size", [3, 6])

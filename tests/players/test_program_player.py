@@ -169,6 +169,7 @@ ENDS = shlex.join([sys.executable, "-ISc", "print(1)"])
         (UciPlayer, f"{ENDS},nodes=1", BREAKTHROUGH, "exit code 0"),
         (GomocupPlayer, fake("gomocup", "small"), GOMOKU, "refuses 'START 5': ERROR too small"),
         (GomocupPlayer, fake("gomocup"), TIC_TAC_TOE, "plays gomoku on square boards, not tic_tac"),
+        (GomocupPlayer, fake("gomocup", settings="max_node=5,rule=1"), GOMOKU, "which is rule 0"),
     ],
 )
 def test_a_program_that_cannot_play_is_refused_in_one_line_before_any_game(

@@ -301,7 +301,11 @@ def loaded(text: str | bytes) -> tuple[PlayedGame, list[str]]:
         ("(;GM[4]SZ[5];B[a1])", "a1", ""),
         ("(;SZ[5];B[aa];W[aa];B[bb])", "A5", "here on are left out: move 2, white A5: A5 is taken"),
         ("(;GM[4]SZ[5];B[])", "", "move 1, black pass: gomoku"),
-        ("(;GM[11];B[a1];W[a2];B[swap-pieces])", "a1 a2", "move 3, black swap: swap can only be"),
+        (
+            "(;GM[11];B[a1];W[a2];B[swap-pieces])",
+            "a1 a2",
+            "black swap-pieces: swap-pieces can only be",
+        ),
         ("(;GM[2];B[aa])", "", "move 1, black a1: a1 encloses nothing"),
         # set-up
         ("(;SZ[5]AB[aa:zz]AB[bb])", "B4", "a point of AB is left out: 'zz' is no point"),
@@ -482,7 +486,7 @@ def test_little_golem_lets_white_begin_and_leaves_the_game_out():
         assert (played.game, list(played.actions), warnings) == (game, actions, [])
         assert (played.players, played.outcome, played.resigned) == (("A", "B"), 1, True)
     swapped, _ = loaded("(;FF[4]EV[null]SZ[5];W[ba];B[swap])")
-    assert swapped.moves() == ["a2", "swap"]
+    assert swapped.moves() == ["a2", "swap-pieces"]
 
 
 def test_whatever_is_read_is_a_game_or_a_reported_mistake():
