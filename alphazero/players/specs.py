@@ -46,7 +46,7 @@ Rng = np.random.Generator
 class PlayerSpec(ABC):
     """A parsed player spec, from which players are created.
 
-    The documented fields of a subclass are its options, in the order of the spec.
+    The documented fields of a subclass are its options, in the order of the spec; None by default.
     """
 
     subject: str
@@ -64,14 +64,11 @@ class PlayerSpec(ABC):
 
     @property
     def name(self) -> str:
-        """The canonical spec: two different names are two players.
-
-        It holds the first option, and others that differ from their defaults.
-        """
+        """The canonical spec, with the options that are given: two names are two players."""
         texts = []
-        for index, (option, _, _) in enumerate(self.option_fields()):
+        for option, _, _ in self.option_fields():
             value = getattr(self, option.name)
-            if value is not None and (index == 0 or value != option.default):
+            if value is not None:
                 text = str(value).lower() if isinstance(value, bool) else str(value)
                 texts.append(f"{option.name}={text.removesuffix('.0')}")
         return f"{self.prefix}{self.subject}{':' * bool(texts)}{','.join(texts)}"
