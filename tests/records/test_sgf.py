@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.games import actions_in
+from helpers.games import actions_in, random_actions
 
 from alphazero.errors import GameError
-from alphazero.games import ONGOING, Game, make_game
+from alphazero.games import Game, make_game
 from alphazero.games.game import to_play
 from alphazero.games.registry import read_game, write_game
 from alphazero.records.game_files import load_played, save_played
@@ -32,19 +32,8 @@ from alphazero.records.sgf_import import from_sgf, game_of, replay
 from alphazero.records.sgf_text import decode
 
 
-def random_game(game: Game, seed: int) -> list[int]:
-    """Return the actions of a random game; in Hex the swap comes often."""
-    rng, state, actions = np.random.default_rng(seed), game.initial_state(), list[int]()
-    while game.outcome(state) == ONGOING:
-        legal = np.flatnonzero(game.legal_action_mask(state))
-        swaps = game.options.get("swap") and len(actions) == 1 and rng.random() < 0.5
-        actions.append(int(legal[-1]) if swaps else int(rng.choice(legal)))
-        state = game.play(state, actions[-1])
-    return actions
-
-
-def actions_of(record: SgfGame, game: Game | None = None) -> list[int]:
-    _, steps = replay(game or game_of(record), record)
+def actions_of(record: SgfGame) -> list[int]:
+    _, steps = replay(game_of(record), record)
     return [action for step in steps for action in step]
 
 
@@ -62,9 +51,10 @@ def write_sgf(
 
 
 def test_our_own_property_may_be_missing():
-    for spelling, other in (("hex:size=6,swap=1", 6), ("othello", 1), ("gomoku:rows=15", 4)):
+    games = {"hex:size=6,swap=1": "a1 swap b2", "othello": "d3 c3 c4", "gomoku:rows=15": "h8 a15"}
+    for spelling, moves in games.items():
         game = read_game(spelling)
-        actions = random_game(game, other)
+        actions = actions_in(game, moves)
         text = write_sgf(game, actions)
         bare = text.replace(f"AZ[{write_game(game)}]", "")
         assert bare != text
@@ -81,40 +71,15 @@ def test_go_rules_are_written_by_the_names_that_other_programs_know():
     assert game_of(read_sgf("(;SZ[9])")) == make_game("go", komi_half_points=0)
 
 
-def test_suicide_is_written_as_the_point_where_it_happens():
-    game = read_game("go:rows=2,columns=3,suicide=1")
-    actions = actions_in(game, "A1 B1 pass B2 A2")
-    assert write_sgf(game, actions).endswith("\n;B[ab];W[bb];B[];W[ba];B[aa])\n")
-
-
-def test_handicap_stones_are_set_up():
-    record = read_sgf("(;SZ[5]AB[aa:ba][cc];W[dd])")
-    assert actions_of(record, read_game("go:rows=5,columns=5")) == [0, 25, 1, 25, 12, 18]
-
-
-def test_stones_of_both_colours_are_set_up_in_turn():
-    record = read_sgf("(;GM[11]SZ[5]AB[a1][c3]AW[b2];W[d4])")
-    assert actions_of(record) == [0, 6, 12, 18]
-
-
-def test_a_move_out_of_turn_follows_a_pass_where_there_is_one():
-    assert actions_of(read_sgf("(;SZ[5];W[aa];W[bb])")) == [25, 0, 25, 6]
-    assert actions_of(read_sgf("(;GM[11]SZ[5];B[a1];B[b2])")) == [0]
-    # Othello's forced wait may be left out.
-    game = make_game("othello", size=4)
-    seed = next(seed for seed in range(99) if 16 in random_game(game, seed))
-    actions = random_game(game, seed)
+def test_a_forced_wait_in_othello_may_be_left_out():
+    game, rng, actions = make_game("othello", size=4), np.random.default_rng(0), list[int]()
+    while 16 not in actions:
+        actions = random_actions(game, rng)
     text = write_sgf(game, actions)
     assert actions_of(read_sgf(text.replace(";B[]", "").replace(";W[]", ""))) == actions
 
 
 # --- Hex and Othello as others write them ---------------------------------------------------------
-
-
-def test_othello_is_read_with_letters_or_numbers_and_its_first_four_discs():
-    record = read_sgf("(;GM[2]SZ[8]AB[ed][de]AW[dd][ee];B[dc];W[C3];B[c4])")
-    assert actions_of(record) == [19, 18, 26]
-    assert game_of(record) == make_game("othello")
 
 
 def test_hex_is_read_as_hexgui_and_little_golem_write_it():
@@ -133,7 +98,7 @@ def test_swapped_sides_are_the_same_game_with_the_winner_of_the_stones_on_the_bo
     root = "AP[HexGui:0.9.GIT]" if word == "swap-pieces" else "AP[HexGui:0.10]"
     outcomes = []
     for seed in range(20):
-        actions = random_game(plain, seed)
+        actions = random_actions(plain, np.random.default_rng(seed))
         words = [f"{'abcd'[action % 4]}{action // 4 + 1}" for action in actions]
         moves = [f";{'BW'[ply % 2]}[{word}]" for ply, word in enumerate(words)]
         moves.insert(1, f";W[{word}]")
@@ -156,7 +121,7 @@ def test_sgfmill_reads_the_same_game(spelling: str):
     game = read_game(spelling)
     size = game.observation_shape[1]
     for seed in range(4):
-        actions = random_game(game, seed)
+        actions = random_actions(game, np.random.default_rng(seed))
         comments = tuple(f"{ply}: \\ ] [ é" for ply in range(len(actions)))
         text = write_sgf(game, actions, ("a]\\b", "c"), comments)
         # sgfmill knows the moves of Go alone, which have the same form.
@@ -208,7 +173,7 @@ GNU_GO = shutil.which("gnugo", path=f"/usr/games:{os.environ.get('PATH', '')}")
 def test_gnu_go_sees_the_same_board_in_what_we_write(tmp_path):
     game = read_game("go:rows=7,columns=7")
     for seed in range(3):
-        actions = random_game(game, seed)[:60]
+        actions = random_actions(game, np.random.default_rng(seed))[:60]
         path = tmp_path / f"{seed}.sgf"
         path.write_text(write_sgf(game, actions, comments=("a ] b",) * len(actions)))
         asked = f"loadsgf {path}\nlist_stones black\nlist_stones white\nquit\n"
@@ -307,9 +272,13 @@ def loaded(text: str | bytes) -> tuple[PlayedGame, list[str]]:
             "black swap-pieces: swap-pieces can only be",
         ),
         ("(;GM[2];B[aa])", "", "move 1, black a1: a1 encloses nothing"),
+        ("(;GM[2]SZ[8]AB[ed][de]AW[dd][ee];B[dc];W[C3];B[c4])", "d3 c3 c4", ""),
+        ("(;SZ[5];W[aa];W[bb])", "pass A5 pass B4", ""),
+        ("(;GM[11]SZ[5];B[a1];B[b2])", "a1", "move 2, black b2: it is white's turn"),
         # set-up
         ("(;SZ[5]AB[aa:zz]AB[bb])", "B4", "a point of AB is left out: 'zz' is no point"),
         ("(;SZ[5]AB[aa:cc][aa]AE[ab:cc];W[ee])", "A5 pass B5 pass C5 E1", ""),
+        ("(;GM[11]SZ[5]AB[a1][c3]AW[b2];W[d4])", "a1 b2 c3 d4", ""),
         ("(;SZ[5];B[aa];AB[bb];W[cc])", "A5", "after move 1 are left out: the board changes"),
         ("(;SZ[5]AB[bb]AW[cc]PL[W])", "B4 C3 pass", ""),
         ("(;SZ[5]PL[white];B[aa])", "A5", ""),
@@ -475,7 +444,7 @@ def test_every_comment_is_kept():
 def test_little_golem_lets_white_begin_and_leaves_the_game_out():
     game = make_game("hex", size=5)
     for seed in range(8):
-        actions = random_game(game, seed)[:-1]
+        actions = random_actions(game, np.random.default_rng(seed))[:-1]
         cells = [divmod(action, 5) for action in actions]
         moves = [
             f";{'WB'[ply % 2]}[{'abcde'[row]}{'abcde'[column]}]"
