@@ -67,7 +67,14 @@ def test_nothing_near_the_ratings_is_likelier(prior: float):
 
 @pytest.mark.parametrize(
     "counts",
-    [(2, 0, 6, 0, 12), (0, 0, 0, 0, 20), (0, 0, 20, 0, 0), (0, 1, 3, 0, 1), (0, 0, 1, 0, 0)],
+    [
+        (2, 0, 6, 0, 12),
+        (0, 0, 0, 0, 20),
+        (0, 0, 20, 0, 0),
+        (0, 1, 3, 0, 1),
+        (0, 0, 1, 0, 0),
+        (0, 0, 0, 0, 1),
+    ],
 )
 def test_an_interval_ends_where_the_scaled_likelihood_falls_by_the_square_of_students_t(
     counts: tuple[int, ...],

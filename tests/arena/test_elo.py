@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
-from helpers.matches import match, record, swapped
+from helpers.matches import match, record
 
 from alphazero.arena.bradley_terry import PairScore
 from alphazero.arena.elo import (
@@ -58,20 +58,12 @@ def test_the_score_counts_a_draw_half():
     assert result.elo == pytest.approx(400 * math.log10(5.5 / 3.5))
 
 
-@pytest.mark.parametrize("pairs", [1, 20])
-@pytest.mark.parametrize("value", [1, 0, -1])
-def test_a_match_that_always_ends_alike_has_a_finite_interval(pairs: int, value: int):
-    result = result_of(match(*[(value, value)] * pairs))
-    assert -math.inf < result.elo_low < result.elo < result.elo_high < math.inf
-    assert np.sign(round(result.elo)) == value
-
-
 def test_the_result_turns_round_when_the_players_change_places():
     rng = np.random.default_rng(0)
     for _ in range(10):
-        pairs = rng.integers(-1, 2, (int(rng.integers(1, 30)), 2))
-        games = match(*[tuple(map(int, pair)) for pair in pairs])
-        result, other = result_of(games), result_of(swapped(games))
+        pairs = rng.integers(-1, 2, (int(rng.integers(1, 30)), 2)).tolist()
+        result = result_of(match(*[(first, second) for first, second in pairs]))
+        other = result_of(match(*[(-second, -first) for first, second in pairs]))
         assert (other.wins, other.draws, other.losses) == (result.losses, result.draws, result.wins)
         assert other.distinct == result.distinct
         assert other.elo == pytest.approx(-result.elo, abs=1e-3)

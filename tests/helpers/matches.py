@@ -1,6 +1,5 @@
 """Plays matches and compares their records, or makes records by hand."""
 
-import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -31,16 +30,6 @@ def as_text(record: GameRecord) -> tuple[object, ...]:
     )
 
 
-def forfeits(records: list[GameRecord], message: str) -> list[GameRecord]:
-    """Return the forfeited games: the first player has lost at least one, for `message`."""
-    lost = [record for record in records if record.forfeit_reason]
-    assert lost
-    for record in lost:
-        assert message in record.forfeit_reason, record.forfeit_reason
-        assert record.outcome == (-1 if record.pairing.players[0] == 0 else 1)
-    return lost
-
-
 NONE = np.zeros(0, np.float32)
 
 
@@ -60,14 +49,4 @@ def match(*pairs: tuple[int, int]) -> list[GameRecord]:
         record(side, value, number)
         for number, values in enumerate(pairs)
         for side, value in enumerate(values)
-    ]
-
-
-def swapped(records: Sequence[GameRecord]) -> list[GameRecord]:
-    """The same games with the two players' numbers exchanged."""
-    return [
-        dataclasses.replace(
-            each, pairing=dataclasses.replace(each.pairing, players=each.pairing.players[::-1])
-        )
-        for each in records
     ]
