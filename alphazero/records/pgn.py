@@ -52,7 +52,6 @@ GAMES: Final = "chess", "gardner", "los_alamos", "breakthrough"
 _CHESS: Final = "", "standard", "chess", "normal", "fromposition", "chess960", "fischerandom"
 _OUTCOMES: Final = {score: outcome for outcome, score in SCORES.items()}
 
-_SPACE = re.compile(r"\s*")
 _TAG = re.compile(r"\s*^\[\s*(\w+)\s+\"(.*)\"\s*\][^\S\n]*$", re.MULTILINE)
 _BAD_TAG = re.compile(r"\s*^(\[.*)$", re.MULTILINE)
 _TOKEN = re.compile(
@@ -111,8 +110,8 @@ class PgnGame:
 
 def read_pgn(text: str) -> Iterator[PgnGame]:
     """Yield the games of a file; raise GameError if there is none."""
-    text = _ESCAPED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    place, count = _end(_SPACE, text, 0), 0
+    text = _ESCAPED.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+    place = count = 0
     while place < len(text):
         game = PgnGame({})
         while match := _TAG.match(text, place) or _BAD_TAG.match(text, place):
@@ -121,17 +120,12 @@ def read_pgn(text: str) -> Iterator[PgnGame]:
                 game.tags[match[1]] = re.sub(r"\\([\"\\])", r"\1", match[2])
             else:
                 game.warnings.append(f"a tag is left out: {match[1][:30]}")
-        place = _end(_SPACE, text, _read_moves(game, text, place))
+        place = _read_moves(game, text, place)
         if game.tags or game.main.moves:
             count += 1
             yield game
     if not count:
         raise GameError("PGN: no game in it; a game begins with tags, or with its first move")
-
-
-def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
-    match = pattern.match(text, place)
-    return match.end() if match else place
 
 
 def _read_moves(game: PgnGame, text: str, place: int) -> int:
