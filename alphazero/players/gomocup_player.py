@@ -8,7 +8,7 @@ from alphazero.games.game import Game
 from alphazero.games.mnk import Mnk
 from alphazero.games.registry import write_game
 from alphazero.players.program_player import ProgramGame, ProgramPlayer
-from alphazero.players.program_process import GOMOCUP, ProgramProcess, read_command
+from alphazero.players.program_process import GOMOCUP, ProgramProcess
 
 FREESTYLE = 0
 """The rule by which more than five in a row win, too."""
@@ -23,15 +23,13 @@ class GomocupPlayer(ProgramPlayer):
     def __init__(self, game: Game, slots: int, text: str) -> None:
         if not (isinstance(game, Mnk) and game.length == 5 and game.rows == game.columns):
             raise PlayerError(f"gomocup: plays gomoku on square boards, not {write_game(game)}")
-        command, limits, options = read_command(text, GOMOCUP)
-        if options.get("rule", str(FREESTYLE)) != str(FREESTYLE):
-            raise PlayerError("gomocup: rule: more than five in a row win here, which is rule 0")
-        self.settings = {**limits, **options, "rule": FREESTYLE}
-        super().__init__(game, slots, command)
+        super().__init__(game, slots, text)
 
     def set_up(self, program: ProgramProcess) -> None:
         """Set the limits, the options and the size of the board."""
-        for name, value in self.settings.items():
+        if self.options.get("rule", str(FREESTYLE)) != str(FREESTYLE):
+            raise PlayerError("gomocup: rule: more than five in a row win here, which is rule 0")
+        for name, value in {**self.limits, **self.options, "rule": FREESTYLE}.items():
             program.send(f"INFO {name} {value}")
         self._start(program)
 

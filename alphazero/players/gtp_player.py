@@ -12,9 +12,9 @@ class GtpPlayer(ProgramPlayer):
 
     protocol = GTP
 
-    def __init__(self, game: Game, slots: int, command: str) -> None:
+    def __init__(self, game: Game, slots: int, text: str) -> None:
         self.vertices = GtpNotation(game)
-        super().__init__(game, slots, command)
+        super().__init__(game, slots, text)
 
     def set_up(self, program: ProgramProcess) -> None:
         """Set the board size and the komi."""

@@ -16,7 +16,7 @@ import numpy as np
 from alphazero.errors import GameError, PlayerError
 from alphazero.games.game import PLY, Game, State
 from alphazero.players.base import Decisions, Forfeit
-from alphazero.players.program_process import ProgramProcess, ProgramProtocol
+from alphazero.players.program_process import ProgramProcess, ProgramProtocol, read_command
 from alphazero.players.sequential_player import SequentialPlayer
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.files import printable
@@ -43,9 +43,9 @@ class ProgramPlayer(SequentialPlayer):
 
     protocol: ClassVar[ProgramProtocol]
 
-    def __init__(self, game: Game, slots: int, command: str) -> None:
+    def __init__(self, game: Game, slots: int, text: str) -> None:
         super().__init__(game, slots)
-        self.command = command
+        self.command, self.limits, self.options = read_command(text, self.protocol)
         self._games = [ProgramGame(game.initial_state()) for _ in range(slots)]
         self._programs: list[ProgramProcess | None] = [None] * slots
         self._locks = [threading.Lock() for _ in range(slots)]
@@ -57,7 +57,7 @@ class ProgramPlayer(SequentialPlayer):
         try:
             self._programs[0] = self._launch()
         except PlayerError as error:
-            raise PlayerError(f"{self.protocol.name}:{printable(command)}: {error}") from None
+            raise PlayerError(f"{self.protocol.name}:{printable(self.command)}: {error}") from None
 
     @abstractmethod
     def set_up(self, program: ProgramProcess) -> None:

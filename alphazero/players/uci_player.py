@@ -10,7 +10,7 @@ from alphazero.games.game import Game
 from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import write_game
 from alphazero.players.program_player import ProgramGame, ProgramPlayer
-from alphazero.players.program_process import UCI, ProgramProcess, read_command
+from alphazero.players.program_process import UCI, ProgramProcess
 
 VARIANT: Final = "UCI_Variant"
 
@@ -26,9 +26,7 @@ class UciPlayer(ProgramPlayer):
             raise PlayerError(
                 f"uci: plays games whose pieces move, such as chess, not {write_game(game)}"
             )
-        command, limits, self.options = read_command(text, UCI)
-        self.limits = " ".join(f"{name} {number}" for name, number in limits.items())
-        super().__init__(game, slots, command)
+        super().__init__(game, slots, text)
 
     def set_up(self, program: ProgramProcess) -> None:
         """Set the variant and the options."""
@@ -57,7 +55,8 @@ class UciPlayer(ProgramPlayer):
         position = "startpos" if is_usual else f"fen {self.game.write_fen(game.start)}"
         moves = f" moves {' '.join(names)}" if names else ""
         program.send(f"position {position}{moves}")
-        text = program.ask(f"go {self.limits}").text
+        limits = " ".join(f"{name} {number}" for name, number in self.limits.items())
+        text = program.ask(f"go {limits}").text
         _, name, *_ = [*text.split(), ""]
         legal = np.flatnonzero(self.game.legal_action_mask(state)).tolist()
         actions = {self.game.move_name(state, action): action for action in legal}
