@@ -13,7 +13,6 @@ from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import solved_positions
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game
-from alphazero.games.registry import read_game
 from alphazero.players.base import Player
 from alphazero.players.budget import budget_of
 from alphazero.players.registry import agree_on_game, parse_checkpoint, parse_player
@@ -95,8 +94,7 @@ def match(
     players = [
         parse_player(player, simulations=simulations, seconds=seconds) for player in (first, second)
     ]
-    asked = read_game(game) if isinstance(game, str) else game
-    players, chosen = agree_on_game(players, asked)
+    players, chosen = agree_on_game(players, game)
     return play_contest(players, chosen, games, opening_moves, seed)[0]
 
 

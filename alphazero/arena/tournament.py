@@ -20,7 +20,6 @@ from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import random_opening
 from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING, Game, win_rate
-from alphazero.games.registry import read_game
 from alphazero.players.registry import agree_on_game, parse_player
 from alphazero.players.specs import Agent, AgentFunction, PlayerSpec
 from alphazero.records.game_record import Pairing
@@ -236,8 +235,7 @@ def rate(
     have the same name.
     """
     specs = [parse_player(name, simulations=simulations, seconds=seconds) for name in players]
-    asked = read_game(game) if isinstance(game, str) else game
-    specs, chosen = agree_on_game(specs, asked)
+    specs, chosen = agree_on_game(specs, game)
     tournament = Tournament(chosen, specs, games + games % 2, opening_moves, seed)
     tournament.play(usable_cores())
     return standings(tournament)

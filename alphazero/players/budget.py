@@ -15,7 +15,7 @@ class Budget(NamedTuple):
     seconds: float | None = None
 
     @classmethod
-    def read(cls, text: str, unit: str = "simulations") -> "Budget":
+    def read(cls, text: str) -> "Budget":
         """Parse `200` or `5s`; raise PlayerError for anything else."""
         if re.fullmatch("[0-9]{1,9}", text):
             return cls(simulations=int(text))
@@ -23,7 +23,9 @@ class Budget(NamedTuple):
             seconds = float(text.removesuffix("s"))
             if seconds > 0:
                 return cls(seconds=seconds)
-        raise PlayerError(f"expected {unit}, as in 200, or seconds, as in 5s; got {text[:20]!r}")
+        raise PlayerError(
+            f"expected simulations, as in 200, or seconds, as in 5s; got {text[:20]!r}"
+        )
 
     def __str__(self) -> str:
         simulations = "" if self.simulations is None else count_of(self.simulations, "simulation")

@@ -160,10 +160,7 @@ def load_player(
     `CheckpointPlayer.create`. Raises CheckpointError for a file that is no checkpoint, and
     PlayerError when it does not play `game`.
     """
-    from alphazero.games.registry import read_game
-
-    requested = read_game(game) if isinstance(game, str) else game
-    (spec,), agreed = agree_on_game([CheckpointSpec(str(path))], requested)
+    (spec,), agreed = agree_on_game([CheckpointSpec(str(path))], game)
     assert spec.saved, "it is a checkpoint"
     return agreed, spec.saved.create(budget=budget_of(simulations, seconds))
 
@@ -197,18 +194,22 @@ def common_game(specs: Iterable[PlayerSpec], game: "Game | None" = None) -> "Gam
 
 
 def agree_on_game(
-    specs: Iterable[PlayerSpec], game: "Game | None"
+    specs: Iterable[PlayerSpec], game: "Game | str | None"
 ) -> tuple[list[PlayerSpec], "Game"]:
     """Return the players for `game`, the requested one if any, and the game that they share.
 
-    A checkpoint may play another size of its game; one line on stderr says that it was not
-    trained there. Raises PlayerError as `common_game`, or when one does not play `game`.
+    A text is `NAME` or `NAME:option=value,...`. A checkpoint may play another size of its game; one
+    line on stderr says that it was not trained there. Raises PlayerError as `common_game`, or when
+    one does not play `game`.
     """
-    players = [spec.for_game(game) for spec in specs] if game else list(specs)
+    from alphazero.games.registry import read_game
+
+    asked = read_game(game) if isinstance(game, str) else game
+    players = [spec.for_game(asked) for spec in specs] if asked else list(specs)
     for note in dict.fromkeys(spec.transfer_note for spec in players):
         if note:
             print(escape(note), file=sys.stderr)
-    return players, common_game(players, game)
+    return players, common_game(players, asked)
 
 
 def _parse(text: str) -> tuple[type[PlayerSpec], str, dict[str, Any]]:

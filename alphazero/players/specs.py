@@ -64,7 +64,7 @@ class PlayerSpec(ABC):
 
     @property
     def name(self) -> str:
-        """The canonical spec, with the options that are given: two names are two players."""
+        """The canonical spec, with the options given; two different names are two players."""
         texts = []
         for option, _, _ in self.option_fields():
             value = getattr(self, option.name)
@@ -100,11 +100,11 @@ class PlayerSpec(ABC):
 
     @property
     def levels(self) -> "LevelTable | None":
-        """The levels for people; only checkpoints that search have any.
+        """The levels for people; only checkpoints have any.
 
         Raises PlayerError for a file of levels that cannot be read.
         """
-        return None
+        return self.saved.levels if self.saved else None
 
     @property
     def transfer_note(self) -> str | None:
@@ -362,10 +362,6 @@ class CheckpointSpec(PlayerSpec):
         if self.transpositions is not None:
             values["transpositions"] = "always" if self.transpositions else "never"
         return {name: value for name, value in values.items() if value is not None}
-
-    @property
-    def levels(self) -> "LevelTable | None":
-        return self.saved.levels
 
     @property
     def level_settings(self) -> "LevelSettings | None":
