@@ -25,5 +25,3 @@ def test_a_grade_counts_the_optimal_moves():
     result = alphazero.grade("tic_tac_toe", simulations=0)
     assert result.positions == 13_306
     assert result.share > 0.8
-    with pytest.raises(PlayerError, match="expected a checkpoint"):
-        alphazero.grade("uct:10")

@@ -48,6 +48,11 @@ def searchers(game: Game, num_games: int, **options: object) -> list[Player]:
     ]
 
 
+def texts(records: list[GameRecord]) -> list[str]:
+    """The contents of records, in an order that does not depend on that of the games."""
+    return sorted(repr(as_text(record)) for record in records)
+
+
 # The loop
 
 
@@ -172,10 +177,9 @@ def test_games_do_not_depend_on_the_number_of_parallel_games(num_games: int):
     rng = np.random.default_rng(3)
     schedule = paired_openings(CONNECT_FOUR_4X5X3, 40, 3, rng)
 
-    def play(num_games: int) -> list[tuple[object, ...]]:
+    def play(num_games: int) -> list[str]:
         players = searchers(CONNECT_FOUR_4X5X3, num_games)
-        records = play_all(Match(CONNECT_FOUR_4X5X3, players, num_games, iter(schedule)))
-        return sorted((as_text(record) for record in records), key=repr)
+        return texts(play_all(Match(CONNECT_FOUR_4X5X3, players, num_games, iter(schedule))))
 
     assert play(num_games) == play(1)
 
@@ -186,9 +190,6 @@ def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(monkeypatch):
     def make_players(num_games: int) -> list[Player]:
         # Without trees kept between moves a search depends on its position alone.
         return searchers(CONNECT_FOUR_4X5X3, num_games, reuse_tree=False)
-
-    def texts(records: list[GameRecord]) -> list[str]:
-        return sorted(repr(as_text(record)) for record in records)
 
     schedule = paired_openings(CONNECT_FOUR_4X5X3, 6, 2, np.random.default_rng(1))
     whole = play_all(Match(CONNECT_FOUR_4X5X3, make_players(6), 6, iter(schedule)))

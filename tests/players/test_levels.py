@@ -75,14 +75,8 @@ def test_the_scale_goes_from_random_moves_to_the_most_simulations():
     assert settings_at(SEARCH, 400).simulations == 1
     assert settings_at(2.5, 400).simulations == 20
     assert settings_at(STRONGEST, 400) == LevelSettings(400)
-
-
-def test_a_checkpoint_without_measured_levels_has_ten_all_the_same(tmp_path):
-    saved = load_checkpoint_player(saved_player(tmp_path / "some.safetensors"))
-    assert saved.levels == default_levels(8)
-    assert len(saved.levels.levels) == len(NAMES) == 10
-    assert saved.levels.level(10).settings == LevelSettings(32)
-    assert {level.strength for level in saved.levels.levels} == {"not measured"}
+    assert len(default_levels(8).levels) == len(NAMES) == 10
+    assert default_levels(8).level(10).settings == LevelSettings(32)
 
 
 def test_measured_levels_are_read_back_for_their_checkpoint_alone(tmp_path):
@@ -177,25 +171,8 @@ def test_a_beginner_loses_to_uct_and_the_strongest_level_does_not():
         assert low <= match_result(TIC_TAC_TOE, records).score <= high
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (":level=0", "level: must be at least 1 and at most 10, got 0"),
-        (":level=11", "level: must be at least 1 and at most 10, got 11"),
-        (":level=3,simulations=9", "a level sets how long the player thinks"),
-        (":level=3,seconds=1", "a level sets how long the player thinks"),
-    ],
-)
-def test_a_level_takes_no_budget(tmp_path, text: str, message: str):
-    path = saved_player(tmp_path / "some.safetensors")
-    with pytest.raises(PlayerError) as caught:
-        parse_player(f"{path}{text}")
-    assert message in str(caught.value)
-
-
-def test_a_level_from_the_command_line_is_for_players_that_have_levels(tmp_path):
-    path = saved_player(tmp_path / "some.safetensors")
-    assert parse_player(str(path), level=4).name == f"{path}:level=4"
-    assert parse_player(f"{path}:level=2", level=4).name == f"{path}:level=2"
+def test_a_level_from_the_command_line_is_for_players_that_have_levels():
+    assert parse_player("tic_tac_toe", level=4).name == "tic_tac_toe:level=4"
+    assert parse_player("tic_tac_toe:level=2", level=4).name == "tic_tac_toe:level=2"
     with pytest.raises(PlayerError, match="uct has no levels: only checkpoints have them"):
         parse_player("uct", level=4)

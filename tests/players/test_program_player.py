@@ -327,14 +327,13 @@ def test_a_program_is_sent_its_options_the_whole_game_and_the_limits_and_quits_a
     assert "position fen 2pp1/1p3/1P3/5/PPPPP w - - 0 2" in log.read_text()
 
 
-def program(name: str) -> str | None:
-    return shutil.which(name, path="/usr/games:/usr/bin")
+FAIRY_STOCKFISH = shutil.which("fairy-stockfish", path="/usr/games:/usr/bin")
 
 
 @pytest.mark.parametrize("game", ["gardner", "los_alamos", "breakthrough", "chess"])
-@pytest.mark.skipif(not program("fairy-stockfish"), reason="no fairy-stockfish")
+@pytest.mark.skipif(not FAIRY_STOCKFISH, reason="no fairy-stockfish")
 def test_fairy_stockfish_plays_to_the_end_by_our_rules(game: str, capsys):
-    command = ["match", f"uci:{program('fairy-stockfish')},nodes=50", "random", "--game", game]
+    command = ["match", f"uci:{FAIRY_STOCKFISH},nodes=50", "random", "--game", game]
     assert cli.main([*command, "--games", "4"]) == 0
     output = capsys.readouterr().out
     assert "4 won" in output

@@ -73,6 +73,10 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
         ("uct:exploration=9e999", "must be a finite number"),
         (f"{SHIPPED}:selection=gumble", "did you mean 'gumbel'?"),
         (f"{SHIPPED}:mcts_solver=yes", "mcts_solver: expected true or false, got 'yes'"),
+        (f"{SHIPPED}:level=0", "level: must be at least 1 and at most 10, got 0"),
+        (f"{SHIPPED}:level=11", "level: must be at least 1 and at most 10, got 11"),
+        (f"{SHIPPED}:level=3,simulations=9", "a level sets how long the player thinks"),
+        (f"{SHIPPED}:level=3,seconds=1", "a level sets how long the player thinks"),
         ("minimax:depth=1,depth=2", "depth is given twice"),
         ("minimax:depth=1,7", "expected option=value, got '7'"),
         ("random:simulations=3", "no option 'simulations' (options: none)"),
@@ -175,7 +179,6 @@ def test_players_agree_on_the_one_game_that_any_of_them_plays(tmp_path):
     for players, game, message in (
         ([three, any_game, four], None, "four.safetensors plays connect_four, but "),
         ([any_game, four], TIC_TAC_TOE, "but the game asked for is tic_tac_toe"),
-        ([any_game], None, "name one, as with --game"),
     ):
         with pytest.raises(PlayerError, match=message):
             common_game(players, game)

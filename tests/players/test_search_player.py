@@ -4,20 +4,20 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.games import TIC_TAC_TOE
+from helpers.games import CONNECT_FOUR_4X5X3, TIC_TAC_TOE
 from helpers.matches import play_all
 from helpers.reference.rollouts import SplitMix
 from helpers.searches import HashedEvaluator, UniformEvaluator, random_position, statistics
 from helpers.settings import search_config
 
-from alphazero.arena.match import Match, play_schedule
-from alphazero.games import ONGOING, make_game
+from alphazero.arena.match import Match
+from alphazero.games import ONGOING
 from alphazero.mcts.kernels.root import Exploration
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players import search_player as player_module
 from alphazero.players.search_player import SearchPlayer
-from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.records.game_record import Pairing
 
 
 @pytest.mark.parametrize("moves", [(), (4,), (4, 0, 8), (4, 0, 8, 7, 1, 6, 2, 5)])
@@ -45,29 +45,17 @@ def test_players_limited_by_seconds_play_a_match_to_its_end():
 # Playout caps
 
 
-def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
-    game = make_game("connect_four", rows=4, columns=5, length=3)
-    players: list[SearchPlayer] = []
-
-    def make_players(num_games: int) -> list[SearchPlayer]:
-        settings = search_config(simulations=40, reuse_tree=False)
-        search = NetworkSearch(
-            game,
-            UniformEvaluator(5),
-            settings,
-            slots=num_games,
-            exploration=Exploration(0.5, 1.0, full_search_probability=share, fast_simulations=3),
-            rng=np.random.default_rng(4),
-        )
-        players.append(SearchPlayer(search))
-        return players
-
-    records = play_schedule(game, make_players, [Pairing()] * 60, 12)
-    return records, players[0]
-
-
 def test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked():
-    records, player = capped_games(0.3)
+    game = CONNECT_FOUR_4X5X3
+    search = NetworkSearch(
+        game,
+        UniformEvaluator(5),
+        search_config(simulations=40, reuse_tree=False),
+        slots=12,
+        exploration=Exploration(0.5, 1.0, full_search_probability=0.3, fast_simulations=3),
+        rng=np.random.default_rng(4),
+    )
+    records = play_all(Match(game, [SearchPlayer(search)], 12, itertools.repeat(Pairing(), 60)))
     policies = np.concatenate([record.policies.dense(9) for record in records])
     full = policies.any(axis=1)
     error = 3 * np.sqrt(0.3 * 0.7 / len(full))
@@ -75,7 +63,7 @@ def test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked():
     assert np.allclose(policies[full].sum(axis=1), 1, atol=1e-5)
     assert np.allclose(np.rint(policies[full] * 40), policies[full] * 40, atol=1e-3)
     searched = int(full.sum()) * 40 + int((~full).sum()) * 3
-    assert player.search.simulations == searched
+    assert search.simulations == searched
 
 
 def test_fast_searches_have_no_noise(monkeypatch):

@@ -3,53 +3,38 @@
 import numpy as np
 import pytest
 
+from alphazero.arena.contests import player_factory
+from alphazero.arena.elo import match_result
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.games import Game, make_game
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import LEFT, Nim
-from alphazero.players.base import Player
-from alphazero.players.random_player import RandomPlayer
+from alphazero.players.registry import parse_player
 from alphazero.players.solver_players import MinimaxPlayer, SolverPlayer
 from alphazero.records.game_record import GameRecord
 from alphazero.solvers.exhaustive import solve_all_positions
 
 
-def contest(game: Game, kind: str, games: int, seed: int = 0) -> list[GameRecord]:
-    """Let a player of some kind, as player number 0, play games against random moves."""
-
-    def make_players(num_games: int) -> list[Player]:
-        counting, chance = np.random.default_rng(seed).spawn(2)
-        return [make_player(kind, game, num_games, counting), RandomPlayer(game, num_games, chance)]
-
-    pairings = paired_openings(game, games, 1, np.random.default_rng(seed))
-    return play_schedule(game, make_players, pairings, 5)
+def contest(game: Game, name: str, games: int, seed: int = 0) -> list[GameRecord]:
+    """Let a player, as player number 0, play games against random moves."""
+    rng = np.random.default_rng(seed)
+    players = [parse_player(name), parse_player("random")]
+    pairings = paired_openings(game, games, 1, rng)
+    return play_schedule(game, player_factory(game, players, rng), pairings, 5)
 
 
-def make_player(kind: str, game: Game, num_games: int, rng: np.random.Generator) -> Player:
-    if kind == "solver":
-        return SolverPlayer(game, num_games, rng)
-    return MinimaxPlayer(game, num_games, rng, depth=int(kind))
-
-
-def points(records: list[GameRecord]) -> list[int]:
-    """Return what player number 0 got in each game: +1, 0 or -1."""
-    return [
-        record.outcome if record.pairing.players[0] == 0 else -record.outcome for record in records
-    ]
-
-
-@pytest.mark.parametrize("kind", ["solver", "9"])
-def test_a_player_that_searches_to_the_end_makes_no_mistake_in_tic_tac_toe(kind: str):
+@pytest.mark.parametrize("name", ["solver", "minimax:9"])
+def test_a_player_that_searches_to_the_end_makes_no_mistake_in_tic_tac_toe(name: str):
     game = Mnk()
     solution = solve_all_positions(game)
     answers = {
         state.tobytes(): optimal
         for state, optimal in zip(solution.states, solution.optimal, strict=True)
     }
-    records = contest(game, kind, 20)
-    assert min(points(records)) >= 0
+    records = contest(game, name, 20)
+    assert match_result(game, records).losses == 0
     for record in records:
         state = game.initial_state()
         for ply, action in enumerate(map(int, record.actions)):
@@ -58,18 +43,18 @@ def test_a_player_that_searches_to_the_end_makes_no_mistake_in_tic_tac_toe(kind:
             state = game.play(state, action)
 
 
-@pytest.mark.parametrize("kind", ["solver", "15"])
-def test_nim_is_won_wherever_the_closed_form_says_so(kind: str):
+@pytest.mark.parametrize("name", ["solver", "minimax:15"])
+def test_nim_is_won_wherever_the_closed_form_says_so(name: str):
     """The first random move may give the game away, and the random player again."""
     game = Nim()
-    for record in contest(game, kind, 20):
+    for record in contest(game, name, 20):
         state, winning = game.initial_state(), False
         for ply, action in enumerate(map(int, record.actions)):
             if record.pairing.players[ply % 2] == 0 and ply >= len(record.pairing.opening):
                 winning |= int(state[LEFT]) % 4 != 0
             state = game.play(state, action)
         if winning:
-            assert points([record]) == [1]
+            assert match_result(game, [record]).wins == 1
 
 
 def test_a_ply_is_looked_at_however_short_the_time():
@@ -79,10 +64,10 @@ def test_a_ply_is_looked_at_however_short_the_time():
     assert game.action_name(state, player.choose(state)) == "a5"
 
 
-@pytest.mark.parametrize("kind", ["2", "solver"])
-def test_the_same_seed_plays_the_same_games(kind: str):
+@pytest.mark.parametrize("name", ["minimax:2", "solver"])
+def test_the_same_seed_plays_the_same_games(name: str):
     game = ConnectFour(4, 4, 4)
-    first, again, other = (contest(game, kind, 6, seed) for seed in (1, 1, 2))
+    first, again, other = (contest(game, name, 6, seed) for seed in (1, 1, 2))
     actions = [[record.actions.tolist() for record in games] for games in (first, again, other)]
     assert actions[0] == actions[1] != actions[2]
 
@@ -90,12 +75,9 @@ def test_the_same_seed_plays_the_same_games(kind: str):
 def test_the_seed_decides_between_moves_that_are_alike():
     game = Mnk()
     state = game.from_text("b2")
-    for make in (
-        lambda rng: SolverPlayer(game, 1, rng),
-        lambda rng: MinimaxPlayer(game, 1, rng, depth=1),
-    ):
-        chosen = {make(np.random.default_rng(seed)).choose(state) for seed in range(16)}
-        assert chosen == {0, 2, 6, 8}
+    for name in ("solver", "minimax:1"):
+        spec, generators = parse_player(name), map(np.random.default_rng, range(16))
+        assert {spec.create(game, 1, rng).choose(state) for rng in generators} == {0, 2, 6, 8}
 
 
 def test_the_solver_wins_at_once_and_holds_out_when_it_is_lost():
@@ -119,19 +101,16 @@ def test_a_game_too_large_to_solve_is_played_by_looking_ahead():
 
 def test_values_are_the_movers():
     game = ConnectFour()
-    for make in (
-        SolverPlayer(game, 2, np.random.default_rng(0)),
-        MinimaxPlayer(game, 2, np.random.default_rng(0), depth=3),
-    ):
-        slots = np.array([0, 1])
+    for name in ("solver", "minimax:3"):
+        player, slots = parse_player(name).create(game, 2), np.array([0, 1])
         won, lost = game.from_text("112233"), game.from_text("4453")
-        make.reset(slots, np.array([won, lost]))
-        make.advance(slots[1:], np.array([game.parse_action(lost, "3")]))
-        make.begin_moves(slots)
+        player.reset(slots, np.array([won, lost]))
+        player.advance(slots[1:], np.array([game.parse_action(lost, "3")]))
+        player.begin_moves(slots)
         answers: dict[int, float] = {}
         while len(answers) < 2:
-            make.step()
-            decisions = make.take_decisions()
+            player.step()
+            decisions = player.take_decisions()
             answers.update(zip(decisions.slots.tolist(), decisions.values.tolist(), strict=True))
             assert (decisions.policy_shares.sum(axis=1) == 1).all()
         assert answers[0] == 1

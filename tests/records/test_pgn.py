@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import io
-import itertools
 import random
 import re
 from pathlib import Path
@@ -14,7 +13,8 @@ import chess.pgn
 import numpy as np
 import pytest
 from helpers.chess_games import CHESS, KIWIPETE, PROMOTING
-from helpers.games import random_actions
+from helpers.games import actions_in, random_actions
+from helpers.matches import played_game
 
 from alphazero.errors import GameError, PlayerError, RunError
 from alphazero.frontends.game_tree import GameTree
@@ -22,7 +22,6 @@ from alphazero.frontends.review.annotation import annotated
 from alphazero.frontends.review.judgement import Evaluation, review_moves
 from alphazero.frontends.terminal.replay_viewer import replay
 from alphazero.games import ONGOING, make_game
-from alphazero.games.game import State
 from alphazero.games.registry import read_game
 from alphazero.records.game_files import (
     check_savable,
@@ -31,6 +30,7 @@ from alphazero.records.game_files import (
     read_played,
     save_played,
 )
+from alphazero.records.gtp_notation import GtpNotation
 from alphazero.records.jsonl import read_line
 from alphazero.records.pgn import pawns, read_position, to_pgn
 from alphazero.records.played_game import PlayedGame
@@ -38,10 +38,6 @@ from alphazero.records.played_game import PlayedGame
 SCHOLAR = "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0"
 SCHOLAR_MOVES = "e4 e5 Bc4 Nc6 Qh5 Nf6 Qxf7#"
 BLACK_FIRST = "4k3/7p/8/8/8/8/P7/4K3 b - - 3 20"
-
-CHESS_MOVES = tuple(
-    CHESS.parse_action(CHESS.from_moves(moves[:-1]), moves[-1]) for moves in (["e4"], ["e4", "e5"])
-)
 
 
 def loaded(text: str | bytes) -> tuple[PlayedGame, list[str]]:
@@ -86,13 +82,6 @@ def their_game(seed: int) -> chess.pgn.Game:
     return game
 
 
-def uci_of(state: State, line: list[int]) -> list[str]:
-    return [
-        CHESS.move_name(CHESS.play(state, *line[:index]), action)
-        for index, action in enumerate(line)
-    ]
-
-
 def lines_of(game: chess.pgn.Game) -> list[list[tuple[str, str, set[int]]]]:
     """Return moves with comments and annotations of the main line, then of each variation."""
     lines = [list(game.mainline())]
@@ -105,6 +94,7 @@ def lines_of(game: chess.pgn.Game) -> list[list[tuple[str, str, set[int]]]]:
     "games", [range(40), pytest.param(range(40, 200), marks=pytest.mark.slow)], ids=len
 )
 def test_random_games_are_the_same_for_python_chess_both_ways(games: range):
+    notation = GtpNotation(CHESS)  # which names moves as UCI does
     for seed in games:
         theirs = their_game(seed)
         played, warnings = loaded(str(theirs))
@@ -112,7 +102,7 @@ def test_random_games_are_the_same_for_python_chess_both_ways(games: range):
         states, lines = played.states(), [list(played.actions)]
         lines += [list(line.actions) for line in played.variations]
         firsts = [states[0], *(states[line.ply] for line in played.variations)]
-        ours = list(itertools.starmap(uci_of, zip(firsts, lines, strict=True)))
+        ours = list(map(notation.names, firsts, lines))
         assert ours == [[move for move, *_ in line] for line in lines_of(theirs)]
         again = chess.pgn.read_game(io.StringIO(to_pgn(played)))
         assert again is not None
@@ -127,7 +117,6 @@ def test_random_games_are_the_same_for_python_chess_both_ways(games: range):
 @pytest.mark.parametrize(
     ("text", "moves", "warning"),
     [
-        (SCHOLAR, SCHOLAR_MOVES, ""),
         ("1.e4 e5 2.Bc4 Nc6 3.Qh5 Nf6 4.Qxf7#", SCHOLAR_MOVES, ""),
         ("1. e2e4 e7-e5 2. Bf1c4 b8c6 3. Qh5 Nf6 4. Qf7 1-0", SCHOLAR_MOVES, ""),
         ("1.e4! e5?! 2.Bc4!! Nc6!? 3.Qh5? Nf6?? 4.Qxf7#!!", SCHOLAR_MOVES, ""),
@@ -265,9 +254,8 @@ def test_the_result_is_the_file_s_unless_it_has_none(end: str, outcome: int, end
 def test_every_game_whose_pieces_move_is_saved_and_loaded(name: str, tmp_path):
     game, rng, games = read_game(name), np.random.default_rng(3), []
     for opening in range(4):
-        actions = tuple(random_actions(game, rng)[:30])
-        outcome = game.outcome(game.play(game.initial_state(), *actions))
-        games.append(PlayedGame(game, ("A", 'B "b"'), actions, outcome, opening=opening))
+        actions = random_actions(game, rng)[:30]
+        games.append(played_game(game, actions, ("A", 'B "b"'), opening=opening))
     lost = dataclasses.replace(games[0], actions=games[0].actions[:5], outcome=-1)
     games.append(dataclasses.replace(lost, resigned=True))
     games.append(dataclasses.replace(lost, forfeit_reason="illegal (move)"))
@@ -280,7 +268,7 @@ def test_every_game_whose_pieces_move_is_saved_and_loaded(name: str, tmp_path):
 
 def test_values_are_written_as_evaluations_for_white_and_read_back_as_they_were():
     comment = "win rate 75% (value +0.50), 30 of 40 visits"
-    game = PlayedGame(CHESS, ("a", "b"), CHESS_MOVES, ONGOING, comments=(comment, comment))
+    game = played_game(CHESS, actions_in(CHESS, "e4 e5"), comments=(comment, comment))
     written = to_pgn(game)
     assert f"1. e4 {{[%eval 0.89] {comment}}} 1... e5 {{[%eval -0.89] {comment}}}" in " ".join(
         written.split()

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.games import actions_in, random_actions
+from helpers.matches import played_game
 
 from alphazero.errors import GameError
-from alphazero.games import Game, make_game
+from alphazero.games import make_game
 from alphazero.games.game import to_play
 from alphazero.games.registry import read_game, write_game
 from alphazero.records.game_files import load_played, save_played
@@ -37,16 +38,6 @@ def actions_of(record: SgfGame) -> list[int]:
     return [action for step in steps for action in step]
 
 
-def write_sgf(
-    game: Game,
-    actions: list[int],
-    names: tuple[str, str] = ("", ""),
-    comments: tuple[str, ...] = (),
-) -> str:
-    state = game.play(game.initial_state(), *actions)
-    return to_sgf(PlayedGame(game, names, tuple(actions), game.outcome(state), comments=comments))
-
-
 # --- there and back ------------------------------------------------------------------------------
 
 
@@ -55,7 +46,7 @@ def test_our_own_property_may_be_missing():
     for spelling, moves in games.items():
         game = read_game(spelling)
         actions = actions_in(game, moves)
-        text = write_sgf(game, actions)
+        text = to_sgf(played_game(game, actions))
         bare = text.replace(f"AZ[{write_game(game)}]", "")
         assert bare != text
         assert actions_of(read_sgf(bare)) == actions
@@ -64,10 +55,10 @@ def test_our_own_property_may_be_missing():
 def test_go_rules_are_written_by_the_names_that_other_programs_know():
     for rules, superko, suicide in (("Chinese", 1, 0), ("Tromp-Taylor", 1, 1), ("NZ", 2, 1)):
         game = make_game("go", superko=superko, suicide=suicide, komi_half_points=13)
-        text = write_sgf(game, [])
+        text = to_sgf(played_game(game, []))
         assert f"KM[6.5]RU[{rules}]" in text
         assert game_of(read_sgf(text.replace(f"AZ[{write_game(game)}]", ""))) == game
-    assert "RU" not in write_sgf(make_game("go", superko=0), [])
+    assert "RU" not in to_sgf(played_game(make_game("go", superko=0), []))
     assert game_of(read_sgf("(;SZ[9])")) == make_game("go", komi_half_points=0)
 
 
@@ -75,7 +66,7 @@ def test_a_forced_wait_in_othello_may_be_left_out():
     game, rng, actions = make_game("othello", size=4), np.random.default_rng(0), list[int]()
     while 16 not in actions:
         actions = random_actions(game, rng)
-    text = write_sgf(game, actions)
+    text = to_sgf(played_game(game, actions))
     assert actions_of(read_sgf(text.replace(";B[]", "").replace(";W[]", ""))) == actions
 
 
@@ -123,7 +114,7 @@ def test_sgfmill_reads_the_same_game(spelling: str):
     for seed in range(4):
         actions = random_actions(game, np.random.default_rng(seed))
         comments = tuple(f"{ply}: \\ ] [ é" for ply in range(len(actions)))
-        text = write_sgf(game, actions, ("a]\\b", "c"), comments)
+        text = to_sgf(played_game(game, actions, ("a]\\b", "c"), comments=comments))
         # sgfmill knows the moves of Go alone, which have the same form.
         record = sgf.Sgf_game.from_string(text.replace("GM[2]", "GM[1]").replace("GM[4]", "GM[1]"))
         assert record.get_size() == size
@@ -175,21 +166,16 @@ def test_gnu_go_sees_the_same_board_in_what_we_write(tmp_path):
     for seed in range(3):
         actions = random_actions(game, np.random.default_rng(seed))[:60]
         path = tmp_path / f"{seed}.sgf"
-        path.write_text(write_sgf(game, actions, comments=("a ] b",) * len(actions)))
+        path.write_text(to_sgf(played_game(game, actions, comments=("a ] b",) * len(actions))))
         asked = f"loadsgf {path}\nlist_stones black\nlist_stones white\nquit\n"
         command = [str(GNU_GO), "--mode", "gtp"]
         done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
         answers = [answer.removeprefix("=").split() for answer in done.stdout.split("\n\n")]
-        drawing = game.render(game.play(game.initial_state(), *actions)).splitlines()[:7]
-        for sign, stones in zip("XO", answers[1:3], strict=True):
-            ours = {
-                f"{'ABCDEFG'[column]}{7 - row}"
-                for row, line in enumerate(drawing)
-                for column, cell in enumerate(line.split()[1:])
-                if cell == sign
-            }
-            assert set(stones) == ours
-            assert ours
+        pieces = game.pieces(game.play(game.initial_state(), *actions))
+        for owner, stones in zip((1, -1), answers[1:3], strict=True):
+            cells = np.argwhere(pieces == owner).tolist()
+            assert set(stones) == {f"{'ABCDEFG'[column]}{7 - row}" for row, column in cells}
+            assert stones
 
 
 # --- the form ------------------------------------------------------------------------------------
@@ -380,8 +366,8 @@ def test_a_move_that_the_rules_forbid_is_replayed_under_lenient_ones():
     for _ in range(30):
         actions.append(rng.choice(np.flatnonzero(game.legal_action_mask(state)[:-1]).tolist()))
         state = game.play(state, actions[-1])
-    text = write_sgf(game, actions).replace(f"AZ[{write_game(game)}]", "").replace("RU", "XX")
-    played, warnings = loaded(text)
+    text = to_sgf(played_game(game, actions)).replace(f"AZ[{write_game(game)}]", "")
+    played, warnings = loaded(text.replace("RU", "XX"))
     assert (list(played.actions), len(warnings)) == (actions, 1)
 
 

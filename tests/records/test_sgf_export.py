@@ -3,23 +3,22 @@
 import dataclasses
 import io
 import re
-from typing import Any
 
 import numpy as np
 import pytest
 from helpers.frontends.terminal_client import FIRST, TerminalTalk
 from helpers.games import actions_in, random_actions
+from helpers.matches import played_game
 from helpers.runs.tiny_run import tiny_config
 
 from alphazero.cli.main import main
 from alphazero.errors import PlayerError
 from alphazero.frontends.game_tree import PERSON
-from alphazero.games import ONGOING, Game, make_game
+from alphazero.games import ONGOING, make_game
 from alphazero.games.registry import read_game
 from alphazero.players.registry import parse_player
 from alphazero.records.game_files import load_played, load_start_position, save_played
 from alphazero.records.jsonl import read_line
-from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import read_collection, read_main_line, read_sgf
 from alphazero.records.sgf_export import REMARK, search_comment, to_sgf, value_in
 from alphazero.records.sgf_import import from_sgf
@@ -40,17 +39,6 @@ GAMES = [
 ]
 
 
-def played(game: Game, actions: list[int], **more: Any) -> PlayedGame:
-    outcome = game.outcome(game.play(game.initial_state(), *actions))
-    return PlayedGame(game, ("A", "B"), tuple(actions), outcome, **more)
-
-
-def random_games(game: Game, count: int) -> list[PlayedGame]:
-    """Return games that were played to their end."""
-    rng = np.random.default_rng(4)
-    return [played(game, random_actions(game, rng)) for _ in range(count)]
-
-
 # --- files ---------------------------------------------------------------------------------------
 
 
@@ -66,18 +54,18 @@ def random_games(game: Game, count: int) -> list[PlayedGame]:
 )
 def test_results_are_written_in_points_where_there_are_any(game: str, moves: str, result: str):
     rules = read_game(game)
-    finished = played(rules, actions_in(rules, moves))
+    finished = played_game(rules, actions_in(rules, moves))
     assert finished.outcome != ONGOING
     assert read_sgf(to_sgf(finished)).result == result
 
 
 def test_othello_is_won_by_the_discs_that_lie_there():
-    game = read_game("othello:size=4")
-    results = set()
-    for played in random_games(game, 20):
-        drawing = game.render(played.states()[-1]).partition(" to move")[0][:-1]
+    game, rng, results = read_game("othello:size=4"), np.random.default_rng(4), set()
+    for _ in range(20):
+        finished = played_game(game, random_actions(game, rng))
+        drawing = game.render(finished.states()[-1]).partition(" to move")[0][:-1]
         lead = drawing.count("X") - drawing.count("O")
-        results.add(result := read_sgf(to_sgf(played)).result)
+        results.add(result := read_sgf(to_sgf(finished)).result)
         assert result == (f"{'B' if lead > 0 else 'W'}+{abs(lead)}" if lead else "0")
     assert len(results) > 3
 
@@ -86,7 +74,7 @@ def test_what_is_written_is_what_is_read_and_what_is_written_again(tmp_path):
     rng = np.random.default_rng(7)
     for spelling in GAMES:
         game = read_game(spelling)
-        (bare,) = random_games(game, 1)
+        bare = played_game(game, random_actions(game, rng))
         assert "C[" not in to_sgf(bare)
         values = rng.uniform(-1, 1, len(bare.actions))
         comments = tuple(
@@ -234,7 +222,8 @@ def test_games_are_saved_with_the_visits_of_the_players_search(tmp_path):
 
 def test_a_record_is_gone_on_with(tmp_path, monkeypatch, capsys, only_line):
     path, saved = tmp_path / "a.sgf", tmp_path / "b.sgf"
-    save_played(path, [played(HEX, actions_in(HEX, "a1 b2 c1"), comments=("one", "", "three"))])
+    begun = played_game(HEX, actions_in(HEX, "a1 b2 c1"), comments=("one", "", "three"))
+    save_played(path, [begun])
     monkeypatch.setattr("sys.stdin", io.StringIO("b1\nquit\n"))
     command = ["play", "random", "--from", str(path), "--after", "2", "--save", str(saved)]
     assert main(command) == 0
