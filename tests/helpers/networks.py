@@ -1,6 +1,6 @@
 """Networks with weights that are not the initial ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -112,28 +112,3 @@ def strengthen_pooling(network: ResNet) -> None:
         for part in network.tower.modules():
             if isinstance(part, nn.Linear):
                 part.weight.mul_(10)
-
-
-Quantize = Callable[[ResNet, np.ndarray], Callable[[np.ndarray], Outputs]]
-"""Returns a network rounded by positions, as a function of observations."""
-
-
-def check_int8(quantize: Quantize, options: dict[str, str | int]) -> None:
-    """Compare a rounded network with its slow twin, and a rounded untrained one with itself.
-
-    Differences are in units of the mean effect of rounding. Sums in float32 err by 0.001 of it. A
-    position differs more if one of its 2,700 rounded numbers lies on the edge between two levels,
-    or if a sum of two products exceeds 16 bits where the processor has no VNNI: one in ten to one
-    in three. Ranges that are wrong by 1 % change nearly all positions by 1 and more.
-    """
-    network, calibration, observations = scrambled(**options), boards(200), boards(300)[200:]
-    twin = int8_twin(network, calibration, observations)
-    rounded, unrounded = quantize(network, calibration)(observations), exact(network, observations)
-    differences = np.zeros(len(observations))
-    for ours, theirs, other in zip(rounded, twin, unrounded, strict=True):
-        distances = np.abs(ours - theirs).reshape(len(ours), -1).max(axis=1)
-        differences = np.maximum(differences, distances / np.abs(theirs - other).mean())
-    assert np.quantile(differences, 0.4) < 0.01
-    assert differences.mean() < 2
-    untrained = ResNet((3, 6, 7), 7, SETTINGS, 1).eval()  # the weights of its blocks are all zeros
-    check_close(quantize(untrained, boards(8))(boards(8)), exact(untrained, boards(8)))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from alphazero.games import ONGOING, Game, State, to_play, value_of
 from alphazero.games.game import LAST
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.mcts.kernels.root import RootStatistics
+from alphazero.mcts.kernels.root import Exploration, RootStatistics
 from alphazero.mcts.kernels.tree import EDGE, Trees
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import TreeSearch
@@ -82,6 +83,27 @@ def search_from(
     search.reset(FIRST, state[None])
     search.begin_search(FIRST, simulations, explore)
     return finish(search)
+
+
+def searched(
+    game: Game,
+    state: State,
+    simulations: int,
+    evaluator: Evaluator | None = None,
+    *,
+    leaves: int = 1,
+    exploration: Exploration | None = None,
+    **settings: Any,
+) -> tuple[NetworkSearch, RootStatistics]:
+    """Search one position, by default with a uniform evaluator; return search and root."""
+    search = NetworkSearch(
+        game,
+        evaluator or UniformEvaluator(game.num_actions),
+        search_config(simulations=simulations, **settings),
+        leaves=leaves,
+        exploration=exploration,
+    )
+    return search, search_from(search, state)
 
 
 def random_position(game: Game, moves: int, rng: np.random.Generator) -> State:
@@ -220,19 +242,3 @@ def exact_value(game: Game, state: State, known: dict[bytes, int]) -> int:
                 for action in np.flatnonzero(game.legal_action_mask(state))
             )
     return known[key]
-
-
-def answer(
-    game: Game,
-    state: State,
-    simulations: int,
-    evaluator: Evaluator | None = None,
-    *,
-    leaves: int = 1,
-    nodes: int | None = None,
-) -> RootStatistics:
-    """Search one position, by default with a uniform evaluator; return its root statistics."""
-    evaluator = evaluator or UniformEvaluator(game.num_actions)
-    settings = search_config(simulations=max(simulations, 1))
-    search = NetworkSearch(game, evaluator, settings, leaves=leaves, nodes=nodes)
-    return search_from(search, state, simulations)

@@ -14,14 +14,13 @@ from helpers.searches import (
     FIRST,
     HashedEvaluator,
     UniformEvaluator,
-    answer,
     assert_same_tree,
     edges_of,
     finish,
     follow_at_random,
     guard_new_trees,
     random_position,
-    search_from,
+    searched,
     statistics,
 )
 from helpers.settings import search_config
@@ -75,6 +74,7 @@ def test_the_fast_search_equals_the_reference_bit_for_bit(name: str):
     """Whole games, three side by side, with noise, in trees that are kept between moves."""
     game, rng = GAMES[name], np.random.default_rng(0)
     evaluator, playing, moves = HashedEvaluator(game), [0, 1, 2], 0
+    draws: list[bytes] = []
     settings = search_config(c_puct=1.25, c_puct_base=0, fpu_reduction=None, reuse_tree=True)
     exploration = Exploration(dirichlet_fraction=0.25, dirichlet_alpha=0.5)
     search = NetworkSearch(game, evaluator, settings, slots=3, exploration=exploration, rng=rng)
@@ -84,6 +84,7 @@ def test_the_fast_search_equals_the_reference_bit_for_bit(name: str):
     while playing:
         search.begin_search(np.array(playing), plain.simulations)
         noise = DrawnNoise(search, playing)
+        draws += [row.tobytes() for row in search.trees.root_noise[playing]]
         roots = finish(search, np.array(playing))
         search_plainly(game, [trees[slot] for slot in playing], evaluator.evaluate, plain, noise)
         for row, slot in enumerate(playing):
@@ -95,6 +96,7 @@ def test_the_fast_search_equals_the_reference_bit_for_bit(name: str):
         playing = [slot for slot in playing if game.outcome(trees[slot].root.state) == ONGOING]
         moves += 1
     assert moves > 4
+    assert len(set(draws)) == len(draws), "drawn anew for each move, also at a kept root"
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -211,10 +213,7 @@ def test_a_recorded_tree_grows_again():
         """
     )
     c2, b1, c1 = 5, 7, 8
-    search = NetworkSearch(
-        TIC_TAC_TOE, UniformEvaluator(9), search_config(c_puct=1.25, simulations=8)
-    )
-    roots = search_from(search, state)
+    search, roots = searched(TIC_TAC_TOE, state, 8, c_puct=1.25)
     assert roots.visits[0].tolist() == [0, 0, 0, 0, 0, 2, 0, 3, 3]
     assert roots.action_values[0, [c2, b1, c1]].tolist() == pytest.approx([-1 / 2, 0, -1 / 3])
     assert roots.values[0] == pytest.approx(-2 / 9)
@@ -248,7 +247,7 @@ ONE_ANSWER = [
 )
 @pytest.mark.parametrize("leaves", [1, 8])
 def test_search_wins_in_one_and_blocks_in_one(game: Game, diagram: str, action: int, leaves: int):
-    roots = answer(game, game.parse(diagram), 300, leaves=leaves)
+    _, roots = searched(game, game.parse(diagram), 300, leaves=leaves)
     assert roots.move_policies[0, action] > 0.5
     assert np.nanargmax(roots.action_values[0]) == action
 
@@ -269,7 +268,8 @@ def test_search_wins_in_one_and_blocks_in_one(game: Game, diagram: str, action: 
 def test_the_root_value_of_a_settled_position_converges_to_its_outcome(
     game: Game, diagram: str, value: int
 ):
-    short, long = (answer(game, game.parse(diagram), count).values[0] for count in (100, 3000))
+    state = game.parse(diagram)
+    short, long = (searched(game, state, count)[1].values[0] for count in (100, 3000))
     assert 0 < value * short < value * long
     assert long == pytest.approx(value, abs=0.05)
 
@@ -295,9 +295,8 @@ def test_a_finished_game_is_answered_by_its_outcome(diagram: str, value: int):
 @pytest.mark.parametrize("symmetry", ["random", "average"])
 def test_a_search_may_show_positions_under_symmetries(symmetry: str):
     game = GAMES["tic_tac_toe"]
-    settings = search_config(simulations=50, leaf_symmetry=symmetry, evaluation_cache_mib=0)
-    search = NetworkSearch(game, HashedEvaluator(game), settings)
-    roots = search_from(search, game.initial_state())
+    options = {"leaf_symmetry": symmetry, "evaluation_cache_mib": 0}
+    _, roots = searched(game, game.initial_state(), 50, HashedEvaluator(game), **options)
     assert roots.visits.sum() == 50
     corners = roots.priors[0, [0, 2, 6, 8]]
     assert np.allclose(corners, corners[0]) == (symmetry == "average")
@@ -306,43 +305,15 @@ def test_a_search_may_show_positions_under_symmetries(symmetry: str):
 # Counting, stopping, forgetting
 
 
-@pytest.mark.parametrize("leaves", [1, 4, 8])
-@pytest.mark.parametrize("nodes", [1, 10, None])
-@pytest.mark.parametrize("name", GAMES)
-def test_a_new_root_has_exactly_the_visits_that_were_asked(
-    name: str, nodes: int | None, leaves: int
-):
-    game = GAMES[name]
-    for simulations in (0, 1, 2, 50, 333):
-        evaluator = HashedEvaluator(game)
-        search = NetworkSearch(game, evaluator, search_config(), leaves=leaves, nodes=nodes)
-        roots = search_from(search, game.initial_state(), simulations)
-        assert roots.visits.sum() == simulations == search.simulations
-        assert search.evaluations == sum(evaluator.rows)
-        assert max(evaluator.rows) <= leaves
-        assert not search.trees.edges["pending"].any()
-        assert not search.trees.slots["walks"].any()
-
-
 @pytest.mark.parametrize("simulations", [1, 100, 3 * simulation.MAX_FREE_SIMULATIONS])
 def test_simulations_are_exact_where_every_line_ends_at_once(simulations: int):
     """On 2x2 with two in a line, the second stone of a colour always wins."""
     game = make_game("mnk", rows=2, columns=2, length=2)
     evaluator = HashedEvaluator(game)
-    roots = answer(game, game.parse("X .\n. O"), simulations, evaluator, leaves=4)
+    _, roots = searched(game, game.parse("X .\n. O"), simulations, evaluator, leaves=4)
     assert roots.visits.sum() == simulations
     assert evaluator.rows == [1], "only the root was evaluated"
     assert np.nanmin(roots.action_values) == 1
-
-
-def test_without_simulations_the_prior_is_the_search_policy():
-    game = CONNECT_FOUR
-    evaluator = HashedEvaluator(game)
-    logits, values = evaluator.evaluate(game.observe(game.initial_state())[None])
-    roots = answer(game, game.initial_state(), 0, evaluator)
-    expected = np.exp(logits[0]) / np.exp(logits[0]).sum()
-    assert np.allclose(roots.move_policies[0], expected, rtol=1e-5)
-    assert roots.values == pytest.approx(values)
 
 
 def test_logits_may_be_as_large_as_they_like():
@@ -351,14 +322,14 @@ def test_logits_may_be_as_large_as_they_like():
             logits, values = super().evaluate(observations)
             return logits + np.array([5000, 5000 + math.log(3), 0, 0, 0, 0, 0], np.float32), values
 
-    roots = answer(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 0, SureEvaluator(7))
+    _, roots = searched(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 0, SureEvaluator(7))
     assert np.allclose(roots.priors, [0.25, 0.75, 0, 0, 0, 0, 0], atol=1e-3)
+    assert np.allclose(roots.move_policies, roots.priors), "without visits the prior decides"
 
 
 @pytest.mark.parametrize("leaves", [1, 4])
-@pytest.mark.parametrize("moment", ["before", "between", "after"])
-@pytest.mark.parametrize("turns", [0, 1, 2, 10])
-def test_a_stopped_search_answers_with_what_it_has(turns: int, moment: str, leaves: int):
+@pytest.mark.parametrize(("turns", "more"), [(0, 1), *itertools.product((1, 2, 11), (0, 1))])
+def test_a_stopped_search_answers_with_what_it_has(turns: int, more: int, leaves: int):
     game = CONNECT_FOUR
     search = NetworkSearch(game, HashedEvaluator(game), search_config(), leaves=leaves)
     search.reset(FIRST, game.initial_state()[None])
@@ -366,21 +337,15 @@ def test_a_stopped_search_answers_with_what_it_has(turns: int, moment: str, leav
     for _ in range(turns):
         search.step()
         assert search.pop_finished().size == 0
-    if moment == "before":
-        search.stop(FIRST)
-        if turns == 0:
-            assert search.pop_finished().size == 0, "the root has no evaluation yet"
-    search.step()
-    if moment == "between":
-        search.stop(FIRST)
-    done = search.pop_finished()
-    if moment == "after":
-        search.stop(FIRST)
-        done = search.pop_finished()
-    assert done.tolist() == [0]
+    search.stop(FIRST)
+    if turns == 0:
+        assert search.pop_finished().size == 0, "the root has no evaluation yet"
+    for _ in range(more):
+        search.step()
+    assert search.pop_finished().tolist() == [0]
     roots = statistics(search)
     assert roots.visits.sum() == search.simulations
-    assert search.simulations <= leaves * (turns + 1)
+    assert search.simulations <= leaves * (turns + more)
     assert roots.move_policies.sum() == pytest.approx(1)
     assert not search.trees.edges["pending"].any()
 
@@ -453,60 +418,13 @@ def test_a_full_tree_stays_within_its_arrays(nodes: int, leaves: int, graph: boo
 # Root noise
 
 
-FULL_COLUMN = "O . . . .\nX . . . .\nO . . . .\nX . . . ."
-
-
-def test_root_noise_is_drawn_once_a_move():
-    game, exploration = GAMES["connect_four 4x5x3"], Exploration(0.25, 0.5)
-    search = NetworkSearch(
-        game, HashedEvaluator(game), search_config(), exploration=exploration, nodes=400
-    )
-    trees, state, before = search.trees, game.parse(FULL_COLUMN), np.zeros(5)
-    search.reset(FIRST, state[None])
-    for _ in range(4):
-        search.begin_search(FIRST, 50)
-        drawn = trees.root_noise[0].copy()
-        assert (drawn > 0).all()
-        assert (drawn != before).all()
-        roots, before = finish(search), drawn
-        assert (trees.root_noise[0] == drawn).all(), "drawn once"
-        action = int(roots.visits[0].argmax())
-        state = game.play(state, action)
-        search.advance(FIRST, np.array([action]))
-        assert trees.slots["num_nodes"][0] > 1, "the root is a reused one"
-
-
 def test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone():
     game = TIC_TAC_TOE
     visits = []
     for noise in (None, Exploration(0.0, 0.5), Exploration(0.75, 0.1)):
-        search = NetworkSearch(game, HashedEvaluator(game), search_config(), exploration=noise)
-        search.reset(FIRST, game.initial_state()[None])
-        search.begin_search(FIRST, 50)
-        visits.append(finish(search).visits.tolist())
+        state, evaluator = game.initial_state(), HashedEvaluator(game)
+        search, roots = searched(game, state, 50, evaluator, exploration=noise)
+        visits.append(roots.visits.tolist())
         same = (search.trees.root_prior[0] == search.trees.edges["prior"][0, :9]).all()
         assert same == (noise is None or noise.dirichlet_fraction == 0)
     assert visits[0] == visits[1] != visits[2]
-
-
-@pytest.mark.parametrize("alpha", [0.3, 2.0])
-def test_noise_has_the_moments_of_a_dirichlet_distribution(alpha: float):
-    game, slots, legal = GAMES["connect_four 4x5x3"], np.arange(20_000), 4
-    search = NetworkSearch(
-        game,
-        UniformEvaluator(5),
-        search_config(),
-        slots=len(slots),
-        nodes=1,
-        exploration=Exploration(1.0, alpha),
-        rng=np.random.default_rng(5),
-    )
-    search.reset(slots, np.tile(game.parse(FULL_COLUMN), (len(slots), 1)))
-    search.begin_search(slots, 0)
-    finish(search, slots)
-    noise = search.trees.root_prior[:, :legal].astype(np.float64)
-    assert np.allclose(noise.sum(axis=1), 1, atol=1e-6)
-    variance = (1 / legal) * (1 - 1 / legal) / (legal * alpha + 1)
-    error = 4 / math.sqrt(len(slots))
-    assert np.allclose(noise.mean(axis=0), 1 / legal, atol=error * math.sqrt(variance))
-    assert np.allclose(noise.var(axis=0), variance, rtol=1.5 * error)

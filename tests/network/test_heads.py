@@ -1,6 +1,7 @@
 """Convolutional heads against a slow twin, cell by cell; auxiliary heads beside the others."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 
 from alphazero.config.schema import AUXILIARY_HEADS, NetworkConfig
 from alphazero.games import make_game
-from alphazero.network.heads import MIN_SPREAD, ConvolutionalPolicy, pool_board
-from alphazero.network.inference.batched_evaluator import AuxiliaryPredictions
+from alphazero.network.heads import MIN_SPREAD
+from alphazero.network.inference.batched_evaluator import AuxiliaryPredictions, BatchedEvaluator
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.inference.torch_evaluator import TorchEvaluator
 from alphazero.network.resnet import ResNet
@@ -24,7 +25,7 @@ SETTINGS = network_config(
 Array = NDArray[np.float64]
 
 
-def network_for(rows: int = 6, columns: int = 7, planes: int = 1, others: int = 1) -> ResNet:
+def network_for(rows: int, columns: int, planes: int, others: int) -> ResNet:
     """A network in evaluation mode whose normalisations and heads are far from their start."""
     actions = planes * rows * columns + others
     network = moved(ResNet((3, rows, columns), actions, SETTINGS, 1, planes), 0.3)
@@ -79,51 +80,18 @@ def test_the_heads_compute_what_the_paper_describes(
     rows: int, columns: int, planes: int, others: int
 ):
     network = network_for(rows, columns, planes, others)
-    logits, values = check_heads(network, network, rows, columns, planes)
-    assert logits.shape == (4, planes * rows * columns + others)
-    # The comparison means something: answers differ between cells and between positions.
-    assert logits[:, :-2].std(1).min() > 0.15
-    assert values.std() > 0.01
-
-
-def check_heads(
-    network: ResNet, twin: ResNet, rows: int, columns: int, planes: int
-) -> list[np.ndarray]:
-    """Compare a network's outputs with the slow heads of its `twin` on its trunk; return them."""
     observations = torch.from_numpy(boards(4, rows, columns))
     with torch.no_grad():
         trunk = network.tower(network.stem(observations).clamp(min=0)).double().numpy()
     logits, values = exact(network, observations.numpy())
     for position in range(4):
-        expected = slow_heads(twin, trunk[position], planes)
+        expected = slow_heads(network, trunk[position], planes)
         np.testing.assert_allclose(logits[position], expected[0], atol=2e-4)
         np.testing.assert_allclose(values[position], expected[1], atol=2e-5)
-    return [logits, values]
-
-
-def test_the_same_weights_play_on_boards_of_other_sizes():
-    small, large = network_for(7, 7), ResNet((3, 9, 9), 82, SETTINGS, 9, 1).eval()
-    large.load_state_dict(small.state_dict())
-    check_heads(large, small, 9, 9, 1)
-
-
-def test_a_head_treats_all_cells_alike():
-    """Cells in another order, such as on a shifted board, have their logits in that order."""
-    head = ConvolutionalPolicy(4, 2, 3)
-    features = torch.randn(2, 8, 5, 6, generator=torch.Generator().manual_seed(0))
-    order = torch.randperm(30, generator=torch.Generator().manual_seed(1))
-    moved = features.flatten(2)[:, :, order].view_as(features)
-    with torch.no_grad():
-        before, after = head(features), head(moved)
-    expected = torch.cat([before[:, :30][:, order], before[:, 30:60][:, order], before[:, 60:]], 1)
-    torch.testing.assert_close(after, expected)
-    torch.testing.assert_close(pool_board(moved), pool_board(features))
-
-
-def test_only_the_board_s_width_scales_the_means():
-    ones = torch.ones(1, 2, 14, 14)
-    assert pool_board(ones).tolist() == [[1, 1, 0, 0, 1, 1]]
-    assert pool_board(ones[:, :, :9, :9]).tolist() == [[1, 1, -0.5, -0.5, 1, 1]]
+    assert logits.shape == (4, planes * rows * columns + others)
+    # The comparison means something: answers differ between cells and between positions.
+    assert logits[:, :-2].std(1).min() > 0.15
+    assert values.std() > 0.01
 
 
 def test_a_game_without_cells_for_its_actions_keeps_the_dense_policy_head():
@@ -159,13 +127,6 @@ def test_an_index_of_the_actions_picks_their_places_in_the_planes():
     assert torch.equal(values, same)
 
 
-def test_a_game_of_pieces_has_an_action_for_each_logit():
-    game = make_game("gardner")
-    network = ResNet.of(game, network_config(blocks=1, filters=16, heads="convolutional"))
-    logits, _ = network(torch.from_numpy(game.observe(game.initial_state()))[None])
-    assert logits.shape == (1, 455)
-
-
 # Auxiliary heads
 
 SHAPE, ACTIONS = (3, 4, 5), 21
@@ -179,8 +140,12 @@ def trained_like(settings: NetworkConfig = WITH_HEADS) -> ResNet:
     return moved(ResNet(SHAPE, ACTIONS, settings, 1), 0.3)
 
 
+def by_torch(network: ResNet, precision: str = "float32") -> TorchEvaluator:
+    return TorchEvaluator(network, "cpu", precision)
+
+
 def predict(network: ResNet) -> AuxiliaryPredictions:
-    return TorchEvaluator(network, "cpu", "float32").predict(OBSERVATIONS)
+    return by_torch(network).predict(OBSERVATIONS)
 
 
 def test_the_ordinary_weights_start_the_same_with_and_without_heads():
@@ -208,7 +173,7 @@ def test_heads_change_nothing_of_policy_and_value():
 
 def test_playing_computes_no_head(monkeypatch):
     network = trained_like()
-    evaluator = TorchEvaluator(network, "cpu", "float32")
+    evaluator = by_torch(network)
     for copy in (network, evaluator._network):
         for head in copy.auxiliary.values():
             monkeypatch.setattr(head, "forward", None)
@@ -218,9 +183,14 @@ def test_playing_computes_no_head(monkeypatch):
         network.forward_full(torch.from_numpy(OBSERVATIONS))
 
 
-def test_predictions_are_the_outputs_in_words_for_people():
+@pytest.mark.parametrize(
+    "evaluator_of", [by_torch, pytest.param(OpenVINOEvaluator, marks=needs_openvino)]
+)
+def test_predictions_are_the_outputs_in_words_for_people(
+    evaluator_of: Callable[[ResNet], BatchedEvaluator],
+):
     network = trained_like()
-    predictions = predict(network)
+    predictions = evaluator_of(network).predict(OBSERVATIONS)
     with torch.inference_mode():
         outputs = network.forward_full(torch.from_numpy(OBSERVATIONS)).auxiliary
     arrays = {name: output.numpy().astype(np.float64) for name, output in outputs.items()}
@@ -243,23 +213,9 @@ def test_what_a_network_does_not_learn_it_does_not_predict(heads: tuple[str, ...
 
 def test_bfloat16_predicts_nearly_the_same():
     network = trained_like()
-    rounded = TorchEvaluator(network, "cpu", "bfloat16").predict(OBSERVATIONS)
+    rounded = by_torch(network, "bfloat16").predict(OBSERVATIONS)
     for ours, theirs in zip(rounded, predict(network), strict=True):
         assert np.allclose(ours, theirs, rtol=0.2, atol=0.2)
-
-
-@needs_openvino
-def test_openvino_plays_without_the_heads_and_predicts_by_torch():
-    network = trained_like()
-    evaluator = OpenVINOEvaluator(network, "float32")
-    with torch.inference_mode():
-        expected = network(torch.from_numpy(OBSERVATIONS))
-    for ours, theirs in zip(evaluator.evaluate(OBSERVATIONS), expected, strict=True):
-        assert np.allclose(ours, theirs, rtol=1e-3, atol=1e-3)
-    for ours, theirs in zip(evaluator.predict(OBSERVATIONS), predict(network), strict=True):
-        assert np.allclose(ours, theirs, rtol=1e-5, atol=1e-5)
-    with pytest.raises(ValueError, match="expected observations"):
-        evaluator.predict(OBSERVATIONS[:, :2])
 
 
 def test_an_untrained_network_expects_nothing_in_particular():

@@ -11,7 +11,6 @@ from alphazero.utils.progress import (
     STOPS,
     defer_interrupts,
     progress_bar,
-    say,
     shows_bars,
     without_bars,
 )
@@ -41,11 +40,6 @@ def test_a_bar_is_drawn_on_a_terminal_alone(monkeypatch, stream: type[io.StringI
             bar.refresh()
     assert screen.getvalue() == seen
     assert shows_bars() == (stream is Screen)
-
-
-def test_lines_go_to_standard_output(capsys):
-    say("iteration 1")
-    assert capsys.readouterr() == ("iteration 1\n", "")
 
 
 # Ctrl-C, deferred

@@ -11,11 +11,11 @@ from helpers.reference.gumbel import PlainGumbelRoot
 from helpers.searches import (
     FIRST,
     HashedEvaluator,
-    UniformEvaluator,
     assert_same_tree,
     edges_of,
     finish,
     search_from,
+    searched,
     statistics,
 )
 from helpers.settings import search_config
@@ -27,7 +27,6 @@ from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.root import Exploration
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.network_search import NetworkSearch, selection_params
-from alphazero.players.search_player import SearchPlayer
 
 RECORDS = json.loads((DATA / "mctx.json").read_text())
 """What mctx found; `record_mctx.py` wrote it."""
@@ -74,7 +73,7 @@ def test_puct_below_the_root_builds_the_tree_of_the_plain_twin(name: str, reuse_
     twin = PlainGumbelRoot(game, evaluator, settings)
     search.reset(FIRST, state[None])
     twin.start(state)
-    for simulations in (50, 20, 1, 80):
+    for simulations in (0, 50, 20, 1, 80):
         legal = np.flatnonzero(game.legal_action_mask(twin.root.state))
         search.begin_search(FIRST, simulations)
         roots = finish(search)
@@ -139,42 +138,25 @@ def test_a_search_of_unknown_length_chooses_at_the_root_by_puct(known: int):
 def test_gumbel_search_takes_the_winning_column(leaves: int):
     game = GAMES["connect_four"]
     state = game.from_moves(["4", "1", "4", "1", "4", "2"])
-    settings = search_config(simulations=60, selection="gumbel")
-    search = NetworkSearch(game, UniformEvaluator(7), settings, leaves=leaves)
-    roots = search_from(search, state)
+    _, roots = searched(game, state, 60, leaves=leaves, selection="gumbel")
     assert roots.move_policies[0].argmax() == 3
     assert roots.policy_targets[0, 3] > 0.9
     assert roots.values[0] > 0.9 > np.nanmean(roots.action_values[0])
 
 
-@pytest.mark.parametrize("simulations", [0, 2, 50])
-def test_the_roots_value_is_that_of_its_improved_policy(simulations: int, monkeypatch):
-    set_value_scale(monkeypatch, 0.1)
-    game = GAMES["connect_four"]
-    evaluator = HashedEvaluator(game)
-    search = NetworkSearch(game, evaluator, search_config(selection="gumbel"))
-    roots = search_from(search, game.initial_state(), simulations)
-    (value,) = evaluator.evaluate(game.observe(game.initial_state())[None])[1]
-    if simulations:
-        seen = roots.visits[0] > 0
-        value = np.average(roots.action_values[0, seen], weights=roots.policy_targets[0, seen])
-    assert roots.values[0] == pytest.approx(value, abs=1e-6)
-
-
 def test_scores_too_large_for_an_exponential_lead_the_search_below_the_root(monkeypatch):
     set_value_scale(monkeypatch, 100.0)
     game = GAMES["connect_four"]
-    search = NetworkSearch(game, HashedEvaluator(game), search_config(selection="gumbel"))
-    search_from(search, game.initial_state(), 300)
+    state, evaluator = game.initial_state(), HashedEvaluator(game)
+    search, _ = searched(game, state, 300, evaluator, selection="gumbel")
     inner = [edges_of(search.trees, 0, node)["visits"] for node in range(1, 8)]
     assert any(visits[1:].any() for visits in inner), "not only each node's first move"
 
 
 def test_a_move_proven_to_be_worse_hides_no_other_however_good_it_seemed():
     game = GAMES["tic_tac_toe"]
-    settings = search_config(selection="gumbel_root", mcts_solver=True)
-    search = NetworkSearch(game, UniformEvaluator(9), settings)
-    search_from(search, game.initial_state(), 90)
+    options = {"selection": "gumbel_root", "mcts_solver": True}
+    search, _ = searched(game, game.initial_state(), 90, **options)
     trees, edges = search.trees, search.trees.edges[0, :9]
     edges["visits"], edges["value_sum"] = 1000, -1000
     edges["value_sum"][4] = 1000
@@ -182,17 +164,3 @@ def test_a_move_proven_to_be_worse_hides_no_other_however_good_it_seemed():
     trees.nodes["lower"][0, 0] = 0  # and has at least a draw
     roots = statistics(search)
     assert roots.policy_targets[0] == pytest.approx([1 / 8] * 4 + [0] + [1 / 8] * 4)
-
-
-def test_a_player_records_the_improved_policy_not_the_move_it_plays():
-    game = GAMES["connect_four"]
-    settings = search_config(simulations=14, selection="gumbel_root")
-    player = SearchPlayer(NetworkSearch(game, UniformEvaluator(7), settings))
-    player.reset(FIRST, game.initial_state()[None])
-    player.begin_moves(FIRST)
-    decisions = player.take_decisions()
-    while not len(decisions.slots):
-        player.step()
-        decisions = player.take_decisions()
-    # Nothing is known of any column, so none is better than another, though one is played.
-    assert decisions.policy_shares[0] == pytest.approx(np.full(7, 1 / 7), abs=1e-6)

@@ -6,15 +6,13 @@ from helpers.games import GAMES
 from helpers.searches import (
     FIRST,
     HashedEvaluator,
-    UniformEvaluator,
     edges_of,
     exact_value,
     finish,
     random_position,
-    search_from,
+    searched,
     statistics,
 )
-from helpers.settings import search_config
 
 from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.compiled_rules import unknown
@@ -32,15 +30,8 @@ SMALL = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
 def solve(
     game: Game, state: State, simulations: int, leaves: int = 1, graph: bool = False
 ) -> tuple[NetworkSearch, RootStatistics]:
-    settings = search_config(
-        simulations=simulations, mcts_solver=True, transpositions="always" if graph else "never"
-    )
-    search = NetworkSearch(
-        game, HashedEvaluator(game), settings, leaves=leaves, nodes=simulations + 1
-    )
-    search.reset(FIRST, state[None])
-    search.begin_search(FIRST)
-    return search, finish(search)
+    options = {"mcts_solver": True, "transpositions": "always" if graph else "never"}
+    return searched(game, state, simulations, HashedEvaluator(game), leaves=leaves, **options)
 
 
 def positions(game: Game, count: int, least_moves: int) -> list[State]:
@@ -99,9 +90,8 @@ def test_an_unsolved_root_is_worth_no_less_and_no_more_than_is_proven(
     selection: str, side: str, sign: int
 ):
     game = GAMES["tic_tac_toe"]
-    settings = search_config(selection=selection, mcts_solver=True)
-    search = NetworkSearch(game, UniformEvaluator(9), settings)
-    search_from(search, game.initial_state(), 50)
+    state, options = game.initial_state(), {"selection": selection, "mcts_solver": True}
+    search, _ = searched(game, state, 50, **options)
     search.trees.edges["value_sum"][0, :9] = 10 * sign
     assert statistics(search).values[0] * sign > 0.5
     search.trees.nodes[side][0, 0] = 0
@@ -112,9 +102,7 @@ def test_a_node_is_not_lost_while_it_has_lazy_edges():
     """X can make a three. The first answer loses at once, and one of the others stops it."""
     game = make_game("mnk", rows=5, columns=5, length=4)
     state = game.parse("O . . . O\n. . . . .\n. . . . .\n. . . . .\n. . . X X")
-    settings = search_config(simulations=300, mcts_solver=True)
-    search = NetworkSearch(game, UniformEvaluator(25), settings)
-    search_from(search, state)
+    search, _ = searched(game, state, 300, mcts_solver=True)
     assert proof_of(search, 0) is None
 
 
@@ -141,9 +129,7 @@ def test_a_move_that_wins_at_once_is_found_without_the_network():
     """Whatever the first player does, the second wins at once; only the root is evaluated."""
     game = GAMES["connect_four"]
     state = game.parse(". . . . . . .\n" * 3 + ". . X . . . .\n. . X X . . .\n. . O O O . .")
-    evaluator = UniformEvaluator(7)
-    search = NetworkSearch(game, evaluator, search_config(simulations=100, mcts_solver=True))
-    roots = search_from(search, state)
+    search, roots = searched(game, state, 100, mcts_solver=True)
     assert search.evaluations == 1
     assert roots.values[0] == -1
     assert search.simulations == 7
@@ -153,13 +139,11 @@ def test_a_lost_edge_is_walked_no_more():
     """After the first move to the wing, the answer in the middle makes an open three."""
     game = GAMES["connect_four"]
     state = game.from_moves(["3", "3", "4", "4"])
-    plain = NetworkSearch(game, UniformEvaluator(7), search_config(simulations=800))
-    plain.reset(FIRST, state[None])
-    plain.begin_search(FIRST)
+    _, unsolved = searched(game, state, 800)
     solved_search, solved = solve(game, state, 800)
     assert solved.values[0] == 1, "an open three is proven to win"
     assert solved_search.simulations < 800
-    assert finish(plain).values[0] < 1
+    assert unsolved.values[0] < 1
 
 
 def test_only_moves_that_lose_are_walked_no_more_not_those_that_draw():

@@ -13,7 +13,7 @@ from helpers.searches import (
     finish,
     follow_at_random,
     random_position,
-    search_from,
+    searched,
 )
 from helpers.settings import search_config
 
@@ -137,9 +137,8 @@ def test_every_graph_is_the_one_of_the_plain_twin(name: str, selection: str, mon
 def test_a_game_with_its_history_in_the_state_keeps_its_tree():
     game, trees = MANY["go 3x3"], []
     for transpositions in "never", "always":
-        settings = search_config(transpositions=transpositions, evaluation_cache_mib=0)
-        search = NetworkSearch(game, HashedEvaluator(game), settings, nodes=1000)
-        search_from(search, game.initial_state(), 600)
+        options = {"transpositions": transpositions, "evaluation_cache_mib": 0}
+        search, _ = searched(game, game.initial_state(), 600, HashedEvaluator(game), **options)
         trees.append(edges_of(search.trees, 0, 0).tolist())
     assert trees[0] == trees[1]
 
@@ -171,11 +170,8 @@ def test_a_position_is_evaluated_once_in_a_graph(name: str):
     game, counts = MANY[name], {}
     for graph in (False, True):
         evaluator = HashedEvaluator(game)
-        settings = search_config(
-            transpositions="always" if graph else "never", evaluation_cache_mib=0
-        )
-        search = NetworkSearch(game, evaluator, settings, nodes=1000)
-        search_from(search, game.initial_state(), 600)
+        options = {"transpositions": "always" if graph else "never", "evaluation_cache_mib": 0}
+        search, _ = searched(game, game.initial_state(), 600, evaluator, **options)
         positions = places(search)
         unfinished = [p for n, p in positions.items() if search.trees.nodes[0, n]["edge_count"]]
         assert sum(evaluator.rows) == len(unfinished)

@@ -5,7 +5,7 @@ import pytest
 from helpers.chess_games import CHESS
 from helpers.reference.search import PlainSearch
 from helpers.runs.records import random_record
-from helpers.searches import HashedEvaluator, assert_same_tree, search_from
+from helpers.searches import HashedEvaluator, assert_same_tree, searched
 from helpers.settings import replay_config, search_config
 
 from alphazero.errors import GameError
@@ -20,14 +20,12 @@ MIB = 1 << 20
 
 def test_a_search_among_many_actions_builds_the_tree_of_the_plain_twin():
     for options in ({}, {"transpositions": "always", "mcts_solver": True}):
-        settings = search_config(simulations=60, **options)
         evaluator, state = HashedEvaluator(CHESS), CHESS.initial_state()
-        search = NetworkSearch(CHESS, evaluator, settings)
-        roots = search_from(search, state)
+        search, roots = searched(CHESS, state, 60, evaluator, **options)
         assert (roots.visits[0] > 0).sum() > 5
         assert not roots.visits[0][~CHESS.legal_action_mask(state)].any()
         if not options:
-            twin = PlainSearch(CHESS, evaluator, settings)
+            twin = PlainSearch(CHESS, evaluator, search_config())
             twin.start(state)
             twin.search(60)
             assert_same_tree(search, 0, twin)

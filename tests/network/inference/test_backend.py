@@ -75,12 +75,6 @@ def test_onnx_runtime_refuses_bfloat16_and_other_devices(monkeypatch):
         resolve_backend(InferenceConfig("onnxruntime"))
 
 
-@needs_openvino
-def test_with_openvino_it_is_chosen_on_a_cpu():
-    assert isinstance(make_evaluator(scrambled(), ON_CPU), OpenVINOEvaluator)
-    assert resolve_backend(replace(ON_CPU, backend="torch")) == "torch"
-
-
 @needs_onnx
 @needs_openvino
 @pytest.mark.parametrize(

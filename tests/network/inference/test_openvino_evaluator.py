@@ -4,11 +4,20 @@ import os
 import platform
 import subprocess
 import sys
-from typing import Any
 
 import numpy as np
 import pytest
-from helpers.networks import OPTIONS, Outputs, boards, check_int8, exact, needs_openvino, scrambled
+from helpers.networks import (
+    OPTIONS,
+    SETTINGS,
+    Outputs,
+    boards,
+    check_close,
+    exact,
+    int8_twin,
+    needs_openvino,
+    scrambled,
+)
 from helpers.paths import ROOT, TESTS
 
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
@@ -40,18 +49,28 @@ def check_near(rounded: Outputs, network: ResNet, observations: np.ndarray) -> N
     assert np.abs(rounded[1] - values).max() < 0.05
 
 
-@pytest.mark.parametrize("options", [{}, OPTIONS[0], OPTIONS[-1]])
-def test_bfloat16_stays_close(options: dict[str, str | int]):
-    network, observations = scrambled(**options), boards(64)
-    check_near(OpenVINOEvaluator(network, "bfloat16").evaluate(observations), network, observations)
-
-
 @pytest.mark.parametrize("options", [{}, OPTIONS[-1]])
 def test_int8_computes_what_rounding_in_torch_computes(options: dict[str, str | int]):
-    def quantize(network: ResNet, calibration: np.ndarray) -> Any:
-        return OpenVINOEvaluator(network, "float32").quantized(calibration).evaluate
+    """Compare a rounded network with its slow twin, and a rounded untrained one with itself.
 
-    check_int8(quantize, options)
+    Differences are in units of the mean effect of rounding. Sums in float32 err by 0.001 of it. A
+    position differs more if one of its 2,700 rounded numbers lies on the edge between two levels,
+    or if a sum of two products exceeds 16 bits where the processor has no VNNI: one in ten to one
+    in three. Ranges that are wrong by 1 % change nearly all positions by 1 and more.
+    """
+    network, calibration, observations = scrambled(**options), boards(200), boards(300)[200:]
+    evaluator = OpenVINOEvaluator(network, "float32").quantized(calibration)
+    rounded, unrounded = evaluator.evaluate(observations), exact(network, observations)
+    differences = np.zeros(len(observations))
+    twin = int8_twin(network, calibration, observations)
+    for ours, theirs, other in zip(rounded, twin, unrounded, strict=True):
+        distances = np.abs(ours - theirs).reshape(len(ours), -1).max(axis=1)
+        differences = np.maximum(differences, distances / np.abs(theirs - other).mean())
+    assert np.quantile(differences, 0.4) < 0.01
+    assert differences.mean() < 2
+    untrained = ResNet((3, 6, 7), 7, SETTINGS, 1).eval()  # the weights of its blocks are all zeros
+    evaluator = OpenVINOEvaluator(untrained, "float32").quantized(boards(8))
+    check_close(evaluator.evaluate(boards(8)), exact(untrained, boards(8)))
 
 
 def test_int8_stays_close_on_positions_like_those_it_was_calibrated_on():
