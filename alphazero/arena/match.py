@@ -7,7 +7,6 @@ Letters: G games in parallel, n some of them, A actions, S state size. `slots` a
 """
 
 import functools
-import itertools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass
@@ -18,16 +17,13 @@ from numba import types
 
 from alphazero.errors import GameError
 from alphazero.games.compiled_rules import RulesType
-from alphazero.games.game import ONGOING, PLY, Game, State, value_of
+from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, State, value_of
 from alphazero.games.registry import write_game
 from alphazero.mcts.kernels.moves import (
     MISCOUNTED,
     RESIGNED,
     Games,
     GamesType,
-    Openings,
-    begin_games,
-    copy_games,
     new_games,
     play_move,
 )
@@ -86,7 +82,6 @@ class Match:
 
     def __post_init__(self, resign_below: float) -> None:
         self._first_state = self.game.initial_state()
-        self._mask = np.empty(self.game.num_actions, np.bool_)
         states = np.tile(self._first_state, (self.num_games, 1))
         self._games = new_games(states, self.game.max_moves, self.game.most_legal)
         self._pairings: list[Pairing | None] = [None] * self.num_games
@@ -125,7 +120,7 @@ class Match:
         """
         self._begin({slot: (game.pairing, game.actions) for slot, game in games.items()})
         for slot, game in games.items():
-            policies, data = game.policies, self._games.moves
+            policies, data = game.policies, self._games
             length, size = len(game.actions), len(policies.shares)
             data.used[slot] = size
             data.values[slot, :length] = game.values
@@ -163,17 +158,13 @@ class Match:
         """Return the games that have ended, each once, and start the next ones in their place."""
         outcomes = self._games.outcomes
         slots = np.flatnonzero(outcomes != ONGOING)
-        if len(slots):
-            endings = []
-            for slot, outcome in zip(slots.tolist(), outcomes[slots].tolist(), strict=True):
-                if outcome == MISCOUNTED:
-                    raise self._miscounted()
-                if outcome == RESIGNED:  # `value_of` is its own inverse
-                    loss = value_of(-1, int(self.states[slot, PLY]) % 2)
-                    endings.append(_Ending(loss, resigned=True))
-                else:
-                    endings.append(_Ending(outcome))
-            self._ended.update(zip(slots.tolist(), self._records(slots, endings), strict=True))
+        for slot, outcome in zip(slots.tolist(), outcomes[slots].tolist(), strict=True):
+            if outcome == MISCOUNTED:
+                raise self._miscounted()
+            ending = _Ending(outcome)
+            if outcome == RESIGNED:  # `value_of` is its own inverse
+                ending = _Ending(value_of(-1, int(self.states[slot, PLY]) % 2), resigned=True)
+            self._ended[slot] = self._record(slot, ending)
         outcomes[:] = ONGOING
         ended, self._ended = self._ended, {}
         self._begin_next([*ended])
@@ -209,23 +200,24 @@ class Match:
         """Return the game at an index, as far as it is played; raise GameError as `step`."""
         if self._games.outcomes[slot] == MISCOUNTED:
             raise self._miscounted()
-        return self._records(np.array([slot]), [_Ending()])[0]
+        return self._record(slot, _Ending())
 
-    def _records(self, slots: Int64Array, endings: Sequence[_Ending]) -> list[GameRecord]:
-        """Return the games at `slots` [n], which ended by `endings` [n]."""
-        actions, counts, values, best, moves, shares, sizes = copy_games(self._games, slots)
-        records, first, used = [], 0, 0
-        lengths = self.states[slots, PLY].tolist()
-        for slot, length, size, ending in zip(
-            slots.tolist(), lengths, sizes.tolist(), endings, strict=True
-        ):
-            pairing, end, used_end = self._pairings[slot], first + length, used + size
-            assert pairing is not None, f"no game in slot {slot}"
-            policies = Policies(counts[first:end], moves[used:used_end], shares[used:used_end])
-            played = actions[first:end], policies, values[first:end], best[first:end]
-            records.append(GameRecord(pairing, *played, *ending))
-            first, used = end, used_end
-        return records
+    def _record(self, slot: int, ending: _Ending) -> GameRecord:
+        """Return a copy of the game at an index; a move at which a player resigned is left out."""
+        games, pairing = self._games, self._pairings[slot]
+        assert pairing is not None, f"no game in slot {slot}"
+        played = slice(int(games.states[slot, PLY]))
+        counts = games.counts[slot, played].copy()
+        used = slice(int(counts.sum()))
+        moves, shares = games.policy_actions[slot, used], games.policy_shares[slot, used]
+        return GameRecord(
+            pairing,
+            games.actions[slot, played].copy(),
+            Policies(counts, moves.copy(), shares.copy()),
+            games.values[slot, played].copy(),
+            games.best_values[slot, played].copy(),
+            *ending,
+        )
 
     def _miscounted(self) -> GameError:
         name = write_game(self.game)
@@ -245,7 +237,7 @@ class Match:
         if players[0] == players[1]:
             loser = int(self.states[slot, PLY]) % 2
         ending = _Ending(value_of(-1, loser), not reason, reason)
-        self._ended[slot] = self._records(np.array([slot]), [ending])[0]
+        self._ended[slot] = self._record(slot, ending)
         # Drop move requests of this game at the other players.
         for player in self.players:
             if player is not self.players[index]:
@@ -277,33 +269,31 @@ class Match:
 
         Raises GameError as `load`.
         """
+        games, slots = self._games, np.array([*openings])
         pairings, lines = zip(*openings.values(), strict=True)
-        lengths = [len(line) for line in lines]
-        if max(lengths) > self.game.max_moves:
+        if max(map(len, lines)) > self.game.max_moves:
             raise self._miscounted()
-        states = np.tile(self._first_state, (len(lines), 1))
-        for index, (slot, pairing) in enumerate(zip(openings, pairings, strict=True)):
-            self._pairings[slot] = pairing
-            if pairing.options:
-                states[index] = self.game.variant(pairing.options).initial_state()
-        begun = Openings(
-            np.array([*openings]),
-            states,
-            np.array(lengths),
-            np.fromiter(itertools.chain(*lines), np.int64, sum(lengths)),
-            np.array([pairing.players for pairing in pairings]),
-            np.array([pairing.may_resign for pairing in pairings]),
-        )
-        illegal = begin_games(self.game.rules, self._games, begun, self._mask)
-        if illegal >= 0:
-            raise GameError(f"the game at index {illegal} has a move that is not legal")
-        if self._searches:
-            self._searches[0].begin_games(begun.slots)
-            return
         moves = [np.array(line, np.int64) for line in lines]
+        for slot, pairing, line in zip(openings, pairings, moves, strict=True):
+            self._pairings[slot] = pairing
+            state = self._first_state
+            if pairing.options:
+                state = self.game.variant(pairing.options).initial_state()
+            try:
+                games.states[slot] = self.game.play(state, *line.tolist())
+            except GameError as error:
+                reason = "has a move that is not legal"
+                raise GameError(f"the game at index {slot} {reason}") from error
+            games.actions[slot, : len(line)] = line
+            for numbers in (games.counts, games.values, games.best_values):
+                numbers[slot, : len(line)] = 0
+        games.players[slots] = [pairing.players for pairing in pairings]
+        games.may_resign[slots] = [pairing.may_resign for pairing in pairings]
+        games.used[slots] = 0
+        games.outcomes[slots] = games.states[slots, OUTCOME]
         for player in self.players:
-            player.load_games(begun.slots, self.states[begun.slots], moves)
-        self._request_moves(begun.slots[self._games.outcomes[begun.slots] == ONGOING])
+            player.load_games(slots, games.states[slots], moves)
+        self._request_moves(slots[games.outcomes[slots] == ONGOING])
 
 
 def play_schedule(

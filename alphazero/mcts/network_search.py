@@ -22,7 +22,7 @@ from alphazero.mcts.evaluator import Evaluator, SymmetricEvaluator
 from alphazero.mcts.kernels.edges import CREATED_AT_ONCE
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
-from alphazero.mcts.kernels.moves import NO_GAMES, Games, begin_trees, make_match, move_on, stay
+from alphazero.mcts.kernels.moves import NO_GAMES, Games, make_match, move_on, stay
 from alphazero.mcts.kernels.root import (
     KEPT,
     REQUESTED,
@@ -134,15 +134,8 @@ class NetworkSearch(TreeSearch):
 
     def _set_match(self, games: Games, sides: Sequence[Side], own: int, move_on: Any) -> None:
         roots, shares = empty_statistics(1, self.game.most_legal), np.empty(self.game.most_legal)
-        self._match = make_match(games, (sides[0], sides[-1]), len(sides), own, roots, shares)
-        self._context = make_context(self._cache, self._match, move_on)
-
-    def begin_games(self, slots: Int64Array) -> None:
-        """Load the new games in `slots` [n] into the trees of all sides, and begin their searches.
-
-        They are those of `move_on`.
-        """
-        begin_trees(self._match, slots)
+        match = make_match(games, (sides[0], sides[-1]), len(sides), own, roots, shares)
+        self._context = make_context(self._cache, match, move_on)
 
     def step(self, batches: int = 1) -> int:
         before, full = self.evaluations, min(self.rows, self.active)

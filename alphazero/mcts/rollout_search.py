@@ -9,6 +9,7 @@ import numpy as np
 
 from alphazero.games.game import Game
 from alphazero.mcts.kernels.equations import SelectionParams
+from alphazero.mcts.kernels.rollouts import run_rollouts
 from alphazero.mcts.kernels.root import Exploration, RootStatistics
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.kernels.tree import EDGE, NODE, allocate_trees
@@ -40,9 +41,6 @@ class RolloutSearch(TreeSearch):
         # The constant is for rewards in [0, 1]; values span twice that range, see `ucb1`.
         selection = SelectionParams(method.rule, method.depth, 2 * settings.exploration)
         nodes = nodes_per_tree(game, settings, slots) if method.depth > 1 else 1
-        from alphazero.mcts.kernels.rollouts import run_rollouts  # compiled at first use
-
-        self._run_rollouts = run_rollouts
         trees = allocate_trees(game, slots, nodes)
         # Edges of a flat tree have visits but no node: subtrees cannot be reused.
         keep_trees = method.depth == UNLIMITED
@@ -68,7 +66,7 @@ class RolloutSearch(TreeSearch):
             return 0
         plies = max(1, MOVES_PER_STEP // len(searching))
         for _ in range(batches):
-            self.evaluations += self._run_rollouts(
+            self.evaluations += run_rollouts(
                 self.game.rules, self.trees, self._selection, searching, plies
             )
             if self.has_finished:

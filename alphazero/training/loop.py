@@ -14,7 +14,7 @@ from alphazero.config.loader import config_from
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
-from alphazero.mcts.kernels.moves import begin_games, begin_trees, copy_games
+from alphazero.mcts.kernels.root import begin_searches
 from alphazero.mcts.kernels.simulation import next_batch
 from alphazero.network.checkpoint import check_network_size
 from alphazero.network.inference.backend import explain_backend, explain_threads, resolve_backend
@@ -84,7 +84,7 @@ def resume(
 def _check(config: Config, game: Game) -> None:
     from alphazero.games.contract.check import refuse_unsound
 
-    compile_aside(next_batch, observe_samples, copy_games, begin_trees, begin_games)
+    compile_aside(next_batch, observe_samples, begin_searches)
     refuse_unsound(game)
     check_network_size(config, game)
     resolve_backend(config.inference)

@@ -33,14 +33,16 @@ RESIGNED, MISCOUNTED = 3, 4
 """Special outcomes: the player to move resigns; a game does not count its moves as it should."""
 
 
-class MoveData(NamedTuple):
-    """The moves of G games of at most T moves, with at most M shares of policies each.
+class Games(NamedTuple):
+    """G games in play, of at most T moves and M shares of policies each, and what ends them.
 
     The operating system provides a page when a game first writes to it.
     """
 
+    states: State
+    """[G, S] current positions"""
     actions: Int32Array
-    """[G, T]"""
+    """[G, T] moves"""
     values: Float32Array
     """[G, T]"""
     best_values: Float32Array
@@ -53,14 +55,6 @@ class MoveData(NamedTuple):
     """[G, M]"""
     used: Int64Array
     """[G] shares of the game so far"""
-
-
-class Games(NamedTuple):
-    """Games in play, their moves, and what ends them."""
-
-    states: State
-    """[G, S] current positions"""
-    moves: MoveData
     players: Int64Array
     """[G, 2] the side that plays for player 0, and for player 1"""
     may_resign: BoolArray
@@ -77,7 +71,8 @@ def new_games(states: State, length: int, most_legal: int) -> Games:
     """Return games at `states` [G, S], of at most `length` moves with `most_legal` shares each."""
     count = len(states)
     moves, policies = (count, length), (count, length * most_legal)
-    data = MoveData(
+    return Games(
+        states,
         np.zeros(moves, np.int32),
         np.zeros(moves, np.float32),
         np.zeros(moves, np.float32),
@@ -85,10 +80,6 @@ def new_games(states: State, length: int, most_legal: int) -> Games:
         np.zeros(policies, np.int32),
         np.zeros(policies, np.float32),
         np.zeros(count, np.int64),
-    )
-    return Games(
-        states,
-        data,
         np.zeros((count, 2), np.int64),
         np.zeros(count, np.bool_),
         np.zeros(1, np.float32),
@@ -97,113 +88,8 @@ def new_games(states: State, length: int, most_legal: int) -> Games:
     )
 
 
-class Openings(NamedTuple):
-    """N games to begin, each after moves that nobody searched."""
-
-    slots: Int64Array
-    """[N]"""
-    states: State
-    """[N, S] first positions"""
-    lengths: Int64Array
-    """[N] number of these moves"""
-    actions: Int64Array
-    """the moves of one game after the other"""
-    players: Int64Array
-    """[N, 2] as in `Games`"""
-    may_resign: BoolArray
-    """[N]"""
-
-
-OpeningsType = types.NamedTuple(
-    [
-        types.int64[::1],
-        types.int64[:, ::1],
-        types.int64[::1],
-        types.int64[::1],
-        types.int64[:, ::1],
-        types.boolean[::1],
-    ],
-    Openings,
-)
 NO_GAMES = new_games(np.zeros((0, 1), np.int64), 0, 0)
 GamesType = numba.typeof(NO_GAMES)
-
-
-@inline_kernel
-def _begin_games(rules: RuleFunctions, games: Games, openings: Openings, mask: BoolArray) -> int:
-    """The work of `begin_games`, without reference counting."""
-    moves, at = games.moves, 0
-    for index in range(len(openings.slots)):
-        slot = openings.slots[index]
-        for entry in range(games.states.shape[1]):
-            games.states[slot, entry] = openings.states[index, entry]
-        for player in range(2):
-            games.players[slot, player] = openings.players[index, player]
-        games.may_resign[slot], moves.used[slot] = openings.may_resign[index], 0
-        for move in range(openings.lengths[index]):
-            action = openings.actions[at]
-            call_rule(rules.legal, games.states[slot], mask)
-            if not 0 <= action < len(mask) or not mask[action]:
-                return int(slot)
-            call_rule(rules.play, games.states[slot], action)
-            moves.actions[slot, move], moves.counts[slot, move] = action, 0
-            moves.values[slot, move] = moves.best_values[slot, move] = 0
-            at += 1
-        games.outcomes[slot] = games.states[slot, OUTCOME]
-    return -1
-
-
-@kernel(types.int64(RulesType, GamesType, OpeningsType, types.boolean[::1]))
-def begin_games(rules: Any, games: Games, openings: Openings, mask: BoolArray) -> int:
-    """Begin games, replacing those in their slots.
-
-    Return the slot of the first one with an illegal move, or -1. `mask` [A] is scratch.
-    """
-    return _begin_games(rules.functions, games, openings, mask)
-
-
-@kernel(
-    types.Tuple(
-        (
-            types.int32[::1],
-            types.int32[::1],
-            types.float32[::1],
-            types.float32[::1],
-            types.int32[::1],
-            types.float32[::1],
-            types.int64[::1],
-        )
-    )(GamesType, types.int64[::1])
-)
-def copy_games(games: Games, slots: Int64Array) -> Any:
-    """Return the moves of the games in `slots` [n], one game after the other.
-
-    The fields of `MoveData`: actions, counts, values and best values of the moves, actions and
-    shares of the policies; then the number of shares of each game, [n].
-    """
-    data, moves, sizes = games.moves, 0, np.zeros(len(slots), np.int64)
-    for index in range(len(slots)):
-        length = games.states[slots[index], PLY]
-        moves += length
-        for move in range(length):
-            sizes[index] += data.counts[slots[index], move]
-    shares = sizes.sum()
-    actions, counts = np.empty(moves, np.int32), np.empty(moves, np.int32)
-    values, best_values = np.empty(moves, np.float32), np.empty(moves, np.float32)
-    policy_actions, policy_shares = np.empty(shares, np.int32), np.empty(shares, np.float32)
-    move = share = 0
-    for index in range(len(slots)):
-        slot = slots[index]
-        for place in range(games.states[slot, PLY]):
-            actions[move], counts[move] = data.actions[slot, place], data.counts[slot, place]
-            values[move] = data.values[slot, place]
-            best_values[move] = data.best_values[slot, place]
-            move += 1
-        for place in range(sizes[index]):
-            policy_actions[share] = data.policy_actions[slot, place]
-            policy_shares[share] = data.policy_shares[slot, place]
-            share += 1
-    return actions, counts, values, best_values, policy_actions, policy_shares, sizes
 
 
 @inline_kernel
@@ -250,21 +136,21 @@ def play_move(
     `policy_shares` are the shares of `policy_actions` in the search policy. It is recorded as a
     training target if `learns`.
     """
-    states, moves = games.states, games.moves
+    states = games.states
     ply = states[slot, PLY]
-    if not 0 <= ply < moves.actions.shape[1]:
+    if not 0 <= ply < games.actions.shape[1]:
         return MISCOUNTED
-    used = first = moves.used[slot]
+    used = first = games.used[slot]
     for place in range(len(policy_shares) if learns else 0):
         if np.float32(policy_shares[place]) != 0:
-            moves.policy_actions[slot, used] = policy_actions[place]
-            moves.policy_shares[slot, used] = policy_shares[place]
+            games.policy_actions[slot, used] = policy_actions[place]
+            games.policy_shares[slot, used] = policy_shares[place]
             used += 1
-    moves.used[slot] = used
-    moves.counts[slot, ply] = used - first
-    moves.actions[slot, ply] = action
-    moves.values[slot, ply] = value
-    moves.best_values[slot, ply] = best
+    games.used[slot] = used
+    games.counts[slot, ply] = used - first
+    games.actions[slot, ply] = action
+    games.values[slot, ply] = value
+    games.best_values[slot, ply] = best
     if games.may_resign[slot] and np.float32(best) < games.resign_below[0]:
         return RESIGNED
     call_rule(rules.play, states[slot], action)
@@ -319,26 +205,6 @@ def make_match(
     match.roots = roots
     match.shares = shares
     return match
-
-
-@inline_kernel
-def _begin_trees(games: Games, sides: Any, count: int, slots: Int64Array) -> None:
-    """The work of `begin_trees`, without reference counting."""
-    for slot in slots:
-        for number in range(count):
-            trees = sides[number].trees
-            for index in range(games.states.shape[1]):
-                trees.root_state[slot, index] = games.states[slot, index]
-            trees.slots[slot].num_nodes = trees.slots[slot].num_edges = 0
-            trees.slots[slot].remaining, trees.slots[slot].searching = 0, False
-        if games.outcomes[slot] == ONGOING:
-            begin_move(sides[games.players[slot, games.states[slot, PLY] % 2]], slot)
-
-
-@kernel(types.void(MatchType, types.int64[::1]))
-def begin_trees(match: Any, slots: Int64Array) -> None:
-    """Load the positions of `slots` [n] into the trees of all sides, and begin their searches."""
-    _begin_trees(match.games, match.sides, match.count, slots)
 
 
 @inline_kernel
