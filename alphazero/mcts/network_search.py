@@ -35,7 +35,7 @@ from alphazero.mcts.kernels.selection_rules import GUMBEL, PUCT
 from alphazero.mcts.kernels.simulation import make_context, next_batch
 from alphazero.mcts.kernels.tree import allocate_trees
 from alphazero.mcts.search import NODES_PER_SIMULATION, TreeSearch
-from alphazero.utils.arrays import BoolArray, Float32Array, Int64Array
+from alphazero.utils.arrays import Float32Array, Int64Array
 
 
 class NetworkSearch(TreeSearch):
@@ -101,25 +101,18 @@ class NetworkSearch(TreeSearch):
         )
         self.play_in_python()
 
-    def begin_search(
-        self,
-        slots: Int64Array,
-        simulations: int | Int64Array | None = None,
-        explore: bool | BoolArray = True,
-    ) -> None:
+    def begin_search(self, slots: Int64Array, simulations: int | None = None) -> None:
         """Start searches in `slots` [n], by default with the configured number of simulations.
 
-        With `explore`, root noise is drawn once per move, if the search has an `exploration`.
+        Root noise is drawn once per move, if the search has an `exploration`.
         Gumbel search uses sequential halving at every root, also a kept one. With `UNLIMITED`
         simulations halving has no budget to divide, so the root is selected by PUCT.
         """
-        budgets, full = np.empty(len(slots), np.int64), np.empty(len(slots), np.bool_)
-        budgets[:] = self.settings.simulations if simulations is None else simulations
-        full[:] = explore
-        begin_searches(self.side, slots, budgets, full)
+        budget = self.settings.simulations if simulations is None else simulations
+        begin_searches(self.side, slots, budget)
 
     def begin_moves(self, slots: Int64Array) -> None:
-        begin_searches(self.side, slots, np.full(len(slots), -1), np.ones(len(slots), np.bool_))
+        begin_searches(self.side, slots, -1)
 
     def move_on(self, games: Games, sides: Sequence[Side], own: int) -> None:
         """From now on `step` plays the moves of finished searches, and begins the next ones.

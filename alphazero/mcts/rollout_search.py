@@ -15,7 +15,7 @@ from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.kernels.tree import EDGE, NODE, allocate_trees
 from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
 from alphazero.mcts.search import NODES_PER_SIMULATION, TreeSearch
-from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
+from alphazero.utils.arrays import Float64Array, Int64Array
 
 MOVES_PER_STEP = 1 << 13
 """Moves played per step, divided among the active slots: some milliseconds, so that the
@@ -47,13 +47,8 @@ class RolloutSearch(TreeSearch):
         super().__init__(game, selection, trees, keep_trees, rng, exploration)
         self._final_move = method.final_move
 
-    def begin_search(
-        self,
-        slots: Int64Array,
-        simulations: int | Int64Array | None = None,
-        explore: bool | BoolArray = True,  # noqa: ARG002
-    ) -> None:
-        """Start searches as the base class says; `explore` has no effect: only UCB1 explores."""
+    def begin_search(self, slots: Int64Array, simulations: int | None = None) -> None:
+        """Start searches as the base class says; only UCB1 explores."""
         budget = self.settings.simulations if simulations is None else simulations
         self.trees.slots["remaining"][slots] = budget
         self.trees.slots["full"][slots] = True

@@ -77,16 +77,8 @@ class TreeSearch(ABC):
         advance_trees(self.game.rules, self.trees, slots, actions, self._keep_trees)
 
     @abstractmethod
-    def begin_search(
-        self,
-        slots: Int64Array,
-        simulations: int | Int64Array | None = None,
-        explore: bool | BoolArray = True,
-    ) -> None:
-        """Start searches in `slots` [n], by default with the configured number of simulations.
-
-        `explore` enables self-play exploration at the roots. Both may differ by slot, [n].
-        """
+    def begin_search(self, slots: Int64Array, simulations: int | None = None) -> None:
+        """Start searches in `slots` [n], by default with the configured number of simulations."""
 
     def begin_moves(self, slots: Int64Array) -> None:
         """Start the searches of moves in `slots` [n]; with a playout cap some are fast."""

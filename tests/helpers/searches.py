@@ -54,11 +54,19 @@ class HashedEvaluator:
         return 2 * numbers[:, :-1], numbers[:, -1].copy()
 
 
+def by_action(roots: RootStatistics, numbers: np.ndarray, num_actions: int) -> np.ndarray:
+    """Return numbers by legal action [n, L] as [n, A], with 0 for the other actions."""
+    dense = np.zeros((len(numbers), num_actions), numbers.dtype)
+    for row, count in enumerate(roots.counts):
+        dense[row, roots.actions[row, :count]] = numbers[row, :count]
+    return dense
+
+
 def statistics(search: TreeSearch, slots: Int64Array = FIRST) -> RootStatistics:
     """Return the statistics of roots by action, [n, A], NaN for values that there are not."""
     roots, actions = search.root_statistics(slots), search.game.num_actions
     dense = {
-        name: roots.by_action(getattr(roots, name), actions)
+        name: by_action(roots, getattr(roots, name), actions)
         for name in ("visits", "priors", "move_policies", "policy_targets", "action_values")
     }
     dense["action_values"] = np.where(dense["visits"] > 0, dense["action_values"], np.nan)
@@ -76,12 +84,10 @@ def finish(search: TreeSearch, slots: Int64Array = FIRST) -> RootStatistics:
     raise AssertionError(f"slots {waiting} are never done")
 
 
-def search_from(
-    search: TreeSearch, state: State, simulations: int | None = None, explore: bool = True
-) -> RootStatistics:
+def search_from(search: TreeSearch, state: State, simulations: int | None = None) -> RootStatistics:
     """Search a position in a new tree of the first slot; return its root statistics."""
     search.reset(FIRST, state[None])
-    search.begin_search(FIRST, simulations, explore)
+    search.begin_search(FIRST, simulations)
     return finish(search)
 
 

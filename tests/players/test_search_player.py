@@ -7,7 +7,13 @@ import pytest
 from helpers.games import CONNECT_FOUR_4X5X3, TIC_TAC_TOE
 from helpers.matches import play_all
 from helpers.reference.rollouts import SplitMix
-from helpers.searches import HashedEvaluator, UniformEvaluator, random_position, statistics
+from helpers.searches import (
+    HashedEvaluator,
+    UniformEvaluator,
+    by_action,
+    random_position,
+    statistics,
+)
 from helpers.settings import search_config
 
 from alphazero.arena.match import Match
@@ -118,7 +124,7 @@ def test_decisions_are_what_the_functions_of_move_selection_say(selection: str):
         assert decided.actions[slot] == (drawn if slot % 5 < 2 else policy.argmax())
     assert 10 < full.sum() < 30
     targets = np.where(full[:, None], roots.policy_targets, 0).astype(np.float32)
-    shares = search.root_statistics(slots).by_action(decided.policy_shares, 9)
+    shares = by_action(search.root_statistics(slots), decided.policy_shares, 9)
     assert shares.tolist() == targets.tolist()
     assert decided.values.tolist() == roots.values.astype(np.float32).tolist()
     best = np.nan_to_num(roots.action_values[slots, roots.move_policies.argmax(axis=1)], nan=-1)

@@ -14,7 +14,7 @@ from alphazero.mcts.kernels.randomness import random_gamma, random_gumbel, rando
 from alphazero.mcts.kernels.selection_rules import GUMBEL, UNLIMITED
 from alphazero.mcts.kernels.transpositions import node_value
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
-from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
+from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.jit import inline_kernel, kernel
 
 KEPT, REQUESTED = 0, 1
@@ -94,13 +94,6 @@ class RootStatistics(NamedTuple):
     """[n] mean over all evaluations in the tree; for Gumbel search, the mean of the action values
     under the improved policy; exact for solved roots, and within the proven bounds of others"""
 
-    def by_action(self, numbers: Float64Array, num_actions: int) -> Float64Array:
-        """Return one of the fields [n, L] as [n, A], with 0 for the actions that are not legal."""
-        dense = np.zeros((len(numbers), num_actions), numbers.dtype)
-        is_legal = np.arange(numbers.shape[1]) < self.counts[:, None]
-        dense[is_legal.nonzero()[0], self.actions[is_legal]] = numbers[is_legal]
-        return dense
-
 
 def empty_statistics(count: int, most_legal: int) -> RootStatistics:
     """Return arrays for the statistics of `count` roots, to be written."""
@@ -176,14 +169,14 @@ def begin_move(side: Side, slot: int) -> None:
     begin_search(side, slot, side.simulations if full else fast, full)
 
 
-@kernel(types.void(SideType, SlotsType, SlotsType, types.Array(types.boolean, 1, "C")))
-def begin_searches(side: Side, slots: Int64Array, simulations: Int64Array, full: BoolArray) -> None:
-    """Start searches of `simulations` [n], `full` [n] or not, in `slots` [n]; -1: as for a move."""
-    for index in range(len(slots)):
-        if simulations[index] < 0:
-            begin_move(side, slots[index])
+@kernel(types.void(SideType, SlotsType, types.int64))
+def begin_searches(side: Side, slots: Int64Array, simulations: int) -> None:
+    """Start full searches of `simulations` in `slots` [n]; -1: as for a move."""
+    for slot in slots:
+        if simulations < 0:
+            begin_move(side, slot)
         else:
-            begin_search(side, slots[index], simulations[index], full[index])
+            begin_search(side, slot, simulations, True)
 
 
 @inline_kernel

@@ -86,19 +86,19 @@ def test_puct_below_the_root_builds_the_tree_of_the_plain_twin(name: str, reuse_
         twin.follow(action)
 
 
-def test_a_search_without_exploration_draws_nothing_and_forgets_earlier_draws():
+def test_a_fast_search_has_no_noise_and_forgets_earlier_draws():
     game, settings = GAMES["connect_four"], search_config(simulations=16, selection="gumbel")
+    fast = Exploration(full_search_probability=0.0, fast_simulations=16)
     answers = []
-    for first_explores in (True, False):
-        search = NetworkSearch(game, HashedEvaluator(game), settings, exploration=Exploration())
-        state = int(search.trees.slots["random"][0])
-        search_from(search, game.initial_state(), explore=first_explores)
-        assert (state == search.trees.slots["random"][0]) == (not first_explores)
-        state = int(search.trees.slots["random"][0])
+    for begin_first in (NetworkSearch.begin_search, NetworkSearch.begin_moves):
+        search = NetworkSearch(game, HashedEvaluator(game), settings, exploration=fast)
+        search.reset(FIRST, game.initial_state()[None])
+        begin_first(search, FIRST)
+        finish(search)
+        assert search.trees.root_noise.any() == (begin_first is NetworkSearch.begin_search)
         search.advance(FIRST, np.array([3]))
-        search.begin_search(FIRST, explore=False)
+        search.begin_moves(FIRST)
         roots = finish(search)
-        assert state == search.trees.slots["random"][0]
         assert not search.trees.root_noise.any()
         answers.append((roots.visits.tolist(), roots.move_policies.tolist()))
     assert answers[0] == answers[1]

@@ -106,12 +106,11 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
 ):
     """The child that is played was visited n times, the first of them to expand it."""
     settings = search_config(simulations=50, reuse_tree=keep, evaluation_cache_mib=0)
-    search = NetworkSearch(
-        TIC_TAC_TOE, UniformEvaluator(9), settings, slots=1, exploration=Exploration(0.25, 1.0)
-    )
+    exploration = Exploration(0.25, 1.0) if explore else None
+    search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, exploration=exploration)
     slots = np.array([0])
     search.reset(slots, TIC_TAC_TOE.initial_state()[None])
-    search.begin_search(slots, explore=explore)
+    search.begin_search(slots)
     while not search.has_finished:
         search.step()
     search.pop_finished()
@@ -119,7 +118,7 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
     visits = statistics(search, slots).visits[0]
     action = int(visits.argmax())
     search.advance(slots, np.array([action]))
-    search.begin_search(slots, explore=explore)
+    search.begin_search(slots)
     expected = int(visits[action]) - 1 if explore and keep else 0
     assert visits[action] > 3
     assert (search.kept_visits, search.new_visits) == (expected, 100 * explore)
