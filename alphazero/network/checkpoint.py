@@ -8,8 +8,8 @@ Only functions that need tensors import torch, so that a wrong file is refused e
 """
 
 import hashlib
+import importlib
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
@@ -169,13 +169,11 @@ def load_description(path: Path | str) -> Checkpoint:
 
     Raises CheckpointError as `load_checkpoint`, but not for weights that no network can have.
     """
-    from safetensors.numpy import load
-
-    return _parse_player(_read_file(path), printable(path), load)
+    return _parse_player(_read_file(path), printable(path), "numpy")
 
 
-def _parse_player(data: bytes, name: str, load: Callable[[bytes], Any] | None = None) -> Checkpoint:
-    weights, metadata = parse_tensors(data, name, PLAYER_FORMAT, load)
+def _parse_player(data: bytes, name: str, library: str = "torch") -> Checkpoint:
+    weights, metadata = parse_tensors(data, name, PLAYER_FORMAT, library)
     try:
         player = parse_object(metadata["player"])
         game, rating = typed(player["game"], dict), player["rating"]
@@ -279,20 +277,16 @@ def tensors_to_bytes(name: str, tensors: "dict[str, Tensor]", metadata: dict[str
 
 
 def parse_tensors(
-    data: bytes, name: str, expected_format: str, load: Callable[[bytes], Any] | None = None
+    data: bytes, name: str, expected_format: str, library: str = "torch"
 ) -> "tuple[dict[str, Tensor], dict[str, str]]":
     """Verify the bytes of a file; return its tensors and its other texts.
 
-    The tensors are read by `load`, by default torch's, and take about as much memory again as
+    The tensors are those of `library`, torch or numpy, and take about as much memory again as
     `data`. Raises CheckpointError for any fault.
     """
     import safetensors
 
-    if load is None:
-        import safetensors.torch
-
-        load = safetensors.torch.load
-
+    load: Any = importlib.import_module(f"safetensors.{library}").load
     header, texts = _parse_header(data, name, expected_format)
     if _digest(data) != texts.pop("sha256"):
         refuse(name, "its SHA-256 does not match: the file is damaged; use another copy of it")

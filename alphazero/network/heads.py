@@ -111,14 +111,6 @@ def make_policy_head(
     return ConvNorm(inputs, filters, 1), nn.Linear(filters * cells, num_actions)
 
 
-def policy_logits(features: Tensor, output: nn.Module) -> Tensor:
-    """Return logits float32 [B, A] of a policy head's normalised features."""
-    if not isinstance(output, ConvolutionalPolicy):
-        features = relu(features, inplace=True).flatten(1).float()
-    logits: Tensor = output(features)
-    return logits.float()
-
-
 # --- auxiliary heads -----------------------------------------------------------------------------
 
 

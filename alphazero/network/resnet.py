@@ -205,8 +205,11 @@ class ResNet(nn.Module):
         pools = self.settings.heads == "convolutional"
         value = pool_board(value.float()) if pools else value.flatten(1).float()
         value = relu(self.value_hidden(value), inplace=True)
-        logits = heads.policy_logits(self.policy_features(trunk), self.policy_output)
-        return logits, torch.tanh(self.value_output(value).float()).squeeze(1)
+        policy = self.policy_features(trunk)
+        if not isinstance(self.policy_output, heads.ConvolutionalPolicy):
+            policy = relu(policy, inplace=True).flatten(1).float()
+        logits: Tensor = self.policy_output(policy)
+        return logits.float(), torch.tanh(self.value_output(value).float()).squeeze(1)
 
     @torch.no_grad()
     def _initialise(self, generator: torch.Generator) -> None:

@@ -421,10 +421,9 @@ _later: list[_Kernel] = []
 
 
 def _next_later() -> _Kernel | None:
-    try:
+    with suppress(IndexError):
         return _later.pop()
-    except IndexError:
-        return None
+    return None
 
 
 def compile_aside(*kernels: Any) -> "subprocess.Popen[bytes] | None":
