@@ -1,5 +1,8 @@
 """Moves chosen from the visits and values of roots, against numbers computed by hand."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -59,21 +62,12 @@ def test_temperature_zero_takes_the_first_of_the_most_visited():
         assert actions.tolist() == [1, 0, 2]
 
 
-class EdgeGenerator:
-    """Draws the least or the greatest number that a generator may."""
-
-    def __init__(self, number: float) -> None:
-        self.number = number
-
-    def random(self, size: int) -> Float64Array:
-        return np.full(size, self.number)
-
-
 @pytest.mark.parametrize("number", [0.0, np.nextafter(1.0, 0.0)])
 def test_not_even_the_extreme_draw_takes_an_action_of_no_probability(number: float):
     policies = np.random.default_rng(8).random((500, 7)).astype(np.float32)
     policies[:, [0, 3, 6]] = 0
     policies /= policies.sum(axis=1, keepdims=True)
     temperatures = np.linspace(0.05, 3, 500)
-    actions = sample_actions(policies, temperatures, EdgeGenerator(number))
+    generator: Any = SimpleNamespace(random=lambda size: np.full(size, number))
+    actions = sample_actions(policies, temperatures, generator)
     assert (policies[np.arange(500), actions] > 0).all()

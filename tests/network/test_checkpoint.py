@@ -85,9 +85,27 @@ def forge(path: Path, change: Change) -> None:
     path.write_bytes(tensors_to_bytes(str(path), tensors, texts))
 
 
-@pytest.mark.parametrize("rating", [812.5, None, 1200, -3.5])
-def test_a_player_comes_back_exactly(path, rating: float | None):
-    save_checkpoint(path, saved := player(rating=rating))
+OPTIONS = {
+    "heads": "convolutional",
+    "global_pooling": 2,
+    "auxiliary": ("margin", "short_term_value"),
+}
+
+
+@pytest.mark.parametrize(
+    ("rating", "names"),
+    [
+        (812.5, []),
+        *((number, [name]) for number, name in zip((None, 1200, -3.5), OPTIONS, strict=True)),
+        (0.0, list(OPTIONS)),
+    ],
+)
+def test_a_player_comes_back_exactly(path, rating: float | None, names: list[str]):
+    options = {name: OPTIONS[name] for name in names}
+    settings = dataclasses.replace(SETTINGS, blocks=2, **options)
+    original = ResNet((3, 6, 7), 7, settings, seed=3).eval()
+    saved = player(rating=rating, network_settings=settings, weights=original.state_dict())
+    save_checkpoint(path, saved)
     loaded = load_checkpoint(path)
     for field in dataclasses.fields(Checkpoint):
         if field.name not in ("weights", "source"):
@@ -97,24 +115,7 @@ def test_a_player_comes_back_exactly(path, rating: float | None):
     for name, tensor in saved.weights.items():
         assert torch.equal(loaded.weights[name], tensor)
         assert loaded.weights[name].dtype == tensor.dtype
-
-
-OPTIONS = {
-    "heads": "convolutional",
-    "global_pooling": 2,
-    "auxiliary": ("margin", "short_term_value"),
-}
-
-
-@pytest.mark.parametrize("names", [[], *([name] for name in OPTIONS), list(OPTIONS)])
-def test_a_loaded_network_has_its_options_and_answers_as_the_saved_one(path, names: list[str]):
-    options = {name: OPTIONS[name] for name in names}
-    settings = dataclasses.replace(SETTINGS, blocks=2, **options)
-    original = ResNet((3, 6, 7), 7, settings, seed=3).eval()
-    save_checkpoint(path, player(network_settings=settings, weights=original.state_dict()))
-    loaded = load_checkpoint(path)
     network = loaded.network()
-    assert loaded.network_settings == settings
     for ours, theirs in zip(exact(network, boards(5)), exact(original, boards(5)), strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert not network.training

@@ -25,16 +25,6 @@ SETTINGS = network_config(
 Array = NDArray[np.float64]
 
 
-def network_for(rows: int, columns: int, planes: int, others: int) -> ResNet:
-    """A network in evaluation mode whose normalisations and heads are far from their start."""
-    actions = planes * rows * columns + others
-    network = moved(ResNet((3, rows, columns), actions, SETTINGS, 1, planes), 0.3)
-    with torch.no_grad():
-        network.value_output.weight.mul_(0.2)  # so that no outcome is certain
-        network.value_output.bias.zero_()
-    return network
-
-
 def slow_heads(network: ResNet, trunk: Array, planes: int) -> tuple[Array, float]:
     """Return logits [A] and value of one position, of the trunk's features [F, H, W]."""
     weights = {name: weight.double().numpy() for name, weight in network.state_dict().items()}
@@ -79,16 +69,19 @@ def slow_heads(network: ResNet, trunk: Array, planes: int) -> tuple[Array, float
 def test_the_heads_compute_what_the_paper_describes(
     rows: int, columns: int, planes: int, others: int
 ):
-    network = network_for(rows, columns, planes, others)
+    actions = planes * rows * columns + others
+    network = moved(ResNet((3, rows, columns), actions, SETTINGS, 1, planes), 0.3)
     observations = torch.from_numpy(boards(4, rows, columns))
     with torch.no_grad():
+        network.value_output.weight.mul_(0.2)  # so that no outcome is certain
+        network.value_output.bias.zero_()
         trunk = network.tower(network.stem(observations).clamp(min=0)).double().numpy()
     logits, values = exact(network, observations.numpy())
     for position in range(4):
         expected = slow_heads(network, trunk[position], planes)
         np.testing.assert_allclose(logits[position], expected[0], atol=2e-4)
         np.testing.assert_allclose(values[position], expected[1], atol=2e-5)
-    assert logits.shape == (4, planes * rows * columns + others)
+    assert logits.shape == (4, actions)
     # The comparison means something: answers differ between cells and between positions.
     assert logits[:, :-2].std(1).min() > 0.15
     assert values.std() > 0.01

@@ -1,4 +1,4 @@
-"""A player as an ONNX file: it explains itself, and is refused where it differs from torch."""
+"""A player as an ONNX file: it explains itself, and other programs compute what torch does."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from helpers.networks import needs_onnx
+from helpers.networks import (
+    OPTIONS,
+    Outputs,
+    boards,
+    check_close,
+    exact,
+    needs_onnx,
+    scrambled,
+    strengthen_pooling,
+)
 from helpers.paths import CHECKPOINTS
 
 from alphazero.errors import ConfigError, RunError
@@ -15,8 +24,9 @@ from alphazero.games import make_game
 from alphazero.network import onnx_export
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.inference.device_check import fixed_positions
-from alphazero.network.inference.onnx_evaluator import open_session
+from alphazero.network.inference.onnx_evaluator import onnx_bytes, open_session
 from alphazero.network.onnx_export import GAMES, TOLERANCE, export_model
+from alphazero.network.resnet import fold_batch_norm
 from alphazero.utils.files import sha256_of
 from alphazero.utils.shipped import shipped_players
 
@@ -75,6 +85,23 @@ def test_a_model_that_differs_too_much_is_refused(monkeypatch):
     monkeypatch.setattr(onnx_export, "TOLERANCE", 0.0)
     with pytest.raises(RunError, match=r"the model was not written: on \d+ positions"):
         export_model(load_checkpoint(TIC_TAC_TOE), "", games=5)
+
+
+def by_reference(model: bytes, observations: np.ndarray) -> Outputs:
+    """Return the outputs by the reference of the ONNX standard, written in numpy."""
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    evaluator = ReferenceEvaluator(onnx.load_from_string(model))
+    return evaluator.run(None, {"observations": observations})  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("options", [{}, *OPTIONS])
+def test_each_option_is_computed_as_by_the_network(options: dict[str, str | int]):
+    network = scrambled(**options)
+    strengthen_pooling(network)
+    model = onnx_bytes(fold_batch_norm(network))
+    check_close(by_reference(model, boards(3)), exact(network, boards(3)))
 
 
 @pytest.mark.slow

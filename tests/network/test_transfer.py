@@ -80,14 +80,6 @@ def check_same_outputs(one: ResNet, other: ResNet, tolerance: float = 1e-4) -> N
         torch.testing.assert_close(twin, output, rtol=tolerance, atol=tolerance)
 
 
-def test_convolutional_heads_take_everything_from_another_size_of_the_board(path):
-    network = network_of("go", SETTINGS, 2, rows=9, columns=9)
-    assert str(start_from(str(path), network, RNG)) == EVERYTHING
-    weights = load_checkpoint(path).weights
-    for name, tensor in network.state_dict().items():
-        assert torch.equal(tensor, weights[name])
-
-
 def test_dense_heads_are_not_taken_from_another_size_of_the_board(path):
     dense = dataclasses.replace(SETTINGS, heads="dense")
     save_player(path, dense)

@@ -48,8 +48,11 @@ print("outcome", state[1], "of", count, "moves")
 
 COMPILE = """
 from alphazero.games.connect_four import ConnectFour
-ConnectFour.rule_functions.legal.compile()
-print("compiled")
+try:
+    ConnectFour.rule_functions.legal.compile()
+    print("compiled")
+except KeyboardInterrupt:
+    print("stopped")
 """
 
 WIN = "outcome 1 of 4 moves\n"
@@ -62,19 +65,21 @@ class PackageCopy:
     folder: Path
     cache: Path
 
-    def start(self, before: str = "", code: str = PLAY) -> tuple[str, list[str]]:
-        """Start Python on this package; return what it printed and the warnings it gave."""
-        environment = {
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
             **os.environ,
             "PYTHONPATH": str(self.folder),
             "ALPHAZERO_CACHE_DIR": str(self.cache),
-            "PYTHONWARNINGS": "default",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
+
+    def start(self, before: str = "", code: str = PLAY) -> tuple[str, list[str]]:
+        """Start Python on this package; return what it printed and the warnings it gave."""
         here = f"import alphazero\nassert alphazero.__file__.startswith({str(self.folder)!r})\n"
         done = subprocess.run(
             [sys.executable, "-c", before + here + code],
-            env=environment,
+            env={**self.environment, "PYTHONWARNINGS": "default"},
             cwd=self.folder,
             capture_output=True,
             text=True,
@@ -190,18 +195,13 @@ print("outcome", state[1], "compiled", len(legal.overloads))
 """
 
 
-@pytest.mark.parametrize(("patience", "compiled"), [(1000, 0), (1e-9, 1)])
-def test_python_runs_the_rules_until_that_takes_longer_than_to_compile_them(
-    package, patience: float, compiled: int
-):
+def test_python_runs_the_rules_until_that_takes_longer_than_to_compile_them(package):
+    """Compiled rules are used at once."""
     shutil.rmtree(package.cache)
-    printed = f"outcome 1 compiled {compiled}\n", []
-    assert package.start(code=FIRST_CALLS.format(patience)) == printed
-    assert len(package.files("*legal*.nbi")) == len(package.files("*.nbi")) == compiled
-
-
-def test_compiled_rules_are_used_at_once(package):
-    assert package.start(code=FIRST_CALLS.format(1000)) == ("outcome 1 compiled 1\n", [])
+    for patience, compiled in ((1000, 0), (1e-9, 1), (1000, 1)):
+        printed = f"outcome 1 compiled {compiled}\n", []
+        assert package.start(code=FIRST_CALLS.format(patience)) == printed
+        assert len(package.files("*legal*.nbi")) == len(package.files("*.nbi")) == compiled
 
 
 @jit.kernel(types.int64(types.int64))
@@ -240,14 +240,6 @@ def interrupted(module, data):
 JITCodeLibrary._object_compiled_hook = interrupted
 """
 
-UNTIL_STOPPED = """
-from alphazero.games.connect_four import ConnectFour
-try:
-    print(ConnectFour.rule_functions.legal.compile())
-except KeyboardInterrupt:
-    print("stopped")
-"""
-
 CALLED_AFTER_IT = """
 import numpy as np
 game = ConnectFour()
@@ -257,10 +249,10 @@ print(game.rule_functions.play(game.initial_state(), np.int32(3)))
 
 def test_a_signal_while_llvm_emits_code_is_not_lost(package):
     shutil.rmtree(package.cache)
-    code = UNTIL_STOPPED.replace("legal", "play") + CALLED_AFTER_IT
+    code = COMPILE.replace("legal", "play") + CALLED_AFTER_IT
     assert package.start(SIGNAL_WHILE_LLVM_EMITS_CODE, code) == ("stopped\nNone\n", [])
     shutil.rmtree(package.cache)
-    assert package.start(SIGNAL_WHILE_LLVM_EMITS_CODE, UNTIL_STOPPED) == ("stopped\n", [])
+    assert package.start(SIGNAL_WHILE_LLVM_EMITS_CODE, COMPILE) == ("stopped\n", [])
     assert package.files("*.legal-*.nbi")
 
 
@@ -429,17 +421,15 @@ def test_the_hash_of_a_kernel_sees_all_that_it_compiles():
     assert len({usual, *others}) == 1 + len(others)
 
 
-def emptied(data: bytes) -> bytes:
-    return b""
-
-
 def one_bit(data: bytes) -> bytes:
     """Return `data` with one bit of its middle flipped."""
     middle = len(data) // 2
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
 
 
-@pytest.mark.parametrize(("victims", "damage"), [("*.legal*.nbi", emptied), ("*.nbc", one_bit)])
+@pytest.mark.parametrize(
+    ("victims", "damage"), [("*.legal*.nbi", lambda _: b""), ("*.nbc", one_bit)]
+)
 def test_damaged_kernels_cost_one_warning_and_the_next_start_is_quiet(
     package, victims: str, damage: Callable[[bytes], bytes]
 ):
@@ -499,10 +489,9 @@ def test_compiling_is_reported_and_a_warm_start_is_silent(package):
         reader, writer = pty.openpty() if on_a_terminal else os.pipe()
         if on_a_terminal:
             termios.tcsetwinsize(writer, (24, 100))
-        environment = {"PYTHONPATH": str(package.folder), "ALPHAZERO_CACHE_DIR": str(package.cache)}
         subprocess.run(
             [sys.executable, "-c", PLAY],
-            env={**os.environ, **environment, "PYTHONDONTWRITEBYTECODE": "1"},
+            env=package.environment,
             cwd=package.folder,
             stdout=subprocess.PIPE,
             stderr=writer,

@@ -1,8 +1,6 @@
 """A process counts the cores that it may use, not those of the machine."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 from helpers.commands import exit_code
@@ -10,19 +8,6 @@ from helpers.paths import CONFIGS
 
 from alphazero.utils import machine
 from alphazero.utils.machine import total_memory, usable_cores
-
-ASK = """
-import os
-os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-from alphazero.utils.machine import usable_cores
-print(usable_cores())
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity masks here")
-def test_a_process_held_to_one_core_counts_one():
-    asked = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True)
-    assert asked.stdout == "1\n"
 
 
 def test_without_a_mask_all_cores_count_and_python_knows_better(monkeypatch):

@@ -97,7 +97,7 @@ MUTATIONS = (
         "            prior = trees.root_prior[slot, edge - first]\n",
         "            prior = trees.edges[slot, edge].prior * 1\n",
         "the root's noise is not used",
-        "mcts/test_network_search.py::test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone",
+        "mcts/test_network_search.py::test_the_fast_search_equals_the_reference_bit_for_bit",
     ),
     Mutation(
         "mcts/kernels/simulation.py",
@@ -111,7 +111,7 @@ MUTATIONS = (
         "                value = value_of(outcome, trees.state[PLY] % 2)\n",
         "                value = outcome * 1\n",
         "finished games are judged for player 0",
-        "mcts/test_network_search.py::test_the_root_value_of_a_settled_position_converges_to_its_outcome",
+        "mcts/test_network_search.py::test_search_wins_in_one_and_blocks_in_one",
     ),
     Mutation(
         "mcts/kernels/simulation.py",
@@ -125,7 +125,7 @@ MUTATIONS = (
         "put(cache, cache.row_keys[row], trees.leaf_logits[slot, leaf], count, value)",
         "put(cache, cache.row_keys[row], logits[0], count, value)",
         "the cache holds the first row's logits for every row",
-        "mcts/kernels/test_evaluation_cache.py::test_each_position_of_a_batch_is_remembered_with_its_own_evaluation",
+        "mcts/kernels/test_evaluation_cache.py::test_a_search_finds_the_same_whatever_was_searched_before",
     ),
     Mutation(
         "mcts/kernels/subtree.py",

@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
+from helpers.games import TIC_TAC_TOE
 from helpers.paths import CHECKPOINTS
 from helpers.searches import HashedEvaluator, search_from
 from helpers.settings import search_config
@@ -146,26 +146,6 @@ def test_no_position_is_evaluated_again_in_a_later_batch():
     questions, answers = search.cache_hits
     assert questions == answers + search.evaluations
     assert answers > 0
-
-
-def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation():
-    game, evaluator = CONNECT_FOUR, HashedEvaluator(CONNECT_FOUR)
-    states = np.array(positions_of(game, 4, 3))
-    search = NetworkSearch(
-        game, evaluator, search_config(simulations=5, evaluation_cache_mib=1), slots=4
-    )
-    search.reset(np.arange(4), states)
-    search.begin_search(np.arange(4))
-    assert search.step() == 4, "all roots in one batch"
-    for state in states:
-        observation = game.observe(state)
-        words = observation.reshape(-1).view(np.uint32)
-        legal = np.append(game.legal_action_mask(state), False).view(np.uint64)
-        key = np.uint64(hash_position(words, legal, search._cache.factors))
-        place = get(search._cache, key)
-        (logits,), (value,) = evaluator.evaluate(observation[None])
-        assert search._cache.logits[place].tolist() == logits.tolist()
-        assert search._cache.values[place] == value
 
 
 def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one():

@@ -134,15 +134,6 @@ def test_every_graph_is_the_one_of_the_plain_twin(name: str, selection: str, mon
             state = follow_at_random(search, twin, state, rng)
 
 
-def test_a_game_with_its_history_in_the_state_keeps_its_tree():
-    game, trees = MANY["go 3x3"], []
-    for transpositions in "never", "always":
-        options = {"transpositions": transpositions, "evaluation_cache_mib": 0}
-        search, _ = searched(game, game.initial_state(), 600, HashedEvaluator(game), **options)
-        trees.append(edges_of(search.trees, 0, 0).tolist())
-    assert trees[0] == trees[1]
-
-
 def places(search: NetworkSearch) -> dict[int, bytes]:
     """Return the position of each node, having checked that every way to it leads to that."""
     game, trees = search.game, search.trees
@@ -167,7 +158,7 @@ def places(search: NetworkSearch) -> dict[int, bytes]:
 
 @pytest.mark.parametrize("name", MANY)
 def test_a_position_is_evaluated_once_in_a_graph(name: str):
-    game, counts = MANY[name], {}
+    game, counts, roots = MANY[name], {}, []
     for graph in (False, True):
         evaluator = HashedEvaluator(game)
         options = {"transpositions": "always" if graph else "never", "evaluation_cache_mib": 0}
@@ -176,9 +167,11 @@ def test_a_position_is_evaluated_once_in_a_graph(name: str):
         unfinished = [p for n, p in positions.items() if search.trees.nodes[0, n]["edge_count"]]
         assert sum(evaluator.rows) == len(unfinished)
         counts[graph] = len(unfinished), len(set(unfinished))
+        roots.append(edges_of(search.trees, 0, 0).tolist())
     assert counts[True][0] == counts[True][1], "no position has two nodes"
     if name == "go 3x3":
         assert counts[False][0] == counts[False][1], "the past of a game of Go counts"
+        assert roots[0] == roots[1], "it keeps its tree"
     else:
         assert counts[False][0] > counts[False][1], "the tree's positions come again"
 

@@ -10,7 +10,6 @@ import pytest
 from helpers.networks import (
     OPTIONS,
     SETTINGS,
-    Outputs,
     boards,
     check_close,
     exact,
@@ -43,12 +42,6 @@ print([name for name in sys.modules if sys.modules[name] and name.startswith("op
     assert done.stdout == "[]\n"
 
 
-def check_near(rounded: Outputs, network: ResNet, observations: np.ndarray) -> None:
-    logits, values = exact(network, observations)
-    assert np.abs(rounded[0] - logits).max() < 0.05 * logits.std() + 0.02
-    assert np.abs(rounded[1] - values).max() < 0.05
-
-
 @pytest.mark.parametrize("options", [{}, OPTIONS[-1]])
 def test_int8_computes_what_rounding_in_torch_computes(options: dict[str, str | int]):
     """Compare a rounded network with its slow twin, and a rounded untrained one with itself.
@@ -75,10 +68,13 @@ def test_int8_computes_what_rounding_in_torch_computes(options: dict[str, str | 
 
 def test_int8_stays_close_on_positions_like_those_it_was_calibrated_on():
     network, observations = scrambled(), boards(300)
+    logits, values = exact(network, observations)
     for precision in ("float32", "bfloat16"):
         evaluator = OpenVINOEvaluator(network, precision).quantized(observations[:200])
         assert evaluator.precision == f"int8 and {precision}"
-        check_near(evaluator.evaluate(observations), network, observations)
+        rounded = evaluator.evaluate(observations)
+        assert np.abs(rounded[0] - logits).max() < 0.05 * logits.std() + 0.02
+        assert np.abs(rounded[1] - values).max() < 0.05
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="kernels of x86")
