@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from alphazero.games import ONGOING, Game, make_game
+from alphazero.games import ONGOING, Game, State, make_game
 
 TIC_TAC_TOE, CONNECT_FOUR = make_game("tic_tac_toe"), make_game("connect_four")
 CONNECT_FOUR_4X5X3 = make_game("connect_four", rows=4, columns=5, length=3)
@@ -31,10 +31,25 @@ def actions_in(game: Game, moves: str) -> list[int]:
     return actions
 
 
+def random_line(game: Game, rng: np.random.Generator) -> list[tuple[State, int]]:
+    """Return the positions of a random game with the action played there, -1 at the end."""
+    state, line = game.initial_state(), list[tuple[State, int]]()
+    while game.outcome(state) == ONGOING:
+        line.append((state, int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))))
+        state = game.play(*line[-1])
+    return [*line, (state, -1)]
+
+
 def random_actions(game: Game, rng: np.random.Generator) -> list[int]:
     """Return the actions of a random game to its end."""
-    state, actions = game.initial_state(), list[int]()
-    while game.outcome(state) == ONGOING:
-        actions.append(int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
-        state = game.play(state, actions[-1])
-    return actions
+    return [action for _, action in random_line(game, rng)[:-1]]
+
+
+def random_states(game: Game, count: int, least: int = 0, seed: int = 0) -> list[State]:
+    """Return different unfinished positions of random games, after at least `least` moves."""
+    rng, found = np.random.default_rng(seed), dict[bytes, State]()
+    while len(found) < count:
+        if unfinished := random_line(game, rng)[least:-1]:
+            state, _ = unfinished[rng.integers(len(unfinished))]
+            found[state.tobytes()] = state
+    return list(found.values())

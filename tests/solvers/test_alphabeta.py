@@ -1,10 +1,11 @@
 """Alpha-beta against a plain negamax that prunes nothing and remembers nothing."""
 
-import functools
 import itertools
 
 import numpy as np
 import pytest
+from helpers.games import random_states
+from helpers.reference.rules import lines_of
 
 from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
 from alphazero.games.compiled_rules import HEURISTIC_SCALE
@@ -12,7 +13,7 @@ from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import LAST, PLY
 from alphazero.games.line_games import CELLS, LineGame
 from alphazero.games.mnk import Mnk
-from alphazero.games.nim import LEFT, Nim
+from alphazero.games.nim import Nim
 from alphazero.solvers.alphabeta import INFINITE, WON, AlphaBeta, begin, run
 
 GAMES: list[Game] = [
@@ -49,39 +50,16 @@ def plain_heuristic(game: Game, state: State) -> int:
     return plain_open_lines(game, state) if isinstance(game, LineGame) else 0
 
 
-@functools.cache
-def lines_of(rows: int, columns: int, length: int) -> list[list[int]]:
-    """Return every line of a board, as the cells in it."""
-    cells = set(itertools.product(range(rows), range(columns)))
-    lines = [
-        [(row + i * down, column + i * right) for i in range(length)]
-        for row, column in cells
-        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
-    ]
-    return [[row * columns + column for row, column in line] for line in lines if cells >= {*line}]
-
-
 def plain_open_lines(game: LineGame, state: State) -> int:
     own, other = (1, 2) if state[PLY] % 2 == 0 else (2, 1)
-    total = 0
+    board, total = state[CELLS:].reshape(game.rows, game.columns), 0
     for line in lines_of(game.rows, game.columns, game.length):
-        stones = [int(state[CELLS + cell]) for cell in line]
+        stones = [int(board[cell]) for cell in line]
         for stone, sign in ((own, 1), (other, -1)):
             if stone in stones and 3 - stone not in stones:
                 total += sign * 4 ** (stones.count(stone) - 1)
     share = abs(total) * HEURISTIC_SCALE // (abs(total) + 100)
     return share if total >= 0 else -share
-
-
-def random_state(game: Game, moves: int, rng: np.random.Generator) -> State:
-    """Return an unfinished position after `moves` random moves, or as many as the game allows."""
-    state = game.initial_state()
-    for _ in range(moves):
-        child = game.play(state, int(rng.choice(legal_actions(game, state))))
-        if game.outcome(child) != ONGOING:
-            break
-        state = child
-    return state
 
 
 def searched(search: AlphaBeta, state: State, depth: int, **options: object) -> AlphaBeta:
@@ -91,14 +69,9 @@ def searched(search: AlphaBeta, state: State, depth: int, **options: object) -> 
     return search
 
 
-def positions(game: Game, count: int) -> list[State]:
-    rng = np.random.default_rng(5)
-    return [random_state(game, index % game.max_moves, rng) for index in range(count)]
-
-
 @every_game
 def test_the_heuristic_is_what_its_twin_says(game: Game):
-    for state in positions(game, 40):
+    for state in random_states(game, 40):
         found = game.rule_functions.heuristic(state)
         assert found == plain_heuristic(game, state)
         assert -HEURISTIC_SCALE < found < HEURISTIC_SCALE
@@ -118,7 +91,7 @@ def test_a_depth_of_more_than_sixteen_bits_is_found_in_the_table():
 @every_game
 def test_it_finds_the_score_of_a_search_without_pruning(game: Game, depth: int, entries: int):
     """It ends before the depth where the answer is already exact."""
-    for state in positions(game, 5):
+    for state in random_states(game, 5):
         search = searched(AlphaBeta(game, entries), state, depth)
         assert search.score == plain_score(game, state, search.depth)
         assert search.depth == depth or search.is_exact
@@ -144,7 +117,7 @@ def test_a_search_to_the_end_is_exact_and_reports_how_soon(game: Game):
         return known[key]
 
     seen = set()
-    for state in positions(game, 30):
+    for state in random_states(game, 30):
         search = searched(AlphaBeta(game, 1 << 12), state, game.max_moves)
         assert search.is_exact
         assert search.score == exact(state)
@@ -153,26 +126,13 @@ def test_a_search_to_the_end_is_exact_and_reports_how_soon(game: Game):
     assert len(seen) > 1
 
 
-@pytest.mark.parametrize(("heap", "most"), [(15, 3), (33, 4)])
-def test_nim_is_solved_as_the_closed_form_has_it(heap: int, most: int):
-    game = Nim(heap, most)
-    for left in (heap, heap - 1, heap - 2, heap - 3):
-        state = game.initial_state()
-        state[LEFT] = left
-        search = searched(AlphaBeta(game), state, game.max_moves)
-        assert search.is_exact
-        assert (search.score < 0) == (left % (most + 1) == 0)
-        if search.score > 0:
-            assert search.best_action() + 1 == left % (most + 1)
-
-
 @pytest.mark.parametrize(
     "window", [(-1, 1), (0, 1), (-WON, -HEURISTIC_SCALE), (HEURISTIC_SCALE, WON)]
 )
 def test_a_window_gives_the_score_or_a_bound_beyond_it(window: tuple[int, int]):
     game = Mnk()
     low, high = window
-    for state in positions(game, 20):
+    for state in random_states(game, 20):
         true = searched(AlphaBeta(game), state, 9).score
         found = searched(AlphaBeta(game), state, 9, window=window).score
         assert (found <= low) == (true <= low)
@@ -183,7 +143,7 @@ def test_a_window_gives_the_score_or_a_bound_beyond_it(window: tuple[int, int]):
 
 def test_what_it_finds_does_not_depend_on_searches_before_or_on_the_slices():
     game = ConnectFour()
-    worn, states = AlphaBeta(game, 64), positions(game, 12)
+    worn, states = AlphaBeta(game, 64), random_states(game, 12)
     for state in states:
         fresh = AlphaBeta(game, 64)
         fresh.start(state, 4)

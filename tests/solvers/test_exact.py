@@ -1,21 +1,21 @@
 """Exact answers against brute force, and Connect Four's bitboards against plain boards.
 
-The positions whose scores are written down here were found by the brute force below, which knows
-nothing of what it checks.
+The positions whose scores are written down here were found by the brute force.
 """
 
 import functools
 import itertools
-from collections.abc import Generator
 
 import numpy as np
 import pytest
+from helpers.games import random_states
+from helpers.reference.brute_force import BruteForce, board_of, merit
 
 from alphazero.errors import GameError
-from alphazero.games import ONGOING, Game, State, make_game
+from alphazero.games import Game, State, make_game
 from alphazero.games.connect_four import ConnectFour
-from alphazero.games.game import OUTCOME, PLY
-from alphazero.games.line_games import CELLS, LineGame
+from alphazero.games.game import PLY
+from alphazero.games.line_games import LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.solvers import exact
 from alphazero.solvers.alphabeta import AlphaBeta
@@ -25,92 +25,9 @@ from alphazero.solvers.exhaustive import solve_all_positions
 
 ENOUGH = 10**9
 
-Outlook = tuple[int, int]
-"""A value for the player to move, and the ply at which the game is won, 0 for a draw."""
-
-
-class BruteForce:
-    """Every line of play of a game on a board, written out plainly.
-
-    A board is a text with a character for each cell, row by row: `.`, or who owns the stone.
-    """
-
-    def __init__(self, rows: int, columns: int, length: int, falling: bool) -> None:
-        self.falling, self.columns = falling, columns
-        cells = set(itertools.product(range(rows), range(columns)))
-        lines = [
-            [(row + i * down, column + i * right) for i in range(length)]
-            for row, column in cells
-            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
-        ]
-        self.lines_through: dict[int, list[list[int]]] = {c: [] for c in range(rows * columns)}
-        for line in lines:
-            if cells >= {*line}:
-                numbers = [row * columns + column for row, column in line]
-                for number in numbers:
-                    self.lines_through[number].append(numbers)
-        self.known: dict[str, Outlook] = {}
-
-    def landings(self, board: str) -> dict[int, int]:
-        """Return the cell that each legal action fills, if the game is not over."""
-        free = [cell for cell, sign in enumerate(board) if sign == "."]
-        if self.falling:
-            return {cell % self.columns: cell for cell in free}  # the lowest comes last
-        return {cell: cell for cell in free}
-
-    def wins(self, board: str, cell: int) -> bool:
-        """Whether the stone on `cell` completes a line."""
-        return any(
-            all(board[each] == board[cell] for each in line) for line in self.lines_through[cell]
-        )
-
-    def moves(self, board: str) -> dict[int, Outlook]:
-        """Return what each move leads to, for the player who makes it."""
-        ply, found = len(board) - board.count("."), {}
-        for action, cell in self.landings(board).items():
-            after = board[:cell] + "01"[ply % 2] + board[cell + 1 :]
-            if self.wins(after, cell):
-                found[action] = (1, ply + 1)
-            elif "." not in after:
-                found[action] = (0, 0)
-            else:
-                value, end = self.outlook(after)
-                found[action] = (-value, end)
-        return found
-
-    def outlook(self, board: str) -> Outlook:
-        """Return what the player to move may expect in an unfinished position."""
-        if board not in self.known:
-            self.known[board] = max(self.moves(board).values(), key=merit)
-        return self.known[board]
-
-
-def merit(outlook: Outlook) -> int:
-    """Return a number that is greater the better: soon won, not won, late lost, soon lost."""
-    value, end = outlook
-    return value * (1000 - end)
-
-
-def board_of(state: State) -> str:
-    return "".join(".01"[stone] for stone in state[CELLS:])
-
-
 @functools.cache
 def brute_force(game: LineGame) -> BruteForce:
     return BruteForce(game.rows, game.columns, game.length, isinstance(game, ConnectFour))
-
-
-def random_states(game: Game, count: int, least: int, seed: int = 0) -> list[State]:
-    """Return different unfinished positions of random games, after at least `least` moves."""
-    rng, found = np.random.default_rng(seed), dict[bytes, State]()
-    while len(found) < count:
-        state = game.initial_state()
-        while state[OUTCOME] == ONGOING:
-            if state[PLY] >= least and rng.random() < 0.3:
-                found[state.tobytes()] = state
-                break
-            state = game.play(state, int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
-    return list(found.values())
 
 
 def assert_right(game: LineGame, state: State, found: ExactResult) -> None:
@@ -122,10 +39,7 @@ def assert_right(game: LineGame, state: State, found: ExactResult) -> None:
 
 
 def score_of(solver: BitboardSolver, game: ConnectFour, state: State) -> int:
-    return finished(solver.score(*bits_of(game, state)))
-
-
-def finished(search: Generator[None, None, int]) -> int:
+    search = solver.score(*bits_of(game, state))
     while True:
         try:
             next(search)

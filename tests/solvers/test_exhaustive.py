@@ -1,43 +1,22 @@
-"""Exact answers against a plain minimax, and the grades that are made of them.
-
-Letters: P positions, A actions, S state size.
-"""
-
-import functools
+"""Exact answers against brute force, and the grades that are made of them."""
 
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.players import ScriptedPlayer
+from helpers.reference.brute_force import BruteForce, board_of
 
 from alphazero.arena.grade import Grade, grade
 from alphazero.errors import GameError
 from alphazero.games import State, make_game
-from alphazero.games.game import LAST, PLY
+from alphazero.games.game import LAST
 from alphazero.games.line_games import CELLS
 from alphazero.players.base import Player
 from alphazero.players.random_player import RandomPlayer
-from alphazero.solvers.exhaustive import SolvedPositions, solve_all_positions
+from alphazero.solvers.exhaustive import ILLEGAL, SolvedPositions, solve_all_positions
 
-LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
-
-
-@functools.cache
-def plain_value(board: str) -> int:
-    """Minimax on nine characters: +1, 0 or -1 for the player to move, X when stones are even."""
-    mover, other = ("X", "O") if board.count("X") == board.count("O") else ("O", "X")
-    if any(board[a] == board[b] == board[c] == other for a, b, c in LINES):
-        return -1
-    free = [cell for cell in range(9) if board[cell] == "."]
-    return max((-plain_value(put(board, cell, mover)) for cell in free), default=0)
-
-
-def put(board: str, cell: int, stone: str) -> str:
-    return board[:cell] + stone + board[cell + 1 :]
-
-
-def board_of(state: State) -> str:
-    return "".join(".XO"[stone] for stone in state[CELLS:])
+EMPTY = 9 * "."
+PLAIN = BruteForce(3, 3, 3, falling=False)
 
 
 @pytest.fixture(scope="module")
@@ -54,38 +33,23 @@ def test_tic_tac_toe_is_a_draw_and_its_first_position_comes_first(solution):
     assert solution.optimal[0].all()  # every first move draws
 
 
-def test_every_answer_is_that_of_a_plain_minimax(solution):
-    for state, value, optimal in zip(
-        solution.states, solution.values, solution.optimal, strict=True
-    ):
-        board = board_of(state)
-        mover = "XO"[state[PLY] % 2]
-        assert value == plain_value(board)
-        expected = [
-            board[cell] == "." and -plain_value(put(board, cell, mover)) == value
-            for cell in range(9)
-        ]
-        assert optimal.tolist() == expected
+def test_every_answer_is_that_of_brute_force(solution):
+    for state, value, values in zip(*solution, strict=True):
+        moves = {cell: worth for cell, (worth, _) in PLAIN.moves(board_of(state)).items()}
+        assert value == max(moves.values())
+        assert values.tolist() == [moves.get(cell, ILLEGAL) for cell in range(9)]
 
 
 def test_every_unfinished_position_is_there_once_for_each_last_move(solution):
-    # Walked here by plain rules: the boards that plain_value met, and who moved last.
-    reached, boards = {("." * 9, -1)}, ["." * 9]
-    seen = set(boards)
-    for board in boards:
-        mover = "X" if board.count("X") == board.count("O") else "O"
-        for cell in range(9):
-            after = put(board, cell, mover)
-            won = any(after[a] == after[b] == after[c] == mover for a, b, c in LINES)
-            if board[cell] == "." and not won and "." in after:
-                reached.add((after, cell))
-                if after not in seen:
-                    seen.add(after)
-                    boards.append(after)
+    PLAIN.outlook(EMPTY)
+    moves = {
+        (PLAIN.after(board, cell), cell) for board in PLAIN.known for cell in PLAIN.landings(board)
+    }
+    reached = {(EMPTY, -1)} | {(board, cell) for board, cell in moves if board in PLAIN.known}
     found = [(board_of(state), int(state[LAST])) for state in solution.states]
     assert len(found) == len(set(found))
     assert set(found) == reached
-    assert len(seen) == 4520  # 5478 boards, of which 958 are finished
+    assert len(PLAIN.known) == 4520  # 5478 boards, of which 958 are finished
 
 
 def test_the_limit_may_be_reached_but_not_passed():
@@ -130,7 +94,7 @@ def table_player(solution: SolvedPositions, slots: int, worst: bool = False) -> 
 @pytest.mark.parametrize(
     ("num_games", "workers", "worst"), [(1, 1, False), (50, 2, True), (20_000, 3, True)]
 )
-def test_moves_are_graded_as_plain_minimax_has_them(
+def test_moves_are_graded_as_brute_force_has_them(
     solution, num_games: int, workers: int, worst: bool
 ):
     """Of a player that knows all answers, and of one that plays its first wrong move if any."""
@@ -145,10 +109,7 @@ def test_moves_are_graded_as_plain_minimax_has_them(
     )
     mistakes, lost, count = 0, 0, len(solution.states)
     for state, value in zip(solution.states, solution.values, strict=True) if worst else ():
-        board, mover = board_of(state), "XO"[state[PLY] % 2]
-        free = [cell for cell in range(9) if board[cell] == "."]
-        worth = [-plain_value(put(board, cell, mover)) for cell in free]
-        wrong = [each for each in worth if each != value]
+        wrong = [each for each, _ in PLAIN.moves(board_of(state)).values() if each != value]
         mistakes += bool(wrong)
         lost += wrong[:1] == [-1]
     assert result == Grade(count, count - mistakes, lost, 0.0, result.first_mistake)

@@ -4,10 +4,23 @@ A twin is a game in progress that knows only the printed rules: `stones` is a di
 (row, column), rows counted from the top, to the player whose stone lies there.
 """
 
+import functools
 import itertools
 
 Cell = tuple[int, int]
 Stones = dict[Cell, int]
+
+
+@functools.cache
+def lines_of(rows: int, columns: int, length: int) -> list[list[Cell]]:
+    """Return every straight line of `length` cells of a board."""
+    cells = set(itertools.product(range(rows), range(columns)))
+    lines = [
+        [(row + i * down, column + i * right) for i in range(length)]
+        for row, column in cells
+        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
+    ]
+    return [line for line in lines if cells >= {*line}]
 
 
 class Twin:
@@ -54,13 +67,11 @@ class LineTwin(Twin):
         self.length, self.falling = length, falling
 
     def winning_cells(self) -> set[Cell]:
-        """Return the cells of full lines, looked for from every cell in every direction."""
+        """Return the cells of full lines."""
         found: set[Cell] = set()
-        for row, column in self.cells():
-            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-                line = [(row + i * down, column + i * right) for i in range(self.length)]
-                if {self.stones.get(cell) for cell in line} in ({0}, {1}):
-                    found.update(line)
+        for line in lines_of(self.rows, self.columns, self.length):
+            if {self.stones.get(cell) for cell in line} in ({0}, {1}):
+                found.update(line)
         return found
 
     def outcome(self) -> int | None:
