@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from helpers.games import random_line
 from PIL import Image, ImageDraw
 
 import alphazero
@@ -46,12 +47,11 @@ every_board = pytest.mark.parametrize("game", [read_game(text) for text in BOARD
 
 def positions(game: Game) -> Iterator[tuple[State, tuple[int, ...]]]:
     """Yield positions of a random game with the cells of the last move: begin, middle and end."""
-    rng, line = np.random.default_rng(5), [(game.initial_state(), ())]
-    while (mask := game.legal_action_mask(line[-1][0])).any():
-        state, action = line[-1][0], int(rng.choice(np.flatnonzero(mask)))
-        line.append((game.play(state, action), game.move_cells(state, action)))
-    yield from (line[len(line) * share // 4] for share in (0, 1, 2, 3))
-    yield line[-1]
+    line = random_line(game, np.random.default_rng(5))
+    last_cells = [(), *(game.move_cells(state, action) for state, action in line[:-1])]
+    for share in range(5):
+        ply = (len(line) - 1) * share // 4
+        yield line[ply][0], last_cells[ply]
 
 
 def board_svg(

@@ -18,18 +18,7 @@ from alphazero.games.contract.check import check_game, refuse_unsound
 from alphazero.games.contract.other_requirements import OTHER_REQUIREMENTS
 from alphazero.games.contract.random_games import FULL, SHORT
 from alphazero.games.contract.rule_requirements import RULE_REQUIREMENTS
-from alphazero.games.game import (
-    LAST,
-    ONGOING,
-    OUTCOME,
-    PLY,
-    Game,
-    Mask,
-    Owners,
-    Planes,
-    State,
-    Symmetries,
-)
+from alphazero.games.game import LAST, ONGOING, OUTCOME, PLY, Game, State, Symmetries  # noqa: F401
 from alphazero.games.go.game import Go
 from alphazero.games.line_games import CELLS, COLUMNS, open_lines, place_stone
 from alphazero.games.mnk import Mnk
@@ -54,16 +43,6 @@ BROKEN: list[Any] = []
 """A requirement, a game that violates it, words of the message, and what else it violates."""
 
 
-def with_rules(base: type[Game] = Sound, **rules: Any) -> Game:
-    """Return tic-tac-toe with other rules."""
-    return with_attributes(base, rule_functions=base.rule_functions._replace(**rules))
-
-
-def with_attributes(base: type[Game] = Sound, **attributes: Any) -> Game:
-    """Return tic-tac-toe with something else about it."""
-    return named(type("Broken", (base,), attributes))
-
-
 def named(kind: type[Game], **options: int) -> Game:
     """Return a game of a class that can be found again by its name, as pickle wants it."""
     kind.__module__ = __name__
@@ -74,12 +53,14 @@ def named(kind: type[Game], **options: int) -> Game:
 
 FRAMES = {
     "play": ("state, action", "place_stone(state, action, action); {}"),
-    "legal": ("state, mask", "count = LEGAL(state, mask); {}; return count"),
-    "observe": ("state, planes", "OBSERVE(state, planes); {}"),
-    "owners": ("state, cells", "cells[:] = 0; {}"),
+    "legal": ("state, mask", "before = mask.copy(); count = LEGAL(state, mask); {}; return count"),
+    "observe": ("state, planes", "before = planes.copy(); OBSERVE(state, planes); {}"),
+    "owners": ("state, cells", "before = cells.copy(); cells[:] = 0; {}"),
     **dict.fromkeys(("heuristic", "wins_at_once", "margin"), ("state", "return {}")),
 }
 """The parameters of rules of tic-tac-toe, and their lines around a bug."""
+
+OPPOSITE = "if state[OUTCOME] != ONGOING: state[OUTCOME] = -state[OUTCOME]"
 
 BUGS = {
     "keeps_its_header": [
@@ -95,16 +76,37 @@ BUGS = {
         ("play", "if state[OUTCOME] == 0: state[OUTCOME] = ONGOING", "and no action is legal"),
         ("legal", "if state[PLY] == 4: mask[:] = count = 0", "not over and no action is legal"),
         ("legal", "count += 1", "the answer of `legal` is 10; expected 9"),
+        ("legal", "if state[OUTCOME] != ONGOING: mask[0] = count = 1", "the game is over and"),
     ],
     "stays_within_its_arrays": [
         ("play", "state[10**11] = 1", "index 100000000000 is out of bounds"),
         ("observe", "planes[len(planes), 0, 0] = 0", "uses an index outside its array: index 4"),
         ("owners", "cells[len(cells)] = 1", "`owners(state)` uses an index outside its array"),
     ],
+    "writes_every_entry": [
+        ("legal", "mask[5] = before[5]", "does not write mask[5]"),
+        ("observe", "planes[2, 0, 0] = before[2, 0, 0]", "does not write planes[2, 0, 0]"),
+        ("owners", "cells[5] = before[5]", "does not write cells[5]"),
+    ],
     "does_not_change_given_states": [("legal", "state[LAST] = -1", "`legal` changes state[2]")],
     "observes_for_the_player_to_move": [
         ("observe", "planes[3, 1, 1] = state[PLY]", "`observe` writes 2.0; expected -1 to 1"),
         ("observe", "planes[3, 1, 1] = np.nan", "`observe` writes nan; expected -1 to 1"),
+        (
+            "observe",
+            "for cell in range(9): planes[0, cell // 3, cell % 3] = state[CELLS + cell] == 1",
+            "planes 0 and 1 are not exchanged",
+            "moves_stones_as_its_actions_say",
+            "marks_what_has_won",
+        ),
+    ],
+    "moves_stones_as_its_actions_say": [
+        (
+            "legal",
+            "if state[OUTCOME] == ONGOING: mask[:], count = True, 9",
+            "puts no stone of its player on its cell ",
+            "reads_its_own_drawings",
+        )
     ],
     "does_the_same_every_time": [
         ("observe", "planes[3, 1, 1] = np.random.random()", "different results compiled and in")
@@ -123,124 +125,32 @@ BUGS = {
 """Rules of one line that is wrong, by the requirement that they violate."""
 
 
-def with_bug(rule: str, bug: str) -> Game:
+def with_bug(rule: str, bug: str, base: type[Game] = Sound) -> Game:
     """Return tic-tac-toe with a rule whose frame holds a bug."""
     parameters, frame = FRAMES[rule]
     names, lines = dict(globals()), frame.format(bug).replace("; ", "\n    ")
     exec(f"def {rule}({parameters}):\n    {lines}\n", names)
-    return with_rules(**{rule: kernel(getattr(Signature, rule))(names[rule])})
+    compiled = kernel(getattr(Signature, rule))(names[rule])
+    return with_attributes(base, rule_functions=base.rule_functions._replace(**{rule: compiled}))
+
+
+def with_attributes(base: type[Game] = Sound, **attributes: Any) -> Game:
+    """Return tic-tac-toe with something else about it."""
+    return named(type("Broken", (base,), attributes))
 
 
 for requirement, bugs in BUGS.items():
-    for rule, bug, words in bugs:
-        BROKEN.append((requirement, with_bug(rule, bug), words))
-
-
-def faulty(rule: str, *row: str, base: type[Game] = Sound) -> Any:
-    """Compile a function as a `rule` of tic-tac-toe, which is then a game of `BROKEN`."""
-
-    def add(function: Any) -> Any:
-        compiled = kernel(getattr(Signature, rule))(function)
-        BROKEN.append((row[0], with_rules(base, **{rule: compiled}), *row[1:]))
-        return compiled
-
-    return add
-
-
-@faulty("play", "gives_the_outcome_for_player_0", "has the wrong sign", base=Estimating)
-def give_the_opposite_outcome(state: State, action: int) -> None:
-    place_stone(state, action, action)
-    if state[OUTCOME] != ONGOING:
-        state[OUTCOME] = -state[OUTCOME]
-
-
-@faulty("play", "stays_within_its_arrays", "test_check.py: state[CELLS + action")
-def mark_the_cell_below(state: State, action: int) -> None:
-    place_stone(state, action, action)
-    state[CELLS + action + state[COLUMNS]] += 0
-
-
-@faulty(
-    "legal",
-    "moves_stones_as_its_actions_say",
-    "puts no stone of its player on its cell ",
-    "reads_its_own_drawings",
+    for rule, bug, *words in bugs:
+        BROKEN.append((requirement, with_bug(rule, bug), *words))
+BROKEN.append(
+    ("gives_the_outcome_for_player_0", with_bug("play", OPPOSITE, Estimating), "the wrong sign")
 )
-def allow_taken_cells(state: State, mask: Mask) -> int:
-    mask[:] = state[OUTCOME] == ONGOING
-    return len(mask) if state[OUTCOME] == ONGOING else 0
-
-
-@faulty("legal", "writes_every_entry", "`legal` does not write mask[")
-def mark_free_cells_only(state: State, mask: Mask) -> int:
-    count = 0
-    for cell in range(len(mask)):
-        if state[OUTCOME] == ONGOING and state[CELLS + cell] == 0:
-            mask[cell] = True
-            count += 1
-    return count
-
-
-@faulty("legal", "has_legal_moves_until_the_end", "the game is over and")
-def allow_moves_after_the_end(state: State, mask: Mask) -> int:
-    count = 0
-    for cell in range(len(mask)):
-        mask[cell] = state[CELLS + cell] == 0
-        count += mask[cell]
-    return count
-
-
-@faulty("observe", "writes_every_entry", "`observe` does not write planes[2, 0, 0]")
-def leave_a_plane_out(state: State, planes: Planes) -> None:
-    player = state[PLY] % 2
-    for cell in range(len(state) - CELLS):
-        row, column = cell // state[COLUMNS], cell % state[COLUMNS]
-        planes[0, row, column] = state[CELLS + cell] == player + 1
-        planes[1, row, column] = state[CELLS + cell] == 2 - player
-
-
-@faulty(
-    "observe",
-    "observes_for_the_player_to_move",
-    "planes 0 and 1 are not exchanged",
-    "moves_stones_as_its_actions_say",
-    "marks_what_has_won",
-)
-def show_colours(state: State, planes: Planes) -> None:
-    OBSERVE(state, planes)
-    for cell in range(len(state) - CELLS):
-        row, column = cell // state[COLUMNS], cell % state[COLUMNS]
-        planes[0, row, column] = state[CELLS + cell] == 1
-        planes[1, row, column] = state[CELLS + cell] == 2
-
-
-@faulty("owners", "writes_every_entry", "`owners` does not write cells[")
-def forget_empty_cells(state: State, cells: Owners) -> None:
-    for cell in range(len(cells)):
-        if state[CELLS + cell]:
-            cells[cell] = 3 - 2 * state[CELLS + cell]
-
-
-@kernel(Signature.legal)
-def count_cells_from_the_end(state: State, mask: Mask) -> int:
-    count = LEGAL(state, mask)
-    for cell in range(len(mask) // 2):
-        mask[cell], mask[-1 - cell] = mask[-1 - cell], mask[cell]
-    return count
 
 
 @kernel(Signature.play)
-def place_from_the_end(state: State, action: int) -> None:
-    place_stone(state, len(state) - CELLS - 1 - action, action)
-
-
-@kernel(Signature.observe)
-def show_the_last_move_from_the_end(state: State, planes: Planes) -> None:
-    OBSERVE(state, planes)
-    if state[LAST] >= 0:
-        cell, columns = len(state) - CELLS - 1 - state[LAST], state[COLUMNS]
-        planes[2, state[LAST] // columns, state[LAST] % columns] = 0
-        planes[2, cell // columns, cell % columns] = 1
+def mark_the_cell_below(state: State, action: int) -> None:
+    place_stone(state, action, action)
+    state[CELLS + action + state[COLUMNS]] += 0
 
 
 def wrong(requirement: str, words: str, *consequences: str, **attributes: Any) -> Game:
@@ -277,6 +187,11 @@ def render_nothing(self: Mnk, state: State) -> str:
     raise ValueError("not drawn yet")
 
 
+wrong(
+    "stays_within_its_arrays",
+    "test_check.py: state[CELLS + action",
+    rule_functions=Sound.rule_functions._replace(play=mark_the_cell_below),
+)
 TOO_SHORT = wrong("has_legal_moves_until_the_end", "is not over after max_moves, 8", max_moves=8)
 wrong(
     "has_valid_sizes_and_rules",
@@ -310,10 +225,9 @@ wrong("lays_its_actions_on_cells", "expected an int from 0 to 1", policy_planes=
 wrong(
     "lays_its_actions_on_cells",
     ", on the one plane",
-    rule_functions=RuleFunctions(
-        count_cells_from_the_end, place_from_the_end, show_the_last_move_from_the_end
-    ),
     action_cell=lambda self, state, action: 8 - action,
+    pieces=lambda self, state: Mnk.pieces(self, state)[::-1, ::-1],
+    winning_cells=Game.winning_cells,
 )
 wrong(
     "reads_its_own_action_names",
@@ -381,7 +295,7 @@ def test_a_bug_that_no_rule_shows_is_not_found():
     """The limit that the README names: consistent rules of another game."""
 
     class Lose(Sound):
-        rule_functions = RuleFunctions(LEGAL, give_the_opposite_outcome, OBSERVE)
+        rule_functions = with_bug("play", OPPOSITE).rule_functions
         winning_cells = Game.winning_cells
 
         def parse(self, diagram: str) -> State:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.games import random_line
 from helpers.position_counter import positions_by_ply
 from helpers.reference.go import GoTwin
 from helpers.reference.rules import HexTwin, LineTwin, OthelloTwin, Twin
@@ -70,28 +71,9 @@ every_game = pytest.mark.parametrize("game", dict.fromkeys(GAMES), ids=name_of)
 
 @functools.cache
 def playouts(game: Game, count: int = 4) -> list[list[tuple[State, int]]]:
-    """Return random games as pairs of a position and the action played there, -1 at the end.
-
-    The dice depend on nothing but the game's size, so that every run sees the same games.
-    """
-    dice = random.Random(game.state_size)
-    records = []
-    for _ in range(count):
-        state, record = game.initial_state(), []
-        for _ in range(game.max_moves + 1):
-            legal = np.flatnonzero(game.legal_action_mask(state))
-            if len(legal) == 0:
-                break
-            action = int(dice.choice(legal))
-            record.append((state, action))
-            state = game.play(state, action)
-        records.append([*record, (state, -1)])
-    return records
-
-
-def positions(game: Game) -> Iterator[tuple[State, int]]:
-    """Yield every position of the random games with the action played there, -1 at the end."""
-    return itertools.chain.from_iterable(playouts(game))
+    """Return random games, the same in every run."""
+    rng = np.random.default_rng(game.state_size)
+    return [random_line(game, rng) for _ in range(count)]
 
 
 # The contract, which lives in the package.
@@ -109,7 +91,8 @@ def test_every_game_meets_every_requirement(game: Game, effort: int):
 
 @every_game
 def test_an_illegal_action_is_refused_by_its_number(game: Game):
-    for state, _ in itertools.islice(positions(game), 0, 60, 6):
+    every = itertools.chain.from_iterable(playouts(game))
+    for state, _ in itertools.islice(every, 0, 60, 6):
         illegal = np.flatnonzero(~game.legal_action_mask(state)).tolist()
         for action in [-1, game.num_actions, 10**9, *illegal[:5]]:
             with pytest.raises(GameError, match=f"^action {action} is not legal here$"):

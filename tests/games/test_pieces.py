@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyffish
 import pytest
+from helpers.games import random_line
 
 from alphazero.errors import GameError
 from alphazero.games.breakthrough import Breakthrough, board_of, play
@@ -21,14 +22,6 @@ from alphazero.utils.jit import kernel
 SMALL = "breakthrough:rows=5,columns=4"
 GAMES = [Breakthrough(5, 4), Breakthrough(), *(Chess(size) for size in (5, 6, 8))]
 every_game = pytest.mark.parametrize("game", GAMES, ids=str)
-
-
-def positions(game: Game, seed: int = 3, most: int = 60):
-    dice, state, seen = np.random.default_rng(seed), game.initial_state(), []
-    while len(seen) < most and (legal := np.flatnonzero(game.legal_action_mask(state))).size:
-        seen.append(state)
-        state = game.play(state, int(dice.choice(legal)))
-    return [*seen, state]
 
 
 @kernel(Signature.play)
@@ -114,7 +107,7 @@ def test_a_game_without_kinds_of_pieces_is_refused_where_it_is_written():
 
 @every_game
 def test_positions_are_read_from_their_fen_and_moves_as_uci_writes_them(game: Game):
-    for state in positions(game):
+    for state, _ in random_line(game, np.random.default_rng(3))[:60]:
         fen = game.write_fen(state)
         assert game.write_fen(game.parse(game.render(state))) == fen
         assert game.write_fen(game.parse(fen)) == fen

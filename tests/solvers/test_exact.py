@@ -25,6 +25,7 @@ from alphazero.solvers.exhaustive import solve_all_positions
 
 ENOUGH = 10**9
 
+
 @functools.cache
 def brute_force(game: LineGame) -> BruteForce:
     return BruteForce(game.rows, game.columns, game.length, isinstance(game, ConnectFour))
