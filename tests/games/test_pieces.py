@@ -41,61 +41,59 @@ def turned_cells(self, state):
     return tuple(self.turn_cell(c, to_play(state)) for c in Chess.attacked_cells(self, state))
 
 
-@pytest.mark.parametrize(
-    ("game", "attributes", "requirement", "words"),
-    [
-        (SMALL_GAME, {"is_turned": False}, "observes_for_the_player_to_move", "first 2 planes are"),
-        (
-            SMALL_GAME,
-            {"pieces": lambda self, state: -Breakthrough.pieces(self, state)},
-            "observes_for_the_player_to_move",
-            "first 2 planes are not `pieces`",
-        ),
-        (
-            SMALL_GAME,
-            {"pieces": lambda self, state: 3 * Breakthrough.pieces(self, state)},
-            "observes_for_the_player_to_move",
-            "kind 3; piece_kinds is 'P'",
-        ),
-        (
-            SMALL_GAME,
-            {"rule_functions": Breakthrough.rule_functions._replace(play=play_unturned)},
-            "gives_the_outcome_for_player_0",
-            "`play` does not turn the board, or",
-        ),
-        (
-            SMALL_GAME,
-            {"action_source": Breakthrough.action_cell},
-            "moves_stones_as_its_actions_say",
-            "takes no stone of its player",
-        ),
-        (
-            SMALL_GAME,
-            {"initial_state": lambda self: self.parse("pppp/pppp/4/PPPP/PPP1")},
-            "keeps_its_rules_under_symmetries",
-            "keeps the initial position",
-        ),
-        (CHESS, {"attacked_cells": turned_cells}, "marks_what_has_won", "a piece of the player"),
-        (CHESS, {"attacked_cells": lambda *_: (np.int64(0),)}, "marks_what_has_won", "np.int64"),
-        (
-            CHESS,
-            {"policy_index": TWO_IN_ONE_PLACE},
-            "lays_its_actions_on_cells",
-            "one place for actions 7 and 8",
-        ),
-        (
-            CHESS,
-            {"policy_index": BEYOND_THE_PLANES},
-            "lays_its_actions_on_cells",
-            "0 to 1224, the last of 49",
-        ),
+def exchanged_pieces(self, state):
+    return -Breakthrough.pieces(self, state)
+
+
+def pieces_of_kind_3(self, state):
+    return 3 * Breakthrough.pieces(self, state)
+
+
+BROKEN: dict[str, list[tuple[Game, str, Any, str]]] = {
+    "observes_for_the_player_to_move": [
+        (SMALL_GAME, "is_turned", False, "first 2 planes are not `pieces`"),
+        (SMALL_GAME, "pieces", exchanged_pieces, "first 2 planes are not `pieces`"),
+        (SMALL_GAME, "pieces", pieces_of_kind_3, "kind 3; piece_kinds is 'P'"),
     ],
-    ids=lambda item: next(iter(item)) if isinstance(item, dict) else None,
+    "gives_the_outcome_for_player_0": [
+        (
+            SMALL_GAME,
+            "rule_functions",
+            Breakthrough.rule_functions._replace(play=play_unturned),
+            "`play` does not turn the board, or",
+        )
+    ],
+    "moves_stones_as_its_actions_say": [
+        (SMALL_GAME, "action_source", Breakthrough.action_cell, "takes no stone of its player")
+    ],
+    "keeps_its_rules_under_symmetries": [
+        (
+            SMALL_GAME,
+            "initial_state",
+            lambda self: self.parse("pppp/pppp/4/PPPP/PPP1"),
+            "keeps the initial position",
+        )
+    ],
+    "marks_what_has_won": [
+        (CHESS, "attacked_cells", turned_cells, "a piece of the player"),
+        (CHESS, "attacked_cells", lambda *_: (np.int64(0),), "np.int64"),
+    ],
+    "lays_its_actions_on_cells": [
+        (CHESS, "policy_index", TWO_IN_ONE_PLACE, "one place for actions 7 and 8"),
+        (CHESS, "policy_index", BEYOND_THE_PLANES, "0 to 1224, the last of 49"),
+    ],
+}
+"""A game, what is wrong about it, and words of the message, by the violated requirement."""
+
+
+@pytest.mark.parametrize(
+    ("requirement", "row"),
+    [(requirement, row) for requirement, rows in BROKEN.items() for row in rows],
+    ids=lambda item: item[-1] if isinstance(item, tuple) else "",
 )
-def test_the_check_names_what_is_wrong_about_pieces(
-    game: Game, attributes: dict[str, Any], requirement: str, words: str
-):
-    broken = type("Broken", (type(game),), attributes)(**game.options)
+def test_the_check_names_what_is_wrong_about_pieces(requirement: str, row: Any):
+    game, name, attribute, words = row
+    broken = type("Broken", (type(game),), {name: attribute})(**game.options)
     faults = {fault.requirement: str(fault) for fault in check_game(broken, SHORT // 4).faults}
     assert words in faults[requirement]
 
