@@ -72,17 +72,6 @@ def test_card_by_card_the_rules_are_those_of_gymnasium(seed: int):
     assert seen == {-1, 0, 1, *np.ndindex(SHAPE[:2])}
 
 
-@pytest.mark.parametrize(
-    ("hand", "expected"),
-    [([1, 1], (12, 1)), ([1, 5, 10], (16, 0)), ([10, 1, 10], (21, 0)), ([1, 1, 9], (21, 1))],
-)
-def test_an_ace_counts_eleven_as_long_as_it_can(hand: list[int], expected: tuple[int, int]):
-    held = 0, 0
-    for card in hand:
-        held = blackjack.add_card(*held, card)
-    assert held == expected
-
-
 # --- the exact values beside a count of all hands ------------------------------------------------
 
 Hand = tuple[int, ...]

@@ -11,9 +11,12 @@ from alphazero.games.game import OUTCOME
 
 SIZES = [(8, 8), (5, 5), (6, 4), (4, 2), (5, 11)]
 
+Square = tuple[int, int]
+"""Column, and row from below."""
+
 
 class Twin:
-    """A board as a set of squares for each side; a move is two squares (column, row from below)."""
+    """A board as a set of squares for each side."""
 
     def __init__(self, rows: int, columns: int) -> None:
         self.rows, self.columns = rows, columns
@@ -21,20 +24,26 @@ class Twin:
         self.pieces = [low, {(column, rows - 1 - row) for column, row in low}]
         self.turn = 0
 
-    def moves(self) -> set[tuple[tuple[int, int], tuple[int, int]]]:
-        moves = set()
-        for column, row in self.pieces[self.turn]:
-            forward = row + 1 - 2 * self.turn
-            for side in (-1, 0, 1):
-                target = column + side, forward
-                blockers = self.pieces[self.turn] | (
-                    self.pieces[1 - self.turn] if not side else {*()}
-                )
-                if 0 <= target[0] < self.columns and target not in blockers:
-                    moves.add(((column, row), target))
-        return moves
+    def moves(self) -> dict[str, tuple[Square, Square]]:
+        """Return the legal moves by their names."""
+        own, other = self.pieces[self.turn], self.pieces[1 - self.turn]
+        ends = [
+            ((column, row), (column + side, row + 1 - 2 * self.turn))
+            for column, row in sorted(own)
+            for side in (-1, 0, 1)
+        ]
+        return {
+            "".join(f"{'abcdefghijk'[column]}{row + 1}" for column, row in (source, target)): (
+                source,
+                target,
+            )
+            for source, target in ends
+            if 0 <= target[0] < self.columns
+            and target not in own
+            and (target not in other or target[0] != source[0])
+        }
 
-    def play(self, source: tuple[int, int], target: tuple[int, int]) -> int | None:
+    def play(self, source: Square, target: Square) -> int | None:
         """Make a move; return who has won, or None."""
         mover, self.turn = self.turn, 1 - self.turn
         self.pieces[mover] = self.pieces[mover] - {source} | {target}
@@ -47,19 +56,11 @@ class Twin:
 def test_random_games_have_moves_and_results_of_a_plain_twin(rows: int, columns: int):
     game = Breakthrough(rows, columns)
     for seed in range(20):
-        dice, twin, state, winner = (
-            random.Random(seed),
-            Twin(rows, columns),
-            game.initial_state(),
-            None,
-        )
+        dice, twin = random.Random(seed), Twin(rows, columns)
+        state, winner = game.initial_state(), None
         while winner is None:
             legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
-            names = {game.move_name(state, action): action for action in legal}
-            moves = {
-                "".join(f"{'abcdefghijk'[column]}{row + 1}" for column, row in move): move
-                for move in sorted(twin.moves())
-            }
+            names, moves = {game.move_name(state, action): action for action in legal}, twin.moves()
             assert names.keys() == moves.keys()
             assert state[OUTCOME] == ONGOING
             name = dice.choice(list(moves))

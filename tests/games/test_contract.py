@@ -70,10 +70,10 @@ every_game = pytest.mark.parametrize("game", dict.fromkeys(GAMES), ids=name_of)
 
 
 @functools.cache
-def playouts(game: Game, count: int = 4) -> list[list[tuple[State, int]]]:
+def playouts(game: Game) -> list[list[tuple[State, int]]]:
     """Return random games, the same in every run."""
     rng = np.random.default_rng(game.state_size)
-    return [random_line(game, rng) for _ in range(count)]
+    return [random_line(game, rng) for _ in range(4)]
 
 
 # The contract, which lives in the package.
@@ -200,11 +200,6 @@ def test_rules_agree_with_the_plain_twin(game: Game, twin: Twin, games: int):
             state = game.play(state, action)
             other.play(action)
     assert passes or not counts_area
-
-
-def test_the_random_games_see_wins_of_both_sides_and_draws():
-    results = {game.outcome(r[-1][0]) for game in LINE_GAMES for r in playouts(game, 12)}
-    assert results == {1, 0, -1}
 
 
 # Known counts.

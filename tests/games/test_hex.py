@@ -6,26 +6,15 @@ import random
 
 import numpy as np
 import pytest
-from helpers.reference.rules import HexTwin, Stones
+from helpers.reference.rules import HexTwin
 
 from alphazero.errors import GameError
-from alphazero.games import ONGOING, to_play
+from alphazero.games import ONGOING
 from alphazero.games.compiled_rules import HEURISTIC_SCALE
-from alphazero.games.game import LAST, State
+from alphazero.games.game import LAST
 from alphazero.games.hex import Hex, connection_distance
 from alphazero.records.gtp_notation import GtpNotation
 from alphazero.solvers.exhaustive import SolvedPositions, solve_all_positions
-
-
-def stones_of(game: Hex, state: State) -> Stones:
-    """Return what a position's observation shows, as a twin has it."""
-    player, planes = to_play(state), game.observe(state)
-    return {
-        (int(row), int(column)): owner
-        for plane, owner in ((0, player), (1, 1 - player))
-        for row, column in np.argwhere(planes[plane])
-    }
-
 
 # Known values.
 
@@ -69,7 +58,9 @@ def test_the_swap_reflects_the_first_stone_and_changes_its_colour():
     assert game.render(state) == (
         "   a b c d\n 1 . . . .\n  2 O . . .\n   3 . . . .\n    4 . . . .\nX to move after 2 moves"
     )
-    assert stones_of(game, game.from_moves(["c3", "SWAP"])) == {(2, 2): 1}
+    pieces = game.pieces(game.from_moves(["c3", "SWAP"]))
+    assert np.argwhere(pieces).tolist() == [[2, 2]]
+    assert pieces[2, 2] == -1
     assert game.legal_action_mask(state).sum() == 15
     first = game.from_moves(["b1"])
     assert np.array_equal(game.from_moves(["b1", game.action_name(first, 16)]), state)

@@ -152,15 +152,10 @@ def test_a_move_that_is_not_legal_is_answered_with_the_most_similar_one(text, ex
 @pytest.mark.parametrize(
     ("name", "fen", "words"),
     [
-        (SMALL, "pppp/pppp/4/PPPP w", "4 rows; expected 5"),
-        (SMALL, "pppp/pppp/5/PPPP/PPPP w", "row 3 of the FEN has 5 cells"),
-        (SMALL, "pppp/ppnp/4/PPPP/PPPP w", "row 4 of the FEN has 'n'"),
-        (SMALL, "pppp/pppp/4/PPPP/PPPP x", "'x' to move; expected w or b"),
         (SMALL, "P3/pppp/4/4/4 w", "no game leads to this position"),
         (SMALL, "3P/4/4/4/pp2 w", "no game leads to this position"),
         (SMALL, "3p/4/4/4/4 b", "no game leads to this position"),
         (SMALL, "pppp/pppp/p3/PPPP/PPPP w", "no game leads to this position"),
-        (SMALL, "", "is no FEN"),
         (SMALL, "pppp/pppp/4/PPPP/PPPP w - - 0 3", "to this position after 4 moves"),
         ("chess", "8/8/8/8/8/8/8/K6k w - - 0 one", "ends with 'one'; expected the number"),
     ],

@@ -29,22 +29,6 @@ class Sound(Mnk):
     pass
 """
 
-AT_FIRST_USE = """
-import numba
-from alphazero.games import register
-from alphazero.games.compiled_rules import Signature
-from alphazero.games.mnk import Mnk
-from alphazero.utils.jit import kernel
-
-@DECORATOR
-def play(state, action):
-    state.no_such_thing = 1
-
-@register("broken")
-class Broken(Mnk):
-    rule_functions = Mnk.rule_functions._replace(play=play)
-"""
-
 RULE = """
 from alphazero.games import Signature, register
 from alphazero.games.mnk import Mnk, play
@@ -263,17 +247,17 @@ def test_the_readmes_entry_point_and_yaml_file_are_all_that_a_game_needs(tmp_pat
     assert "minutes: 20" in done.out
 
 
-@pytest.mark.parametrize("decorator", ["kernel(Signature.play)", "numba.njit"])
+@pytest.mark.parametrize("decorator", ["@kernel(Signature.play)", "@numba.njit"])
 def test_rules_that_do_not_compile_at_first_use_are_reported_in_one_line(
     decorator: str, tmp_path, ask
 ):
-    source = AT_FIRST_USE.replace("DECORATOR", decorator)
-    install(tmp_path, "broken_games", "broken", source)
+    source = RULE.replace("@kernel(Signature.play)", decorator).replace("[0] = 1", ".ply = 1")
+    install(tmp_path, "broken_games", "mine", f"import numba\n{source}")
     done = ask("info")
     assert (done.code, done.err) == (0, "")
-    done = ask("solve", "broken")
+    done = ask("solve", "mine")
     assert done.code == 2
     (error,) = done.err.splitlines()
-    assert error.startswith("error: the rules of broken cannot be compiled: ")
+    assert error.startswith("error: the rules of mine cannot be compiled: ")
     assert f"{tmp_path}/broken_games.py" in error
     assert ask("solve", "nim").code == 0

@@ -1,4 +1,4 @@
-"""Alpha-beta against a plain negamax that prunes nothing and remembers nothing."""
+"""Alpha-beta against a plain negamax that prunes nothing."""
 
 import itertools
 
@@ -33,17 +33,20 @@ def legal_actions(game: Game, state: State) -> list[int]:
     return [int(action) for action in np.flatnonzero(game.legal_action_mask(state))]
 
 
+SCORES: dict[tuple[Game, bytes, int], int] = {}
+
+
 def plain_score(game: Game, state: State, depth: int) -> int:
     """Return a position's score by looking at everything up to `depth` plies ahead."""
-    outcome = game.outcome(state)
+    outcome, key = game.outcome(state), (game, np.delete(state, LAST).tobytes(), depth)
     if outcome != ONGOING:
         return value_of(outcome, to_play(state)) * (WON - int(state[PLY]))
     if depth == 0:
         return plain_heuristic(game, state)
-    return max(
-        -plain_score(game, game.play(state, action), depth - 1)
-        for action in legal_actions(game, state)
-    )
+    if key not in SCORES:
+        children = [game.play(state, action) for action in legal_actions(game, state)]
+        SCORES[key] = max(-plain_score(game, child, depth - 1) for child in children)
+    return SCORES[key]
 
 
 def plain_heuristic(game: Game, state: State) -> int:
@@ -103,26 +106,15 @@ def test_it_finds_the_score_of_a_search_without_pruning(game: Game, depth: int, 
     "game", [Mnk(), Mnk(2, 5, 3), ConnectFour(3, 4, 3), ConnectFour(4, 3, 3), Nim(11, 4)], ids=str
 )
 def test_a_search_to_the_end_is_exact_and_reports_how_soon(game: Game):
-    known: dict[bytes, int] = {}
-
-    def exact(state: State) -> int:
-        key = np.delete(state, LAST).tobytes()
-        if key not in known:
-            outcome = game.outcome(state)
-            known[key] = (
-                max(-exact(game.play(state, action)) for action in legal_actions(game, state))
-                if outcome == ONGOING
-                else value_of(outcome, to_play(state)) * (WON - int(state[PLY]))
-            )
-        return known[key]
-
     seen = set()
     for state in random_states(game, 30):
         search = searched(AlphaBeta(game, 1 << 12), state, game.max_moves)
         assert search.is_exact
-        assert search.score == exact(state)
+        left = game.max_moves - int(state[PLY])
+        assert search.score == plain_score(game, state, left)
         seen.add(np.sign(search.score))
-        assert -exact(game.play(state, search.best_action())) == search.score
+        child = game.play(state, search.best_action())
+        assert -plain_score(game, child, left - 1) == search.score
     assert len(seen) > 1
 
 

@@ -80,14 +80,6 @@ def test_every_plane_agrees_with_the_plain_twin_in_many_games(
         check_planes(game, seed)
 
 
-def test_komi_is_that_of_the_player_to_move_and_bounded():
-    for komi, seen in ((15, 7.5 / 17.5), (-4, -2 / 12), (200, 100 / 110), (0, 0)):
-        game = Go(5, 5, komi_half_points=komi, features=1)
-        first = game.initial_state()
-        assert np.allclose(game.observe(first)[features.KOMI_PLANE], -seen)
-        assert np.allclose(game.observe(game.play(first, 3))[features.KOMI_PLANE], seen)
-
-
 def test_a_position_without_earlier_ones_shows_no_last_move():
     game = Go(3, 3, features=1)
     planes = game.observe(game.parse("X X .\n. O O\n. . ."))
