@@ -1,5 +1,6 @@
 """Demos of the foundations: each shows a progress bar and returns a text."""
 
+import functools
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NoReturn, TypeVar
@@ -24,7 +25,7 @@ from alphazero.foundations.boarding_pass import (
     Answer,
     compare,
 )
-from alphazero.foundations.common import Progress, check_number, check_share
+from alphazero.foundations.common import check_number, check_share
 from alphazero.foundations.dynamic_programming import Solution, evaluate, optimum
 from alphazero.foundations.monte_carlo import MOST_EPISODES, Control, Prediction
 from alphazero.foundations.queens import MOST_QUEENS, search, widths
@@ -66,22 +67,13 @@ def blackjack_prediction(episodes: int = 500_000, seed: int = 0) -> str:
 
 def blackjack_exploring_starts(episodes: int = EPISODES, seed: int = 0) -> str:
     """Blackjack learned by Monte Carlo control with exploring starts."""
-
-    def learn(number: int, show: Progress | None = None) -> Control:
-        rng = np.random.default_rng(seed)
-        return monte_carlo.learn_by_exploring_starts(number, rng, show)
-
-    return _control_demo(learn, episodes, 0.0, seed)
+    return _control_demo(monte_carlo.learn_by_exploring_starts, episodes, 0.0, seed)
 
 
 def blackjack_epsilon_soft(episodes: int = EPISODES, epsilon: float = 0.1, seed: int = 0) -> str:
     """Blackjack learned by on-policy first-visit Monte Carlo control for soft policies."""
     check_share("epsilon", epsilon)
-
-    def learn(number: int, show: Progress | None = None) -> Control:
-        rng = np.random.default_rng(seed)
-        return monte_carlo.learn_by_soft_policies(number, epsilon, rng, show)
-
+    learn = functools.partial(monte_carlo.learn_by_soft_policies, epsilon=epsilon)
     return _control_demo(learn, episodes, epsilon, seed)
 
 
@@ -151,8 +143,9 @@ def _control_demo(learn: Callable[..., Control], episodes: int, epsilon: float, 
     """Learn, and compare the policy with the best one that explores as much."""
     _check_blackjack(episodes, seed)
     with _bar(episodes, "episode") as bar:
-        learn(1)  # compiles
-        learned, seconds = _timed(lambda: learn(episodes, bar.update))
+        learn(1, rng=np.random.default_rng(seed))  # compiles
+        rng = np.random.default_rng(seed)
+        learned, seconds = _timed(lambda: learn(episodes, rng=rng, show=bar.update))
     exact, best = optimum(epsilon), optimum().expected_return
     gain = evaluate(learned.policy).expected_return
     lines = [

@@ -38,12 +38,11 @@ from alphazero.games.chess.tables import (
     KING,
     KNIGHT,
     PAWN,
+    PROMOTIONS,
     QUEEN,
     ROOK,
     SIZES,
     Bits,
-    policy_index,
-    policy_planes,
 )
 from alphazero.games.compiled_rules import RuleFunctions
 from alphazero.games.game import HEADER, ONGOING, OUTCOME, Pieces, State, Symmetries, to_play
@@ -117,11 +116,12 @@ class Chess(PieceGame):
 
     @property
     def policy_planes(self) -> int:  # type: ignore[override]
-        return policy_planes(self.size)
+        """73 on 8 x 8."""
+        return 8 * (self.size - 1) + 8 + 3 * len(PROMOTIONS[self.size])
 
     @property
     def policy_index(self) -> Int64Array:
-        return policy_index(self.size)
+        return np.array(ACTIONS[self.size].places, np.int64)
 
     @property
     def most_legal(self) -> int:

@@ -9,23 +9,17 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from alphazero.utils.arrays import Int64Array
-
 Bits = np.uint64
 """A set of squares. Kernels combine it only with its own type, else numba converts to floats."""
 
 PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = range(1, 7)
 KINDS: Final = "PNBRQK"
 SIZES: Final = (5, 6, 8)
+"""Kernels find the place of a size here by (size - 4) // 2."""
 
 _KNIGHT_STEPS: Final = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
 _LINE_STEPS: Final = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
 """Steps (file, rank), clockwise from straight ahead."""
-
-
-def size_index(size: int) -> int:
-    """Return the place of a size in `SIZES`: kernels write (size - 4) // 2."""
-    return (size - 4) // 2
 
 
 def _steps(square: int, steps: tuple[tuple[int, int], ...], most: int = 1) -> list[list[int]]:
@@ -188,13 +182,3 @@ def _numbers() -> tuple[np.ndarray, np.ndarray]:
 
 PLAIN_ACTION, FIRST_PROMOTION = _numbers()
 NUM_PROMOTIONS = np.array([len(PROMOTIONS[size]) for size in SIZES])
-
-
-def policy_planes(size: int) -> int:
-    """Return the number of planes of moves: 73 on 8 x 8."""
-    return 8 * (size - 1) + 8 + 3 * len(PROMOTIONS[size])
-
-
-def policy_index(size: int) -> Int64Array:
-    """Return where each action lies in planes x cells, `int64 [A]`."""
-    return np.array(ACTIONS[size].places, np.int64)
