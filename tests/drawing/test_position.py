@@ -21,33 +21,15 @@ from alphazero.games import game_names, make_game
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import Game, State
 from alphazero.games.mnk import Mnk
+from alphazero.games.registry import read_game
 
 SVG = "{http://www.w3.org/2000/svg}"
 
-CONNECT_FOUR = """\
-. . . . . . .
-. . . . . . .
-. . . . . . .
-. . . X . . .
-. . . O . . .
-. X O X O . .
-"""
-TIC_TAC_TOE = """\
-X . .
-. O .
-. . X
-"""
-GOMOKU = "\n".join(
-    [". . . . . . . .", ". X O . . . . O", ". . X . . . . ."] + [". . . . . . . ."] * 5
-)
-POSITIONS: list[tuple[Game, str]] = [
-    (ConnectFour(), CONNECT_FOUR),
-    (Mnk(), TIC_TAC_TOE),
-    (make_game("gomoku", rows=8, columns=8), GOMOKU),
-]
-every_position = pytest.mark.parametrize(
-    ("game", "diagram"), POSITIONS, ids=["c4", "ttt", "gomoku"]
-)
+MOVES = {
+    "connect_four": "234445",
+    "tic_tac_toe": "a3 b2 c1",
+    "gomoku:rows=8,columns=8": "b7 c7 c6 h7",
+}
 
 
 Marks = dict[int, str]
@@ -85,10 +67,11 @@ def marks(picture: Element, board: BoardDrawing) -> Marks:
     return found
 
 
-@every_position
-def test_only_legal_moves_are_marked(game: Game, diagram: str):
+@pytest.mark.parametrize("name", MOVES)
+def test_only_legal_moves_are_marked(name: str):
     """A full board of shares, illegal actions included, looks like the legal ones alone."""
-    state = game.parse(diagram)
+    game = read_game(name)
+    state = game.from_text(MOVES[name])
     mask = game.legal_action_mask(state)
     legal = {int(action): 1 / mask.sum() for action in np.flatnonzero(mask)}
     illegal = {int(action): 0.5 for action in np.flatnonzero(~mask)}
@@ -111,7 +94,7 @@ def test_a_picture_that_stands_alone_has_its_own_colours_with_dark_twins():
 
 def test_the_share_of_a_column_is_where_its_stone_would_land():
     game = ConnectFour()
-    picture = draw(game, game.parse(CONNECT_FOUR), {3: 0.75, 0: 0.25})
+    picture = draw(game, game.from_text(MOVES["connect_four"]), {3: 0.75, 0: 0.25})
     for place in (0, 1):
         found = marks(picture, board_at(game, place))
         numbers = {cell: text for cell, text in found.items() if text != "."}
@@ -129,7 +112,7 @@ def test_a_share_below_half_a_percent_is_a_dot_and_no_number():
 
 def test_the_last_move_has_a_ring_and_the_played_one_a_frame():
     game = ConnectFour()
-    state, mark = game.parse(CONNECT_FOUR), palette_of(game).mark
+    state, mark = game.from_text(MOVES["connect_four"]), palette_of(game).mark
     assert not shapes(draw(game, state, {}), "circle", mark, "stroke")
     rings = shapes(draw(game, state, {}, last_cells=[31], played=6), "circle", mark, "stroke")
     middles = [(float(ring["cx"]), float(ring["cy"])) for ring in rings if float(ring["cy"]) > TOP]

@@ -14,7 +14,7 @@ from alphazero.games.chess.game import Chess
 from alphazero.games.compiled_rules import Signature
 from alphazero.games.contract.check import check_game
 from alphazero.games.contract.random_games import SHORT
-from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, to_play, value_of
+from alphazero.games.game import ONGOING, OUTCOME, Game, to_play, value_of
 from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import read_game
 from alphazero.utils.jit import kernel
@@ -164,10 +164,3 @@ def test_a_wrong_fen_is_explained(name, fen, words):
     game = read_game(name)
     with pytest.raises(GameError, match=words):
         game.parse(fen)
-
-
-def test_a_game_at_its_last_move_is_over_also_when_it_is_read():
-    game = Chess()
-    state = game.read_fen("4k3/8/8/8/8/8/P7/4K3 w - - 0 257")
-    assert state[PLY] == game.max_moves
-    assert game.outcome(state) == 0

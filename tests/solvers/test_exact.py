@@ -1,10 +1,9 @@
-"""Exact answers against brute force, and Connect Four's bitboards against plain boards.
+"""Exact answers against brute force.
 
 The positions whose scores are written down here were found by the brute force.
 """
 
 import functools
-import itertools
 
 import numpy as np
 import pytest
@@ -14,12 +13,11 @@ from helpers.reference.brute_force import BruteForce, board_of, merit
 from alphazero.errors import GameError
 from alphazero.games import Game, State, make_game
 from alphazero.games.connect_four import ConnectFour
-from alphazero.games.game import PLY
 from alphazero.games.line_games import LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.solvers import exact
 from alphazero.solvers.alphabeta import AlphaBeta
-from alphazero.solvers.connect_four import BitboardSolver, fits, winning_cells
+from alphazero.solvers.connect_four import BitboardSolver, fits
 from alphazero.solvers.exact import VALUE, ExactResult, bits_of, solve_position, solver_for
 from alphazero.solvers.exhaustive import solve_all_positions
 
@@ -75,23 +73,6 @@ def test_answers_are_those_of_brute_force(game: LineGame, count: int, least: int
     assert len(values) > 1 or min(game.rows, game.columns) < 3
 
 
-def test_winning_cells_are_those_that_complete_a_line_on_a_plain_board():
-    game = ConnectFour()
-    board = sum(((1 << 6) - 1) << 7 * column for column in range(7))
-    total = 0
-    for state in random_states(game, 80, 16):
-        own, filled = bits_of(game, state)
-        drawn, player = board_of(state), "01"[state[PLY] % 2]
-        found = winning_cells(own, filled, 7, board)
-        for row, column in itertools.product(range(6), range(7)):
-            cell = row * 7 + column
-            after = drawn[:cell] + player + drawn[cell + 1 :]
-            wins = drawn[cell] == "." and brute_force(game).wins(after, cell)
-            assert bool(found >> (7 * column + 5 - row) & 1) == wins
-            total += wins
-    assert total > 50
-
-
 SCORED = [
     ("1411643732717164174267257", 2),
     ("11642644136542517564371366", -1),
@@ -107,19 +88,6 @@ def test_known_positions_have_their_scores(moves: str, score: int):
     game = ConnectFour()
     state = game.from_text(moves)
     assert score_of(BitboardSolver(6, 7), game, state) == score
-
-
-@pytest.mark.parametrize("game", [ConnectFour(), ConnectFour(5, 5)], ids=str)
-def test_a_score_counts_the_winners_stones_that_are_left_after_the_win(game: ConnectFour):
-    """One more than those; the two sides have as many, or the first one more."""
-    solver, cells = BitboardSolver(game.rows, game.columns), game.rows * game.columns
-    for state in random_states(game, 20, cells - 12):
-        value, end = brute_force(game).outlook(board_of(state))
-        player = int(state[PLY]) % 2
-        winner = player if value > 0 else 1 - player
-        own = (cells + 1 - winner) // 2
-        played = (end + 1 - winner) // 2
-        assert score_of(solver, game, state) == value * (own - played + 1)
 
 
 def test_a_table_full_of_other_positions_changes_no_score():

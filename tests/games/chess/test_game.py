@@ -8,6 +8,7 @@ from helpers.chess_games import CHESS, KIWIPETE, STARTS
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, make_game
 from alphazero.games.chess.game import START
+from alphazero.games.chess.rules import MAX_MOVES
 from alphazero.games.game import OUTCOME, PLY
 
 
@@ -92,6 +93,7 @@ def test_a_position_that_is_over_when_it_is_set_up_has_its_outcome():
         ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", 0),
         ("4k3/8/8/8/8/8/8/R3K3 w - - 100 90", 0),
         ("4k3/8/8/8/8/8/8/R3K3 w - - 99 90", ONGOING),
+        (f"4k3/8/8/8/8/8/P7/4K3 w - - 0 {1 + MAX_MOVES // 2}", 0),
     ):
         assert CHESS.read_fen(fen)[OUTCOME] == outcome
 

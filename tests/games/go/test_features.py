@@ -43,41 +43,32 @@ def expected_planes(twin: GoTwin) -> np.ndarray:
     return planes
 
 
-def check_planes(game: Go, seed: int) -> np.ndarray:
-    """Compare the planes of every position of a random game; return how often each was seen."""
-    twin, state, dice = GoTwin(game), game.initial_state(), random.Random(seed)
-    seen = np.zeros(features.NUM_PLANES)
-    while game.outcome(state) == ONGOING:
-        planes = game.observe(state)
-        np.testing.assert_allclose(planes, expected_planes(twin), atol=1e-6, err_msg=str(twin))
-        seen += planes.any(axis=(1, 2))
-        legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
-        action = dice.choice(legal[:-1] or legal) if dice.random() < 0.9 else legal[-1]
-        twin.play(action)
-        state = game.play(state, action)
-    return seen
+SMALL = [(1, 1), (1, 5), (2, 2), (2, 3), (3, 3), (4, 3)] * 2 + [(5, 5), (3, 19)]
+"""Boards; the sets of points of the last one have more than a word of 64 bits."""
+LARGE = [(3, 3)] * 12 + [(5, 4)] * 2 + [(9, 9), (3, 19)]
 
 
+@pytest.mark.parametrize(
+    ("boards", "longest"), [(SMALL, 60), pytest.param(LARGE, 150, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(("superko", "suicide"), RULES)
-def test_every_plane_agrees_with_the_plain_twin(superko: int, suicide: int):
-    seen = np.zeros(features.NUM_PLANES)
-    for seed, (rows, columns) in enumerate([(1, 1), (1, 5), (2, 2), (2, 3), (3, 3), (4, 3)] * 2):
-        game = Go(rows, columns, 7 - seed, superko, suicide, min(8 * rows * columns, 60), 1)
-        seen += check_planes(game, seed)
-    seen += check_planes(Go(5, 5, 0, superko, suicide, features=1), 1)
-    seen += check_planes(Go(3, 19, 0, superko, suicide, 60, 1), 2)  # sets of more than 64 points
-    assert (seen > 0).all(), "some plane was always empty"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("superko", "suicide"), RULES)
-@pytest.mark.parametrize(("rows", "columns"), [(3, 3), (5, 4), (9, 9), (3, 19)])
-def test_every_plane_agrees_with_the_plain_twin_in_many_games(
-    rows: int, columns: int, superko: int, suicide: int
+def test_every_plane_agrees_with_the_plain_twin(
+    superko: int, suicide: int, boards: list[tuple[int, int]], longest: int
 ):
-    game = Go(rows, columns, 13, superko, suicide, min(8 * rows * columns, 150), 1)
-    for seed in range(max(1, 1000 // (rows * columns) ** 2)):
-        check_planes(game, seed)
+    seen = np.zeros(features.NUM_PLANES)
+    for seed, (rows, columns) in enumerate(boards):
+        limit = min(8 * rows * columns, longest)
+        game, dice = Go(rows, columns, 7 - seed, superko, suicide, limit, 1), random.Random(seed)
+        twin, state = GoTwin(game), game.initial_state()
+        while game.outcome(state) == ONGOING:
+            planes = game.observe(state)
+            np.testing.assert_allclose(planes, expected_planes(twin), atol=1e-6, err_msg=str(twin))
+            seen += planes.any(axis=(1, 2))
+            legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
+            action = dice.choice(legal[:-1] or legal) if dice.random() < 0.9 else legal[-1]
+            twin.play(action)
+            state = game.play(state, action)
+    assert (seen > 0).all(), "some plane was always empty"
 
 
 def test_a_position_without_earlier_ones_shows_no_last_move():

@@ -17,16 +17,11 @@ def alive_in(game: Go, diagram: str) -> list[str]:
     drawings = []
     for turn in ("0 moves, X to play;", "1 moves, O to play;"):
         state = game.parse(f"{diagram}\n{turn}")
-        first = features.ALIVE_PLANES
-        areas = game.observe(state)[first : first + 2].reshape(2, -1)
+        areas = game.observe(state)[features.ALIVE_PLANES :][:2].reshape(2, -1)
         signs = [
-            ("X" if stone == 1 else "b")
-            if black
-            else ("O" if stone == 2 else "w")
-            if white
-            else "."
+            "bX"[stone == 1] if black else "wO"[stone == 2] if white else "."
             for stone, black, white in zip(
-                stones_of(state), *(areas if turn[0] == "0" else areas[::-1]), strict=True
+                stones_of(state).tolist(), *(areas if turn[0] == "0" else areas[::-1]), strict=True
             )
         ]
         text = "".join(signs)
@@ -68,17 +63,20 @@ def test_life_by_bensons_theorem(name: str):
     assert alive_in(game, diagram) == (drawn or ["." * game.columns] * game.rows)
 
 
-def test_suicide_can_empty_the_middle_of_an_eye():
-    diagram = ". X . O . X\nX X O O . X\n. X X X X X\n. . . . . .\n. . . . . ."
-    alive = ["bXbbbX", "XXbbbX", ".XXXXX", "......", "......"]
-    assert alive_in(Go(5, 6, features=1), diagram) == alive
-    assert alive_in(Go(5, 6, features=1, suicide=1), diagram) == ["......"] * 5
-
-
-def test_suicide_can_empty_a_point_away_from_one_of_two_chains():
-    diagram = "X . X O . X\nX X X X X ."
-    assert alive_in(Go(2, 6, features=1), diagram) == ["XbXbbX", "XXXXXb"]
-    assert alive_in(Go(2, 6, features=1, suicide=1), diagram) == ["......"] * 2
+@pytest.mark.parametrize(
+    ("diagram", "alive"),
+    [
+        (
+            ". X . O . X\nX X O O . X\n. X X X X X\n. . . . . .\n. . . . . .",
+            ["bXbbbX", "XXbbbX", ".XXXXX", "......", "......"],
+        ),
+        ("X . X O . X\nX X X X X .", ["XbXbbX", "XXXXXb"]),
+    ],
+    ids=["the middle of an eye", "a point away from one of two chains"],
+)
+def test_suicide_can_empty(diagram: str, alive: list[str]):
+    assert alive_in(Go(len(alive), 6, features=1), diagram) == alive
+    assert alive_in(Go(len(alive), 6, features=1, suicide=1), diagram) == ["......"] * len(alive)
 
 
 def reachable(twin: GoTwin, stones: Stones, attacker: int, enough: int) -> list[Stones]:
