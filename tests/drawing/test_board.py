@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
@@ -71,27 +71,6 @@ def shapes(svg: str, tag: str) -> list[dict[str, str]]:
     return [shape.attrib for shape in ElementTree.fromstring(svg).iter(f"{SVG}{tag}")]
 
 
-def circles(svg: str, name: str, use: str = "fill") -> set[tuple[float, float]]:
-    """Return the middles of the circles whose colour is a CSS custom property."""
-    return {
-        (float(circle["cx"]), float(circle["cy"]))
-        for circle in shapes(svg, "circle")
-        if circle.get(use, "").startswith(f"var(--{name}, #")
-    }
-
-
-def crosses(svg: str) -> set[tuple[float, float]]:
-    """Return the middles of the crosses, each of two strokes."""
-    strokes = [
-        [tuple(map(float, point.split(","))) for point in line["points"].split()]
-        for line in shapes(svg, "polyline")
-        if line["stroke"].startswith("var(--board-letter")
-    ]
-    middles = [(round((a + c) / 2, 2), round((b + d) / 2, 2)) for (a, b), (c, d) in strokes]
-    assert all(middles.count(middle) == 2 for middle in middles)
-    return set(middles)
-
-
 def texts(svg: str) -> list[tuple[str, float, float]]:
     """Return the texts of a picture with their places."""
     elements = ElementTree.fromstring(svg).iter(f"{SVG}text")
@@ -100,60 +79,63 @@ def texts(svg: str) -> list[tuple[str, float, float]]:
     ]
 
 
-def places(game: Game, cells: Iterable[int]) -> set[tuple[float, float]]:
-    centres = geometry_of(game).centres
-    return {(round(centres[cell][0], 2), round(centres[cell][1], 2)) for cell in cells}
+def cell_of(board: BoardDrawing, shape: dict[str, str]) -> int:
+    """Return the cell in whose centre the middle of a shape lies."""
+    if "transform" in shape:
+        x, y = map(float, re.findall(r"[0-9.]+", shape["transform"])[:2])
+    elif "points" in shape:
+        points = [[*map(float, point.split(","))] for point in shape["points"].split()]
+        x, y = np.mean(points, axis=0)
+    elif "cx" in shape:
+        x, y = float(shape["cx"]), float(shape["cy"])
+    else:
+        x, y = (float(shape[i]) + float(shape[j]) / 2 for i, j in (("x", "width"), ("y", "height")))
+    distances = [math.dist(centre, (x, y)) for centre in board.centres]
+    assert min(distances) < 0.02
+    return distances.index(min(distances))
 
 
-def middles_of(svg: str, name: str) -> set[tuple[float, float]]:
-    """Return the middles of the rectangles whose colour is a CSS custom property."""
-    return {
-        (
-            round(float(box["x"]) + float(box["width"]) / 2, 2),
-            round(float(box["y"]) + float(box["height"]) / 2, 2),
-        )
-        for box in shapes(svg, "rect")
-        if box.get("fill", "").startswith(f"var(--{name}, #")
-    }
+def cells_with(board: BoardDrawing, svg: str, tag: str, name: str, use: str = "fill") -> list[int]:
+    """Return the cells with shapes whose colour is a CSS custom property."""
+    painted = [s for s in shapes(svg, tag) if s.get(use, "").startswith(f"var(--{name}, #")]
+    return sorted(cell_of(board, shape) for shape in painted)
 
 
 def drawn_pieces(game: Game, svg: str) -> list[int]:
     """Return the pieces that the paths of a picture show, as `Game.pieces`."""
-    pieces, centres = [0] * len(geometry_of(game).centres), list(geometry_of(game).centres)
+    board = geometry_of(game)
+    pieces, paths = [0] * len(board.centres), [shape.path for shape in shapes_of(game)]
     for path in shapes(svg, "path"):
-        x, y = map(float, re.findall(r"[0-9.]+", path["transform"])[:2])
-        kind = 1 + [shape.path for shape in shapes_of(game)].index(path["d"])
-        cell = min(range(len(centres)), key=lambda cell: math.dist(centres[cell], (x, y)))
-        pieces[cell] = kind if "board-first" in path["fill"] else -kind
+        kind = 1 + paths.index(path["d"])
+        pieces[cell_of(board, path)] = kind if "board-first" in path["fill"] else -kind
     return pieces
 
 
 @every_board
 def test_stones_lie_where_the_text_has_them(game: Game):
-    _, rows, columns = game.observation_shape
+    board, (_, rows, columns) = geometry_of(game), game.observation_shape
     for state, last in positions(game):
         svg, diagram = board_svg(game, state, last), game.render(state)
         if game.board_style is BoardStyle.PILE:
-            left = np.arange(diagram.splitlines()[0].count("o"))
-            chips = circles(svg, "board-edge", "stroke")
-            assert chips == places(game, left)
+            left = diagram.splitlines()[0].count("o")
+            assert cells_with(board, svg, "circle", "board-edge", "stroke") == [*range(left)]
             continue
         if game.piece_kinds:
             assert drawn_pieces(game, svg) == game.pieces(state).ravel().tolist()
             # The page and the picture mark the cells of the move, not the piece.
-            assert len(middles_of(svg, "board-last")) == len(last)
-            assert middles_of(svg, "board-mark") == places(game, game.attacked_cells(state))
+            assert cells_with(board, svg, "rect", "board-last") == sorted(last)
+            assert cells_with(board, svg, "rect", "board-mark") == [*game.attacked_cells(state)]
             continue
         stones = read_drawing(diagram, rows, columns)
+        first, second = (np.flatnonzero(stones == stone).tolist() for stone in (1, 2))
         if looks_of(game) == LETTERS:
-            assert circles(svg, "board-letter", "stroke") == places(
-                game, np.flatnonzero(stones == 2)
-            )
-            assert crosses(svg) == places(game, np.flatnonzero(stones == 1))
+            assert cells_with(board, svg, "circle", "board-letter", "stroke") == second
+            crosses = cells_with(board, svg, "polyline", "board-letter", "stroke")
+            assert crosses == sorted(2 * first), "two strokes each"
             continue
-        assert circles(svg, "board-first") == places(game, np.flatnonzero(stones == 1))
-        assert circles(svg, "board-second") == places(game, np.flatnonzero(stones == 2))
-        assert circles(svg, "board-mark", "stroke") == places(game, last)
+        assert cells_with(board, svg, "circle", "board-first") == first
+        assert cells_with(board, svg, "circle", "board-second") == second
+        assert cells_with(board, svg, "circle", "board-mark", "stroke") == [*last]
 
 
 @every_board
@@ -216,8 +198,9 @@ def test_a_board_is_turned_with_its_labels(name: str):
     (_, x, _), *_ = (text for text in texts(turned) if text[0] == "a")
     assert all(x >= other for text, other, _ in texts(turned) if text.isalpha())
     for svg, is_turned in ((straight, False), (turned, True)):
-        corner = geometry_of(game, is_turned).centres[-game.observation_shape[2]]
-        assert corner in middles_of(svg, "chequered-hole"), "the corner at White's left is dark"
+        dark = cells_with(geometry_of(game, is_turned), svg, "rect", "chequered-hole")
+        corner = math.prod(game.observation_shape[1:]) - game.observation_shape[2]
+        assert corner in dark, "the corner at White's left is dark"
 
 
 @dataclass(frozen=True)

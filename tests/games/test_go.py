@@ -165,9 +165,6 @@ def test_suicide_is_forbidden():
     game = Go(3, 3)
     with pytest.raises(GameError, match="B3 is forbidden: the stone would have no liberty"):
         game.parse_action(game.parse(LAST_LIBERTY), "B3")
-    assert not allows(game, game.parse("O . .\n. O .\nO . ."), "A2")
-    assert not allows(game, game.parse(". O .\nO . .\n. . ."), "A3")
-    assert allows(game, game.parse(". . .\nO . .\n. . ."), "A3")
 
 
 # --- the end and the score ---------------------------------------------------------------------
@@ -219,11 +216,7 @@ def test_two_passes_in_a_row_end_the_game_and_two_of_one_player_do_not():
         game.parse_action(state, "A2")
 
 
-def test_the_limit_of_moves_ends_the_game():
-    game = Go(5, 5, komi_half_points=0, moves=3)
-    state = after(game, game.initial_state(), "C3 A1")
-    assert game.outcome(state) == ONGOING
-    assert game.outcome(after(game, state, "B2")) == 1
+def test_the_limit_of_moves_is_twice_the_points_unless_another_is_given():
     assert [Go(9, 9).max_moves, Go(19, 19).max_moves, Go(moves=90).max_moves] == [162, 722, 90]
 
 
