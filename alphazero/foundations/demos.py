@@ -41,13 +41,13 @@ def blackjack_prediction(episodes: int = 500_000, seed: int = 0) -> str:
     policy = sticks_on(20)
     with _bar(2 * episodes, "episode") as bar:
 
-        def estimate(number: int, first_visit: bool = True) -> Prediction:
+        def estimate(first_visit: bool) -> Prediction:
             rng = np.random.default_rng(seed)
-            return monte_carlo.predict(policy, number, rng, first_visit, bar.update)
+            return monte_carlo.predict(policy, episodes, rng, first_visit, bar.update)
 
         monte_carlo.predict(policy, 1, np.random.default_rng(seed))  # compiles
-        first, seconds = _timed(lambda: estimate(episodes))
-        every = estimate(episodes, first_visit=False)
+        first, seconds = _timed(lambda: estimate(first_visit=True))
+        every = estimate(first_visit=False)
     exact = evaluate(policy)
     visited = first.visits > 0
     error = np.sqrt((1 - exact.values**2) / np.maximum(first.visits, 1))

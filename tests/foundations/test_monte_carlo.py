@@ -20,10 +20,6 @@ def deviations(means: Float64Array, visits: Int64Array, exact: Float64Array) -> 
     return (means - exact)[met] * np.sqrt(visits[met] / (1 - exact[met] ** 2))
 
 
-def new_rng(seed: int = 0) -> np.random.Generator:
-    return np.random.default_rng(seed)
-
-
 def averages(
     visited: list[int], rewards: list[float], first_visit: bool
 ) -> tuple[list[int], list[float]]:
@@ -47,7 +43,7 @@ def test_a_return_is_the_sum_of_all_rewards_that_follow():
 
 def test_prediction_by_first_and_by_every_visit_agrees_and_finds_the_exact_values():
     first, every = (
-        monte_carlo.predict(TWENTY, 1_000_000, new_rng(), first_visit)
+        monte_carlo.predict(TWENTY, 1_000_000, np.random.default_rng(0), first_visit)
         for first_visit in (True, False)
     )
     # No state comes twice in an episode of Blackjack.
@@ -82,7 +78,7 @@ NEAR_TIES = {"hard 12 against 4", "hard 16 against 10"}
 def test_exploring_starts_learn_the_optimum_but_for_near_ties():
     exact = optimum()
     assert near_ties(exact, 0.01) == NEAR_TIES
-    learned = monte_carlo.learn_by_exploring_starts(10_000_000, new_rng())
+    learned = monte_carlo.learn_by_exploring_starts(10_000_000, np.random.default_rng(0))
     assert names_of_differences(learned.policy, exact.policy) <= NEAR_TIES
     assert evaluate(learned.policy).expected_return == pytest.approx(
         exact.expected_return, abs=2e-5
@@ -105,7 +101,7 @@ seen twenty times more seldom."""
 def test_soft_policies_learn_the_best_soft_policy_but_for_near_ties():
     exact = optimum(0.1)
     assert near_ties(exact, 0.03) == SOFT_NEAR_TIES
-    learned = monte_carlo.learn_by_soft_policies(10_000_000, 0.1, new_rng())
+    learned = monte_carlo.learn_by_soft_policies(10_000_000, 0.1, np.random.default_rng(0))
     assert names_of_differences(learned.policy, exact.policy) <= SOFT_NEAR_TIES
     # Nor does it differ elsewhere from the best policy of all, which need not explore.
     assert names_of_differences(learned.policy, optimum().policy) <= SOFT_NEAR_TIES
@@ -116,7 +112,7 @@ def test_soft_policies_learn_the_best_soft_policy_but_for_near_ties():
 
 def test_what_is_learned_at_random_is_what_random_play_is_worth():
     exact = optimum(1.0)
-    learned = monte_carlo.learn_by_soft_policies(1_000_000, 1.0, new_rng())
+    learned = monte_carlo.learn_by_soft_policies(1_000_000, 1.0, np.random.default_rng(0))
     away = deviations(learned.action_values, learned.visits, exact.action_values)
     assert np.abs(away).max() < 4
     assert np.mean(away**2) == pytest.approx(0.95, abs=0.25)
@@ -125,6 +121,6 @@ def test_what_is_learned_at_random_is_what_random_play_is_worth():
 
 def test_without_exploring_nothing_but_the_first_policy_is_tried_where_it_seems_good():
     # The reason for exploring: hits on hard 21 are never made, and always lose.
-    learned = monte_carlo.learn_by_soft_policies(50_000, 0.0, new_rng())
+    learned = monte_carlo.learn_by_soft_policies(50_000, 0.0, np.random.default_rng(0))
     assert (learned.visits[HIT, :, -1] == 0).all()
     assert (learned.visits[STICK, 0, -1] > 0).all()

@@ -9,8 +9,6 @@ from alphazero.games import ONGOING
 from alphazero.games.breakthrough import Breakthrough
 from alphazero.games.game import OUTCOME
 
-SIZES = [(8, 8), (5, 5), (6, 4), (4, 2), (5, 11)]
-
 Square = tuple[int, int]
 """Column, and row from below."""
 
@@ -32,15 +30,16 @@ class Twin:
             for column, row in sorted(own)
             for side in (-1, 0, 1)
         ]
-        return {
-            "".join(f"{'abcdefghijk'[column]}{row + 1}" for column, row in (source, target)): (
-                source,
-                target,
-            )
+        moves = [
+            (source, target)
             for source, target in ends
             if 0 <= target[0] < self.columns
             and target not in own
             and (target not in other or target[0] != source[0])
+        ]
+        return {
+            "".join(f"{'abcdefghijk'[column]}{row + 1}" for column, row in move): move
+            for move in moves
         }
 
     def play(self, source: Square, target: Square) -> int | None:
@@ -52,7 +51,7 @@ class Twin:
         return mover if arrived or not self.pieces[self.turn] else None
 
 
-@pytest.mark.parametrize(("rows", "columns"), SIZES)
+@pytest.mark.parametrize(("rows", "columns"), [(8, 8), (5, 5), (6, 4), (4, 2), (5, 11)])
 def test_random_games_have_moves_and_results_of_a_plain_twin(rows: int, columns: int):
     game = Breakthrough(rows, columns)
     for seed in range(20):

@@ -28,6 +28,7 @@ from alphazero.games.line_games import CELLS, LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import Nim
 from alphazero.games.othello import Othello
+from alphazero.games.registry import read_game
 
 LINE_GAMES = [
     ConnectFour(),
@@ -259,24 +260,18 @@ def test_a_value_is_the_outcome_seen_by_the_player():
 # What people read and type.
 
 
-def test_connect_four_is_drawn_with_its_columns_numbered():
-    game = ConnectFour()
-    state = game.from_moves(["4", "4", "5", "3"])
-    assert game.render(state) == (
-        ". . . . . . .\n"
-        ". . . . . . .\n"
-        ". . . . . . .\n"
-        ". . . . . . .\n"
-        ". . . O . . .\n"
-        ". . O X X . .\n"
-        "1 2 3 4 5 6 7"
-    )
+DRAWINGS = {
+    "connect_four": ("4453", 4 * ". . . . . . .\n" + ". . . O . . .\n. . O X X . .\n1 2 3 4 5 6 7"),
+    "mnk:rows=3,columns=4": ("a1 D3 b2", " 3 . . . O\n 2 . X . .\n 1 X . . .\n   a b c d"),
+    "nim:heap=7": ("31", "o o o . . . .\n3 left after 2 moves"),
+}
+"""Moves, and the drawing after them."""
 
 
-def test_mnk_is_drawn_with_letters_and_numbers_from_the_bottom():
-    game = Mnk(rows=3, columns=4)
-    state = game.from_moves(["a1", "D3", "b2"])
-    assert game.render(state) == " 3 . . . O\n 2 . X . .\n 1 X . . .\n   a b c d"
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_game_is_drawn_with_the_names_of_its_moves(name: str):
+    game, (moves, drawing) = read_game(name), DRAWINGS[name]
+    assert game.render(game.from_text(moves)) == drawing
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 The positions whose scores are written down here were found by the brute force.
 """
 
-import functools
-
 import numpy as np
 import pytest
 from helpers.games import random_states
@@ -18,23 +16,10 @@ from alphazero.games.mnk import Mnk
 from alphazero.solvers import exact
 from alphazero.solvers.alphabeta import AlphaBeta
 from alphazero.solvers.connect_four import BitboardSolver, fits
-from alphazero.solvers.exact import VALUE, ExactResult, bits_of, solve_position, solver_for
+from alphazero.solvers.exact import VALUE, bits_of, solve_position, solver_for
 from alphazero.solvers.exhaustive import solve_all_positions
 
 ENOUGH = 10**9
-
-
-@functools.cache
-def brute_force(game: LineGame) -> BruteForce:
-    return BruteForce(game.rows, game.columns, game.length, isinstance(game, ConnectFour))
-
-
-def assert_right(game: LineGame, state: State, found: ExactResult) -> None:
-    moves = brute_force(game).moves(board_of(state))
-    best = max(moves.values(), key=merit)
-    assert (found.value, found.end) == best
-    right = [action for action, outlook in moves.items() if merit(outlook) == merit(best)]
-    assert np.flatnonzero(found.best).tolist() == right
 
 
 def score_of(solver: BitboardSolver, game: ConnectFour, state: State) -> int:
@@ -66,9 +51,14 @@ def score_of(solver: BitboardSolver, game: ConnectFour, state: State) -> int:
 )
 def test_answers_are_those_of_brute_force(game: LineGame, count: int, least: int):
     solver, values = solver_for(game), set()
+    plain = BruteForce(game.rows, game.columns, game.length, isinstance(game, ConnectFour))
     for state in random_states(game, count, least):
         found = solve_position(solver, state, ENOUGH)
-        assert_right(game, state, found)
+        moves = plain.moves(board_of(state))
+        best = max(moves.values(), key=merit)
+        assert (found.value, found.end) == best
+        right = [action for action, outlook in moves.items() if merit(outlook) == merit(best)]
+        assert np.flatnonzero(found.best).tolist() == right
         values.add(found.value)
     assert len(values) > 1 or min(game.rows, game.columns) < 3
 
