@@ -32,10 +32,6 @@ MOVES = {
 }
 
 
-Marks = dict[int, str]
-"""What is written or dotted in cells, by their numbers."""
-
-
 def draw(game: Game, state: State, shares: dict[int, float], **more: object) -> Element:
     """Draw a position with one policy on both boards."""
     policy = np.zeros(game.num_actions)
@@ -52,8 +48,8 @@ def shapes(picture: Element, tag: str, paint: Paint, use: str = "fill") -> list[
     return [shape for shape in found if shape.get(use) == paint.code]
 
 
-def marks(picture: Element, board: BoardDrawing) -> Marks:
-    """Return the numbers and the dots on a board."""
+def marks(picture: Element, board: BoardDrawing) -> dict[int, str]:
+    """Return the numbers and the dots on a board, by the numbers of their cells."""
     places = [
         (float(text.get("x", 0)), float(text.get("y", 0)), text.text or "")
         for text in picture.iter(f"{SVG}text")
