@@ -135,11 +135,11 @@ def hostile_header(data: bytes, choice: random.Random) -> bytes:
     return len(text).to_bytes(8, "little") + text
 
 
-def forged(path: Path, choice: random.Random) -> bytes:
+def forged(data: bytes, choice: random.Random) -> bytes:
     """Return a wrong player with a matching hash."""
     from alphazero.network.checkpoint import PLAYER_FORMAT, parse_tensors, tensors_to_bytes
 
-    tensors, texts = parse_tensors(path.read_bytes(), str(path), PLAYER_FORMAT)
+    tensors, texts = parse_tensors(data, "sound", PLAYER_FORMAT)
     player = json.loads(texts["player"])
     name = choice.choice([each for each, tensor in tensors.items() if tensor.is_floating_point()])
     tensor = tensors[name]
@@ -167,16 +167,6 @@ def forged(path: Path, choice: random.Random) -> bytes:
             player[key] = choice.choice(wrong if key == "game" else ["x", [], "", True])
     texts = {"format": PLAYER_FORMAT, "player": json.dumps(player)}
     return tensors_to_bytes("made", tensors, texts)
-
-
-def damaged_checkpoint(path: Path, data: bytes, choice: random.Random) -> bytes:
-    """Return the player at `path`, whose bytes are `data`, damaged or hostile."""
-    kind = choice.randrange(4)
-    if kind == 0:
-        return damaged(data, choice)
-    if kind == 1:
-        return edited(data, choice)
-    return hostile_header(data, choice) if kind == 2 else forged(path, choice)
 
 
 # --- shards of games -----------------------------------------------------------------------------
@@ -312,26 +302,17 @@ class DamageTrial:
 
 def try_checkpoints(trial: DamageTrial, count: int, choice: random.Random, place: Path) -> None:
     """Read `count` damaged or hostile variants of a small player."""
-    from alphazero.network import checkpoint
-    from alphazero.network.resnet import ResNet
+    from alphazero.network.checkpoint import load_checkpoint
+    from helpers.players import saved_player
 
-    # Thousands of files need not be forced to the disk.
-    checkpoint.write_atomic = lambda path, data: Path(path).write_bytes(data)  # type: ignore[assignment]
-    settings = network_config(
-        blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4
-    )
-    weights = ResNet((3, 6, 7), 7, settings, seed=3).state_dict()
-    sound = place / "sound"
-    checkpoint.save_checkpoint(
-        sound, checkpoint.Checkpoint("connect_four", {}, settings, weights, 120, 4, 812.5)
-    )
-    data, path = sound.read_bytes(), place / "mutant"
-    checkpoint.load_checkpoint(sound)
+    path, data = place / "mutant", saved_player(place / "sound", "connect_four").read_bytes()
+    load_checkpoint(place / "sound")
     for _ in range(count):
-        mutant = damaged_checkpoint(sound, data, choice)
+        make = choice.choice([damaged, edited, hostile_header, forged])
+        mutant = make(data, choice)
         path.write_bytes(mutant)
         trial.counts["tried"] += 1
-        noticed = trial.read(lambda: checkpoint.load_checkpoint(path), len(mutant))
+        noticed = trial.read(partial(load_checkpoint, path), len(mutant))
         trial.counts["noticed"] += noticed
         if not noticed:
             trial.odd.append(f"not noticed: {mutant[:300]!r}")
