@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.commands import exit_code
+from helpers.commands import exit_code, printed_by
 from helpers.players import ANY_SIZE, TINY, saved_player
 from helpers.runs.tiny_run import YAML, tiny_config
 
@@ -60,33 +61,29 @@ def process(
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_of_every_command_shows_an_example_of_it(command: str, capsys):
-    assert exit_code(command, "--help") == 0
-    example = " ".join(capsys.readouterr().out.partition("example: ")[2].split())
+    example = " ".join(printed_by(capsys, command, "--help").partition("example: ")[2].split())
     assert example.startswith(f"alphazero {command}")
     assert parser().parse_args(example.split()[1:]).run
 
 
 def test_info_alone_lists_every_game_with_its_options(capsys):
-    assert exit_code("info") == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = printed_by(capsys, "info").splitlines()
     games = lines[1 : lines.index("players")]
     assert [line.split()[0] for line in games] == game_names()
     assert "rows 6, columns 7, length 4" in next(line for line in games if "connect" in line)
-    assert exit_code("info", "nim") == 0
-    assert capsys.readouterr().out.splitlines() == [line for line in games if " nim " in line]
+    (nim,) = (line for line in games if " nim " in line)
+    assert printed_by(capsys, "info", "nim") == f"{nim}\n"
 
 
 def test_info_describes_a_checkpoint_or_the_best_player_of_a_run(run, tmp_path, capsys):
     settings = dataclasses.replace(TINY, blocks=2, heads="convolutional", global_pooling=2)
     path = saved_player(tmp_path / "player.safetensors", network=settings)
-    assert exit_code("info", path) == 0
-    out = capsys.readouterr().out
+    out = printed_by(capsys, "info", path)
     network = "2 blocks x 4 filters, global pooling 2, convolutional heads, "
     training = "12 steps, 3 iterations", "8 simulations a move", "Elo +25"
     for words in (str(path), "tic_tac_toe", f"network   {network}", *training):
         assert words in out
-    assert exit_code("info", run) == 0
-    out = capsys.readouterr().out
+    out = printed_by(capsys, "info", run)
     assert str(run / "best.safetensors") in out
     assert "4 simulations a move" in out
 
@@ -106,8 +103,8 @@ def test_train_makes_a_run_under_the_name_of_its_file_and_overrides_win(
 
 @pytest.mark.parametrize("budget", [["--simulations", "0"], ["--seconds", "0.01"], []])
 def test_play_searches_as_long_as_its_options_say(player, monkeypatch, capsys, budget: list[str]):
-    assert exit_code("play", player, "--side", "none", *budget) == 0
-    plays = [line for line in capsys.readouterr().out.splitlines() if " plays " in line]
+    out = printed_by(capsys, "play", player, "--side", "none", *budget)
+    plays = [line for line in out.splitlines() if " plays " in line]
     assert len(plays) >= 5
     counts = [int(line.partition("%, ")[2].split()[0].replace(",", "")) for line in plays]
     if budget[:1] == ["--simulations"]:
@@ -118,8 +115,7 @@ def test_play_searches_as_long_as_its_options_say(player, monkeypatch, capsys, b
 
 def test_grade_returns_1_when_the_required_share_is_missed_and_0_when_it_is_met(tmp_path, capsys):
     player = saved_player(tmp_path / "player.safetensors", "nim")
-    assert exit_code("grade", player, "--simulations", 0) == 0
-    out = capsys.readouterr().out
+    out = printed_by(capsys, "grade", player, "--simulations", 0)
     assert "solved positions, 0 simulations: " in out
     assert "positions optimal" in out
     assert "the first mistake:" in out
@@ -135,10 +131,8 @@ def test_grade_returns_1_when_the_required_share_is_missed_and_0_when_it_is_met(
 
 def test_info_and_replay_name_each_other(tmp_path, capsys, only_line):
     player, games = saved_player(tmp_path / "p.safetensors"), tmp_path / "games.jsonl"
-    assert (
-        exit_code("match", "random", "random", "--game", "nim", "--games", 2, "--save", games) == 0
-    )
-    capsys.readouterr()
+    nim = "random", "random", "--game", "nim"
+    assert exit_code("match", *nim, "--games", 2, "--save", games) == 0
     assert f"try: alphazero replay {games}" in only_line("info", games)
     for path in (player, tmp_path):
         assert f"try: alphazero info {path}" in only_line("replay", path)
@@ -149,27 +143,27 @@ def test_grade_takes_all_files_of_a_folder_in_the_order_of_their_names(tmp_path,
     (folder / "deeper").mkdir(parents=True)
     for name in ("b", "a.txt", "B", ".hidden"):
         (folder / name).write_text("rubbish" if name[0] == "." else "171717 1 +------\n")
-    assert exit_code("grade", player, folder, folder / "b", "--simulations", "0,9") == 0
-    graded = [line.split(" simulations: ")[0] for line in capsys.readouterr().out.splitlines()]
+    out = printed_by(capsys, "grade", player, folder, folder / "b", "--simulations", "0,9")
+    graded = [line.split(" simulations: ")[0] for line in out.splitlines()]
     assert graded == [f"{name}, {count}" for count in (0, 9) for name in ("B", "a.txt", "b", "b")]
     assert "deeper: no files of positions" in only_line("grade", player, folder / "deeper")
     (folder / "c").write_text("rubbish\n")
     assert f"{folder / 'c'}:1: expected" in only_line("grade", player, folder)
 
 
-def test_grade_searches_with_the_options_that_are_given(tmp_path, capsys):
+def test_grade_searches_with_the_options_that_are_given(tmp_path, capsys, only_line):
     player = saved_player(tmp_path / "four.safetensors", "connect_four")
     solved = tmp_path / "solved.txt"
     solved.write_text("171717 1 +------\n")
     spec = f"{player}:transpositions=true,mcts_solver=true"
-    assert exit_code("grade", spec, solved, "--simulations", 50, "--min-accuracy", 1) == 0
-    assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 1 of 1 positions")
-    assert exit_code("grade", spec, solved, "--save", tmp_path / "copy.safetensors") == 2
-    assert "as trained, without transpositions, mcts_solver" in capsys.readouterr().err
-    assert exit_code("grade", f"{player}:simulations=3", solved) == 2
-    assert "leave out simulations; --simulations sets it" in capsys.readouterr().err
-    assert exit_code("grade", f"{player}:selection=best", solved) == 2
-    assert "selection: must be one of puct" in capsys.readouterr().err
+    out = printed_by(capsys, "grade", spec, solved, "--simulations", 50, "--min-accuracy", 1)
+    assert out.startswith("solved.txt, 50 simulations: 1 of 1 positions")
+    for words, message in (
+        ([spec, "--save", tmp_path / "copy.safetensors"], "without transpositions, mcts_solver"),
+        ([f"{player}:simulations=3"], "leave out simulations; --simulations sets it"),
+        ([f"{player}:selection=best"], "selection: must be one of puct"),
+    ):
+        assert message in only_line("grade", *words)
 
 
 def test_grade_saves_a_copy_that_carries_its_figures(tmp_path, capsys):
@@ -177,13 +171,10 @@ def test_grade_saves_a_copy_that_carries_its_figures(tmp_path, capsys):
     solved, copy = tmp_path / "solved.txt", tmp_path / "graded.safetensors"
     solved.write_text("171717 1 +------\n")
     before = player.read_bytes()
-    assert exit_code("grade", player, solved, "--simulations", "0,50", "--save", copy) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2
+    out = printed_by(capsys, "grade", player, solved, "--simulations", "0,50", "--save", copy)
     assert player.read_bytes() == before
-    assert exit_code("info", copy) == 0
-    printed = capsys.readouterr().out.splitlines()
-    assert printed[-2:] == [f"graded    {line}" for line in lines]
+    graded = printed_by(capsys, "info", copy).splitlines()[-2:]
+    assert graded == [f"graded    {line}" for line in out.splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -207,13 +198,12 @@ def test_solve_prints_the_value_and_the_best_moves_below_the_drawing(
 def test_match_lets_any_two_players_play_and_saves_what_replay_shows(player, tmp_path, capsys):
     games = tmp_path / "games.jsonl"
     names = f"{player}:simulations=30", "random"
-    assert exit_code("match", *names, "--games", 6, "--save", games) == 0
-    out = capsys.readouterr().out
+    out = printed_by(capsys, "match", *names, "--games", 6, "--save", games)
     assert out.startswith(f"{names[0]} against random: ")
     won, drawn, lost = (int(part.split()[0]) for part in out.split(": ")[1].split(", ")[:3])
     assert won + drawn + lost == 6
-    assert exit_code("replay", games) == 0
-    heads = [line for line in capsys.readouterr().out.splitlines() if line.startswith("game ")]
+    replayed = printed_by(capsys, "replay", games).splitlines()
+    heads = [line for line in replayed if line.startswith("game ")]
     assert len(heads) == 6
     assert f"game 2 of 6, random against {names[0]}: " in heads[1]
     results = [head.partition(": ")[2].partition(",")[0] for head in heads]
@@ -225,27 +215,24 @@ def test_match_lets_a_checkpoint_play_another_size_of_its_game_and_says_so(tmp_p
     path = saved_player(tmp_path / "player.safetensors", network=ANY_SIZE)
     noted = tmp_path / "noted.safetensors"
     game = "tic_tac_toe:rows=4,columns=4"
-    command = ["match", path, "random", "--game", game, "--games", 2, "--annotate", noted]
+    command = "match", path, "random", "--game", game, "--games", 2, "--annotate", noted
     assert exit_code(*command) == 0
     captured = capsys.readouterr()
     assert captured.err == f"{path} was trained on tic_tac_toe, not on {game}\n"
     assert captured.out.startswith(f"{path} against random: ")
-    assert exit_code("info", noted) == 0
-    assert capsys.readouterr().out.endswith(f", on {game}\n")
+    assert printed_by(capsys, "info", noted).endswith(f", on {game}\n")
 
 
 def test_match_notes_its_result_in_a_copy_of_the_first_player(player, tmp_path, capsys):
     before = player.read_bytes()
     first, second = (tmp_path / f"{name}.safetensors" for name in "12")
     names = f"{player}:simulations=3", "random"
-    assert exit_code("match", *names, "--games", 2, "--annotate", first) == 0
-    result = capsys.readouterr().out.strip().partition("random: ")[2]
+    out = printed_by(capsys, "match", *names, "--games", 2, "--annotate", first)
+    result = out.strip().partition("random: ")[2]
     network = f"{first}:simulations=0"
     assert exit_code("match", network, "uct:5", "--games", 2, "--annotate", second) == 0
     assert exit_code("match", second, "random", "--games", 2, "--annotate", second) == 0
-    capsys.readouterr()
-    assert exit_code("info", second) == 0
-    graded = [line for line in capsys.readouterr().out.splitlines() if line.startswith("graded")]
+    graded = re.findall("^graded .*", printed_by(capsys, "info", second), re.MULTILINE)
     assert graded[0] == f"graded    simulations=3, against random: {result}"
     assert graded[1].startswith("graded    simulations=0, against uct:simulations=5: ")
     assert graded[2].startswith("graded    as trained, against random: ")
@@ -304,11 +291,10 @@ def test_games_are_never_replaced_by_one_that_continues_them(
     (tmp_path / "link").symlink_to(games)
     message = "it would replace the games that are read from it; choose another name"
     for save in (games, tmp_path / "link"):
-        capsys.readouterr()
         assert message in only_line("play", *nim, "--from", games, "--save", save)
     monkeypatch.setattr("sys.stdin", io.StringIO(f"save {games}\nquit\n"))
-    assert exit_code("play", *nim, "--from", games, "--after", 1, "--save", other) == 0
-    assert capsys.readouterr().out.count(message) == 1
+    out = printed_by(capsys, "play", *nim, "--from", games, "--after", 1, "--save", other)
+    assert out.count(message) == 1
     assert games.read_bytes() == before
     assert other.read_text().count("\n") == 1
 
@@ -316,8 +302,7 @@ def test_games_are_never_replaced_by_one_that_continues_them(
 def test_rate_rates_the_checkpoints_of_a_run_and_anchors(run, tmp_path, capsys):
     command = ["rate", "random", run, f"{run}:simulations=0", "--games", 4, "--simulations", 2]
     command += ["--folder", tmp_path / "kept"]
-    assert exit_code(*command) == 0
-    out = capsys.readouterr().out
+    out = printed_by(capsys, *command)
     steps = sorted(run.glob("step-*.safetensors"))
     assert len(steps) == 2
     names = [*(f"{path}:simulations=2" for path in steps), "random", f"{run}:simulations=0"]
@@ -325,8 +310,7 @@ def test_rate_rates_the_checkpoints_of_a_run_and_anchors(run, tmp_path, capsys):
     assert sorted(lines) == sorted(names)
     assert "anchor" in lines["random"]
     assert all(int(line.split()[-5]) == 12 for line in lines.values() if "anchor" in line)
-    assert exit_code(*command) == 0
-    assert capsys.readouterr().out == out, "nothing was missing"
+    assert printed_by(capsys, *command) == out, "nothing was missing"
 
 
 def test_a_tournament_that_is_stopped_says_what_was_kept(tmp_path, monkeypatch, capsys):
@@ -411,27 +395,27 @@ def test_a_name_that_no_folder_can_have_is_one_line(only_line, command: str, nam
     assert only_line(command, name, *more)
 
 
-def test_the_version_is_printed_without_torch():
+def output_without(modules: set[str], *words: object) -> str:
+    """Run a command in a process that must load none of `modules`; return its output."""
     code = (
         "import sys, alphazero, alphazero.cli.main\n"
         "assert {*alphazero.__all__} <= {*dir(alphazero)}\n"
-        "try:\n    alphazero.cli.main.main(['--version'])\n"
-        "finally:\n    print(sorted({'torch', 'numba'} & {*sys.modules}))"
+        "try:\n    alphazero.cli.main.main(sys.argv[1:])\n"
+        f"finally:\n    print(sorted({modules} & {{*sys.modules}}))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == f"alphazero {alphazero.__version__}\n[]\n"
+    command = [sys.executable, "-c", code, *map(str, words)]
+    output = subprocess.check_output(command, text=True)
+    assert output.endswith("\n[]\n"), output
+    return output.removesuffix("[]\n")
 
 
-def test_a_replay_loads_no_search(tmp_path):
+def test_little_is_loaded_for_the_version_and_for_a_replay(tmp_path):
+    version = output_without({"torch", "numba"}, "--version")
+    assert version == f"alphazero {alphazero.__version__}\n"
     file = tmp_path / "game.sgf"
     file.write_text("(;GM[4]SZ[5];B[aa];W[bb])")
-    code = (
-        f"import sys\nfrom alphazero.cli.main import main\nmain(['replay', {str(file)!r}])\n"
-        "unused = 'alphazero.mcts', 'alphazero.players', 'alphazero.config', 'torch'\n"
-        "print(sorted({*unused} & {*sys.modules}))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("\n[]\n"), done.stdout
+    unused = {"alphazero.mcts", "alphazero.players", "alphazero.config", "torch"}
+    assert "game 1 of 1" in output_without(unused, "replay", file)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers.commands import error_line, exit_code
+from helpers.commands import error_line, exit_code, printed_by
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE, actions_in
 
 from alphazero.frontends.review.judgement import Evaluation
@@ -27,8 +27,7 @@ def games(tmp_path) -> Path:
 
 def test_it_prints_chances_mistakes_and_accuracies(games, capsys):
     saved = games.with_name("reviewed.sgf")
-    assert exit_code("review", games, "uct:20", "--game", 1, "--save", saved) == 0
-    output = capsys.readouterr().out
+    output = printed_by(capsys, "review", games, "uct:20", "--game", 1, "--save", saved)
     assert output.startswith("game 1, Ann against Bob: 1-0, 5 moves\n")
     # Solved: the first position is drawn; a2 loses, b3 loses at once.
     lines = [line.split() for line in output.splitlines()]
@@ -47,16 +46,14 @@ def test_it_prints_chances_mistakes_and_accuracies(games, capsys):
 def test_the_sides_of_a_game_of_pieces_have_their_names(tmp_path, capsys):
     path, game = tmp_path / "mini.jsonl", read_game("gardner")
     save_played(path, [PlayedGame(game, ("A", "B"), tuple(actions_in(game, "a3 bxa3")), 2)])
-    assert exit_code("review", path, "uct:20") == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = printed_by(capsys, "review", path, "uct:20").splitlines()
     assert any(line.startswith("    2. Black bxa3  ") for line in lines)
     assert any(line.startswith("  chance of White to win ") for line in lines)
     assert any(line.startswith("  White A ") for line in lines)
 
 
 def test_without_a_player_the_shipped_one_of_the_game_reviews(games, tmp_path, capsys):
-    assert exit_code("review", games, "--game", 1) == 0
-    assert "6 of 6 positions exact" in capsys.readouterr().out
+    assert "6 of 6 positions exact" in printed_by(capsys, "review", games, "--game", 1)
     game = read_game("nim")
     save_played(tmp_path / "nim.jsonl", [PlayedGame(game, ("A", "B"), (), 2)])
     assert exit_code("review", tmp_path / "nim.jsonl") == 2
@@ -64,8 +61,7 @@ def test_without_a_player_the_shipped_one_of_the_game_reviews(games, tmp_path, c
 
 
 def test_every_game_is_reviewed_unless_one_is_named(games, capsys):
-    assert exit_code("review", games, "uct:20") == 0
-    output = capsys.readouterr().out
+    output = printed_by(capsys, "review", games, "uct:20")
     assert "game 1, Ann" in output
     assert "game 2, C against D: unfinished, 2 moves" in output
     assert list(games.parent.iterdir()) == [games], "two reviews at once would disturb each other"

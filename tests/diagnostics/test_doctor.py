@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from helpers.commands import printed_by
 from helpers.games import TIC_TAC_TOE
 from helpers.paths import ROOT
 from helpers.runs.records import random_records
 from helpers.runs.tiny_run import manifest_of, tiny_config
 
-from alphazero.cli.main import main
 from alphazero.diagnostics import doctor
 from alphazero.diagnostics.doctor import Diagnosis, diagnose, examine, without_home
 from alphazero.diagnostics.doctor_rules import RULES, RunData, chance_of
@@ -30,7 +30,6 @@ from alphazero.training.run_directory import RunDirectory
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.shipped import shipped_configs
 
-Capture = pytest.CaptureFixture[str]
 Course = Callable[[int], float]
 
 ITERATIONS = 12
@@ -300,9 +299,7 @@ def test_a_training_made_sick_shows_how(tmp_path):
 def test_a_run_is_read_unchanged_and_a_damaged_one_is_one_line(tmp_path, only_line, capsys):
     folder = make_run(tmp_path, SICK["resignation too often wrong"])
     files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    capsys.readouterr()
-    assert main(["doctor", str(folder)]) == 0
-    head, finding = capsys.readouterr().out.splitlines()
+    head, finding = printed_by(capsys, "doctor", folder).splitlines()
     assert head == f"examined {ITERATIONS} iterations"
     assert finding.startswith("resignation too often wrong: ")
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == files
@@ -312,16 +309,11 @@ def test_a_run_is_read_unchanged_and_a_damaged_one_is_one_line(tmp_path, only_li
     assert "holds no run" in only_line("doctor", tmp_path / "none")
 
 
-def report(capsys: Capture) -> str:
-    assert main(["doctor", "--machine"]) == 0
-    return capsys.readouterr().out
-
-
 def test_it_reports_the_machine_and_versions_without_the_home_folder(capsys, monkeypatch):
     monkeypatch.setenv("HOME", str(ROOT.parent))
     monkeypatch.setenv("ALPHAZERO_FOLDER", str(ROOT / "x"))
     monkeypatch.setenv("AWS_SECRET", "hidden")
-    output = report(capsys)
+    output = printed_by(capsys, "doctor", "--machine")
     names = {line.split("  ")[0] for line in output.splitlines()} - {""}
     assert names >= {"processor", "instructions", "cores", "memory", "cache"}
     assert f"torch {torch.__version__}" in output
@@ -338,7 +330,7 @@ def test_it_reports_the_machine_and_versions_without_the_home_folder(capsys, mon
 def test_it_names_what_would_be_faster(capsys, monkeypatch):
     monkeypatch.delenv("ALPHAZERO_BACKEND", raising=False)
     monkeypatch.setattr(backend, "openvino_is_installed", lambda: False)
-    output = report(capsys)
+    output = printed_by(capsys, "doctor", "--machine")
     assert "OpenVINO is not installed" in output
     assert "pip install 'alphazero[openvino]'" in output
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from helpers.bugs.file_damage import cut_in_half, flip_bit
+from helpers.commands import printed_by
 from helpers.paths import CHECKPOINTS
 from helpers.runs.records import random_records
 from helpers.runs.tiny_run import files_of, manifest_of, tiny_config
@@ -66,8 +67,7 @@ def faults_of(path: Path, capsys: Capture) -> list[str]:
 
 def test_a_sound_run_passes_with_a_count_of_what_was_read(run, capsys):
     before = {name: sha256_of(run / name) for name in files_of(run)}
-    assert main(["check", str(run)]) == 0
-    output = capsys.readouterr().out
+    output = printed_by(capsys, "check", run)
     files, manifest = verified_files(run), manifest_of(run)
     size = sum((run / name).stat().st_size for name in files)
     assert output.startswith(
@@ -202,8 +202,7 @@ def test_verifying_writes_nothing_and_needs_no_lock_file(run, capsys, monkeypatc
         return opened(path, flags, *more, **named)
 
     monkeypatch.setattr(os, "open", read_only)
-    assert main(["check", str(run)]) == 0
-    assert "faults: 0" in capsys.readouterr().out
+    assert "faults: 0" in printed_by(capsys, "check", run)
     assert {name: (run / name).stat().st_mtime_ns for name in files_of(run)} == before
 
 

@@ -2,16 +2,12 @@
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from alphazero.cli.main import main
 from helpers.paths import ROOT
-
-OnlyLine = Callable[..., str]
-"""The type of the fixture `only_line`."""
 
 
 def exit_code(*arguments: object) -> int:
@@ -20,6 +16,13 @@ def exit_code(*arguments: object) -> int:
         return main([str(each) for each in arguments])
     except SystemExit as error:
         return int(error.code or 0)
+
+
+def printed_by(capsys: pytest.CaptureFixture[str], *command: object, code: int = 0) -> str:
+    """Run a command that ends with a code; return its standard output."""
+    capsys.readouterr()
+    assert exit_code(*command) == code
+    return capsys.readouterr().out
 
 
 def error_line(capsys: pytest.CaptureFixture[str]) -> str:
@@ -35,9 +38,7 @@ def objects(
     capsys: pytest.CaptureFixture[str], *command: object, code: int = 0
 ) -> list[dict[str, Any]]:
     """Run a command with `--json`; return the objects on its lines."""
-    capsys.readouterr()
-    assert exit_code(*command, "--json") == code
-    lines = capsys.readouterr().out.splitlines()
+    lines = printed_by(capsys, *command, "--json", code=code).splitlines()
     assert all(line.isascii() for line in lines)
 
     def refuse(word: str) -> None:
@@ -46,14 +47,10 @@ def objects(
     return [json.loads(line, parse_constant=refuse) for line in lines]
 
 
-def commands_readme() -> str:
-    return (ROOT / "alphazero/cli/README.md").read_text(encoding="utf-8")
-
-
 def documented(command: str) -> str:
     """Return the README's table of the keys that a command prints with `--json`."""
-    pattern = rf"<!-- json {command} -->\n(.*?)<!-- end -->"
-    return re.findall(pattern, commands_readme(), re.DOTALL)[0]
+    readme = (ROOT / "alphazero/cli/README.md").read_text(encoding="utf-8")
+    return re.findall(rf"<!-- json {command} -->\n(.*?)<!-- end -->", readme, re.DOTALL)[0]
 
 
 def documented_keys(command: str) -> set[str]:
