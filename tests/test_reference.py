@@ -16,13 +16,11 @@ from alphazero.reference import (
     Network,
     Sample,
     Settings,
-    Tree,
     draw_batch,
     loss,
     match,
     opening,
     optimal_share,
-    search,
     self_play,
     solve,
     train,
@@ -31,14 +29,6 @@ from alphazero.reference import (
 from alphazero.utils.arrays import Float32Array
 
 TINY = Settings(filters=4, blocks=1, simulations=10, iterations=1, games=6, steps=2, gate_games=4)
-
-
-def test_the_search_takes_a_win_and_blocks_one():
-    for diagram, move in (("X X .\nO O .\n. . .", "c3"), ("X X .\nO . .\n. . .", "c3")):
-        tree = Tree(TIC_TAC_TOE, TIC_TAC_TOE.parse(diagram), 1.25)
-        search(TIC_TAC_TOE, [tree], UniformEvaluator(9).evaluate, replace(TINY, simulations=300))
-        best = int(tree.search_policy().argmax())
-        assert TIC_TAC_TOE.action_name(tree.root.state, best) == move
 
 
 @pytest.mark.parametrize("game", [TIC_TAC_TOE, CONNECT_FOUR_4X5X3], ids=["3x3", "4x5x3"])

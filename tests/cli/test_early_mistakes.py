@@ -130,10 +130,9 @@ MISTAKES_WITH_GAMES = {
 @pytest.fixture
 def home(tmp_path) -> Path:
     """A folder with files that are wrong, each in its way."""
-    (tmp_path / "typo.yaml").write_text(
-        "game: {name: nim}\nbudget: {iterations: 1}\nsearch: {num_simulation: 3}\n"
-    )
-    (tmp_path / "nim.yaml").write_text("game: {name: nim}\nbudget: {iterations: 1}\n")
+    nim = "game: {name: nim}\nbudget: {iterations: 1}\n"
+    (tmp_path / "nim.yaml").write_text(nim)
+    (tmp_path / "typo.yaml").write_text(f"{nim}search: {{num_simulation: 3}}\n")
     (tmp_path / "pickled.safetensors").write_bytes(PICKLE)
     (tmp_path / "short.safetensors").write_bytes(bytes(5))
     (tmp_path / "empty").mkdir()

@@ -3,10 +3,10 @@
 import dataclasses
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers.runs.records import random_records
 from helpers.runs.tiny_run import ITERATIONS, manifest_of, tiny_config
 
 from alphazero.config import schema
@@ -17,11 +17,6 @@ from alphazero.diagnostics.benchmark import Benchmark
 from alphazero.diagnostics.calibration import PARTS, Calibration, calibrate
 from alphazero.diagnostics.forecast import MEBI, describe, forecast
 from alphazero.diagnostics.run_history import read_curves
-from alphazero.games import make_game
-from alphazero.network.resnet import ResNet
-from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.data.replay_buffer import ReplayBuffer
-from alphazero.training.learning.learner import Learner
 
 BENCH = Benchmark(
     workers=2,
@@ -54,13 +49,8 @@ MEASURED = Calibration(
 
 def config_of(*overrides: str) -> Config:
     """6 games an iteration, 16 positions a batch, reuse 2, a gate of 4 games at every second."""
-    return tiny_config(
-        Path(),
-        "evaluation.interval=2",
-        "replay.window_minimum=1",
-        "gate.opening_moves=3",
-        *overrides,
-    )
+    base = "evaluation.interval=2", "replay.window_minimum=1", "gate.opening_moves=3"
+    return tiny_config(Path(), *base, *overrides)
 
 
 def test_a_forecast_has_the_figures_computed_by_hand():
@@ -88,17 +78,10 @@ def test_a_gate_that_may_end_early_counts_as_its_games_between_equals():
 def test_moves_of_an_opening_are_neither_searched_nor_learned():
     """Half the games begin with 0 to 8 random moves, 2 a game on average; half are searched
     fully."""
-    plan = forecast(
-        config_of(
-            "selfplay.random_opening_probability=0.5",
-            "selfplay.random_opening_max_moves=8",
-            "selfplay.full_search_probability=0.5",
-            "selfplay.fast_simulations=2",
-            "budget.iterations=10",
-        ),
-        MEASURED,
-        8.0,
-    )
+    openings = "random_opening_probability=0.5", "random_opening_max_moves=8"
+    searches = "full_search_probability=0.5", "fast_simulations=2"
+    overrides = [f"selfplay.{each}" for each in (*openings, *searches)]
+    plan = forecast(config_of(*overrides, "budget.iterations=10"), MEASURED, 8.0)
     # Searches of 4 and of 2 simulations take turns.
     assert plan.seconds["play"] == pytest.approx(10 * 6 * (8 - 2) * 3 / 400)
     assert plan.positions == 10 * 6 * 6 / 2
@@ -166,30 +149,23 @@ def test_a_calibration_measures_every_part(tmp_path):
     ("patience", "warming", "timed"), [(1e9, [32, 128, 512, 600], 600), (0.0, [32, 32], 32)]
 )
 def test_steps_of_the_whole_batch_are_timed_unless_they_are_too_long_to_wait_for(
-    tmp_path, monkeypatch, patience: float, warming: list[int], timed: int
+    monkeypatch, patience: float, warming: list[int], timed: int
 ):
     """By a clock on which each step takes 1 s, the timed ones 2, 9, 3, 4 and 5 s."""
     sizes: list[int] = []
     lasting = iter([1.0] * (len(warming) + 1) + [2.0, 9.0, 3.0, 4.0, 5.0])
-    draw = calibration.ReplayBuffer.sample
     now = 0.0
 
-    def watched(self, size, *given):
+    def sample(size: int, *_: object) -> None:
         nonlocal now
         now += next(lasting)
         sizes.append(size)
-        return draw(self, size, *given)
 
-    config = tiny_config(tmp_path, "learner.batch_size=600", "replay.window_maximum=1000")
-    rng = np.random.default_rng(0)
-    game = make_game("tic_tac_toe")
-    replay = ReplayBuffer(game, config.replay)
-    replay.add(1, GameBatch.of(game, random_records(game, 20)))
-    network = ResNet(game.observation_shape, game.num_actions, config.network)
-    monkeypatch.setattr(calibration.ReplayBuffer, "sample", watched)
+    config = tiny_config(Path(), "learner.batch_size=600", "replay.window_maximum=1000")
     monkeypatch.setattr(calibration, "MAX_STEP_SECONDS", patience)
     monkeypatch.setattr(calibration.time, "perf_counter", lambda: now)
-    size, median = calibration._time_step(config, Learner(network, config.learner), replay, 0, rng)
+    parts = SimpleNamespace(train=list), SimpleNamespace(sample=sample)
+    size, median = calibration._time_step(config, *parts, 0, np.random.default_rng(0))
     assert (size, median) == (timed, 4.0)
     assert sizes[-5:] == [timed] * 5
     assert set(sizes[:-5]) == set(warming)

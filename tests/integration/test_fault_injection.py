@@ -26,8 +26,8 @@ from helpers.runs.tiny_run import fingerprint, manifest_of, torn_files
 from alphazero.cli.main import main
 from alphazero.network.inference.backend import make_evaluator
 from alphazero.training.data.batch import Batch
-from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.iteration import Training
+from alphazero.training.selfplay import SelfPlayResult
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
@@ -189,91 +189,67 @@ BAD = 2
 """The iteration in which something is not finite."""
 
 
-def before_bad(monkeypatch: Patch, method: str, act: Callable[..., object]) -> None:
-    """Let `act` meddle before a method of the training runs in the iteration BAD."""
-    original = getattr(Training, method)
-
-    def meddled(training: Training, *given: Any) -> Any:
-        if training.run.state.iteration == BAD:
-            act(training, *given)
-        return original(training, *given)
-
-    monkeypatch.setattr(Training, method, meddled)
+def poison_weights(training: Training, _: object) -> None:
+    with torch.no_grad():
+        next(training.learner.network.parameters())[0] = float("nan")
 
 
-def poison_weights(monkeypatch: Patch) -> None:
-    def act(training: Training, _: object) -> None:
-        with torch.no_grad():
-            next(training.learner.network.parameters())[0] = float("nan")
-
-    before_bad(monkeypatch, "store_games", act)
-
-
-def poison_gradients(monkeypatch: Patch) -> None:
+def poison_gradients(training: Training, _: object) -> None:
     """Let a gradient be infinite while weights, batch and loss are sound."""
-
-    def act(training: Training, _: object) -> None:
-        weight = training.learner.network.policy_output.weight
-        weight.register_hook(lambda gradient: gradient + float("inf"))
-
-    before_bad(monkeypatch, "learn", act)
+    weight = training.learner.network.policy_output.weight
+    weight.register_hook(lambda gradient: gradient + float("inf"))
 
 
-def poison_data(monkeypatch: Patch) -> None:
+def poison_data(training: Training, _: object) -> None:
     """Let batches hold what no shard does, as after a fault of the memory."""
-    sample = ReplayBuffer.sample
+    sample = training.replay.sample
 
     def poisoned(*given: Any, **named: Any) -> Batch:
         batch = sample(*given, **named)
         batch.values[0] = np.nan
         return batch
 
-    before_bad(
-        monkeypatch, "learn", lambda *_: monkeypatch.setattr(ReplayBuffer, "sample", poisoned)
-    )
+    training.replay.sample = poisoned
 
 
-def poison_search(monkeypatch: Patch) -> None:
+def poison_search(_: Training, games: SelfPlayResult) -> None:
     """Let one search of one game answer with infinity."""
-    before_bad(
-        monkeypatch,
-        "store_games",
-        lambda _, games: games.finished[2].policies.shares.__setitem__(1, np.inf),
-    )
+    games.finished[2].policies.shares[1] = np.inf
 
 
-def poison_player(monkeypatch: Patch) -> None:
+def poison_player(training: Training) -> None:
     """Let the best player's network answer with NaN, as where a device's memory fails."""
-    explorer = Training._selfplay_network
-
-    def poisoned(training: Training) -> Any:
-        best = explorer(training)
-        if training.run.state.iteration != BAD:
-            return best
-        network = training.run.load_best().network()
-        with torch.no_grad():
-            network.value_output.bias.fill_(float("nan"))
-        return best._replace(evaluator=make_evaluator(network, training.config.inference))
-
-    monkeypatch.setattr(Training, "_selfplay_network", poisoned)
+    network, best = training.run.load_best().network(), training._selfplay_network()
+    with torch.no_grad():
+        network.value_output.bias.fill_(float("nan"))
+    evaluator = make_evaluator(network, training.config.inference)
+    training._selfplay_network = lambda: best._replace(evaluator=evaluator)
 
 
-DOORS: dict[str, tuple[Callable[[Patch], None], str]] = {
-    "weights": (poison_weights, "training stopped at step "),
-    "gradients": (poison_gradients, "a gradient of norm inf"),
-    "data": (poison_data, "a batch whose values are not finite"),
-    "search policies": (poison_search, "the search answered with NaN"),
-    "network answers": (poison_player, "the network answered with NaN or infinity"),
+DOORS: dict[str, tuple[str, Callable[..., None], str]] = {
+    "weights": ("store_games", poison_weights, "training stopped at step "),
+    "gradients": ("learn", poison_gradients, "a gradient of norm inf"),
+    "data": ("learn", poison_data, "a batch whose values are not finite"),
+    "search policies": ("store_games", poison_search, "the search answered with NaN"),
+    "network answers": ("play", poison_player, "the network answered with NaN or infinity"),
 }
+"""A method of the training, what happens before it in the iteration BAD, and words of the error."""
 
 
 @pytest.mark.parametrize("what", DOORS)
 def test_what_is_not_finite_is_refused_and_the_last_good_state_goes_on(
     short, tmp_path, capsys, what: str
 ):
-    poison, message = DOORS[what]
+    method, poison, message = DOORS[what]
+    original = getattr(Training, method)
+
+    def poisoned(training: Training, *given: Any) -> Any:
+        if training.run.state.iteration == BAD:
+            poison(training, *given)
+        return original(training, *given)
+
     with pytest.MonkeyPatch.context() as monkeypatch:
-        poison(monkeypatch)
+        monkeypatch.setattr(Training, method, poisoned)
         assert train_in(tmp_path, SHORT) == 2
     assert message in error_line(capsys)
     run = tmp_path / "runs/tiny"
@@ -297,6 +273,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
 from alphazero.cli.main import main
 from alphazero.utils.jit import cache_folder
 from alphazero.training.iteration import Training
+from alphazero.training.selfplay import SelfPlayResult
 
 iterations, samples = int(sys.argv[1]), []
 save = Training.save

@@ -18,8 +18,8 @@ PLACES = (
     *("config", "network", "mcts", "utils/test_jit.py", "diagnostics/test_run_history.py"),
     *("training/monitoring/test_metrics.py", "diagnostics/test_verify.py"),
     *("drawing/test_position.py", "training/data"),
-    *("training/monitoring/test_metrics.py", "training/learning/test_learner.py"),
-    *("training/test_resume.py", "foundations/test_demos.py", "frontends/web/test_server.py"),
+    *("training/learning/test_learner.py", "training/test_resume.py", "foundations/test_demos.py"),
+    "frontends/web/test_server.py",
     *("games/test_against_open_spiel.py", "integration/test_pettingzoo.py"),
     *("frontends/terminal/test_commands.py", "frontends/terminal/test_pty.py"),
 )

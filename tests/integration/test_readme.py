@@ -13,13 +13,12 @@ import re
 import runpy
 import shlex
 import shutil
-import socket
 import subprocess
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from helpers.paths import CONFIGS, ROOT
@@ -265,14 +264,9 @@ def test_the_test_command_is_what_ci_runs():
     assert "<!-- test -->" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-def short_server(manager: Any, host: str, token: str) -> SimpleNamespace:
+def short_server(*_: object) -> SimpleNamespace:
     """Return a stand-in for the page's server that ends at once."""
-
-    def run(listeners: list[socket.socket]) -> None:
-        for listener in listeners:
-            listener.close()
-
-    return SimpleNamespace(run=run)
+    return SimpleNamespace(run=lambda listeners: [each.close() for each in listeners])
 
 
 @pytest.fixture
