@@ -73,10 +73,9 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
         self.position: State = game.initial_state()
         """`int64 [S]`, a state of `game`"""
         self.render_mode = render_mode
-        modes = list(RENDER_MODES)
         self.metadata = {
             "name": write_game(game),
-            "render_modes": modes,
+            "render_modes": list(RENDER_MODES),
             "is_parallelizable": False,
         }
         self.possible_agents = list(AGENTS)

@@ -19,11 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
-from alphazero.arena.contests import parallel_games_for
-from alphazero.arena.elo import MatchResult, match_result
+from alphazero.arena.contests import play_contest
+from alphazero.arena.elo import MatchResult
 from alphazero.arena.grade import grade
-from alphazero.arena.match import play_schedule
-from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import position_files, read_positions
 from alphazero.cli.argument_types import even_number, whole_numbers
 from alphazero.cli.main import run_and_report
@@ -31,10 +29,9 @@ from alphazero.cli.shared import config_file_arguments
 from alphazero.config.loader import load_config
 from alphazero.errors import RunError
 from alphazero.games import make_game
-from alphazero.players.base import Player
 from alphazero.players.budget import Budget
-from alphazero.players.checkpoint_player import CheckpointPlayer, load_checkpoint_player
-from alphazero.players.registry import parse_player
+from alphazero.players.checkpoint_player import CheckpointPlayer
+from alphazero.players.registry import common_game, parse_player
 from alphazero.players.specs import PlayerSpec
 from alphazero.solvers.exhaustive import SolvedPositions
 from alphazero.training.manifest import holds_run
@@ -43,6 +40,9 @@ from alphazero.utils.progress import Progress, no_progress, progress_bar
 from alphazero.utils.tables import markdown_table
 
 BASE = "base"
+
+OPENING_MOVES = 4
+"""Random moves at the start of each pair of games."""
 
 
 @dataclass(frozen=True)
@@ -86,20 +86,20 @@ class Ablation:
             for future in [pool.submit(train_one, *run) for run in runs]:
                 future.result()
 
-    def compare(
-        self, conditions: "Conditions", workers: int, show: Progress = no_progress
-    ) -> list["Row"]:
+    def compare(self, conditions: "Conditions", show: Progress = no_progress) -> list["Row"]:
         """Return the results of each variant."""
         rows = []
         for variant in self.variants:
             matches: list[MatchResult] = []
             figures = []
             for seed in self.seeds:
-                player = load_checkpoint_player(self.run_of(variant, seed))
+                player, base = (
+                    parse_player(f"{self.run_of(name, seed)}:simulations={conditions.simulations}")
+                    for name in (variant, BASE)
+                )
                 if variant != BASE:
-                    base = _spec(self.run_of(BASE, seed), conditions.simulations)
-                    matches.append(_compare(player, base, conditions, seed, workers))
-                figures.append(_measure(player, conditions, seed, workers))
+                    matches.append(conditions.match(player, base, seed))
+                figures.append(conditions.measure(player, seed))
                 show(1)
             rows.append(Row(variant, matches, np.mean(figures, axis=0).tolist()))
         return rows
@@ -118,54 +118,35 @@ class Conditions:
 
     @property
     def columns(self) -> list[str]:
-        """What `_measure` returns, in words."""
+        """What `measure` returns, in words."""
         graded = ["optimal, network", "optimal, search"] if self.solutions else []
         return graded + [f"against {opponent.name}" for opponent in self.opponents]
 
+    def measure(self, player: PlayerSpec, seed: int) -> list[float]:
+        """Return shares: of optimal moves without and with search, and of points by opponent."""
+        shares = []
+        if self.solutions:
+            assert player.saved is not None, "it is a checkpoint"
+            for simulations in (0, self.simulations):
+                shares.append(optimal_share(player.saved, self.solutions, simulations))
+        return shares + [self.match(player, other, seed).score for other in self.opponents]
+
+    def match(self, player: PlayerSpec, opponent: PlayerSpec, seed: int) -> MatchResult:
+        """Return the result of `player` against `opponent`."""
+        players = [player, opponent]
+        return play_contest(players, common_game(players), self.games, OPENING_MOVES, seed)[0]
+
 
 def optimal_share(
-    player: CheckpointPlayer, solutions: Sequence[SolvedPositions], simulations: int, workers: int
+    player: CheckpointPlayer, solutions: Sequence[SolvedPositions], simulations: int
 ) -> float:
     """Return the mean share of optimal moves over sets of solved positions; NaN for none."""
 
     def share(solution: SolvedPositions) -> float:
         create = functools.partial(player.create, budget=Budget(simulations))
-        return grade(player.game, create, solution, workers=workers).share
+        return grade(player.game, create, solution, workers=usable_cores()).share
 
     return float(np.mean([*map(share, solutions)])) if solutions else float("nan")
-
-
-def _measure(
-    player: CheckpointPlayer, conditions: Conditions, seed: int, workers: int
-) -> list[float]:
-    """Return shares: of optimal moves without and with search, and of points by opponent."""
-    shares = []
-    if conditions.solutions:
-        for simulations in (0, conditions.simulations):
-            shares.append(optimal_share(player, conditions.solutions, simulations, workers))
-    results = (
-        _compare(player, opponent, conditions, seed, workers) for opponent in conditions.opponents
-    )
-    return shares + [result.score for result in results]
-
-
-def _spec(run: Path, simulations: int) -> PlayerSpec:
-    return parse_player(f"{run}:simulations={simulations}")
-
-
-def _compare(
-    player: CheckpointPlayer, opponent: PlayerSpec, conditions: Conditions, seed: int, workers: int
-) -> MatchResult:
-    """Return the result of `player` against `opponent`; GTP programs see all moves of a game."""
-    game, rng = player.game, np.random.default_rng(seed)
-
-    def make_players(num_games: int) -> list[Player]:
-        own = player.create(num_games, Budget(conditions.simulations))
-        return [own, opponent.create(game, num_games, rng.spawn(1)[0])]
-
-    schedule = paired_openings(game, conditions.games, OPENING_MOVES, rng)
-    parallel_games = parallel_games_for([opponent], workers)
-    return match_result(game, play_schedule(game, make_players, schedule, parallel_games, workers))
 
 
 @dataclass(frozen=True)
@@ -189,10 +170,6 @@ def table(rows: Sequence[Row], columns: Sequence[str]) -> str:
         )
         cells.append((row.variant, elo or "0", *(f"{share:.1%}" for share in row.shares)))
     return markdown_table(("variant", "Elo against the base, each seed", *columns), cells)
-
-
-OPENING_MOVES = 4
-"""Random moves at the start of each pair of games."""
 
 
 def main() -> None:
@@ -221,11 +198,11 @@ def main() -> None:
     game = make_game(base.game.name, **base.game.options)
     solutions = [read_positions(game, path) for path in position_files(options.positions)]
     conditions = Conditions(options.games, base.search.simulations, solutions, options.opponents)
-    workers, runs = usable_cores(), len(ablation.variants) * len(ablation.seeds)
+    runs = len(ablation.variants) * len(ablation.seeds)
     with progress_bar(runs, "run", desc="training") as bar:
-        ablation.train(workers, bar.update)
+        ablation.train(usable_cores(), bar.update)
     with progress_bar(runs, "run", desc="comparing") as bar:
-        rows = ablation.compare(conditions, workers, bar.update)
+        rows = ablation.compare(conditions, bar.update)
     print(table(rows, conditions.columns))
 
 

@@ -188,7 +188,8 @@ def measure(path: Path, options: argparse.Namespace) -> None:
     levels = find_levels(measured, options, most)
     for index in range(len(levels) - 2):
         measured.score(levels[index + 2], levels[index], options.probe)
-    near = [level for level in levels if _is_near(measured, level, options.probe)]
+    scored = [(measured.score(level, ANCHOR, options.probe), level) for level in levels]
+    near = [level for score, level in scored if LOSING < score < 1 - LOSING]
     for item in [*near, *levels[:2]]:
         measured.score(item, ANCHOR, options.games // 2)
     measured.score(levels[0], "random", options.probe)
@@ -218,11 +219,6 @@ def measure(path: Path, options: argparse.Namespace) -> None:
     ]
     if outside:
         print(f"outside {LOW:.0%} to {HIGH:.0%}: {', '.join(outside)}")
-
-
-def _is_near(measured: Measurement, level: LevelSettings, games: int) -> bool:
-    """Whether a level is about as strong as the anchor."""
-    return LOSING < measured.score(level, ANCHOR, games) < 1 - LOSING
 
 
 def main() -> None:

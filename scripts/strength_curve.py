@@ -19,7 +19,6 @@ from alphazero.cli.main import run_and_report
 from alphazero.diagnostics.run_history import read_curves
 from alphazero.errors import RunError
 from alphazero.players.checkpoint_player import load_checkpoint_player
-from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import progress_bar
 from alphazero.utils.tables import markdown_table
 
@@ -49,8 +48,7 @@ def main() -> None:
             player = load_checkpoint_player(checkpoints[index])
             iteration = player.checkpoint.iteration
             shares = [
-                optimal_share(player, solutions, simulations, usable_cores())
-                for simulations in options.simulations
+                optimal_share(player, solutions, simulations) for simulations in options.simulations
             ]
             rows.append(
                 (

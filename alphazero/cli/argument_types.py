@@ -20,17 +20,16 @@ class Parser(argparse.ArgumentParser):
 
 def config_file(text: str) -> str:
     """Return the path of a YAML file; refuse a folder or a checkpoint."""
-    path = Path(text)
-    resume = "alphazero train --resume"
+    path, name, resume = Path(text), printable(text), "goes on with: alphazero train --resume"
     if is_folder(path):
-        config, run = printable(path / "config.yaml"), shlex.quote(printable(text))
-        reason = (
-            f"is a folder, not a YAML file; a run has {config}, and goes on with: {resume} {run}"
+        raise argparse.ArgumentTypeError(
+            f"{name} is a folder, not a YAML file; a run has {printable(path / 'config.yaml')}, "
+            f"and {resume} {shlex.quote(name)}"
         )
-        raise argparse.ArgumentTypeError(f"{printable(text)} {reason}")
     if path.suffix == ".safetensors":
-        reason = f"is a checkpoint, not a YAML file; a run goes on with: {resume} RUN"
-        raise argparse.ArgumentTypeError(f"{printable(text)} {reason}")
+        raise argparse.ArgumentTypeError(
+            f"{name} is a checkpoint, not a YAML file; a run {resume} RUN"
+        )
     return text
 
 

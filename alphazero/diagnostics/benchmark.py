@@ -104,8 +104,7 @@ class SelfPlayGames:
             start_selfplay(game, config, evaluators[worker], worker, num_games)
             for worker, num_games in enumerate(self.games_per_worker)
         ]
-        self.matches = [match for match, _ in started]
-        self.searches = [search for _, search in started]
+        self.matches, self.searches = zip(*started, strict=True)
         self._games_per_iteration = config.selfplay.games_per_iteration
         self._games_since_clearing = 0
 

@@ -40,22 +40,20 @@ SHARDS: Final = 10
 class Diagnosis:
     """The results of the rules for a run."""
 
-    iterations: int
-    steps: int
-    is_short: bool
+    data: RunData
     findings: list[str]
     """one line each, with the figure and the key to change"""
     skipped: list[str]
     """rules without enough data"""
 
     def __str__(self) -> str:
-        lines = [f"examined {self.iterations:,} iterations"]
-        lines += self.findings
-        if not self.steps:
+        iterations, steps = self.data.iterations, self.data.steps
+        lines = [f"examined {iterations:,} iterations", *self.findings]
+        if not steps:
             lines.append("nothing was learned yet: no optimizer step is done")
-        if self.is_short:
+        if self.data.is_short:
             lines.append(
-                f"too short to judge: {self.iterations:,} iterations and {self.steps:,} steps; a "
+                f"too short to judge: {iterations:,} iterations and {steps:,} steps; a "
                 f"verdict takes {ENOUGH_ITERATIONS} iterations and {ENOUGH_STEPS} steps, at least"
             )
         elif not self.findings:
@@ -86,7 +84,7 @@ def diagnose(data: RunData) -> Diagnosis:
             skipped.append(name)
         else:
             findings += [f"{name}: {message}"] if message else []
-    return Diagnosis(data.iterations, data.steps, data.is_short, findings, skipped)
+    return Diagnosis(data, findings, skipped)
 
 
 PACKAGES: Final = "torch", "numpy", "numba", "openvino", "onnxruntime", "ray", "tensorboard"

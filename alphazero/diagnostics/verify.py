@@ -75,21 +75,17 @@ class VerifyReport:
 
     def run(self, checks: list[Check]) -> None:
         with progress_bar(len(checks), "file", desc="verifying") as bar:
-            for check in checks:
-                self.take(check)
+            for kind, path, read in checks:
+                try:
+                    content = read()
+                    self.games[kind] += len(content) if isinstance(content, list) else 0
+                    self.size += path.stat().st_size
+                    self.files[kind] += 1
+                except AlphaZeroError as error:
+                    self.faults += str(error).splitlines()
+                except OSError as error:
+                    self.faults.append(f"cannot read {printable(path)}: {error.strerror}")
                 bar.update()
-
-    def take(self, check: Check) -> None:
-        try:
-            content = check.read()
-            self.games[check.kind] += len(content) if isinstance(content, list) else 0
-            self.size += check.path.stat().st_size
-        except AlphaZeroError as error:
-            self.faults += str(error).splitlines()
-        except OSError as error:
-            self.faults.append(f"cannot read {printable(check.path)}: {error.strerror}")
-        else:
-            self.files[check.kind] += 1
 
 
 def verify(path: Path) -> VerifyReport:

@@ -53,7 +53,7 @@ def test_variants_are_trained_once_and_compared_with_the_base(tmp_path):
     assert "games/selfplay-000002.txt" not in files_of(ablation.run_of(BASE, 3))
     solutions = [solve_all_positions(make_game("tic_tac_toe"))]
     conditions = Conditions(4, 2, solutions, [parse_player("minimax:9")])
-    base, other = ablation.compare(conditions, 1)
+    base, other = ablation.compare(conditions)
     assert (base.variant, base.matches) == (BASE, [])
     assert other.matches[0].games == 4
     assert conditions.columns == ["optimal, network", "optimal, search", "against minimax:depth=9"]
