@@ -197,12 +197,17 @@ def test_solve_prints_the_value_and_the_best_moves_below_the_drawing(
     assert capsys.readouterr().out == f"{drawing}\nvalue  {value}\nbest   {best}\n"
 
 
+def counts_in(result: str) -> list[int]:
+    """Return the wins, draws and losses in the line of a match."""
+    return [int(part.split()[0]) for part in result.split(": ")[1].split(", ")[:3]]
+
+
 def test_match_lets_any_two_players_play_and_saves_what_replay_shows(player, tmp_path, capsys):
     games = tmp_path / "games.jsonl"
     names = f"{player}:simulations=30", "random"
     out = printed_by(capsys, "match", *names, "--games", 6, "--save", games)
     assert out.startswith(f"{names[0]} against random: ")
-    won, drawn, lost = (int(part.split()[0]) for part in out.split(": ")[1].split(", ")[:3])
+    won, drawn, lost = counts_in(out)
     assert won + drawn + lost == 6
     replayed = printed_by(capsys, "replay", games).splitlines()
     heads = [line for line in replayed if line.startswith("game ")]
@@ -277,10 +282,7 @@ def test_a_match_that_is_stopped_keeps_its_games_and_tells_the_score(
     assert exit_code(*command) == 130
     captured = capsys.readouterr()
     assert captured.err == f"\nstopped after {len(kept)} of 100 games\n"
-    won, drawn, lost = (
-        int(part.split()[0]) for part in captured.out.split(": ")[1].split(", ")[:3]
-    )
-    assert won + drawn + lost == len(load_played(games)) == len(kept)
+    assert sum(counts_in(captured.out)) == len(load_played(games)) == len(kept)
 
 
 def test_games_are_never_replaced_by_one_that_continues_them(

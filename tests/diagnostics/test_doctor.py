@@ -30,7 +30,8 @@ from alphazero.training.run_directory import RunDirectory
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.shipped import shipped_configs
 
-Course = Callable[[int], float]
+Course = Callable[[int], float] | float
+"""A curve: its value at an iteration, or everywhere."""
 
 ITERATIONS = 12
 
@@ -39,20 +40,20 @@ HEALTHY: Mapping[str, Course] = {
     "loss/policy": lambda i: 1.9 - 0.1 * i,
     "loss/value": lambda i: 0.6 - 0.03 * i,
     "learner/policy_entropy": lambda i: 2.0 - 0.1 * i,
-    "learner/gradient_norm": lambda _: 1.0,
-    "learner/learning_rate": lambda _: 0.02,
+    "learner/gradient_norm": 1.0,
+    "learner/learning_rate": 0.02,
     "learner/steps": lambda i: 40 * i,
     "learner/seen_value_loss": lambda i: 0.5 - 0.03 * i,
     "learner/unseen_value_loss": lambda i: 0.55 - 0.03 * i,
     "selfplay/positions": lambda i: 320 * i,
-    "selfplay/draws": lambda _: 0.2,
+    "selfplay/draws": 0.2,
     "selfplay/search_entropy": lambda i: 1.6 - 0.05 * i,
-    "selfplay/kept_visits": lambda _: 0.5,
-    "speed/network_share": lambda _: 0.8,
-    "speed/cache_hits": lambda _: 0.3,
-    "gate/distinct_games": lambda _: 0.9,
+    "selfplay/kept_visits": 0.5,
+    "speed/network_share": 0.8,
+    "speed/cache_hits": 0.3,
+    "gate/distinct_games": 0.9,
 }
-"""TensorBoardWriter by iteration of a run with nothing wrong."""
+"""The curves of a run with nothing wrong."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,6 @@ class Case:
     """of the games in its shards, if it has any"""
     key: str = ""
     """that the advice names"""
-
-
-def constant(value: float) -> Course:
-    return lambda _: value
 
 
 def in_despair(record: GameRecord) -> Float32Array:
@@ -87,13 +84,12 @@ def well_judged(record: GameRecord) -> Float32Array:
 RESIGNING = ("selfplay.resign_enabled_fraction=0.6",)
 
 SICK: Mapping[str, Case] = {
-    "gate games repeat": Case({"gate/distinct_games": constant(0.1)}, key="gate.opening_moves"),
+    "gate games repeat": Case({"gate/distinct_games": 0.1}, key="gate.opening_moves"),
     "entropy collapsed": Case(
         {"learner/policy_entropy": lambda i: 2.0 * 0.5**i}, key="selfplay.dirichlet_fraction"
     ),
     "value head overfits": Case(
-        {"learner/seen_value_loss": constant(0.1), "learner/unseen_value_loss": constant(0.4)},
-        key="replay.ratio",
+        {"learner/seen_value_loss": 0.1, "learner/unseen_value_loss": 0.4}, key="replay.ratio"
     ),
     "samples reused too often": Case(
         {"learner/steps": lambda i: 800 * i}, ("replay.ratio=40",), key="replay.ratio"
@@ -102,59 +98,52 @@ SICK: Mapping[str, Case] = {
         {"learner/steps": lambda i: 300 + 2 * i}, ("replay.ratio=0.1",), key="replay.ratio"
     ),
     "noise drowned by the reused tree": Case(
-        {"selfplay/kept_visits": constant(0.95)}, key="search.reuse_tree"
+        {"selfplay/kept_visits": 0.95}, key="search.reuse_tree"
     ),
     "resignation too often wrong": Case(
-        {"selfplay/resign_threshold": constant(-0.3)},
+        {"selfplay/resign_threshold": -0.3},
         RESIGNING,
         in_despair,
         key="selfplay.resign_enabled_fraction",
     ),
-    "evaluator starved": Case(
-        {"speed/network_share": constant(0.2)}, key="selfplay.parallel_games"
-    ),
+    "evaluator starved": Case({"speed/network_share": 0.2}, key="selfplay.parallel_games"),
     "games starved": Case(
         config=("selfplay.parallel_games=60",), key="selfplay.games_per_iteration"
     ),
     "games end as draws": Case(
-        {"selfplay/draws": lambda i: min(0.2 * i, 0.99), "loss/value": constant(0.0)},
+        {"selfplay/draws": lambda i: min(0.2 * i, 0.99), "loss/value": 0.0},
         key="selfplay.random_opening_probability",
     ),
     "policy learns nothing": Case(
         {"loss/policy": lambda i: math.log(9) + 0.01 * (-1) ** i}, key="learner.learning_rate"
     ),
     "learning rate too high": Case(
-        {"loss/value": constant(1.4), "loss/policy": lambda i: 2.0 + 0.1 * i},
-        key="learner.learning_rate",
+        {"loss/value": 1.4, "loss/policy": lambda i: 2.0 + 0.1 * i}, key="learner.learning_rate"
     ),
 }
 
 WELL: Mapping[str, Case] = {
     "nothing": Case(),
-    "resignation as permitted": Case(
-        {"selfplay/resign_threshold": constant(-0.3)}, RESIGNING, well_judged
-    ),
+    "resignation as permitted": Case({"selfplay/resign_threshold": -0.3}, RESIGNING, well_judged),
     "an evaluator spared by its memory": Case(
-        {"speed/network_share": constant(0.2), "speed/cache_hits": constant(0.9)}
+        {"speed/network_share": 0.2, "speed/cache_hits": 0.9}
     ),
     "a solved game has few alternatives": Case(
-        {
-            "learner/policy_entropy": lambda i: 2.0 * 0.5**i,
-            "solved/search_optimal/opening": constant(1.0),
-        }
+        {"learner/policy_entropy": lambda i: 2.0 * 0.5**i, "solved/search_optimal/opening": 1.0}
     ),
     "errors of next to nothing": Case(
-        {"learner/seen_value_loss": constant(0.001), "learner/unseen_value_loss": constant(0.01)}
+        {"learner/seen_value_loss": 0.001, "learner/unseen_value_loss": 0.01}
     ),
-    "no gate": Case({"gate/distinct_games": constant(0.1)}, ("gate.games=0",)),
-    "no tree is kept": Case({"selfplay/kept_visits": constant(0.95)}, ("search.reuse_tree=false",)),
+    "no gate": Case({"gate/distinct_games": 0.1}, ("gate.games=0",)),
+    "no tree is kept": Case({"selfplay/kept_visits": 0.95}, ("search.reuse_tree=false",)),
 }
 
 
 def courses_of(case: Case, iterations: int) -> dict[str, dict[int, float]]:
     courses = {**HEALTHY, **case.curves}
     return {
-        name: {i: course(i) for i in range(1, iterations + 1)} for name, course in courses.items()
+        name: {i: course(i) if callable(course) else course for i in range(1, iterations + 1)}
+        for name, course in courses.items()
     }
 
 
@@ -222,7 +211,7 @@ def test_a_healthy_run_hears_that_nothing_was_found(name: str):
     ],
 )
 def test_each_threshold_is_where_it_says(name: str, worst: float, limit: float):
-    losses = dict.fromkeys(("learner/seen_value_loss", "learner/unseen_value_loss"), constant(0.4))
+    losses = dict.fromkeys(("learner/seen_value_loss", "learner/unseen_value_loss"), 0.4)
     for value, found in ((worst, 1), (limit, 0)):
 
         def course(i: int, value: float = value) -> float:
@@ -253,7 +242,7 @@ def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run
     """Connect Four has seven moves. At least 10 iterations and 300 steps are needed."""
     case = Case(
         {
-            "loss/policy": constant(math.log(7)),
+            "loss/policy": math.log(7),
             "learner/steps": lambda i: steps * i,
             "selfplay/positions": lambda i: 8 * steps * i,
         },
@@ -277,7 +266,7 @@ def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run
 
 
 def test_a_search_that_prefers_no_move_teaches_none():
-    curves = {"loss/policy": constant(2.19), "selfplay/search_entropy": constant(2.18)}
+    curves = {"loss/policy": 2.19, "selfplay/search_entropy": 2.18}
     (finding,) = examined(Case(curves)).findings
     assert finding.endswith("its entropy is 2.18: raise search.simulations, now 4")
 

@@ -20,7 +20,7 @@ from alphazero.cli.main import main
 from alphazero.diagnostics import verify
 from alphazero.games import make_game
 from alphazero.games.registry import read_game
-from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
+from alphazero.network.checkpoint import load_checkpoint
 from alphazero.records.jsonl import save_games
 from alphazero.records.played_game import PlayedGame
 from alphazero.training.loop import resume, train
@@ -66,7 +66,6 @@ def faults_of(path: Path, capsys: Capture) -> list[str]:
 
 
 def test_a_sound_run_passes_with_a_count_of_what_was_read(run, capsys):
-    before = {name: sha256_of(run / name) for name in files_of(run)}
     output = printed_by(capsys, "check", run)
     files, manifest = verified_files(run), manifest_of(run)
     size = sum((run / name).stat().st_size for name in files)
@@ -80,7 +79,6 @@ def test_a_sound_run_passes_with_a_count_of_what_was_read(run, capsys):
     assert len(players) == 1 + len(steps)
     assert f"\n{len(manifest['shards']) + 1:6} files of training games: SHA-256" in output
     assert "games)" in output
-    assert {name: sha256_of(run / name) for name in files_of(run)} == before
 
 
 @pytest.mark.parametrize("damage", [flip_bit, cut_in_half, Path.unlink])
@@ -102,53 +100,30 @@ def test_all_damaged_files_are_named_at_once(run, capsys, damage: Callable[[Path
         assert any(Path(name).name in line for line in faults_of(run, capsys)), name
 
 
-def rehash(run: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Edit a manifest and mend its hash."""
-    path = run / "state/manifest.json"
-    content = json.loads(path.read_text())
-    change(content)
-    del content["sha256"]
-    content["sha256"] = digest_of(content)
-    path.write_text(json.dumps(content))
-
-
 def test_games_that_are_well_hashed_and_against_the_rules_are_named(run, capsys):
-    shard = f"replay/games-{manifest_of(run)['shards'][-1]:06d}.npz"
-    shutil.copy(run / manifest_of(run)["unfinished"], run / shard)
-    (run / manifest_of(run)["unfinished"]).write_bytes(b"PK, but no archive")
-    for name in (shard, manifest_of(run)["unfinished"]):
-        digest = sha256_of(run / name)
-        rehash(
-            run, lambda content, name=name, digest=digest: content["hashes"].update({name: digest})
-        )
+    manifest = manifest_of(run)
+    shard, unfinished = f"replay/games-{manifest['shards'][-1]:06d}.npz", manifest["unfinished"]
+    shutil.copy(run / unfinished, run / shard)
+    (run / unfinished).write_bytes(b"PK, but no archive")
+    manifest["hashes"] |= {name: sha256_of(run / name) for name in (shard, unfinished)}
+    del manifest["sha256"]
+    manifest["sha256"] = digest_of(manifest)
+    (run / "state/manifest.json").write_text(json.dumps(manifest))
     (line,) = faults_of(run, capsys)
     assert "these are not recorded games" in line
-    assert manifest_of(run)["unfinished"] in line
+    assert unfinished in line
 
 
-def add_stranger(run: Path) -> None:
-    save_checkpoint(run / "step-99999999.safetensors", load_checkpoint(SHIPPED[-1]))
-
-
-def replace_best(run: Path) -> None:
-    older = next(
-        each for each in sorted(run.glob("step-*")) if each.name != manifest_of(run)["best"]
-    )
-    shutil.copy(older, run / "best.safetensors")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (add_stranger, "step-99999999.safetensors has another game or network than config.yaml"),
-        (replace_best, "best.safetensors is not the best player"),
-    ],
-)
-def test_files_that_do_not_fit_together_are_named(
-    run, capsys, change: Callable[[Path], None], message: str
-):
-    change(run)
-    assert message in faults_of(run, capsys)[0]
+def test_files_that_do_not_fit_together_are_named(run, capsys):
+    stranger, best = run / "step-99999999.safetensors", run / "best.safetensors"
+    shutil.copy(SHIPPED[-1], stranger)
+    (line,) = faults_of(run, capsys)
+    assert f"{stranger.name} has another game or network than config.yaml" in line
+    stranger.unlink()
+    steps = sorted(run.glob("step-*"))
+    shutil.copy(next(path for path in steps if path.name != manifest_of(run)["best"]), best)
+    (line,) = faults_of(run, capsys)
+    assert "best.safetensors is not the best player" in line
 
 
 def test_sample_games_as_json_lines_are_replayed(run, capsys):
@@ -161,15 +136,11 @@ def test_sample_games_as_json_lines_are_replayed(run, capsys):
     assert int(before) == 1 + len(list((run / "games").glob("*.sgf")))
     lines = path.read_text().splitlines()
     occupied = json.loads(lines[1])["moves"]
-    for damaged, message in (
-        (lines[1].replace(f'"{occupied[1]}"', f'"{occupied[0]}"', 1), "move 2: "),
-        (lines[1].replace('"result": ', '"result": "0:1", "was": '), "result: expected one of"),
-        (lines[1][:40], "not a game of `alphazero match --save`"),
-    ):
-        path.write_text("\n".join([lines[0], damaged, lines[2]]))
-        (line,) = faults_of(run, capsys)
-        assert line.startswith(f"{path}:2: ")
-        assert message in line
+    lines[1] = lines[1].replace(f'"{occupied[1]}"', f'"{occupied[0]}"', 1)
+    path.write_text("\n".join(lines))
+    (line,) = faults_of(run, capsys)
+    assert line.startswith(f"{path}:2: ")
+    assert "move 2: " in line
     path.write_text("")
     assert faults_of(run, capsys)[0].startswith(f"{path}: no games in it")
 

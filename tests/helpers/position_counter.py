@@ -30,19 +30,16 @@ def _follow(
     `first` is an unfinished state with the ply of `boards`, `int8 [N, C]`; `children` is
     `int8 [M, C]` and `running` is `bool [M]`.
     """
-    count, cells = 0, boards.shape[1]
-    state, child = first.copy(), first.copy()
+    count, state, child = 0, first.copy(), first.copy()
     mask = np.zeros(num_actions, np.bool_)
     for board in range(len(boards)):
-        for cell in range(cells):
-            state[CELLS + cell] = boards[board, cell]
+        state[CELLS:] = boards[board]
         rules.functions.legal(state, mask)
         for action in range(num_actions):
             if mask[action]:
                 child[:] = state
                 rules.functions.play(child, action)
-                for cell in range(cells):
-                    children[count, cell] = child[CELLS + cell]
+                children[count] = child[CELLS:]
                 running[count] = child[OUTCOME] == ONGOING
                 count += 1
     return count

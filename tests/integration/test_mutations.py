@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from helpers.bugs.mutations import MUTATIONS, Mutation
-from helpers.bugs.mutator import changed, changes, sample
+from helpers.bugs.mutator import Mutant, changed, changes, sample
 from helpers.paths import ROOT, TESTS
 
 from alphazero.utils.jit import cache_folder
@@ -50,12 +51,6 @@ class Run(NamedTuple):
     verdict: str
     """passed, failed, crashed or hung"""
     output: str
-
-    @property
-    def reason(self) -> str:
-        """The first line that says what went wrong, if anything."""
-        lines = self.output.splitlines()
-        return next((line for line in lines if line.startswith(("FAILED ", "ERROR "))), "")[:150]
 
 
 class Bench:
@@ -122,12 +117,23 @@ def bench(tmp_path_factory) -> Bench:
     return Bench(tmp_path_factory.mktemp("mutations"))
 
 
-def report(capsys: pytest.CaptureFixture[str], name: str, run: Run, begin: float) -> None:
-    """Print what became of a bug, at once."""
-    result = "SURVIVED" if run.verdict == "passed" else "noticed"
-    with capsys.disabled():
-        seconds = time.monotonic() - begin
-        print(f"\n{result:8} {run.verdict:7} {seconds:4.0f} s  {name}  {run.reason}", flush=True)
+@pytest.fixture
+def notices(bench, capsys) -> Callable[[Mutation | Mutant, str, tuple[str, ...]], bool]:
+    """Whether tests notice a bug, by its module's source with it; what became of it is printed."""
+
+    def notices(bug: Mutation | Mutant, source: str, tests: tuple[str, ...]) -> bool:
+        begin = time.monotonic()
+        run = bench.attempt(bug.file, source, tests)
+        verdict, seconds = f"noticed  {run.verdict:7}", time.monotonic() - begin
+        if run.verdict == "passed":
+            verdict = "SURVIVED passed "
+        lines = run.output.splitlines()
+        wrong = next((line for line in lines if line.startswith(("FAILED ", "ERROR "))), "")[:150]
+        with capsys.disabled():
+            print(f"\n{verdict} {seconds:4.0f} s  {bug.name}  {wrong}", flush=True)
+        return run.verdict != "passed"
+
+    return notices
 
 
 @pytest.mark.slow
@@ -138,26 +144,20 @@ def test_all_tests_of_bugs_pass_without_one(bench):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
-def test_a_bug_is_noticed(bench, mutation: Mutation, capsys):
-    begin = time.monotonic()
+def test_a_bug_is_noticed(notices, mutation: Mutation):
     source = (ROOT / "alphazero" / mutation.file).read_text(encoding="utf-8")
-    run = bench.attempt(mutation.file, mutation.applied(source), (mutation.test,))
-    report(capsys, mutation.name, run, begin)
-    assert run.verdict != "passed", f"{mutation.test} passes with this bug in {mutation.name}"
+    assert notices(mutation, mutation.applied(source), (mutation.test,)), mutation.test
 
 
 @pytest.mark.slow
-def test_most_bugs_made_by_rule_are_noticed(bench, capsys):
+def test_most_bugs_made_by_rule_are_noticed(notices):
     """`ALPHAZERO_MUTANTS=seed` draws others; 40 take 37 minutes."""
     seed = int(os.environ.get("ALPHAZERO_MUTANTS", "1"))
     noticed = 0
     for mutant in sample(ROOT / "alphazero", tuple(MUTATED), MUTANTS, seed):
-        begin = time.monotonic()
         path = Path(mutant.file)
         tests = next(tests for pattern, tests in MUTATED.items() if path.match(pattern))
-        run = bench.attempt(mutant.file, mutant.source, tests)
-        report(capsys, mutant.name, run, begin)
-        noticed += run.verdict != "passed"
+        noticed += notices(mutant, mutant.source, tests)
     print(f"{noticed} of {MUTANTS} mutants noticed, seed {seed}")
     assert noticed >= LEAST_NOTICED * MUTANTS
 
