@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from helpers.commands import exit_code, printed_by
 from helpers.players import ANY_SIZE, TINY, saved_player
+from helpers.processes import run_python
 from helpers.runs.tiny_run import YAML, tiny_config
 
 import alphazero
@@ -407,8 +408,7 @@ def output_without(modules: set[str], *words: object) -> str:
         "try:\n    alphazero.cli.main.main(sys.argv[1:])\n"
         f"finally:\n    print(sorted({modules} & {{*sys.modules}}))"
     )
-    command = [sys.executable, "-c", code, *map(str, words)]
-    output = subprocess.check_output(command, text=True)
+    output = run_python("-c", code, *words)
     assert output.endswith("\n[]\n"), output
     return output.removesuffix("[]\n")
 

@@ -1,13 +1,11 @@
 """Mistakes in arguments or files are reported before torch is imported or a kernel compiled."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from helpers.processes import run_python
 
 EACH = """
 import contextlib, io, json, sys
@@ -37,8 +35,6 @@ MISTAKES = {
     "train --resume torn": "is not a run's manifest",
     "play nope.safetensors": "no such file",
     "play pickled.safetensors": "this is a pickled PyTorch file",
-    "play random:simulations=3 --game nim": "no option 'simulations'",
-    "play random:5 --game nim": "player 'random:5': takes no options, got '5'",
     "play uct:5, --game nim": "player 'uct:5,': expected option=value, got nothing (options: simul",
     "play solver": "'solver' is a player, and a file or folder here: write solver: for the player",
     "play ./solver": "holds no best.safetensors",
@@ -78,7 +74,6 @@ MISTAKES = {
     "match random random --game nim --gmes 4": "did you mean '--games'?",
     "train --resume": "--resume",
     "play": "PLAYER",
-    "match random human": "a person plays by `alphazero play PLAYER`",
     "match random random --games 3": "expected an even number",
     "match random random --games 0": "an even number from 2 on, for each opening",
     "plan some.yaml --seconds 61": "at most 60",
@@ -147,17 +142,8 @@ def answers(commands: Iterable[str], home: Path) -> list[tuple[int, str, str, li
 
     Returns of each its exit code, its output, its errors and what it was first to import.
     """
-    done = subprocess.run(
-        [sys.executable, "-c", EACH, *commands],
-        cwd=home,
-        env={**os.environ, "ALPHAZERO_CACHE_DIR": str(home / "cache")},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
+    printed = run_python("-c", EACH, *commands, cwd=home, ALPHAZERO_CACHE_DIR=str(home / "cache"))
+    return [tuple(json.loads(line)) for line in printed.splitlines()]
 
 
 @pytest.mark.parametrize(

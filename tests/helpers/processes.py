@@ -12,6 +12,20 @@ HANG = 900
 """Seconds after which a process counts as hung."""
 
 
+def run_python(*arguments: object, cwd: Path | None = None, **variables: str) -> str:
+    """Run Python, which must succeed, with more environment variables; return its output."""
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
 def until(condition: Callable[[], bool], pause: float = 0.01) -> None:
     """Wait until a condition holds; look every `pause` seconds."""
     deadline = time.monotonic() + HANG

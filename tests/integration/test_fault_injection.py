@@ -8,8 +8,6 @@ import errno
 import io
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -19,6 +17,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.commands import error_line
+from helpers.processes import run_python
 from helpers.runs.events import scalar_log
 from helpers.runs.tiny_run import YAML as TINY
 from helpers.runs.tiny_run import fingerprint, manifest_of, torn_files
@@ -310,18 +309,10 @@ def soak(place: Path, iterations: int, *overrides: str) -> list[dict[str, float]
     """
     (place / "tiny.yaml").write_text(YAML)
     (place / "soak.py").write_text(SOAK)
-    environment = {**os.environ, "MALLOC_ARENA_MAX": "1"}
+    variables = {"MALLOC_ARENA_MAX": "1"}
     if iterations > 100:  # its kernels are counted: no other test may add to them for so long
-        environment["ALPHAZERO_CACHE_DIR"] = str(place / "cache")
-    done = subprocess.run(
-        [sys.executable, "soak.py", str(iterations), *overrides],
-        cwd=place,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+        variables["ALPHAZERO_CACHE_DIR"] = str(place / "cache")
+    run_python("soak.py", iterations, *overrides, cwd=place, **variables)
     samples: list[dict[str, float]] = json.loads((place / "samples.json").read_text())
     return samples
 

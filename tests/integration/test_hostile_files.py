@@ -1,13 +1,11 @@
 """Damaged and hostile files are noticed, in one line, in little memory, and run no code."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 from helpers.bugs.file_damage import SMALL_CHANGE
 from helpers.paths import ROOT, TESTS
+from helpers.processes import run_python
 from helpers.settings import network_config
 
 from alphazero.network.checkpoint import Checkpoint, save_checkpoint
@@ -18,16 +16,9 @@ from alphazero.network.resnet import ResNet
 def test_mutated_files_are_all_noticed_in_one_line_in_little_memory_and_run_no_code(
     tmp_path, count: int
 ):
-    program = str(TESTS / "helpers" / "bugs" / "file_damage.py")
-    done = subprocess.run(
-        [sys.executable, program, str(count), "2017", str(tmp_path / "trial")],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
-    )
-    assert done.returncode == 0, done.stderr
-    for what, figures in json.loads(done.stdout).items():
+    program, path = TESTS / "helpers" / "bugs" / "file_damage.py", str(TESTS)
+    printed = run_python(program, count, 2017, tmp_path / "trial", PYTHONPATH=path)
+    for what, figures in json.loads(printed).items():
         assert figures["odd"] == [], what
         assert figures["tried"] == count
         assert figures["noticed"] == count
@@ -66,8 +57,7 @@ def test_a_large_damaged_checkpoint_takes_at_most_twice_its_size(tmp_path):
         "print(refused, peak() - before)\n"
     )
     sound = ROOT / "checkpoints/tic_tac_toe.safetensors"
-    command = [sys.executable, "-c", code, str(sound), str(path)]
-    refused, used = subprocess.check_output(command, text=True).split()
+    refused, used = run_python("-c", code, sound, path).split()
     assert refused == "True"
     print(f"a damaged file of {len(data):,} bytes took {int(used):,} bytes")
     assert int(used) < 2 * len(data) + SMALL_CHANGE

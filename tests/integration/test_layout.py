@@ -7,12 +7,11 @@ another: what several of them use is in `helpers/`.
 """
 
 import ast
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from helpers.paths import ROOT, TESTS
+from helpers.processes import run_python
 
 OTHERS = {
     "cli/test_early_mistakes.py": "mistakes that commands report before they import torch",
@@ -75,9 +74,7 @@ APPS = (
 
 def test_the_training_loop_loads_no_app():
     code = "import sys, alphazero.training.loop; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
-    ).stdout.split()
+    loaded = run_python("-c", code, cwd=ROOT).split()
     assert "alphazero.training.iteration" in loaded
     apps = tuple(f"alphazero.{name}" for name in APPS)
     assert not [name for name in loaded if name.startswith(apps)]

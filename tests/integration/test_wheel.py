@@ -1,23 +1,19 @@
 """The built wheel, installed outside the clone."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 from helpers.paths import ROOT
+from helpers.processes import run_python
 
 
 @pytest.mark.slow
 def test_the_wheel_plays_trains_and_grades_by_name_in_an_empty_folder(tmp_path):
-    pip = [sys.executable, "-m", "pip", "--quiet"]
+    pip = "-m", "pip", "--quiet"
     wheels, installed, empty = (tmp_path / name for name in ("wheels", "installed", "empty"))
-    subprocess.run([*pip, "wheel", "--no-deps", "-w", wheels, ROOT], check=True)
+    run_python(*pip, "wheel", "--no-deps", "-w", wheels, ROOT)
     (wheel,) = wheels.glob("*.whl")
     assert wheel.stat().st_size < 22e6
-    subprocess.run([*pip, "install", "--no-deps", "--target", installed, wheel], check=True)
+    run_python(*pip, "install", "--no-deps", "--target", installed, wheel)
     empty.mkdir()
-    environment = os.environ | {"PYTHONPATH": str(installed)}
     budget = ["budget.iterations=1", "selfplay.games_per_iteration=8", "gate.games=0"]
     for words, expected in (
         (["info"], "connect_four"),
@@ -26,14 +22,6 @@ def test_the_wheel_plays_trains_and_grades_by_name_in_an_empty_folder(tmp_path):
         (["match", "connect_four:simulations=4", "uct:10", "--games", "2"], "2 of 2 games"),
         (["config", "connect_four"], "name: connect_four"),
     ):
-        ended = subprocess.run(
-            [sys.executable, "-m", "alphazero", *words],
-            cwd=empty,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert ended.returncode == 0, ended.stderr
-        assert expected in ended.stdout
+        output = run_python("-m", "alphazero", *words, cwd=empty, PYTHONPATH=str(installed))
+        assert expected in output
     assert (empty / "checkpoints" / "nim" / "best.safetensors").exists()

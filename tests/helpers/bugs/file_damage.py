@@ -82,27 +82,31 @@ def joined(header: dict[str, Any], body: bytes) -> bytes:
     return len(text).to_bytes(8, "little") + text + body
 
 
+def edit(choice: random.Random, *edits: tuple[dict[str, Any], str, list[Any]]) -> None:
+    """Give a key of a dictionary one of its new values, or remove it: any of the `edits`."""
+    place, key, values = choice.choice(edits)
+    place[key] = choice.choice(values)
+    if place[key] is GONE:
+        del place[key]
+
+
 def edited(data: bytes, choice: random.Random) -> bytes:
     """Return a checkpoint whose header was edited, its hash as it was."""
     header, body = parts(data)
     metadata = header["__metadata__"]
     tensor = choice.choice([name for name in header if name != "__metadata__"])
     entry, metadatum = header[tensor], choice.choice(list(metadata))
-    place, key, values = choice.choice(
-        [
-            (header, tensor, [GONE]),
-            (header, tensor + "x", [entry]),
-            (header, "__metadata__", [None, [], "text", {}, {"format": {}}]),
-            (entry, "shape", [[-1], [1 << 70], ["a"], None, [0], [*entry["shape"], 2]]),
-            (entry, "dtype", ["F16", "I32", "F8_E4M3", "F4", "X", None, 7, {}]),
-            (entry, "data_offsets", [[0, 1 << 60], [-1, 4], [8, 0], [], None, [0, 3]]),
-            (metadata, metadatum, ["", "0", metadata[metadatum] + " ", None, 5, [], GONE]),
-            (metadata, "comment", ["an added text"]),
-        ]
+    edit(
+        choice,
+        (header, tensor, [GONE]),
+        (header, tensor + "x", [entry]),
+        (header, "__metadata__", [None, [], "text", {}, {"format": {}}]),
+        (entry, "shape", [[-1], [1 << 70], ["a"], None, [0], [*entry["shape"], 2]]),
+        (entry, "dtype", ["F16", "I32", "F8_E4M3", "F4", "X", None, 7, {}]),
+        (entry, "data_offsets", [[0, 1 << 60], [-1, 4], [8, 0], [], None, [0, 3]]),
+        (metadata, metadatum, ["", "0", metadata[metadatum] + " ", None, 5, [], GONE]),
+        (metadata, "comment", ["an added text"]),
     )
-    place[key] = choice.choice(values)
-    if place[key] is GONE:
-        del place[key]
     return joined(header, body)
 
 
@@ -142,29 +146,24 @@ def forged(data: bytes, choice: random.Random) -> bytes:
     tensors, texts = parse_tensors(data, "sound", PLAYER_FORMAT)
     player = json.loads(texts["player"])
     name = choice.choice([each for each, tensor in tensors.items() if tensor.is_floating_point()])
-    tensor = tensors[name]
-    match choice.randrange(7):
-        case 0:
-            place = choice.randrange(tensor.numel())
-            tensor.view(-1)[place] = choice.choice([float("nan"), float("inf"), -float("inf")])
-        case 1:
-            tensors[name] = torch.zeros(*tensor.shape, choice.randint(2, 3))
-        case 2:
-            kinds = [torch.float64, torch.float16, torch.int64, torch.bool]
-            tensors[name] = tensor.to(choice.choice(kinds))
-        case 3:
-            del tensors[name]
-        case 4:
-            tensors[choice.choice(["more", "../x", "stem", ""])] = torch.zeros(3)
-        case 5:
-            key = choice.choice(list(player["network"]))
-            values = [-1, 10**12, 1.5, None, "8", [], {}, 65_000]
-            wrong_values = [each for each in values if each != player["network"][key]]
-            player["network"][key] = choice.choice(wrong_values)
-        case 6:
-            wrong = [{"name": "os.system", "options": {}}, {"name": "go", "options": {"size": 19}}]
-            key = choice.choice(["game", "step", "iteration", "rating", "details"])
-            player[key] = choice.choice(wrong if key == "game" else ["x", [], "", True])
+    tensor, not_finite = tensors[name], tensors[name].clone()
+    numbers = float("nan"), float("inf"), -float("inf")
+    not_finite.view(-1)[choice.randrange(tensor.numel())] = choice.choice(numbers)
+    kinds = [torch.float64, torch.float16, torch.int64, torch.bool]
+    network, setting = player["network"], choice.choice(list(player["network"]))
+    wrong = [-1, 10**12, 1.5, None, "8", [], {}, 65_000]
+    games = [{"name": "os.system", "options": {}}, {"name": "go", "options": {"size": 19}}]
+    field = choice.choice(["game", "step", "iteration", "rating", "details"])
+    edit(
+        choice,
+        (tensors, name, [not_finite]),
+        (tensors, name, [torch.zeros(*tensor.shape, size) for size in (2, 3)]),
+        (tensors, name, [tensor.to(kind) for kind in kinds]),
+        (tensors, name, [GONE]),
+        (tensors, choice.choice(["more", "../x", "stem", ""]), [torch.zeros(3)]),
+        (network, setting, [each for each in wrong if each != network[setting]]),
+        (player, field, games if field == "game" else ["x", [], "", True]),
+    )
     texts = {"format": PLAYER_FORMAT, "player": json.dumps(player)}
     return tensors_to_bytes("made", tensors, texts)
 
