@@ -364,10 +364,7 @@ def test_what_may_not_be_read_is_one_line(player, monkeypatch, only_line, method
         (None, "it lacks the search setting 'simulations'"),
         ({"simulations": 8}, "it lacks the search setting 'c_puct'"),
         ({"simulations": -5}, "its search setting simulations: must be at least 1"),
-        (
-            {"simulations": 8, "c_puct": "high"},
-            "its search setting c_puct: expected a number, got text 'high'",
-        ),
+        ({"simulations": 8, "c_puct": "high"}, "its search setting c_puct: expected a number, got"),
     ],
 )
 def test_a_checkpoint_without_its_search_settings_is_no_player(

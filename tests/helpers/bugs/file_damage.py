@@ -112,7 +112,7 @@ def edited(data: bytes, choice: random.Random) -> bytes:
 
 def hostile_header(data: bytes, choice: random.Random) -> bytes:
     """Return a file made to exhaust or mislead its reader."""
-    size = choice.randint(1, 1 << 16)
+    size, (header, body) = choice.randint(1, 1 << 16), parts(data)
     match choice.randrange(7):
         case 0:
             text = b"[" * size
@@ -128,12 +128,10 @@ def hostile_header(data: bytes, choice: random.Random) -> bytes:
         case 4:
             return pickle.dumps(Trap(), choice.randrange(6)) + data
         case 5:
-            header, body = parts(data)
             first = next(name for name in header if name != "__metadata__")
             header |= {f"{first}{number}": header[first] for number in range(size % 500 + 1)}
             return joined(header, body)
         case _:
-            header, body = parts(data)
             header["__metadata__"]["player"] = choice.choice(["[", '{"game":']) * size
             return joined(header, body)
     return len(text).to_bytes(8, "little") + text

@@ -24,11 +24,7 @@ class Mutation(NamedTuple):
         return f"{self.file}: {self.bug}"
 
     def applied(self, source: str) -> str:
-        """Return the file's text with the bug in it.
-
-        Raises:
-            ValueError: when the old text does not occur exactly once.
-        """
+        """Return the file's text with the bug; raise ValueError unless `old` is there once."""
         count = source.count(self.old)
         if count != 1:
             raise ValueError(f"{self.name}: the old text occurs {count} times, not once")
