@@ -1,7 +1,6 @@
 """Mistakes in arguments or files are reported before torch is imported or a kernel compiled."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -137,15 +136,6 @@ def home(tmp_path) -> Path:
     return tmp_path
 
 
-def answers(commands: Iterable[str], home: Path) -> list[tuple[int, str, str, list[str]]]:
-    """Run commands in one process in `home`, with an empty cache of kernels.
-
-    Returns of each its exit code, its output, its errors and what it was first to import.
-    """
-    printed = run_python("-c", EACH, *commands, cwd=home, ALPHAZERO_CACHE_DIR=str(home / "cache"))
-    return [tuple(json.loads(line)) for line in printed.splitlines()]
-
-
 @pytest.mark.parametrize(
     ("mistakes", "loadable", "compilable"),
     [(MISTAKES, set(), set()), (MISTAKES_WITH_GAMES, {"numba"}, {"game", "compiled_rules"})],
@@ -154,15 +144,16 @@ def answers(commands: Iterable[str], home: Path) -> list[tuple[int, str, str, li
 def test_a_mistake_is_one_short_line_before_more_than_it_needs_is_loaded_or_compiled(
     home, mistakes: dict[str, str], loadable: set[str], compilable: set[str]
 ):
-    for (words, message), answer in zip(mistakes.items(), answers(mistakes, home), strict=True):
-        code, out, err, loaded = answer
-        assert (code, out) == (2, ""), (words, answer)
+    cache = home / "cache"
+    printed = run_python("-c", EACH, *mistakes, cwd=home, ALPHAZERO_CACHE_DIR=str(cache))
+    for (words, message), line in zip(mistakes.items(), printed.splitlines(), strict=True):
+        code, out, err, loaded = json.loads(line)
+        assert (code, out) == (2, ""), (words, line)
         assert {*loaded} <= loadable, words
         assert err.startswith("error: "), words
         assert message in err, (words, err)
         lines = err.removesuffix("\n").split("\n")
         assert len(lines) == 1 + ("typo.yaml runn." in words), (words, err)  # has two mistakes
         assert all(line.isprintable() and len(line) < 600 for line in lines), (words, err)
-    cache = home / "cache"
     assert {path.name.split(".")[2] for path in cache.rglob("*.nbi")} <= compilable
     assert cache.exists() <= bool(compilable)

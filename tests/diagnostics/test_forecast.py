@@ -90,16 +90,14 @@ def test_moves_of_an_opening_are_neither_searched_nor_learned():
 def test_progressive_simulations_shorten_the_run(monkeypatch):
     """From none of the simulations to all over half of the 480 positions: three quarters."""
     monkeypatch.setattr(schema, "INITIAL_SIMULATIONS_FRACTION", 1e-9)
-    growing = ("selfplay.progressive_samples=240",)
-    plans = [
-        forecast(config_of(*overrides, f"budget.iterations={iterations}", *more), MEASURED, 8.0)
-        for iterations, overrides, more in (
-            (10, (), ()),
-            (10, growing, ()),
-            (20, growing, ("budget.samples=480",)),
-            (5, growing, ()),
-        )
+    growing = "selfplay.progressive_samples=240"
+    runs = [
+        ("budget.iterations=10",),
+        (growing, "budget.iterations=10"),
+        (growing, "budget.iterations=20", "budget.samples=480"),
+        (growing, "budget.iterations=5"),
     ]
+    plans = [forecast(config_of(*overrides), MEASURED, 8.0) for overrides in runs]
     seconds = [plan.seconds["play"] for plan in plans]
     assert seconds == pytest.approx([4.8, 0.75 * 4.8, 0.75 * 4.8, 0.5 * 2.4])
     assert plans[0].positions == plans[1].positions

@@ -4,6 +4,7 @@ Kills by SIGKILL are in `training/test_resume.py`, damaged and hostile files in
 `test_hostile_files.py`.
 """
 
+import contextlib
 import errno
 import io
 import json
@@ -41,13 +42,10 @@ SHORT = "budget.iterations=2"
 def train_in(place: Path, *overrides: str) -> int:
     """Train the tiny run in `place`, new or from its last published state; return the exit code."""
     (place / "tiny.yaml").write_text(YAML)
-    before = Path.cwd()
-    os.chdir(place)
-    resume = ["--resume", "runs/tiny"] if Path("runs/tiny/state/manifest.json").exists() else []
-    try:
-        return main(["train", *(resume or ["tiny.yaml"]), *overrides])
-    finally:
-        os.chdir(before)
+    has_state = (place / "runs/tiny/state/manifest.json").exists()
+    run = ["--resume", "runs/tiny"] if has_state else ["tiny.yaml"]
+    with contextlib.chdir(place):
+        return main(["train", *run, *overrides])
 
 
 # --- a disk that refuses -------------------------------------------------------------------------

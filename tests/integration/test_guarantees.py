@@ -1,8 +1,6 @@
 """SECURITY.md promises what tests hold: each test that it names is there."""
 
-import ast
 import re
-from pathlib import Path
 
 from helpers.paths import ROOT
 
@@ -11,18 +9,11 @@ PROMISES = re.sub(
 )
 
 
-def named_in(path: Path) -> set[str]:
-    """Return the names of a file's tests."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = (node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-    return {name for name in functions if name.startswith("test_")}
-
-
 def test_every_test_that_a_promise_names_exists():
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PROMISES)
     assert len(named) > 25
     for path, name in named:
-        assert name in named_in(ROOT / path), f"{path}::{name}"
+        assert f"\ndef {name}(" in (ROOT / path).read_text(encoding="utf-8"), f"{path}::{name}"
 
 
 def test_every_promise_names_a_test():
