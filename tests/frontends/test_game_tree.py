@@ -2,9 +2,6 @@
 
 import dataclasses
 
-import pytest
-
-from alphazero.errors import GameError
 from alphazero.frontends.game_tree import GameTree
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING
@@ -20,39 +17,6 @@ def tree_of(*actions: int) -> GameTree:
     for action in actions:
         game_tree.make(action)
     return game_tree
-
-
-def test_another_move_begins_a_branch_and_loses_nothing():
-    game_tree = tree_of(4, 0, 8)
-    game_tree.go_to(1)
-    game_tree.make(2)
-    assert game_tree.current.moves == [4, 2]
-    assert [node.action for node in game_tree.root.children[0].children] == [0, 2]
-    assert not game_tree.go_to(3)  # the new branch ends here
-    game_tree.go_to(1)
-    game_tree.make(0)
-    assert game_tree.go_to(3)
-    assert game_tree.current.moves == [4, 0, 8]
-
-
-def test_an_illegal_move_changes_nothing():
-    game_tree = tree_of(4)
-    with pytest.raises(GameError):
-        game_tree.make(4)
-    assert game_tree.current.moves == [4]
-    assert not game_tree.current.children
-
-
-def test_the_game_is_written_whole_with_the_comments_on_its_moves():
-    game_tree = GameTree(GAME)
-    for action, comment in ((0, ""), (3, "dull"), (1, ""), (4, ""), (2, "wins")):
-        game_tree.make(action, comment)
-    game_tree.go_to(2)
-    played = game_tree.played(("A", "B"))
-    assert played.actions == (0, 3, 1, 4, 2)
-    assert played.outcome == 1
-    assert played.comments == ("", "dull", "", "", "wins")
-    assert tree_of(4).played(("A", "B")).outcome == ONGOING
 
 
 def test_a_game_that_was_given_up_is_lost_there_only_and_comes_back_so():

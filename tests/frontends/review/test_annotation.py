@@ -1,6 +1,7 @@
 """Reviews in SGF, read by sgfmill and by our own reader."""
 
 import pytest
+from helpers.games import actions_in
 from sgfmill import sgf
 
 from alphazero.frontends.game_tree import GameTree
@@ -14,20 +15,11 @@ from alphazero.records.sgf_export import to_sgf
 GO = read_game("go:rows=9,columns=9")
 
 
-def go_actions(*names: str) -> tuple[int, ...]:
-    state, actions = GO.initial_state(), []
-    for name in names:
-        actions.append(GO.parse_action(state, name))
-        state = GO.play(state, actions[-1])
-    return tuple(actions)
-
-
-MOVES = go_actions("E5", "C3", "A1", "G7")
-LINES = [go_actions("E5", "C3"), go_actions("G7", "C3"), go_actions("D3", "G7"), go_actions("G3")]
-VALUES = [0.0, 0.0, 0.4, 0.0, 0.1]
+MOVES = tuple(actions_in(GO, "E5 C3 A1 G7"))
+LINES = {"E5 C3": 0.0, "G7 C3": 0.0, "D3 G7": 0.4, "G3": 0.0, "F5": 0.1}
 EVALUATIONS = [
     Evaluation(value, best=line[:1], line=line, choices=9)
-    for value, line in zip(VALUES, [*LINES, go_actions("F5")], strict=True)
+    for line, value in ((tuple(actions_in(GO, names)), value) for names, value in LINES.items())
 ]
 PLAYED = PlayedGame(GO, ("A", "B"), MOVES, 2, comments=("", "a \\ bold ] move", "", ""))
 TEXT = to_sgf(annotated(PLAYED, EVALUATIONS, review_moves(MOVES, EVALUATIONS)))

@@ -16,21 +16,18 @@ from alphazero.frontends.review.judgement import (
 
 
 @pytest.mark.parametrize(
-    ("loss", "judgement", "sign"),
+    ("name", "losses", "sign"),
     [
-        (0.0, Judgement.GOOD, ""),
-        (4.9, Judgement.GOOD, ""),
-        (5.0, Judgement.INACCURACY, "?!"),
-        (10.0, Judgement.MISTAKE, "?"),
-        (14.9, Judgement.MISTAKE, "?"),
-        (15.0, Judgement.BLUNDER, "??"),
-        (100.0, Judgement.BLUNDER, "??"),
+        ("good", (0.0, 4.9), ""),
+        ("inaccuracy", (5.0, 9.9), "?!"),
+        ("mistake", (10.0, 14.9), "?"),
+        ("blunder", (15.0, 100.0), "??"),
     ],
 )
-def test_the_loss_judges_a_move(loss: float, judgement: Judgement, sign: str):
-    assert judgement_of(loss) is judgement
-    assert judgement.sign == sign
-    assert judgement.is_bad == bool(sign)
+def test_the_loss_judges_a_move(name: str, losses: tuple[float, ...], sign: str):
+    judgement = Judgement(name)
+    assert {judgement_of(loss) for loss in losses} == {judgement}
+    assert (judgement.sign, judgement.is_bad) == (sign, bool(sign))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.frontends.terminal_client import uniform
+from helpers.frontends.terminal_client import Uniform
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE, actions_in, random_actions
 from helpers.players import saved_player
 
@@ -14,6 +14,8 @@ from alphazero.players.registry import parse_player
 from alphazero.solvers.exact import action_values, solver_for
 from alphazero.solvers.exhaustive import solve_all_positions
 
+UNIFORM = Uniform("uniform")
+
 
 def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them():
     """A move is a blunder exactly where it changes the value, and no other bad move exists."""
@@ -21,7 +23,7 @@ def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them():
     values = {
         state.tobytes(): value for state, value in zip(solved.states, solved.values, strict=True)
     }
-    blunders, reviewer = 0, Reviewer(uniform(), TIC_TAC_TOE)
+    blunders, reviewer = 0, Reviewer(UNIFORM, TIC_TAC_TOE)
     for seed in range(20):
         actions = random_actions(TIC_TAC_TOE, np.random.default_rng(seed))
         plies = range(len(actions), -1, -1)
@@ -48,7 +50,7 @@ def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them():
 def test_late_positions_of_connect_four_are_exact_and_early_ones_are_searched():
     actions = random_actions(CONNECT_FOUR, np.random.default_rng(2))
     assert len(actions) > 20
-    solver = Reviewer(uniform(), CONNECT_FOUR)
+    solver = Reviewer(UNIFORM, CONNECT_FOUR)
     oracle = solver_for(CONNECT_FOUR)
     state = CONNECT_FOUR.play(CONNECT_FOUR.initial_state(), *actions[:-6])
     for action in [*actions[-6:], None]:
@@ -68,7 +70,7 @@ def test_late_positions_of_connect_four_are_exact_and_early_ones_are_searched():
 
 
 def test_a_position_that_takes_too_long_ends_the_solving_of_earlier_ones():
-    solver = Reviewer(uniform(), read_game("hex:size=11"))
+    solver = Reviewer(UNIFORM, read_game("hex:size=11"))
     state = solver.game.play(solver.game.initial_state(), 5, 17)
     before = solver._solver.nodes
     assert solver.solve(state) is None

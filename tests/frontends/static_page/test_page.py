@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.frontends.page import DESKTOP, PHONE, PageVisitor
+from helpers.frontends.page import DESKTOP, PHONE, PageVisitor, cell, expect
 from helpers.games import actions_in
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS
@@ -28,11 +28,6 @@ from alphazero.frontends.static_page.writer import VERSION, page_files, write_pa
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.onnx_export import export_model
 from alphazero.players.registry import parse_player
-
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason='needs Playwright: pip install "alphazero[browser]"'
-)
-expect = playwright.expect
 
 pytestmark = needs_onnx
 
@@ -74,7 +69,6 @@ def visit(browser) -> Iterator[Visit]:
         closers.extend([server.shutdown, server.server_close, visitor.close])
         return visitor.open(**options)
 
-    expect.set_options(timeout=60_000)
     yield open_page
     for close in closers:
         close()
@@ -93,10 +87,6 @@ def stand_in_page(tmp_path_factory) -> Path:
     files |= {"ort.mjs": STAND_IN, "player.json": json.dumps(player).encode()}
     write_page(folder, files)
     return folder
-
-
-def cell(page: Any, label: str) -> Any:
-    return page.locator(f'#board .cells button[aria-label^="{label},"]')
 
 
 def play(page: Any, label: str, then: str = "Your move") -> None:

@@ -175,11 +175,6 @@ def test_the_folder_is_complete_and_every_file_that_a_source_names_is_there(tmp_
     assert "python -m http.server --directory" in output
 
 
-def test_only_shared_files_that_exist_are_named():
-    for name in writer.SHARED:
-        assert (ROOT / "alphazero" / "frontends" / "web" / "static" / name).is_file()
-
-
 def test_a_page_that_a_full_disk_stops_is_written_again(tmp_path, monkeypatch):
     page, files = tmp_path / "page", {"index.html": b"new", "b/c.js": b"new", "player.json": b"{}"}
     written: list[Path] = []

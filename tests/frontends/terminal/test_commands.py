@@ -79,6 +79,8 @@ def test_a_hint_of_a_player_with_seconds_takes_its_time(monkeypatch):
 @pytest.mark.parametrize(
     ("player", "typed", "message"),
     [
+        ("uct", "z9", "'z9' is no cell; type a letter and a number, a1 to c3"),
+        ("uct", "b2", "b2 is taken; type an empty cell"),
         ("uct", "hnt", "type a letter and a number, a1 to c3; did you mean 'hint'?"),
         ("uct", "redo", "there is no move to replay"),
         ("uct", "undo 0", "expected a number from 1, got '0'"),
@@ -102,11 +104,12 @@ def test_a_mistake_is_one_line_and_the_game_goes_on(
     monkeypatch.chdir(tmp_path)
     Path("go.sgf").write_text("(;GM[1]SZ[5]KM[7.5];B[aa])")
     Path("go.txt").write_text("no game")
-    words = ["b2", typed, "a1", "quit"]
+    words = ["b2", typed, " A1 ", "quit"]
     talk = TerminalTalk("tic_tac_toe", BOTH, words, player=parse_player(player)).run()
     (line,) = [text for text in talk.output if message in text]
     assert "\n" not in line
     assert talk.moves == ["b2", "a1"]
+    assert len(talk.prompts) == len(words)
     assert Path("go.txt").read_text() == "no game"
 
 
@@ -175,16 +178,6 @@ def test_a_program_that_resigns_or_fails_loses_and_can_be_met_again(
     (game,) = load_played(path)
     assert (game.outcome, game.resigned) == (1, behaviour == "resign")
     assert bool(game.forfeit_reason) == (behaviour == "crash")
-
-
-# --- files ---------------------------------------------------------------------------------------
-
-
-def test_games_of_a_session_are_saved_one_after_the_other(tmp_path):
-    path = tmp_path / "my game.jsonl"
-    words = f"a1,b2,c3,new,c1,save {path},quit".split(",")
-    TerminalTalk("tic_tac_toe", BOTH, words).run()
-    assert [game.moves() for game in load_played(path)] == [["a1", "b2", "c3"], ["c1"]]
 
 
 # --- what is drawn -------------------------------------------------------------------------------

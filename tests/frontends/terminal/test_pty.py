@@ -129,7 +129,6 @@ def test_an_evening_at_the_terminal(session, tmp_path):
     assert "your win rate as X" in answer
     assert re.search("[▁▂▃▄▅▆▇█]{2}", SGR.sub("", answer))
     session.ask("undo 2", "a b c")
-    assert "[O]" in SGR.sub("", session.ask("redo", "a b c"))
     assert "saved 1 game" in session.ask("save now.sgf", "saved")
     assert max(len(line) for line in shown_lines(session.text)) <= 80
     session.type("\x04")  # Ctrl-D

@@ -337,8 +337,6 @@ def test_the_command_line_serves_a_player(monkeypatch, capsys):
     monkeypatch.setattr("alphazero.frontends.uci.session.lines_of", lambda _: iter(lines))
     assert cli.main(["uci", "uct", "--game", "breakthrough:rows=5,columns=5"]) == 0
     assert re.search(r"\nbestmove [a-e][45][a-e][34]( ponder \w{4})?\n$", capsys.readouterr().out)
-    assert cli.main(["uci", "uct", "--game", "hex"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
 
 
 COMMANDS = (

@@ -15,8 +15,6 @@ from helpers.paths import CHECKPOINTS
 from alphazero.games.registry import read_game
 from alphazero.players.registry import parse_player
 
-pytest.importorskip("playwright", reason='needs Playwright: pip install "alphazero[browser]"')
-
 GAMES = {
     "tic_tac_toe": "b2 a1 c3",
     "connect_four": "4 4 3",
@@ -270,25 +268,30 @@ def make_link(game: str, moves: str) -> str:
     return f"#game={game}&moves={moves.replace(' ', '+')}"
 
 
-def test_a_link_opens_its_position_and_is_read_as_untrusted(visit, served):
-    page = visit("connect_four")
-    paste(page, "4 4 3")
+def open_link(visit, page: Page) -> tuple[str, Page]:
+    """Return the link to the position of a page, and another page where it was opened."""
     page.get_by_role("button", name="Share or save").click()
     link = page.locator("#share-link").input_value()
-    other = visit("", link=link.removeprefix(visit.address))
+    return link, visit("", link=link.removeprefix(visit.address))
+
+
+def test_a_link_opens_its_position_and_is_read_as_untrusted(visit):
+    page = visit("connect_four")
+    paste(page, "4 4 3")
+    link, other = open_link(visit, page)
     expect_ply(other, 3)
     assert link.endswith(make_link("connect_four", "4 4 3"))
     assert "#" not in other.url
     page = visit("", link="#" + "x" * 9000, excused="status of 400")
-    for wrong in (
-        "",
-        make_link("<img src=x onerror=alert(1)>", "1"),
-        make_link("connect_four", "4 4 99"),
-        make_link("no_such_game", "4"),
+    for game, moves in (
+        ("", ""),
+        ("<img src=x onerror=alert(1)>", "1"),
+        ("connect_four", "4 4 99"),
+        ("no_such_game", "4"),
     ):
-        if wrong:
+        if game:
             page.goto("about:blank")  # else only what follows "#" would change
-            page.goto(visit.address + wrong)
+            page.goto(visit.address + make_link(game, moves))
         page.locator("#message:not(:empty)").wait_for()
         assert page.locator("#message *").count() == 0
         page.locator("#board button").first.wait_for()
@@ -299,9 +302,7 @@ def test_a_link_keeps_the_position_in_which_a_game_began(visit):
     paste(page, "4k3/7p/8/8/8/8/P7/4K3 b - - 3 20")
     paste(page, "h5 a4")
     expect_ply(page, 2)
-    page.get_by_role("button", name="Share or save").click()
-    link = page.locator("#share-link").input_value()
-    other = visit("", link=link.removeprefix(visit.address))
+    _, other = open_link(visit, page)
     expect_ply(other, 2)
     assert cell(other, "h5").get_attribute("aria-label") == "h5, black pawn"
     assert other.locator("#status-text").inner_text() == "Black to move"

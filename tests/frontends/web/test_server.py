@@ -20,11 +20,11 @@ from helpers.frontends.web_client import (
     SECONDS,
     Served,
     Visitor,
-    page_events,
     player_with,
     read_all,
     serving,
 )
+from helpers.games import TIC_TAC_TOE, actions_in
 from helpers.paths import CHECKPOINTS, TESTS
 from helpers.players import ANY_SIZE, TINY, saved_player
 from helpers.processes import until
@@ -79,36 +79,33 @@ def check_view(view: dict[str, Any], game: Game, state: State) -> None:
     assert view["board"]["field"].startswith("<svg")
 
 
-@pytest.mark.parametrize(
-    "name", ["tic_tac_toe", "connect_four", "othello:size=4", "go:rows=5,columns=5"]
-)
+@pytest.mark.parametrize("name", ["tic_tac_toe", "othello:size=4", "go:rows=5,columns=5"])
 def test_two_people_play_whole_games_and_every_view_follows_the_rules(served, name: str):
+    check_game(served, name, PERSON)
+
+
+def test_a_person_plays_a_player_whose_answers_are_legal(served):
+    check_game(served, "connect_four", {"player": "uct", "simulations": 30})
+
+
+def check_game(served: Served, name: str, opponent: dict[str, Any]) -> None:
+    """Play random moves to the end, or for 40 moves, and compare each view with the rules."""
     game, rng = served.manager.catalog.game(name), np.random.default_rng(1)
-    with served.begin(name) as page:
+    with served.begin(name, PERSON, opponent) as page:
         state = game.initial_state()
         check_view(page.view, game, state)
         while game.outcome(state) == ONGOING and page.view["ply"] < 40:
             action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
             state = game.play(state, action)
-            check_view(page.do("move", action=action), game, state)
-        assert page.view["ply"] == state[0] == len(page.view["moves"])
-        if page.view["over"]:
-            assert page.try_to("move", action=0)[0] == 400
-
-
-def test_a_person_plays_a_player_whose_answers_are_legal(served):
-    game = make_game("connect_four")
-    with served.begin("connect_four", PERSON, {"player": "uct", "simulations": 30}) as page:
-        state, rng = game.initial_state(), np.random.default_rng(2)
-        while game.outcome(state) == ONGOING:
-            action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
-            page.do("move", action=action)
-            state = game.play(state, action)
-            view = page.wait(lambda later, ply=int(state[0]): later["ply"] > ply or later["over"])
-            if game.outcome(state) == ONGOING:
+            view = page.do("move", action=action)
+            if opponent is not PERSON and game.outcome(state) == ONGOING:
+                view = page.wait(lambda later, ply=int(state[0]): later["ply"] > ply)
                 state = game.play(state, game.parse_action(state, view["moves"][-1]["name"]))
                 assert "win rate" in view["moves"][-1]["comment"]
             check_view(view, game, state)
+        assert page.view["ply"] == state[0] == len(page.view["moves"])
+        if page.view["over"]:
+            assert page.try_to("move", action=0)[0] == 400
 
 
 def test_a_move_is_refused_while_the_other_side_thinks(served):
@@ -128,6 +125,7 @@ def test_moves_are_taken_back_made_again_and_branched(served):
         page.do("paste", moves="b2 a1; c3")
         assert page.do("undo")["ply"] == 2
         view = page.do("goto", ply=1)
+        assert page.try_to("move", action=4)[0] == 400
         assert (view["ply"], len(view["moves"])) == (1, 3)
         view = page.do("move", action=0)
         assert [move["name"] for move in view["moves"]] == ["b2", "a3"]
@@ -172,7 +170,7 @@ def test_an_analysis_is_streamed_and_follows_the_position(served):
     with served.begin("connect_four") as page:
         view = page.do("analyze", on=True, player="uct")
         assert view["analyzing"]
-        contents = [content for name, content in page_events(page, 4) if name == "search"]
+        contents = [page.wait(bool, "search") for _ in range(2)]
         assert all(content["ply"] == 0 for content in contents)
         counts = [content["search"]["simulations"] for content in contents]
         assert counts == sorted(counts)
@@ -180,10 +178,8 @@ def test_an_analysis_is_streamed_and_follows_the_position(served):
         assert len(candidates) == 7
         assert sum(move["share"] for move in candidates) == pytest.approx(1)
         page.do("move", action=3)
-        for name, content in page.events():
-            # Where the tree has no room left, its end comes with the view.
-            if name in ("view", "search") and content["search"] and content["ply"] == 1:
-                break
+        # Where the tree has no room left, its end comes with the view.
+        page.wait(lambda content: content["search"] and content["ply"] == 1, "view", "search")
         assert page.do("analyze", on=False)["thinking"] is False
 
 
@@ -195,11 +191,9 @@ def test_a_search_without_a_planned_end_gives_most_visits_to_the_best_move():
     with serving([player]) as running, running.begin("connect_four") as page:
         page.do("paste", moves="4 3 4 3 4 3")
         page.do("analyze", on=True)
-        for name, content in page.events():
-            # Where the tree has no room left, its end comes with the view.
-            search = content["search"] if name in ("view", "search") else None
-            if search and search["simulations"] >= 400:
-                break
+        # Where the tree has no room left, its end comes with the view.
+        is_long = lambda event: event["search"] and event["search"]["simulations"] >= 400  # noqa: E731
+        search = page.wait(is_long, "view", "search")["search"]
         best = search["candidates"][0]
         assert best["name"] == "4"  # it completes the column
         assert best["share"] > 0.5
@@ -219,7 +213,7 @@ def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(serv
     session = served.manager.sessions[page.id]
     until(lambda: session.goal is not None)
     pool = session._pool
-    page_events(page, 1, "search")
+    page.wait(bool, "search")
     page.leave()
     until(lambda: session.goal is None)
     until(lambda: not pool.is_busy)
@@ -236,28 +230,23 @@ def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_o
         running.begin("connect_four") as other,
     ):
         one.do("analyze", on=True)
-        page_events(one, 1, "search")
+        one.wait(bool, "search")
         other.do("analyze", on=True)
-        page_events(other, 1, "search")
-        page_events(one, 1, "search")
+        other.wait(bool, "search")
+        one.wait(bool, "search")
         assert len(running.manager._pools) == 1
         # A batch of another size may round otherwise.
         assert {*evaluator.rows} <= {1, LEAVES_PER_BATCH}
 
 
-def test_a_player_that_fails_says_why_and_may_be_asked_again(served):
-    random_player = served.manager.catalog.players["random"]
-    broken = dataclasses.replace(random_player, name="broken", spec=_Broken("broken"))
-    served.manager.catalog.players["broken"] = broken
-    try:
-        with served.begin("tic_tac_toe", {"player": "broken"}, PERSON) as page:
-            view = page.wait(lambda view: view["message"])
-            assert view["message"] == "cannot be created"
-            assert view["paused"]
-            page.do("pause", on=False)
-            assert page.wait(lambda view: view["message"])["message"] == "cannot be created"
-    finally:
-        del served.manager.catalog.players["broken"]
+def test_a_player_that_fails_says_why_and_may_be_asked_again():
+    sides = {"player": "broken"}, PERSON
+    with serving([_Broken("broken")]) as running, running.begin("tic_tac_toe", *sides) as page:
+        view = page.wait(lambda view: view["message"])
+        assert view["message"] == "cannot be created"
+        assert view["paused"]
+        page.do("pause", on=False)
+        assert page.wait(lambda view: view["message"])["message"] == "cannot be created"
 
 
 class _Broken(PlayerSpec):
@@ -432,18 +421,7 @@ def test_a_loaded_game_keeps_names_result_and_values(served):
 # --- what is served ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("/static/../server.py", "/static/..%2fserver.py", "/static/%2e%2e/x"),
-        *("/static//etc/passwd", "/x", "/static/"),
-    ],
-)
-def test_nothing_but_the_files_of_the_page_is_served(served, path: str):
-    assert served.ask("GET", path)[0] == 404
-
-
-def test_the_page_is_served(served):
+def test_nothing_but_the_files_of_the_page_is_served(served):
     status, text, kind = served.raw("GET", "/")
     assert (status, kind) == (200, "text/html")
     assert b"<html" in text
@@ -451,15 +429,17 @@ def test_the_page_is_served(served):
     for name in files:
         assert served.raw("GET", f"/static/{name}")[0] == 200
     assert sum(map(len, files.values())) < 105_000, "the page is small"
+    for name in ("../server.py", "..%2fserver.py", "%2e%2e/x", "/etc/passwd", "x", ""):
+        assert served.ask("GET", f"/static/{name}")[0] == 404
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b"3", b"nul", b"\xff\xfe", b"[" * 100_000, b'{"game": 3}', b"{}"]
-)
-def test_a_malformed_request_is_refused_in_one_line(served, body: bytes):
-    status, reply = served.ask("POST", "/api/sessions", body)
-    assert status == 400
-    assert re.fullmatch(r"[^\n]+", reply["error"])
+def test_a_malformed_request_is_refused_in_one_line(served):
+    bodies = b"", b"{", b"[]", b"3", b"nul", b"\xff\xfe", b"[" * 100_000, b'{"game": 3}', b"{}"
+    games = "mnk:rows=90,columns=90", "nim:heap=9999999999", "shogi", "go:rows=99", "x" * 200
+    for body in (*bodies, *({"game": game} for game in games)):
+        status, reply = served.ask("POST", "/api/sessions", body)
+        assert status == 400, body
+        assert re.fullmatch(r"[^\n]+", reply["error"])
 
 
 def test_a_body_that_is_too_long_is_refused_unread(served):
@@ -476,6 +456,7 @@ def test_a_body_that_is_too_long_is_refused_unread(served):
 def test_unknown_sessions_and_requests_are_not_found(served):
     with served.begin("tic_tac_toe") as page:
         for method, path in (
+            ("GET", "/x"),
             ("GET", "/api/sessions/nobody/save"),
             ("GET", "/api/sessions/nobody/events"),
             ("POST", "/api/sessions/nobody/move"),
@@ -530,12 +511,6 @@ def test_a_game_tree_has_a_maximum_size(served, monkeypatch):
         page.do("goto", ply=0)
         assert page.try_to("move", action=8)[0] == 400
         assert page.do("move", action=4)["ply"] == 1  # an old position
-
-
-def test_boards_that_are_too_large_are_refused(served):
-    for game in ("mnk:rows=90,columns=90", "nim:heap=9999999999", "shogi", "go:rows=99", "x" * 200):
-        status, reply = served.ask("POST", "/api/sessions", {"game": game})
-        assert status == 400, reply
 
 
 def test_the_server_stops_at_once_though_pages_listen_and_players_think():
@@ -603,35 +578,27 @@ def review(visitor: Visitor) -> dict[str, Any]:
     )
 
 
-def test_a_review_judges_the_moves_and_is_saved_in_sgf(served):
+def test_a_review_judges_the_moves_after_the_opening_and_is_saved_in_sgf(served):
+    actions = tuple(actions_in(TIC_TAC_TOE, LOST))
+    played = PlayedGame(TIC_TAC_TOE, ("one", "two"), actions, 1, opening=1)
     with served.begin("tic_tac_toe", PERSON, PERSON) as visitor:
-        visitor.do("paste", moves=LOST)
+        visitor.do("load", text=played.to_line())
         view = review(visitor)
         text = visitor.saved("sgf")
     assert "BM[2]C[win rate 50% (value +0.00), then 0%: blunder, better was b2" in text
     assert from_sgf(read_sgf(text)).moves() == LOST.split()
+    first, *moves = view["moves"]
+    assert first["review"] is None
     # O's a2 gives the draw away, and the rest is won for X.
-    assert [move["review"]["before"] for move in view["moves"]] == [50, 50, 100, 0, 100]
-    assert [move["review"]["after"] for move in view["moves"]] == [50, 0, 100, 0, 100]
+    assert [move["review"]["before"] for move in moves] == [50, 100, 0, 100]
+    assert [move["review"]["after"] for move in moves] == [0, 100, 0, 100]
     assert [move["value"] for move in view["moves"]] == [0, 1, 1, 1, 1]
     assert view["review"]["exact"] == 6
     assert not view["review"]["running"]
-    (mistake,) = [move for move in view["moves"] if move["review"]["better"]]
+    (mistake,) = [move for move in moves if move["review"]["better"]]
     assert (mistake["ply"], mistake["name"]) == (2, "a2")
     assert mistake["review"]["better"] == {"name": "b2", "end": "draws"}
     assert view["review"]["accuracies"][0] == pytest.approx(100, abs=0.001)
-
-
-def test_the_moves_of_a_drawn_opening_are_not_judged(served):
-    game = make_game("tic_tac_toe")
-    actions = tuple("abc".index(move[0]) + 3 * (3 - int(move[1])) for move in LOST.split())
-    played = PlayedGame(game, ("one", "two"), actions, 1, opening=2)
-    assert " ".join(played.moves()) == LOST
-    with served.begin("tic_tac_toe", PERSON, PERSON) as visitor:
-        visitor.do("load", text=played.to_line())
-        view = review(visitor)
-        are_judged = [move["review"] is not None for move in view["moves"]]
-        assert are_judged == [False, False, True, True, True]
 
 
 def test_a_review_can_be_left_and_goes_on_where_it_was(served):
@@ -703,21 +670,17 @@ def test_players_are_served_on_the_board_asked_for(tmp_path, monkeypatch, capsys
     assert "but the game asked for is othello" in capsys.readouterr().err
 
 
-def test_without_the_extra_the_command_names_it(monkeypatch, capsys):
+def test_without_the_extra_the_command_names_it(monkeypatch, only_line):
     for name in [name for name in sys.modules if name.startswith("alphazero.frontends.web.server")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert main(["serve", "random"]) == 2
-    assert capsys.readouterr().err == (
-        "error: uvicorn is not installed; pip install 'alphazero[serve]'\n"
-    )
+    message = "error: uvicorn is not installed; pip install 'alphazero[serve]'"
+    assert only_line("serve", "random") == message
 
 
-def test_a_taken_port_ends_the_command_with_one_line(capsys):
+def test_a_taken_port_ends_the_command_with_one_line(only_line):
     with serving() as running:
-        assert main(["serve", "random", "--port", str(running.port)]) == 2
-    output = capsys.readouterr().err
+        output = only_line("serve", "random", "--port", running.port)
     assert output.startswith("error: cannot listen on 127.0.0.1")
-    assert output.count("\n") == 1
     with pytest.raises(RunError, match="cannot listen on"):
         listen("no such host", 0)

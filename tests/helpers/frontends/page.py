@@ -1,7 +1,7 @@
 """The page in a headless browser: opening it on a game, and finding what people see there.
 
-Without Playwright and a Chromium its tests are skipped: `pip install "alphazero[browser]"`, and
-`apt install chromium` or `playwright install chromium`.
+Without Playwright and a Chromium a test that imports this is skipped: `pip install
+"alphazero[browser]"`, and `apt install chromium` or `playwright install chromium`.
 """
 
 import os
@@ -14,7 +14,13 @@ from typing import Any
 
 import pytest
 
-from helpers.frontends.web_client import PERSON, Served
+from helpers.frontends.web_client import Served
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason='needs Playwright: pip install "alphazero[browser]"'
+)
+expect = playwright.expect
+expect.set_options(timeout=60_000)
 
 DESKTOP, TABLET = {"width": 1280, "height": 800}, {"width": 820, "height": 1180}
 PHONE = {"width": 390, "height": 844}
@@ -26,8 +32,6 @@ Page = Any
 @contextmanager
 def chromium() -> Iterator[Any]:
     """Start a browser; skip the test without one."""
-    reason = 'needs Playwright: pip install "alphazero[browser]"'
-    playwright = pytest.importorskip("playwright.sync_api", reason=reason)
     program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chrome")
     with playwright.sync_playwright() as driver:
         program = program or driver.chromium.executable_path
@@ -55,8 +59,8 @@ class PageVisitor:
         link, script = options.pop("link", ""), ""
         if not link:
             # The page takes up the session of its window: so it begins in the game that is wanted.
-            view = begin(self.served, game, *sides)
-            script = f"sessionStorage.setItem('alphazero-session', '{view['id']}')"
+            session = self.served.create(game, *sides)["id"]
+            script = f"sessionStorage.setItem('alphazero-session', '{session}')"
         page = self.open(link, script, **options)
         page.locator("#game:not(:empty)").wait_for()
         return page
@@ -91,14 +95,6 @@ class PageVisitor:
             self.faults.append(f"request to {request.url}")
 
 
-def begin(served: Served, game: str, *sides: dict[str, Any]) -> dict[str, Any]:
-    body = {"game": game, "sides": sides or [PERSON] * 2}
-    status, view = served.ask("POST", "/api/sessions", body)
-    assert status == 200, view
-    assert isinstance(view, dict)
-    return view
-
-
 def cell(page: Page, label: str) -> Any:
     """Return the button of a cell, by how its name begins."""
     return page.get_by_role("button", name=re.compile(rf"^{label},"))
@@ -106,15 +102,11 @@ def cell(page: Page, label: str) -> Any:
 
 def expect_ply(page: Page, moves: int, of: int | None = None) -> None:
     """Wait until the page shows the position after `moves` moves of a line of `of` moves."""
-    from playwright.sync_api import expect
-
     last = moves if of is None else of
-    expect(page.locator("#ply")).to_have_text(f"{moves} / {last}", timeout=60_000)
+    expect(page.locator("#ply")).to_have_text(f"{moves} / {last}")
 
 
 def paste(page: Page, text: str) -> None:
-    from playwright.sync_api import expect
-
     page.get_by_role("button", name="Load or paste").click()
     page.locator("#load-text").fill(text)
     page.get_by_role("button", name="Load", exact=True).click()

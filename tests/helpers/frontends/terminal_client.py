@@ -1,7 +1,6 @@
 """A terminal with a scripted person, for tests; and a player that searches without a network."""
 
 import io
-import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -46,10 +45,6 @@ class Uniform(PlayerSpec):
         return SearchPlayer(NetworkSearch(game, evaluator, settings, slots=num_games, leaves=8))
 
 
-def uniform(simulations: int = 200) -> PlayerSpec:
-    return Uniform("uniform", simulations)
-
-
 class Stream(io.StringIO):
     """A stream with given capabilities; `output` holds what was written to it, text by text."""
 
@@ -89,7 +84,7 @@ class TerminalTalk:
         stream = stream or Stream()
         self.stream, self.output = stream, stream.output
         self.prompts: list[str] = []
-        self.session = TerminalSession(player or uniform(simulations), self.game, sides)
+        self.session = TerminalSession(player or Uniform("uniform", simulations), self.game, sides)
         self.terminal = Terminal(self.session, Screen(stream), self._read)
         self._words = words(self) if callable(words) else iter(words)
 
@@ -100,12 +95,8 @@ class TerminalTalk:
     @property
     def moves(self) -> list[str]:
         """The moves that lead to the position that is looked at."""
-        path = self.session.game_tree.current.path
-        return [
-            self.game.action_name(before.state, after.action)
-            for before, after in itertools.pairwise(path)
-            if after.action is not None
-        ]
+        game_tree = self.session.game_tree
+        return self.game.action_names(game_tree.root.state, game_tree.current.moves)
 
     @property
     def text(self) -> str:

@@ -1,6 +1,5 @@
 """UCI sessions inside the test's own process."""
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
 
 from alphazero.frontends.uci.engine import Engine
@@ -17,17 +16,14 @@ class UciTalk:
     ) -> None:
         """A function among `lines` waits in their place, for what must come before the next."""
         self.output: list[str] = []
-        self._is_created = threading.Event()
         engine = Engine(parse_player(player), read_game(game) if game else None)
         self.session = Session(engine, self._script(lines), self._say)
-        self._is_created.set()
 
     def run(self) -> list[str]:
         self.session.run()
         return self.output
 
     def _script(self, lines: Iterable[str | Callable[[], object]]) -> Iterator[str]:
-        self._is_created.wait()
         for line in lines:
             if isinstance(line, str):
                 yield line

@@ -59,12 +59,16 @@ class Served:
         loop = self.server.servers[0].get_loop()
         loop.call_soon_threadsafe(self.manager.close_session, session_id)
 
-    def begin(self, game: str, *sides: Json) -> "Visitor":
-        """Create a session, by default of two people, and open its event stream."""
-        body = {"game": game, "sides": list(sides or (PERSON, PERSON))}
+    def create(self, game: str, *sides: Json) -> Json:
+        """Create a session, by default of two people; return its view."""
+        body = {"game": game, "sides": sides or (PERSON, PERSON)}
         status, view = self.ask("POST", "/api/sessions", body)
         assert status == 200, view
-        return Visitor(self, view)
+        return dict(view)
+
+    def begin(self, game: str, *sides: Json) -> "Visitor":
+        """Create a session and open its event stream."""
+        return Visitor(self, self.create(game, *sides))
 
 
 class Visitor:
@@ -119,10 +123,10 @@ class Visitor:
                     self.view = content
                 yield name, content
 
-    def wait(self, condition: Callable[[Json], Any]) -> Json:
-        """Return the first view of the stream that meets a condition."""
+    def wait(self, condition: Callable[[Json], Any], *names: str) -> Json:
+        """Return the first event of the stream, by default a view, that meets a condition."""
         for name, content in self.events():
-            if name == "view" and condition(content):
+            if name in (names or ("view",)) and condition(content):
                 return content
         raise AssertionError("the stream has ended")
 
@@ -166,14 +170,3 @@ def read_all(line: socket.socket) -> bytes:
     while data := line.recv(1 << 16):
         received += data
     return received
-
-
-def page_events(page: Visitor, count: int, only: str = "") -> list[tuple[str, Any]]:
-    """Return the next events, or those of one name."""
-    events = []
-    for name, content in page.events():
-        if not only or name == only:
-            events.append((name, content))
-        if len(events) == count:
-            return events
-    raise AssertionError("the stream has ended")
