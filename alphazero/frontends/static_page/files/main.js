@@ -20,7 +20,7 @@ class Table {
   constructor(player) {
     this.player = player;
     this.game = makeGame(player.game);
-    this.board = new Board(byId("board"), ([{ action }]) => this.playOwn(action));
+    this.board = new Board(byId("board"), ([{ action }]) => this.play(action));
     this.request = 0;
     this.ready = false;
     this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
@@ -70,10 +70,6 @@ class Table {
     this.goOn();
   }
 
-  playOwn(action) {
-    if (this.ownTurn) this.play(action);
-  }
-
   undo() {
     do {
       this.states.pop();
@@ -102,7 +98,8 @@ class Table {
       const shown = this.ownTurn ? "; the numbers are shares in %" : "";
       const searched = `${countSimulations(simulations)}${speed}${shown}`;
       this.showChance(this.ownTurn ? value : -value, searched);
-      if (this.ownTurn) this.hint = { candidates: candidates.map((one) => this.placed(one)) };
+      const placed = (one) => ({ ...one, cell: this.game.cellOf(this.state, one.action) });
+      if (this.ownTurn) this.hint = { candidates: candidates.map(placed) };
       else if (done) this.answer(candidates[0].action);
     }
     this.show();
@@ -111,10 +108,6 @@ class Table {
   answer(action) {
     setText(byId("spoken"), `It plays ${nameOf(this.player, this.game, this.state, action)}`);
     this.play(action);
-  }
-
-  placed(candidate) {
-    return { ...candidate, cell: this.game.cellOf(this.state, candidate.action) };
   }
 
   /** Show the person's win chance for a value in [-1, 1], draws counted half; null is unknown. */
@@ -135,7 +128,6 @@ class Table {
     const undoable = this.moves.length > (this.side === 1 ? 1 : 0);
     setEnabled(byId("undo"), undoable);
     setEnabled(byId("hint"), this.ownTurn && this.ready && !this.searching);
-    document.documentElement.dataset.state = this.searching ? "searching" : "waiting";
   }
 
   words() {

@@ -9,8 +9,8 @@ const DIRECTIONS = [[0, 1], [1, 0], [1, 1], [1, -1]];
 
 /** The rules of one board. A state is {cells, ply, last, outcome}, and is never changed. */
 class LineGame {
-  constructor({ rows, columns, length }) {
-    Object.assign(this, { rows, columns, length, size: rows * columns });
+  constructor({ rows, columns, length }, numActions, numPlanes) {
+    Object.assign(this, { rows, columns, length, size: rows * columns, numActions, numPlanes });
   }
 
   initialState() {
@@ -22,7 +22,7 @@ class LineGame {
     if (state.outcome !== ONGOING) return [];
     const actions = [];
     for (let action = 0; action < this.numActions; action += 1) {
-      if (this.isFree(state, action)) actions.push(action);
+      if (state.cells[action] === 0) actions.push(action); // of a column: its top cell
     }
     return actions;
   }
@@ -73,16 +73,8 @@ class LineGame {
 
 /** An action is a column; the stone falls to its lowest empty cell. */
 class ConnectFour extends LineGame {
-  get numActions() {
-    return this.columns;
-  }
-
-  get numPlanes() {
-    return 3;
-  }
-
-  isFree(state, action) {
-    return state.cells[action] === 0;
+  constructor(board) {
+    super(board, board.columns, 3);
   }
 
   cellOf(state, action) {
@@ -99,16 +91,8 @@ class ConnectFour extends LineGame {
 
 /** An action is a cell. */
 class Mnk extends LineGame {
-  get numActions() {
-    return this.size;
-  }
-
-  get numPlanes() {
-    return 4;
-  }
-
-  isFree(state, action) {
-    return state.cells[action] === 0;
+  constructor(board) {
+    super(board, board.rows * board.columns, 4);
   }
 
   cellOf(state, action) {

@@ -51,7 +51,7 @@ export class Search {
    */
   select() {
     if (this.root === null && this.state.outcome !== ONGOING) {
-      this.root = newNode(valueOf(this.state.outcome, this.state.ply % 2), []);
+      this.root = endNode(this.state);
     }
     for (let free = 0; free < MAX_FREE_ROUNDS; free += 1) {
       this.round = [];
@@ -99,11 +99,9 @@ export class Search {
       leaf.state = this.game.play(leaf.state, edge.action);
       leaf.path.push(edge);
       if (edge.child === null) {
-        if (leaf.state.outcome !== ONGOING) {
-          edge.child = newNode(valueOf(leaf.state.outcome, leaf.state.ply % 2), []);
-        } else {
-          return edge.pending === 0; // another leaf of this round waits there
-        }
+        // A leaf at which another one of this round waits ends the round.
+        if (leaf.state.outcome === ONGOING) return edge.pending === 0;
+        edge.child = endNode(leaf.state);
       }
       node = edge.child;
     } while (node.edges.length > 0);
@@ -135,7 +133,7 @@ export class Search {
       valueSum: 0,
       child: null,
     }));
-    const node = newNode(value, edges);
+    const node = { value, edges };
     if (path.length > 0) path.at(-1).child = node;
     else this.root = node;
   }
@@ -162,9 +160,8 @@ export class Search {
   }
 }
 
-function newNode(value, edges) {
-  return { value, edges };
-}
+/** Return the node of a finished game. */
+const endNode = ({ outcome, ply }) => ({ value: valueOf(outcome, ply % 2), edges: [] });
 
 /** Add a simulation to every edge of its path; `value` is for the player to move at the leaf. */
 function backUp({ path, value }) {
