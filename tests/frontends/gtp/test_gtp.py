@@ -1,7 +1,6 @@
 """The Go Text Protocol, served: sessions as recorded, regression files, and whatever may come."""
 
 import dataclasses
-import functools
 import math
 import random
 import re
@@ -196,14 +195,6 @@ def test_the_tree_follows_the_game_and_is_forgotten_with_what_is_taken_back():
     assert roots.visits.sum() == 400
 
 
-def kept_talking(talk: GtpTalk, *steps: tuple[str, str]) -> Iterator[str]:
-    """Yield lines, each after the output that the step before waits for."""
-    for line, pattern in steps:
-        before = len(talk.output)
-        yield line
-        until(functools.partial(talk.has_output, pattern, before))
-
-
 INFO = r"info move [A-G][1-6] visits \d+ winrate {n} prior {n} lcb {n} order \d+ pv( [A-G][1-6])+"
 
 
@@ -212,8 +203,12 @@ INFO = r"info move [A-G][1-6] visits \d+ winrate {n} prior {n} lcb {n} order \d+
     [("lz-analyze", r"\d{1,5}"), ("analyze", r"\d{1,5}"), ("kata-analyze", r"[01]\.\d{6}")],
 )
 def test_analysis_is_streamed_until_the_next_line_comes(word: str, number: str):
-    steps = [(f"7 {word} b 1", r"=7\n(info .*\n){3}"), ("8 name", "=8")]
-    output = GtpTalk("uct:50", "connect_four", lambda talk: kept_talking(talk, *steps)).run()
+    def lines(talk: GtpTalk) -> Iterator[str]:
+        yield f"7 {word} b 1"
+        until(lambda: talk.output.count("\ninfo") >= 3)
+        yield "8 name"
+
+    output = GtpTalk("uct:50", "connect_four", lines).run()
     body, end, rest = output.partition("\n\n")
     assert (end, rest) == ("\n\n", "=8 alphazero\n\n")
     begin, *lines = body.split("\n")
@@ -310,9 +305,8 @@ def test_before_the_end_the_network_says_which_stones_are_dead(tmp_path):
         talk.ask(line)
     end = talk.engine.analyzer.predict_end(talk.engine.state)
     assert end.ownership is not None
-    chains = {"A2 A1": [3, 6], "C3": [2], "C1": [8]}
-    signs = {"A2 A1": 1, "C3": -1, "C1": -1}
-    shares = {name: signs[name] * end.ownership[cells].mean() for name, cells in chains.items()}
+    chains = {"A2 A1": (1, [3, 6]), "C3": (-1, [2]), "C1": (-1, [8])}
+    shares = {name: sign * end.ownership[cells].mean() for name, (sign, cells) in chains.items()}
     alive, dead = (
         set(talk.ask(f"final_status_list {status}")[2:].strip().splitlines())
         for status in ("alive", "dead")
@@ -344,7 +338,7 @@ def test_a_move_found_before_the_first_interval_is_reported_once(word: str):
     assert talk.ask(f"{word} w 100000 maxmoves 2").count("info move") == 2
 
 
-def test_a_player_that_ponders_thinks_while_nothing_is_asked():
+def test_a_player_that_ponders_thinks_while_nothing_is_asked_until_it_is_stopped():
     def lines(talk: GtpTalk) -> Iterator[str]:
         yield "genmove b"
         until(lambda: talk.engine.analyzer.search.simulations >= 2000)
@@ -355,6 +349,9 @@ def test_a_player_that_ponders_thinks_while_nothing_is_asked():
     idle = GtpTalk("uct:100", "connect_four", ["genmove b", "name"])
     idle.run()
     assert idle.engine.analyzer.search.simulations == 100
+    stopped = GtpTalk("uct:30", "connect_four", ["genmove b", "stop"], ponder=True)
+    stopped.run()
+    assert stopped.engine.own_move == -1
 
 
 @pytest.mark.parametrize(
@@ -409,12 +406,6 @@ def test_komi_and_size_of_go_are_options_of_players_that_play_any():
     assert talk.ask("undo") == "=\n\n"
     assert talk.ask("undo") == "? cannot undo\n\n"
     assert GtpTalk("random", "hex").ask("get_komi") == "= 0\n\n"
-
-
-def test_stop_ends_pondering():
-    talk = GtpTalk("uct:30", "connect_four", ["genmove b", "stop"], ponder=True)
-    talk.run()
-    assert talk.engine.own_move == -1
 
 
 @pytest.mark.parametrize(("player", "own"), [("minimax:depth=2", None), ("minimax:seconds=1", 1)])

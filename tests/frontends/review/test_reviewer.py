@@ -1,5 +1,7 @@
 """Positions of a game: exact ones beside exhaustive minimax and a solver, others by a search."""
 
+import itertools
+
 import numpy as np
 import pytest
 from helpers.frontends.terminal_client import Uniform
@@ -26,11 +28,10 @@ def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them():
     blunders, reviewer = 0, Reviewer(UNIFORM, TIC_TAC_TOE)
     for seed in range(20):
         actions = random_actions(TIC_TAC_TOE, np.random.default_rng(seed))
-        plies = range(len(actions), -1, -1)
+        start = TIC_TAC_TOE.initial_state()
+        states = list(itertools.accumulate(actions, TIC_TAC_TOE.play, initial=start))
+        plies = reversed(range(len(states)))
         evaluations = [reviewer.evaluate(actions[:ply]) for ply in plies][::-1]
-        states = [TIC_TAC_TOE.initial_state()]
-        for action in actions:
-            states.append(TIC_TAC_TOE.play(states[-1], action))
         review = review_moves(actions, evaluations)
         for ply, state in enumerate(states[:-1]):
             value, move = values[state.tobytes()], review.moves[ply]

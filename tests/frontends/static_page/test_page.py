@@ -147,17 +147,12 @@ def test_as_second_player_one_is_moved_against_first_and_loses_to_a_line(stand_i
     expect(page.locator("#status-text")).to_have_text("Your move")
 
 
-def test_a_hint_shows_shares_on_the_board_and_the_page_works_by_keyboard_on_a_phone(
-    stand_in_page, visit
-):
+def test_a_hint_shows_shares_on_the_board_and_the_page_fits_a_phone(stand_in_page, visit):
     page = visit(stand_in_page, viewport=PHONE)
     expect(page.locator("#hint")).to_have_attribute("aria-disabled", "false")
     page.locator("#hint").click()
     expect(page.locator("#board .overlay text")).to_have_count(9)
-    page.locator('#board .cells button[tabindex="0"]').focus()
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("Enter")
-    expect(page.locator("#status-text")).to_have_text("Your move")
+    play(page, "b3")
     assert stones(page, "X") == ["b3"]
     expect(page.locator("#board .overlay text")).to_have_count(0)
     root = page.locator("html")
@@ -194,7 +189,7 @@ def onnxruntime_web(tmp_path_factory) -> Path:
     return folder / "node_modules" / "onnxruntime-web"
 
 
-SEARCH = """(_, [moves, simulations]) => new Promise((resolve, reject) => {
+SEARCH = """([moves, simulations]) => new Promise((resolve, reject) => {
   const main = document.querySelector("script").src;
   const worker = new Worker(new URL("worker.js", main), { type: "module" });
   worker.onmessage = ({ data }) => {
@@ -205,12 +200,7 @@ SEARCH = """(_, [moves, simulations]) => new Promise((resolve, reject) => {
   fetch(new URL("player.json", main)).then((answer) => answer.json())
     .then((player) => worker.postMessage({ load: player }));
 })"""
-"""Searches by a worker of one's own."""
-
-
-def search_in(page: Any, actions: list[int], simulations: int) -> Any:
-    """Return the last message of a search after `actions`."""
-    return page.locator("html").evaluate(SEARCH, [actions, simulations])
+"""Searches by a worker of one's own; returns its last message."""
 
 
 OBVIOUS = [
@@ -232,7 +222,7 @@ def test_it_agrees_with_the_program_in_the_browser(
     assert game is not None
     actions = actions_in(game, moves)
     state = game.play(game.initial_state(), *actions)
-    result = search_in(visit(tmp_path), actions, 200)
+    result = visit(tmp_path).evaluate(SEARCH, [actions, 200])
     assert sum(candidate["visits"] for candidate in result["candidates"]) == 200
     assert game.action_name(state, result["candidates"][0]["action"]) == best
     player = spec.create(game)

@@ -1,6 +1,7 @@
 """The page's rules and search are those of the program; what is written is complete."""
 
 import hashlib
+import itertools
 import json
 import re
 import shutil
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.games import random_actions
 from helpers.networks import needs_onnx
 from helpers.paths import CHECKPOINTS, ROOT, TESTS
 from helpers.searches import statistics
@@ -20,7 +22,7 @@ from alphazero.errors import RunError
 from alphazero.frontends.static_page import writer
 from alphazero.frontends.static_page.writer import RULES, write_page
 from alphazero.games import make_game
-from alphazero.games.game import ONGOING, Game
+from alphazero.games.game import Game
 from alphazero.games.registry import read_game
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.network.checkpoint import load_checkpoint
@@ -63,18 +65,12 @@ def in_node(folder: Path, **requests: Any) -> dict[str, Any]:
 
 def random_game(game: Game, rng: np.random.Generator) -> tuple[list[int], str]:
     """Return the actions of a random game, and the hash of one line per position."""
-    state, actions, lines = game.initial_state(), [], []
-    while True:
-        mask = game.legal_action_mask(state)
-        legal = "".join("1" if bit else "0" for bit in mask)
-        planes = "7" + "".join(
-            "1" if number else "0" for number in game.observe(state).ravel().tolist()
-        )
-        lines.append(f"{legal} {game.outcome(state)} {planes}")
-        if game.outcome(state) != ONGOING:
-            return actions, hashlib.sha256("\n".join(lines).encode()).hexdigest()
-        actions.append(int(rng.choice(np.flatnonzero(mask))))
-        state = game.play(state, actions[-1])
+    actions, lines = random_actions(game, rng), []
+    for state in itertools.accumulate(actions, game.play, initial=game.initial_state()):
+        legal = "".join("1" if bit else "0" for bit in game.legal_action_mask(state))
+        planes = "".join("1" if number else "0" for number in game.observe(state).flat)
+        lines.append(f"{legal} {game.outcome(state)} 7{planes}")
+    return actions, hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 @needs_node

@@ -2,45 +2,29 @@
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
-from helpers.frontends.terminal_client import (
-    BOTH,
-    FIRST,
-    NONE,
-    SECOND,
-    Row,
-    TerminalTalk,
-    tables_in,
-)
+from helpers.frontends.terminal_client import BOTH, FIRST, NONE, SECOND, TerminalTalk, tables_in
 
 from alphazero.frontends.terminal.commands import COMMANDS
 from alphazero.games.game import ONGOING
 from alphazero.games.grid import side_of
 
 
-def any_moves(seed: int) -> Callable[[TerminalTalk], Iterator[str]]:
+def any_moves(talk: TerminalTalk) -> Iterator[str]:
     """Type random legal moves in the game's notation, and no other game afterwards."""
-
-    def words(talk: TerminalTalk) -> Iterator[str]:
-        rng = random.Random(seed)
-        while True:
-            state = talk.session.game_tree.state
-            if talk.game.outcome(state) != ONGOING:
-                yield "n"
-            else:
-                mask = talk.game.legal_action_mask(state)
-                action = rng.choice([action for action, legal in enumerate(mask) if legal])
-                yield talk.game.action_name(state, action)
-
-    return words
+    rng, game_tree = random.Random(3), talk.session.game_tree
+    while not game_tree.is_over:
+        legal = talk.game.legal_action_mask(game_tree.state).nonzero()[0].tolist()
+        yield talk.game.action_name(game_tree.state, rng.choice(legal))
+    yield "n"
 
 
 @pytest.mark.parametrize("game_name", ["tic_tac_toe", "connect_four"])
 @pytest.mark.parametrize("sides", [FIRST, SECOND, BOTH, NONE])
 def test_a_whole_game_is_played_to_its_result(game_name: str, sides: tuple[bool, bool]):
-    talk = TerminalTalk(game_name, sides, any_moves(3)).run()
+    talk = TerminalTalk(game_name, sides, any_moves).run()
     last = talk.output[-1]
     names = talk.game.side_names
     assert re.fullmatch(rf"A draw\.|({'|'.join(names)})( \(you\))? wins\.", last)
@@ -98,15 +82,6 @@ def test_another_game_begins():
     assert ends == [(5, 1), (1, ONGOING), (5, 1)]
 
 
-# --- hints --------------------------------------------------------------------------------------
-
-
-def hint_after(game_name: str, moves: str) -> list[Row]:
-    talk = TerminalTalk(game_name, BOTH, [*moves.split(), "hint", "quit"], 400).run()
-    (table,) = tables_in(talk)
-    return table
-
-
 @pytest.mark.parametrize(
     ("game_name", "moves", "winning"),
     [
@@ -114,32 +89,26 @@ def hint_after(game_name: str, moves: str) -> list[Row]:
         ("tic_tac_toe", "a1 a3 b1 b3 c2", "c3"),  # O, the second
         ("connect_four", "1 7 1 7 1 7", "1"),
         ("connect_four", "1 7 1 7 1 7 2", "7"),
+        ("connect_four", "1 7 1 7 1 7 2 1 3 1 3 1", "4"),  # the first column is full
     ],
 )
-def test_a_hint_shows_the_win_of_whoever_asks_with_a_win_rate_of_one(
+def test_a_hint_lists_all_moves_and_first_the_win_of_whoever_asks_with_a_rate_of_one(
     game_name: str, moves: str, winning: str
 ):
-    best, *others = hint_after(game_name, moves)
+    talk = TerminalTalk(game_name, BOTH, [*moves.split(), "hint", "quit"], 400).run()
+    ((best, *others),) = tables_in(talk)
     assert (best.move, best.value) == (winning, 1.0)
     assert best.variation == [winning]
     assert all(row.value is None or row.value < 1 for row in others)
-
-
-def test_a_hint_lists_legal_moves_most_visited_first():
-    rows = hint_after("connect_four", "4 4 4 4 4 4")
-    assert len(rows) == 6
-    assert "4" not in {row.move for row in rows}, "the column is full"
+    state = talk.session.game_tree.state
+    legal = talk.game.legal_action_mask(state).nonzero()[0]
+    rows = [best, *others]
+    assert {row.move for row in rows} == {talk.game.action_name(state, move) for move in legal}
+    assert [row.prior for row in rows] == pytest.approx([1 / len(rows)] * len(rows), abs=0.001)
+    assert sum(row.share for row in rows) == pytest.approx(1, abs=0.0005 * len(rows))
     visits = [row.visits for row in rows]
     assert visits == sorted(visits, reverse=True)
-    for row in rows:
-        assert row.prior == pytest.approx(1 / 6, abs=0.001)
-        assert row.variation[0] == row.move
-    few = hint_after("tic_tac_toe", "a1 b1 c1 a2 b2 c2 b3")
-    assert {row.move for row in few} <= {"a3", "c3"}
-    assert sum(row.share for row in few) == pytest.approx(1, abs=0.002)
-
-
-# --- rubbish ------------------------------------------------------------------------------------
+    assert all(row.variation[0] == row.move for row in rows)
 
 
 ODD = (

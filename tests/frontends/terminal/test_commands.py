@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.frontends import fake_engine
 from helpers.frontends.gtp_client import SlowClock
 from helpers.frontends.terminal_client import BOTH, FIRST, Stream, TerminalTalk, tables_in
-from helpers.paths import TESTS
 from helpers.players import TINY, saved_player
 
 from alphazero.frontends import analyzer
@@ -20,8 +20,6 @@ from alphazero.games.registry import read_game
 from alphazero.games.results import describe_margin
 from alphazero.players.registry import parse_player
 from alphazero.records.game_files import load_played
-
-FAKE = TESTS / "helpers" / "frontends" / "fake_engine.py"
 
 
 @pytest.fixture
@@ -39,9 +37,6 @@ def plain(text: str) -> str:
 def answers(talk: TerminalTalk, pattern: str) -> list[str]:
     """Return the output that holds a pattern, text by text."""
     return [text for text in talk.output if re.search(pattern, text)]
-
-
-# --- going back, and branches --------------------------------------------------------------------
 
 
 def test_redo_makes_again_what_undo_took_back():
@@ -89,11 +84,7 @@ def test_a_hint_of_a_player_with_seconds_takes_its_time(monkeypatch):
         ("uct", "level", "this player has no levels; set its budget, as in: budget 200"),
         ("uct", "sides boht", "first, second, both, none; got 'boht'; did you mean 'both'?"),
         ("uct", "board x", "board takes no argument; got 'x'"),
-        (
-            "uct",
-            "save go.txt",
-            "cannot write go.txt: the file holds no games; remove it, or choose",
-        ),
+        ("uct", "save go.txt", "write go.txt: the file holds no games; remove it, or choose"),
         ("random", "hint", "this player gives no hints: it does not search a tree"),
         ("random", "budget", "this player has no budget to set"),
     ],
@@ -171,7 +162,7 @@ def test_a_program_that_resigns_or_fails_loses_and_can_be_met_again(
 ):
     path = tmp_path / "games.jsonl"
     words = ["b2", f"save {path}", "y", "c3", "quit", "n"]
-    player = parse_player(f"gtp:{sys.executable} {FAKE} gtp {behaviour} 1")
+    player = parse_player(f"gtp:{sys.executable} {fake_engine.__file__} gtp {behaviour} 1")
     talk = TerminalTalk("tic_tac_toe", FIRST, words, player=player).run()
     assert answers(talk, message)
     assert "X (you) wins." in talk.output

@@ -22,7 +22,6 @@ from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.players.levels import LevelTable, default_levels, levels_file, save_levels
 from alphazero.players.registry import parse_player
 
-SERVE = [sys.executable, "-m", "alphazero", "uci"]
 MATE_IN_1 = "position fen 7k/8/5K2/8/6Q1/8/8/8 w - - 0 1"
 STALEMATE = "position fen k7/2Q5/2K5/8/8/8/8/8 b - - 0 1"
 INFO = (
@@ -397,12 +396,20 @@ def test_every_line_is_answered_in_step_whatever_it_is(player: str, count: int):
         assert re.match("(info |bestmove |readyok$|uciok$|id |option name )", line), line
 
 
-def play_games(player: list[str], games: int, seconds: float, increment: float) -> list[str]:
-    """Let python-chess play games with a player of both sides; return their results."""
-    results = []
-    with chess.engine.SimpleEngine.popen_uci([*SERVE, *player], timeout=120) as engine:
+@pytest.mark.parametrize(
+    ("player", "games"),
+    [
+        pytest.param("minimax:depth=1", 1, marks=pytest.mark.integration),
+        pytest.param("uct", 20, marks=pytest.mark.slow),
+        pytest.param("minimax:depth=3", 20, marks=pytest.mark.slow),
+    ],
+)
+def test_python_chess_plays_games_by_its_clock(player: str, games: int):
+    results, increment = [], 0.1
+    command = [sys.executable, "-m", "alphazero", "uci", player]
+    with chess.engine.SimpleEngine.popen_uci(command, timeout=120) as engine:
         for number in range(games):
-            board, clocks = chess.Board(), [seconds, seconds]
+            board, clocks = chess.Board(), [1.0, 1.0]
             while not board.is_game_over() and board.ply() < 400:
                 white, black = clocks
                 limit = chess.engine.Limit(
@@ -417,18 +424,4 @@ def play_games(player: list[str], games: int, seconds: float, increment: float) 
             results.append(board.result())
         analysis = engine.analyse(chess.Board(), chess.engine.Limit(nodes=100), multipv=2)
         assert analysis[0]["pv"][0] in chess.Board().legal_moves
-    return results
-
-
-@pytest.mark.parametrize(
-    ("player", "games"),
-    [
-        pytest.param("minimax:depth=1", 1, marks=pytest.mark.integration),
-        pytest.param("uct", 20, marks=pytest.mark.slow),
-        pytest.param("minimax:depth=3", 20, marks=pytest.mark.slow),
-    ],
-)
-def test_python_chess_plays_games_by_its_clock(player: str, games: int):
-    results = play_games([player], games, 1, 0.1)
     print(player, results)
-    assert len(results) == games

@@ -23,9 +23,12 @@ def test_players_of_one_name_are_shown_with_different_names(tmp_path):
     assert str(tmp_path) not in json.dumps(catalog.json())
 
 
-def test_games_have_different_titles_and_words_for_their_options(tmp_path):
+def test_games_have_different_titles_and_those_and_players_that_are_named_come_first(tmp_path):
     path = saved_player(tmp_path / "go.safetensors", "go:rows=3,columns=3,features=1")
-    catalog = Catalog([parse_player(str(path))], [read_game("go:rows=3,columns=3")])
+    specs = parse_player(str(path)), parse_player("uct:simulations=50")
+    catalog = Catalog(specs, [read_game("go:rows=3,columns=3")])
+    assert next(iter(catalog.games)) == "go:rows=3,columns=3"
+    assert catalog.analysis_player(make_game("nim")).name == "uct:simulations=50"
     games = {game["title"]: game for game in catalog.json()["games"]}
     assert len(games) == len(catalog.games)
     assert {"Tic Tac Toe 3 x 3", "Go 3 x 3, komi 7.5", "Go 9 x 9, komi 7.5"} <= games.keys()
@@ -33,13 +36,6 @@ def test_games_have_different_titles_and_words_for_their_options(tmp_path):
     assert words.keys() == {"rows", "columns", "komi_half_points", "superko", "suicide", "moves"}
     assert words["superko"] == ("simple", "positional", "situational")
     assert words["rows"] is None
-
-
-def test_the_game_and_the_player_of_the_command_line_come_first():
-    catalog = Catalog([parse_player("uct:simulations=50")], [read_game("nim:heap=9")])
-    game = next(iter(catalog.games.values()))
-    assert game == read_game("nim:heap=9")
-    assert catalog.analysis_player(game).name == "uct:simulations=50"
 
 
 def test_a_player_that_sees_komi_is_offered_for_any_komi(tmp_path):

@@ -52,12 +52,6 @@ def served() -> Iterator[Served]:
         yield running
 
 
-def playing(page: Page) -> dict[str, Box]:
-    """Return the boxes of what one needs to play."""
-    visible = [name for name in NEEDED if page.locator(name).is_visible()]
-    return {name: page.locator(name).bounding_box() for name in visible}
-
-
 def overlap(one: Box, other: Box) -> bool:
     across = min(one["x"] + one["width"], other["x"] + other["width"]) - max(one["x"], other["x"])
     down = min(one["y"] + one["height"], other["y"] + other["height"]) - max(one["y"], other["y"])
@@ -85,7 +79,8 @@ def test_every_game_is_played_without_scrolling(visit, touch: bool, games: list[
         for viewport in sizes:
             page.set_viewport_size(viewport)
             page.evaluate("scrollTo(0, 0)")  # "Load or paste" is further down
-            boxes = playing(page)
+            visible = [name for name in NEEDED if page.locator(name).is_visible()]
+            boxes = {name: page.locator(name).bounding_box() for name in visible}
             assert {*NEEDED[:-1]} <= {*boxes}
             for name, box in boxes.items():
                 where = (game, viewport, name, box)
@@ -178,10 +173,8 @@ def test_a_piece_moves_from_its_cell_to_another(visit, by: str):
         assert targets.count() == 3
         page.keyboard.press("Escape")
         assert targets.count() == 0
-        page.keyboard.press("Enter")
-        page.keyboard.press("ArrowUp")
-        page.keyboard.press("ArrowRight")
-        page.keyboard.press("Enter")
+        for key in ("Enter", "ArrowUp", "ArrowRight", "Enter"):
+            page.keyboard.press(key)
     expect_ply(page, 1)
     assert page.locator("#moves button").all_inner_texts() == ["b2c3"]
     assert cell(page, "c3").get_attribute("aria-label") == "c3, white pawn"
@@ -190,6 +183,11 @@ def test_a_piece_moves_from_its_cell_to_another(visit, by: str):
 
 
 TO_PROMOTION = "a4 b5 axb5 a6 bxa6 h5 a7 h4 h3 d6"
+IS_AT = """(x) => {
+    const pawn = [...document.querySelectorAll(".pieces .piece.first")].at(-1);
+    const { left, right } = pawn.getBoundingClientRect();
+    return left < x && x < right;
+}"""
 
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
@@ -203,14 +201,8 @@ def test_a_pawn_that_arrives_is_replaced_by_a_piece_of_choice(visit, by: str):
     page.keyboard.press("Escape")
     expect_ply(page, 10)
     page.locator('[aria-label="a7, white pawn"]').wait_for()
-    home, piece = middle(page, "a7"), page.locator(".pieces .piece.first").last
-    for _ in range(100):  # it glides back to its cell
-        pawn = piece.bounding_box()
-        if pawn["x"] < home[0] < pawn["x"] + pawn["width"]:
-            break
-        page.wait_for_timeout(50)
-    else:
-        raise AssertionError("the pawn is not back on its cell")
+    # It glides back to its cell.
+    page.wait_for_function(IS_AT, arg=middle(page, "a7")[0])
     if by == "mouse":
         cell(page, "a7").click()
         cell(page, "b8").click()
@@ -313,10 +305,5 @@ def test_stones_come_at_once_where_people_want_less_motion(visit):
         page = visit("connect_four", reduced_motion=motion)
         cell(page, "column 4, row 1").click()
         page.locator(".pieces .piece").wait_for(state="attached")
-        assert (
-            page.evaluate(
-                "document.getAnimations().filter((one) => "
-                "one.effect.target.classList.contains('piece')).length"
-            )
-            == expected
-        )
+        animated = "document.getAnimations().map((one) => one.effect.target.classList[0])"
+        assert page.evaluate(animated).count("piece") == expected

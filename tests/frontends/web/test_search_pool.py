@@ -35,11 +35,9 @@ class PoolClient:
         callbacks = (lambda *_: None), respond
         self.pool.submit(SearchRequest(client, tree.current, budget, *callbacks, **level))
 
-    def ask(
-        self, client: str, moves: list[int], simulations: int | None, **level: Any
-    ) -> SearchResponse:
+    def ask(self, *request: Any, **level: Any) -> SearchResponse:
         count = len(self.responses)
-        self.put(client, moves, simulations, **level)
+        self.put(*request, **level)
         until(lambda: len(self.responses) > count)
         return self.responses[-1]
 

@@ -58,14 +58,10 @@ def test_posts_must_be_json_so_that_no_form_can_send_one(served):
 
 def test_every_answer_forbids_what_the_page_does_not_need(served):
     for path in ("/", "/api/setup", "/static/none.js", "/api/sessions/x", "/%00"):
-        with socket.create_connection(("127.0.0.1", served.port), SECONDS) as line:
-            line.sendall(
-                f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
-            )
-            head = read_all(line).partition(b"\r\n\r\n")[0].decode().lower()
-        assert "content-security-policy: default-src 'none'" in head
-        assert "x-content-type-options: nosniff" in head
-        assert "access-control-allow-origin" not in head
+        with served.open("GET", path) as answer:
+            assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'")
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+            assert "Access-Control-Allow-Origin" not in answer.headers
 
 
 def test_without_the_token_nothing_is_answered():
@@ -90,30 +86,19 @@ def test_without_the_token_nothing_is_answered():
 
 def test_the_token_of_the_address_is_kept_in_a_cookie():
     with serving(token=TOKEN) as running:
-
-        def request(path: str, *headers: str) -> tuple[str, str]:
-            """Return the head of an answer, and its first bytes after it."""
-            with socket.create_connection(("127.0.0.1", running.port), SECONDS) as line:
-                lines = [f"GET {path} HTTP/1.1", "Host: localhost", *headers, "", ""]
-                line.sendall("\r\n".join(lines).encode())
-                text = ""
-                while "event: view" not in text and "<html" not in text:
-                    text += line.recv(1 << 16).decode()
-            head, _, body = text.partition("\r\n\r\n")
-            return head, body
-
-        head, body = request(f"/?token={TOKEN}")
-        assert "<html" in body
         cookie = f"alphazero-token-{running.port}={TOKEN}"
-        assert f"set-cookie: {cookie}; Path=/; HttpOnly; SameSite=Strict" in head
-        head, _ = request("/", f"Cookie: {cookie}")
-        assert "set-cookie" not in head
+        with running.open("GET", f"/?token={TOKEN}") as answer:
+            assert answer.headers["Set-Cookie"] == f"{cookie}; Path=/; HttpOnly; SameSite=Strict"
+            assert b"<html" in answer.read()
         own = {"Cookie": cookie}
+        with running.open("GET", "/", headers=own) as answer:
+            assert "Set-Cookie" not in answer.headers
+            assert b"<html" in answer.read()
         assert running.ask("GET", "/api/setup", headers=own)[0] == 200
         game = {"game": "nim", "sides": [PERSON, PERSON]}
         _, view = running.ask("POST", "/api/sessions", game, own)
-        head, _ = request(f"/api/sessions/{view['id']}/events", f"Cookie: {cookie}")
-        assert " 200 " in head
+        with running.open("GET", f"/api/sessions/{view['id']}/events", headers=own) as answer:
+            assert answer.readline() == b"event: view\n"
         other = {**own, "Origin": "http://evil.example"}
         assert running.ask("GET", "/api/setup", headers=other)[0] == 403
 

@@ -7,12 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.frontends import fake_engine
 from helpers.frontends.web_client import (
     CHECKPOINT,
     PERSON,
@@ -21,11 +23,10 @@ from helpers.frontends.web_client import (
     Served,
     Visitor,
     player_with,
-    read_all,
     serving,
 )
 from helpers.games import TIC_TAC_TOE, actions_in
-from helpers.paths import CHECKPOINTS, TESTS
+from helpers.paths import CHECKPOINTS
 from helpers.players import ANY_SIZE, TINY, saved_player
 from helpers.processes import until
 from helpers.searches import UniformEvaluator
@@ -258,8 +259,7 @@ class _Broken(PlayerSpec):
 
 @pytest.mark.parametrize(("fault", "message"), [("", ""), ("resign", ""), ("illegal", "illegal")])
 def test_another_program_plays_a_side(fault: str, message: str):
-    fake = TESTS / "helpers" / "frontends" / "fake_engine.py"
-    command = f"gtp:{sys.executable} {fake} gtp {fault} 2".strip()
+    command = f"gtp:{sys.executable} {fake_engine.__file__} gtp {fault} 2"
     with (
         serving([parse_player(command)]) as running,
         running.begin("tic_tac_toe", PERSON, {"player": command}) as page,
@@ -324,23 +324,26 @@ def test_a_side_plays_at_a_level_for_people():
             assert page.try_to("sides", sides=[side, PERSON])[0] == 400, side
 
 
-def test_a_person_resigns_and_takes_it_back(served):
+def test_a_person_resigns_there_only_and_takes_it_back(served):
     with served.begin("tic_tac_toe", RANDOM, PERSON) as page:
-        page.wait(lambda view: view["ply"] == 1)
+        (first,) = page.wait(lambda view: view["ply"] == 1)["moves"]
         view = page.do("resign")
         assert (view["over"], view["status"]) == (True, "O resigned: X wins")
         text = page.saved("json")
         played = read_line(text.encode())
         assert (played.resigned, played.outcome) == (True, 1)
         assert from_sgf(read_sgf(page.saved("sgf"))).resigned
-        assert page.do("undo")["over"] is False
+        assert page.do("goto", ply=0)["over"] is False
+        assert page.saved("json") == text, "it ends the line, wherever one looks"
+        page.do("paste", moves="a1" if first["name"] == "b2" else "b2")
+        assert not read_line(page.saved("json").encode()).resigned
         assert page.do("load", text=text)["status"] == "O resigned: X wins"
+        assert page.do("undo")["over"] is False
 
 
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [
-        ("tic_tac_toe", ("json", "sgf")),
         ("connect_four", ("json",)),
         ("hex:size=3,swap=1", ("json", "sgf")),
         ("gardner", ("json", "pgn")),
@@ -422,12 +425,12 @@ def test_a_loaded_game_keeps_names_result_and_values(served):
 
 
 def test_nothing_but_the_files_of_the_page_is_served(served):
-    status, text, kind = served.raw("GET", "/")
-    assert (status, kind) == (200, "text/html")
-    assert b"<html" in text
+    with served.open("GET", "/") as answer:
+        assert answer.getheader("Content-Type") == "text/html; charset=utf-8"
+        assert b"<html" in answer.read()
     files = server.page_files()
     for name in files:
-        assert served.raw("GET", f"/static/{name}")[0] == 200
+        assert served.ask("GET", f"/static/{name}")[0] == 200
     assert sum(map(len, files.values())) < 105_000, "the page is small"
     for name in ("../server.py", "..%2fserver.py", "%2e%2e/x", "/etc/passwd", "x", ""):
         assert served.ask("GET", f"/static/{name}")[0] == 404
@@ -523,9 +526,6 @@ def test_the_server_stops_at_once_though_pages_listen_and_players_think():
     assert all(pool._thread is None or not pool._thread.is_alive() for pool in pools)
 
 
-# --- the end of a game ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("heads", [("ownership", "margin"), ("margin",), ()])
 def test_the_end_is_predicted_for_player_0_by_the_network_and_at_last_known_by_the_rules(
     tmp_path, heads: tuple[str, ...]
@@ -545,10 +545,8 @@ def test_the_end_is_predicted_for_player_0_by_the_network_and_at_last_known_by_t
         assert (end is None) == (not heads)
         if own.margin is not None:
             assert end["margin"] == describe_margin(game, own.margin)
-        if own.ownership is not None:
-            assert end["ownership"] == pytest.approx(own.ownership, abs=1e-3)
-        elif end is not None:
-            assert end["ownership"] is None
+            shares = None if own.ownership is None else pytest.approx(own.ownership, abs=1e-3)
+            assert end["ownership"] == shares
         # Where no search was, the network is asked while the page shows territory.
         page.do("territory", on=True)
         page.do("move", action=4)
@@ -628,11 +626,10 @@ def test_the_command_says_where_it_is_and_ends_by_a_signal(tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as program:
         assert program.stdout is not None
         assert program.stdout.readline().startswith("players: random, uct, ")
-        address = re.search(r"http://127\.0\.0\.1:(\d+)/", program.stdout.readline())
+        address = re.search(r"http://127\.0\.0\.1:\d+/", program.stdout.readline())
         assert address is not None
-        with socket.create_connection(("127.0.0.1", int(address[1])), SECONDS) as line:
-            line.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-            assert b" 200 " in read_all(line)
+        with urllib.request.urlopen(address[0], timeout=SECONDS) as answer:
+            assert answer.status == 200
         program.send_signal(signal.SIGTERM)
         assert program.wait(SECONDS) == EXIT_INTERRUPTED
 

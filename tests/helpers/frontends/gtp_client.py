@@ -39,10 +39,6 @@ class GtpTalk:
         self.engine = Engine(parse_player(player), read_game(game), script, self._say)
         self._is_created.set()
 
-    def has_output(self, pattern: str, begin: int) -> bool:
-        """Whether the output after the first `begin` characters holds a pattern."""
-        return re.search(pattern, self.output[begin:]) is not None
-
     def run(self) -> str:
         run(self.engine, self.ponder)
         return self.output

@@ -38,21 +38,19 @@ class Served:
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> tuple[int, Any]:
         """Send a request; return the status and JSON of the response."""
-        status, text, kind = self.raw(method, path, body, headers)
-        return status, json.loads(text) if kind == "application/json" else text
+        with self.open(method, path, body, headers) as answer:
+            is_json = answer.getheader("Content-Type") == "application/json"
+            return answer.status, json.loads(answer.read()) if is_json else answer.read()
 
-    def raw(
+    def open(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
-    ) -> tuple[int, bytes, str]:
-        """Send a request; return the status, bytes and media type of the response."""
+    ) -> http.client.HTTPResponse:
+        """Send a request; return the response, which closes the connection at its end."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        own = {"Content-Type": "application/json"} if data is not None else {}
+        own = {"Connection": "close", "Content-Type": "application/json"}
         connection.request(method, path, data, own | (headers or {}))
-        answer = connection.getresponse()
-        text = answer.read()
-        connection.close()
-        return answer.status, text, (answer.getheader("Content-Type") or "").partition(";")[0]
+        return connection.getresponse()
 
     def close_session(self, session_id: str) -> None:
         """End a session, on the server's thread, as when it was idle for long."""
@@ -76,9 +74,7 @@ class Visitor:
 
     def __init__(self, served: Served, view: Json) -> None:
         self.served, self.id = served, view["id"]
-        self.connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=SECONDS)
-        self.connection.request("GET", f"/api/sessions/{self.id}/events")
-        self.answer = self.connection.getresponse()
+        self.answer = served.open("GET", f"/api/sessions/{self.id}/events")
         assert self.answer.status == 200
         self.view = view
 
@@ -91,7 +87,6 @@ class Visitor:
     def leave(self) -> None:
         """Close the stream."""
         self.answer.close()
-        self.connection.close()
 
     def do(self, command: str, **body: Any) -> Json:
         """Run a command, which must succeed; return the view."""
@@ -106,9 +101,9 @@ class Visitor:
 
     def saved(self, kind: str) -> str:
         """Return the game as a file."""
-        status, data, _ = self.served.raw("GET", f"/api/sessions/{self.id}/save?format={kind}")
+        status, data = self.served.ask("GET", f"/api/sessions/{self.id}/save?format={kind}")
         assert status == 200
-        return data.decode()
+        return str(data, "utf-8")
 
     def events(self) -> Iterator[tuple[str, Json]]:
         """Yield the events of the stream."""
