@@ -22,6 +22,7 @@ from alphazero.frontends import analyzer
 from alphazero.frontends.gtp.commands import COMMANDS
 from alphazero.frontends.gtp.protocol import GtpLine, format_reply, read_line
 from alphazero.games import ONGOING, game_names, make_game
+from alphazero.games.game import PLY
 from alphazero.games.go.board import KOMI
 from alphazero.players.solver_players import MinimaxPlayer
 from alphazero.records.gtp_notation import GtpNotation
@@ -88,7 +89,7 @@ def test_every_legal_move_is_found_by_its_name_in_every_game(name: str):
     game, rng = make_game(name), np.random.default_rng(2)
     vertices = GtpNotation(game)
     state = game.initial_state()
-    for _ in range(12):
+    while game.outcome(state) == ONGOING and state[PLY] < 12:
         legal = np.flatnonzero(game.legal_action_mask(state))
         names = [vertices.name(state, int(action)) for action in legal]
         assert len(set(names)) == len(names)
@@ -96,8 +97,6 @@ def test_every_legal_move_is_found_by_its_name_in_every_game(name: str):
             assert vertices.action(state, written) == action
             assert vertices.action(state, written.swapcase()) == action
         state = game.play(state, int(rng.choice(legal)))
-        if game.outcome(state) != ONGOING:
-            break
 
 
 def test_rows_count_as_the_game_counts_them_and_from_the_bottom_no_column_is_i():
@@ -179,17 +178,13 @@ def test_a_go_player_that_sees_komi_plays_any_komi_and_handicap(tmp_path):
 
 def test_the_tree_follows_the_game_and_is_forgotten_with_what_is_taken_back():
     talk = GtpTalk("uct:400", "connect_four")
-    talk.ask("genmove b")
-    talk.ask("undo")
-    talk.ask("play b A1")
-    talk.ask("genmove w")
+    for line in ("genmove b", "undo", "play b A1", "genmove w"):
+        talk.ask(line)
     roots = talk.engine.analyzer.roots
     assert roots is not None
     assert roots.visits.sum() > 400  # some were there when the move was Black's
-    talk.ask("undo")
-    talk.ask("undo")
-    talk.ask("play b B1")
-    talk.ask("reg_genmove w")
+    for line in ("undo", "undo", "play b B1", "reg_genmove w"):
+        talk.ask(line)
     roots = talk.engine.analyzer.roots
     assert roots is not None
     assert roots.visits.sum() == 400
@@ -425,12 +420,10 @@ def test_games_are_loaded_from_sgf(tmp_path, capsys):
     path = tmp_path / "game.sgf"
     path.write_text("(;GM[1]SZ[5]KM[0]AB[aa][bb];W[cc](;B[dd];W[])(;B[ee]))")
     talk = GtpTalk("random", "go")
-    assert talk.ask(f"loadsgf {path} 3") == "=\n\n"
-    board = talk.ask("showboard")
-    assert (board.count("X"), board.count("O")) == (3, 1)
-    assert talk.ask(f"loadsgf {path}") == "=\n\n"
-    board = talk.ask("showboard")
-    assert (board.count("X"), board.count("O")) == (3, 1)
+    for command in (f"loadsgf {path} 3", f"loadsgf {path}"):
+        assert talk.ask(command) == "=\n\n"
+        board = talk.ask("showboard")
+        assert (board.count("X"), board.count("O")) == (3, 1)
     assert len(talk.engine.steps) == 4  # the stones of the handicap, and three moves
     path.write_text("(;GM[11]SZ[5];B[a1])")
     assert "this is Hex (GM[11]), not go:" in talk.ask(f"loadsgf {path}")

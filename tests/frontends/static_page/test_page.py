@@ -50,19 +50,14 @@ export const InferenceSession = {
 Visit = Callable[..., Any]
 
 
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """Serves files without telling of it."""
-
-    def log_message(self, *_: Any) -> None: ...
-
-
 @pytest.fixture
 def visit(browser) -> Iterator[Visit]:
     """Serve a folder and open its page; fail for whatever the browser complains of."""
     closers: list[Callable[[], None]] = []
 
     def open_page(folder: Path, **options: Any) -> Any:
-        handler = functools.partial(QuietHandler, directory=str(folder))
+        files = http.server.SimpleHTTPRequestHandler
+        handler = functools.partial(files, directory=str(folder))
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=server.serve_forever).start()
         visitor = PageVisitor(browser, server.server_address[1])

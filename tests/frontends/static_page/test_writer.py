@@ -194,22 +194,17 @@ def test_a_page_that_a_full_disk_stops_is_written_again(tmp_path, monkeypatch):
 @needs_onnx
 def test_mistakes_are_one_line_and_write_nothing(tmp_path, only_line):
     page, hex_player = tmp_path / "page", CHECKPOINTS / "hex_7x7.safetensors"
-    message = only_line("export", hex_player, "--page", page)
-    assert (
-        "hex:size=7,swap=1 has no rules in JavaScript: a page plays connect_four, and mnk"
-        in message
-    )
-    message = only_line("export", TIC_TAC_TOE, "--page", page, "--runtime", tmp_path)
-    assert (
-        "ort.wasm.bundle.min.mjs is missing; get it with: npm install onnxruntime-web@" in message
-    )
+    message = "hex:size=7,swap=1 has no rules in JavaScript: a page plays connect_four, and mnk"
+    assert message in only_line("export", hex_player, "--page", page)
+    command = "export", TIC_TAC_TOE, "--page"
+    message = "ort.wasm.bundle.min.mjs is missing; get it with: npm install onnxruntime-web@"
+    assert message in only_line(*command, page, "--runtime", tmp_path)
     for file in writer.FILES.values():
         (tmp_path / file.name).write_bytes(b"of another version")
-    message = only_line("export", TIC_TAC_TOE, "--page", page, "--runtime", tmp_path)
-    assert f"is not that of onnxruntime-web {writer.VERSION}" in message
+    message = f"is not that of onnxruntime-web {writer.VERSION}"
+    assert message in only_line(*command, page, "--runtime", tmp_path)
     assert not page.exists()
-    message = only_line("export", TIC_TAC_TOE, "--page", tmp_path)
-    assert "the folder holds no such page, but other files; name a new folder" in message
-    message = only_line("export", TIC_TAC_TOE, "--page", tmp_path / writer.FILES["wasm"].name)
-    assert "cannot write" in message
+    message = "the folder holds no such page, but other files; name a new folder"
+    assert message in only_line(*command, tmp_path)
+    assert "cannot write" in only_line(*command, tmp_path / writer.FILES["wasm"].name)
     assert len(list(tmp_path.iterdir())) == 2

@@ -15,7 +15,7 @@ from alphazero.frontends import analyzer
 from alphazero.frontends.terminal import views
 from alphazero.frontends.terminal.screen import Screen
 from alphazero.games import game_names, make_game
-from alphazero.games.game import ONGOING
+from alphazero.games.game import ONGOING, PLY
 from alphazero.games.registry import read_game
 from alphazero.games.results import describe_margin
 from alphazero.players.registry import parse_player
@@ -179,9 +179,7 @@ def test_a_program_that_resigns_or_fails_loses_and_can_be_met_again(
 def test_the_last_stone_stands_in_brackets_and_colours_change_nothing_else(name: str):
     game = read_game(name)
     state = game.initial_state()
-    for _ in range(5):
-        if game.outcome(state) != ONGOING:
-            break
+    while game.outcome(state) == ONGOING and state[PLY] < 5:
         action = int(game.legal_action_mask(state).nonzero()[0][-1])
         cells = game.move_cells(state, action)
         state = game.play(state, action)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
-from helpers.frontends.web_client import PERSON, SECONDS, Served, read_all, serving
+from helpers.frontends.web_client import PERSON, SECONDS, Served, serving
 from helpers.processes import until
 
 from alphazero.frontends.web import security, server
@@ -133,7 +133,7 @@ def test_random_bytes_are_answered_or_hung_up_on(served):
             line.sendall(chance.randbytes(200) + b"\r\n\r\n")
             line.shutdown(socket.SHUT_WR)
             try:
-                reply = read_all(line)
+                reply = line.makefile("rb").read()
             except ConnectionError:
                 continue
             assert reply == b"" or reply.startswith(b"HTTP/1.1 4")

@@ -4,7 +4,6 @@ import asyncio
 import dataclasses
 import http.client
 import json
-import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -158,10 +157,3 @@ def player_with(evaluator: Evaluator, game: Game | None = None, **search: str | 
         settings=dataclasses.replace(spec.saved.settings, **search),
     )
     return dataclasses.replace(spec, loaded=saved)
-
-
-def read_all(line: socket.socket) -> bytes:
-    received = b""
-    while data := line.recv(1 << 16):
-        received += data
-    return received
