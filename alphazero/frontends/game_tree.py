@@ -117,11 +117,6 @@ class GameTree:
         return self._outcome_at(self.current)
 
     @property
-    def loser(self) -> int | None:
-        """The player who resigned or forfeited here, if any."""
-        return self.current.loser
-
-    @property
     def is_over(self) -> bool:
         return self.outcome != ONGOING
 

@@ -80,8 +80,6 @@ class Evaluation:
 class MoveReview:
     """A move, judged by the evaluations before and after it."""
 
-    ply: int
-    """number of the move, from 1"""
     judgement: Judgement
     before: float
     """win chance of the mover before the move, in per cent"""
@@ -90,7 +88,6 @@ class MoveReview:
     """what the move lost, in per cent of win chance; 0 for a best move"""
     is_forced: bool
     """whether no other move was legal; such moves do not count for the accuracy"""
-
     player: int
     """who made it"""
 
@@ -144,7 +141,7 @@ def review_moves(
         loss = 0.0 if is_best else max(before.chance - chance, 0.0)
         judgement = Judgement.BEST if is_best else judgement_of(loss)
         player, is_forced = (first + ply - 1) % 2, before.choices == 1
-        moves.append(MoveReview(ply, judgement, before.chance, chance, loss, is_forced, player))
+        moves.append(MoveReview(judgement, before.chance, chance, loss, is_forced, player))
     chances = tuple(
         None if item is None else item.chance if ply % 2 == 0 else 100 - item.chance
         for ply, item in enumerate(evaluations, first)

@@ -129,7 +129,7 @@ class Terminal:
     def _result(self) -> str:
         game_tree = self.session.game_tree
         game, state, outcome = game_tree.game, game_tree.state, game_tree.outcome
-        by_rules = game_tree.loser is None
+        by_rules = game_tree.current.loser is None
         points = describe_points(game, state) if by_rules else ""
         if outcome == 0:
             return f"{describe_end(game, state)}{points}."

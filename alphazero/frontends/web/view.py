@@ -242,9 +242,10 @@ def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
 def _status(session: WebSession) -> str:
     """Describe the player to move or the result."""
     game_tree, names = session.game_tree, session.game.side_names
-    if game_tree.loser is not None:
+    loser = game_tree.current.loser
+    if loser is not None:
         how = "forfeited" if game_tree.current.forfeit_reason else "resigned"
-        return f"{names[game_tree.loser]} {how}: {names[1 - game_tree.loser]} wins"
+        return f"{names[loser]} {how}: {names[1 - loser]} wins"
     if not game_tree.is_over:
         check = ", in check" if session.game.attacked_cells(game_tree.state) else ""
         return f"{names[game_tree.to_play]} to move{check}"

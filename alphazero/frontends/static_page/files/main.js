@@ -100,14 +100,13 @@ class Table {
       this.showChance(this.ownTurn ? value : -value, searched);
       const placed = (one) => ({ ...one, cell: this.game.cellOf(this.state, one.action) });
       if (this.ownTurn) this.hint = { candidates: candidates.map(placed) };
-      else if (done) this.answer(candidates[0].action);
+      else if (done) {
+        const [{ action }] = candidates;
+        setText(byId("spoken"), `It plays ${nameOf(this.player, this.game, this.state, action)}`);
+        this.play(action);
+      }
     }
     this.show();
-  }
-
-  answer(action) {
-    setText(byId("spoken"), `It plays ${nameOf(this.player, this.game, this.state, action)}`);
-    this.play(action);
   }
 
   /** Show the person's win chance for a value in [-1, 1], draws counted half; null is unknown. */
