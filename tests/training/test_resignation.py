@@ -10,14 +10,10 @@ from helpers.players import ScriptedPlayer, first_legal
 from helpers.runs.records import taught
 from helpers.runs.tiny_run import tiny_config
 from helpers.searches import UniformEvaluator
-from helpers.settings import search_config
 
 from alphazero.arena.match import Match
 from alphazero.games.game import ONGOING, PLY
-from alphazero.mcts.kernels.root import RootStatistics
-from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Decisions
-from alphazero.players.search_player import choose_moves
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing, Policies
 from alphazero.records.played_game import PlayedGame
 from alphazero.training import resignation
@@ -82,27 +78,10 @@ def test_the_threshold_is_the_highest_that_brute_force_finds(
                 expected = threshold
         threshold = resign_threshold(games, false_positives, ceiling)
         assert threshold == pytest.approx(expected, abs=1e-9)
+        for limit in (threshold, ceiling):
+            assert check_threshold(games, limit) == plain_verdict(games, limit)
         found.add(threshold)
     assert len(found) > 1
-
-
-def test_the_threshold_by_hand():
-    lost = [game_of([0.5, -0.9, 0.9], 1)] * 19  # player 1 despairs and loses
-    saved = game_of([0.5, -0.75, 0.9], -1)  # player 1 despairs and wins
-    assert resign_threshold(lost, 0.05, -0.5) == NEVER_RESIGN  # 19 games cannot tell 5 %
-    assert resign_threshold([*lost, lost[0]], 0.05, -0.5) == -0.5
-    assert resign_threshold([*lost, lost[0], saved], 0.05, -0.5) == -0.5  # 1 in 21
-    assert resign_threshold([*lost, saved], 0.05, -0.5) == NEVER_RESIGN  # 1 in 20 is not below
-    assert resign_threshold([*lost, lost[0], saved, saved], 0.05, -0.5) == -0.75
-    assert resign_threshold([], 1.0, 1.0) == NEVER_RESIGN
-
-
-def test_a_draw_that_is_given_up_is_wrong_and_the_first_move_below_counts():
-    games = [game_of([-0.6, 0.6], 0), game_of([0.1, -0.6, -0.9], 1), game_of([-0.5], -1)]
-    assert check_threshold(games, -0.5) == (2, 1)
-    assert check_threshold(games, -0.6) == (1, 1)  # only -0.9, and who despaired there won
-    assert check_threshold(games, -0.4) == (3, 1)
-    assert check_threshold(games, -0.9) == (0, 0)
 
 
 def test_only_games_that_were_played_out_are_asked():
@@ -142,23 +121,6 @@ def test_a_player_resigns_in_place_of_its_move_where_the_game_allows_it(
         assert (record.actions.tolist(), record.outcome) == expected
         assert len(record.policies) == len(record.best_values) == len(record.actions)
     assert match.moves_made == 8 * moves + 4 * 7
-
-
-def test_best_values_are_the_better_of_the_root_s_value_and_that_of_its_best_action():
-    nan, visits = np.nan, np.array([[3, 5, 1], [3, 5, 1], [0, 0, 0]])
-    action_values = np.array([[0.9, -0.2, 1.0], [0.9, 0.4, -1.0], [nan, nan, nan]])
-    values, shares = np.array([0.1, 0.3, -0.7]), visits / 9
-    shares[2] = 1 / 3
-    actions = np.tile(np.arange(3), (3, 1))
-    numbers = shares, action_values, shares, shares, values
-    roots = RootStatistics(np.full(3, 3), actions, visits, *numbers)
-    policies, values_of_two_kinds = np.zeros((3, 3), np.float32), np.zeros((2, 3), np.float32)
-    decisions = Decisions(
-        np.arange(3), np.zeros(3, np.int64), actions, policies, *values_of_two_kinds
-    )
-    search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), search_config(), slots=3, nodes=1)
-    choose_moves(search.trees, search.exploration, roots, decisions)
-    assert decisions.best_values.tolist() == np.float32([0.1, 0.4, -0.7]).tolist()
 
 
 # Self-play

@@ -1,4 +1,4 @@
-"""Self-play: carried-over games, temperatures, noise, random openings, and its configuration."""
+"""Self-play: carried-over games, recorded policies, random openings, and options that vary."""
 
 import dataclasses
 import math
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.matches import as_text
-from helpers.runs.selfplay import chosen_most_visited, make_config
+from helpers.runs.selfplay import make_config
 from helpers.runs.tiny_run import tiny_config
 from helpers.searches import HashedEvaluator, UniformEvaluator, statistics
 
@@ -21,7 +21,7 @@ from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.search_player import SearchPlayer
-from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.records.game_record import GameRecord
 from alphazero.training import selfplay
 from alphazero.training.selfplay import SelfPlayResult, SelfPlayStats, play_games
 from alphazero.utils.arrays import Float32Array
@@ -40,6 +40,14 @@ def self_play(
 def everything(games: SelfPlayResult) -> str:
     finished, unfinished = ([*map(as_text, each)] for each in games[:2])
     return repr((finished, unfinished, games.stats))
+
+
+def labelled(records: Sequence[GameRecord]) -> list[GameRecord]:
+    """The same games, numbered from 1 by their `pair_id`."""
+    return [
+        dataclasses.replace(record, pairing=dataclasses.replace(record.pairing, pair_id=label))
+        for label, record in enumerate(records, 1)
+    ]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -61,12 +69,7 @@ def test_each_worker_of_self_play_draws_numbers_of_its_own():
 def test_no_game_waits_for_ever(workers: int) -> None:
     evaluator = HashedEvaluator(TIC_TAC_TOE)
     config = make_config(games_per_iteration=1, parallel_games=9)
-    carried = [
-        dataclasses.replace(record, pairing=Pairing(pair_id=label))
-        for label, record in enumerate(
-            play_games(TIC_TAC_TOE, config, evaluator, (0,)).unfinished, 1
-        )
-    ]
+    carried = labelled(play_games(TIC_TAC_TOE, config, evaluator, (0,)).unfinished)
     lengths = {record.pairing.pair_id: len(record.actions) for record in carried}
     config = make_config(games_per_iteration=6, parallel_games=2)
     for iteration in range(12):
@@ -117,50 +120,12 @@ def test_games_under_way_are_carried_over_and_none_is_lost_or_counted_twice(
         for record in games.finished:
             state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *record.actions.tolist())
             assert TIC_TAC_TOE.outcome(state) == record.outcome != ONGOING
-        carried = [
-            dataclasses.replace(record, pairing=Pairing(pair_id=label))
-            for label, record in enumerate(games.unfinished, 1)
-        ]
+        carried = labelled(games.unfinished)
         moves_before = sum(len(record.actions) for record in carried)
     assert moves_before > 0
 
 
-# Temperature
-
-
-@pytest.mark.parametrize("early", [0.0, 50.0])
-@pytest.mark.parametrize("final", [0.0, 50.0])
-def test_each_temperature_holds_for_its_moves(early: float, final: float):
-    config = make_config(temperature=early, final_temperature=final, games_per_iteration=30)
-    games = self_play(config).finished
-    for temperature, plies in ((early, slice(4)), (final, slice(4, 7))):
-        share = np.mean(chosen_most_visited(games, plies))
-        assert share < 0.8 if temperature else share == 1
-
-
-@pytest.mark.parametrize("temperature", [0.5, 1.0])
-def test_moves_are_drawn_in_proportion_to_their_shares(temperature: float):
-    games = self_play(make_config(temperature=temperature, games_per_iteration=60)).finished
-    expected, drawn = [], []
-    for record in games:
-        rows = record.policies.dense(TIC_TAC_TOE.num_actions)[:4] ** (1 / temperature)
-        for action, row in zip(record.actions, rows, strict=False):
-            first = np.flatnonzero(row)[0]  # the place where careless draws end
-            expected.append(row[first] / row.sum())
-            drawn.append(action == first)
-    chances = np.array(expected)
-    deviation = np.sqrt((chances * (1 - chances)).sum())
-    assert abs(np.sum(drawn) - chances.sum()) < 4 * deviation
-    assert chances.sum() < len(drawn) - 8 * deviation, "the test would not notice"
-
-
-def test_a_game_carried_over_keeps_its_place_in_the_temperature_schedule():
-    config = make_config(temperature=50.0, final_temperature=0.0)
-    first = self_play(config)
-    second = self_play(config, (1,), first.unfinished)
-    lengths = {len(record.actions) for record in first.unfinished}
-    assert max(lengths) > 0
-    assert all(chosen_most_visited(second.finished, slice(4, None)))
+# Policies
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.5, 50.0])
@@ -183,18 +148,6 @@ def test_recorded_policies_are_visits_whatever_the_temperature(temperature: floa
             some += np.count_nonzero(policy) > 1
             state = TIC_TAC_TOE.play(state, int(action))
     assert some > 10
-
-
-# Noise
-
-
-def test_noise_makes_searches_of_one_position_differ_in_self_play():
-    def first_policies(fraction: float) -> set[bytes]:
-        games = self_play(make_config(dirichlet_fraction=fraction, games_per_iteration=20))
-        return {record.policies.part(0, 1).dense(9).tobytes() for record in games.finished}
-
-    assert len(first_policies(0.0)) == 1
-    assert len(first_policies(0.5)) > 5
 
 
 # Random openings
@@ -290,15 +243,12 @@ def test_a_game_under_way_keeps_its_komi_and_whether_it_may_be_resigned() -> Non
     varied = {"komi_half_points": (-2, 4)}
     config = make_config(varied_options=varied, resign_enabled_fraction=0.5, parallel_games=12)
     before = play_games(GO, config, HashedEvaluator(GO), (1,)).unfinished
-    labelled = [
-        dataclasses.replace(record, pairing=dataclasses.replace(record.pairing, pair_id=label))
-        for label, record in enumerate(before, 1)
-    ]
-    after = play_games(GO, config, HashedEvaluator(GO), (2,), labelled)
+    carried = labelled(before)
+    after = play_games(GO, config, HashedEvaluator(GO), (2,), carried)
     found = {each.pairing.pair_id: each for each in (*after.finished, *after.unfinished)}
-    for record in labelled:
+    for record in carried:
         assert found[record.pairing.pair_id].pairing == record.pairing
-    assert {record.pairing.may_resign for record in labelled} == {False, True}
+    assert {record.pairing.may_resign for record in carried} == {False, True}
 
 
 @pytest.mark.parametrize("choices", [1, 3, 200])

@@ -1,9 +1,6 @@
 """Quick self-play for tests."""
 
-from collections.abc import Sequence
-
 from alphazero.config.schema import Config, GameConfig
-from alphazero.records.game_record import GameRecord
 from helpers.settings import search_config, selfplay_config
 
 
@@ -15,14 +12,3 @@ def make_config(game: str = "tic_tac_toe", **changes: object) -> Config:
         search=search_config(simulations=16, reuse_tree=False),
         selfplay=selfplay_config(**settings),
     )
-
-
-def chosen_most_visited(records: Sequence[GameRecord], plies: slice) -> list[bool]:
-    """Whether each move in `plies` of each game is the first of the most visited moves."""
-    return [
-        bool(policy.argmax() == action)
-        for record in records
-        for policy, action in zip(
-            record.policies.dense(9)[plies], record.actions[plies], strict=True
-        )
-    ]

@@ -1,9 +1,10 @@
 """A pool of actors, here threads or puppets: overlap within bounds, and deaths that cost little."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,7 @@ from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.inference import quantization
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
-from alphazero.records.game_record import GameRecord, Pairing
-from alphazero.training import selfplay
+from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.distributed import actor_pool, training
 from alphazero.training.distributed.actor import Actor
@@ -288,30 +288,12 @@ def test_the_third_death_in_a_row_stops_the_run_with_the_last_words(tmp_path):
     assert numbers.count(1) == MAX_CONSECUTIVE_DEATHS
 
 
-class Clock:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
-def silent_pool(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, speaks: Callable[[int], bool]
-) -> tuple[ActorPool, Launcher, Clock]:
-    """Return a pool of two actors that answer only in the incarnations that `speaks` selects."""
+def test_actors_that_fall_silent_are_named_and_replaced(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(actor_pool, "MAX_SILENCE", 60)
     silent = Puppet(lambda _: Future())
-    launcher = Launcher(lambda _, incarnation: Puppet() if speaks(incarnation) else silent)
-    pool = pool_of(config_for(folder), launcher)
-    pool._clock = clock = Clock()
-    return pool, launcher, clock
-
-
-def test_actors_that_fall_silent_are_named_and_replaced(tmp_path, monkeypatch, capsys):
-    pool, launcher, clock = silent_pool(tmp_path, monkeypatch, bool)
+    launcher = Launcher(lambda _, incarnation: Puppet() if incarnation else silent)
+    pool, clock = pool_of(config_for(tmp_path), launcher), SimpleNamespace(seconds=0.0)
+    pool._clock = lambda: clock.seconds
     waits = []
 
     def meanwhile() -> bool:
@@ -329,19 +311,10 @@ def test_actors_that_fall_silent_are_named_and_replaced(tmp_path, monkeypatch, c
         assert f"actor {number} died and is replaced: it has not answered for 60 s" in output
 
 
-def test_actors_that_stay_silent_end_the_run_with_one_line(tmp_path, monkeypatch):
-    pool, _, clock = silent_pool(tmp_path, monkeypatch, lambda _: False)
-
-    def meanwhile() -> bool:
-        clock.seconds += 61
-        return False
-
-    stop_of(pool, r"actor \d died 3 times .*not answered for 60 s", meanwhile)
-
-
 def test_an_actor_without_work_may_be_silent(tmp_path):
     pool = pool_of(config_for(tmp_path), Launcher(lambda *_: Puppet()))
-    pool._clock = clock = Clock()
+    clock = SimpleNamespace(seconds=0.0)
+    pool._clock = lambda: clock.seconds
     for _ in range(3):
         clock.seconds += 1e6
         play(pool)
@@ -387,17 +360,15 @@ def test_an_error_that_an_actor_raises_stops_the_run_at_once_with_one_line(
     assert len(launcher.launched) == 2
 
 
-def test_games_against_the_rules_are_refused(tmp_path):
-    records = random_records(TIC_TAC_TOE, 1)
-    records[0].actions[1] = records[0].actions[0]
-    data = GameBatch.of(TIC_TAC_TOE, records).to_bytes()
-
-    answer = data, vars(SelfPlayStats())
-    pool = pool_of(config_for(tmp_path), lambda *_: Puppet(lambda _: answer))
-    stop_of(pool, "an actor: these are not games of")
+def against_the_rules() -> bytes:
+    """A game whose second move is on the cell of the first."""
+    (game,) = random_records(TIC_TAC_TOE, 1)
+    game.actions[1] = game.actions[0]
+    return GameBatch.of(TIC_TAC_TOE, [game]).to_bytes()
 
 
 WRONG_ANSWERS = {
+    "a game against the rules": (against_the_rules(), vars(SelfPlayStats())),
     "text": "games",
     "too few": games_of(1)[:1],
     "no bytes": (5, *games_of(1)[1:]),
@@ -486,24 +457,6 @@ def test_two_actors_of_one_run_play_different_games(tmp_path):
     games = [actor.play(network, -1.0, 4)[0] for actor in actors]
     assert games[0] == games[1]
     assert len(set(games)) == 4
-
-
-def test_games_of_actors_tell_their_random_openings(tmp_path, monkeypatch):
-    def draw(*_: Any) -> Iterator[Pairing]:
-        for opening in itertools.cycle([(4, 0), (), (8,)]):
-            yield Pairing(opening=opening)
-
-    monkeypatch.setattr(selfplay, "_pairings", draw)
-    config = config_for(tmp_path)
-    pool = pool_of(config, lambda number, _: ThreadActor(Actor(dump_config(config), [number], 1)))
-    games = play(pool, network_bytes(1, config))
-    pool.close()
-    # A move of an opening is one that nobody searched; here all others are.
-    for game in games:
-        searched = game.policies.searched
-        moves = int(searched.argmax())
-        assert game.pairing.opening == tuple(game.actions[:moves].tolist())
-    assert any(game.pairing.opening for game in games), "which games come first is a race"
 
 
 @needs_openvino

@@ -231,19 +231,6 @@ def test_auxiliary_heads_learn_eight_samples_by_heart(monkeypatch):
     assert -1e-4 < above[1] < 0.5 * above[0]
 
 
-def test_auxiliary_heads_without_weight_leave_the_other_weights_as_without_heads(monkeypatch):
-    monkeypatch.setattr(losses, "AUXILIARY_WEIGHTS", dict.fromkeys(AUXILIARY_HEADS, 0.0))
-    batch = with_targets(make_batch())
-    plain, other = make_learner(), learner_with_heads()
-    weights = plain.network.state_dict()
-    other.network.load_state_dict(other.network.state_dict() | weights)
-    plain.train([batch._replace(auxiliary={})] * 3)
-    other.train([batch] * 3)
-    found = other.network.state_dict()
-    for name, expected in plain.network.state_dict().items():
-        torch.testing.assert_close(found[name], expected)
-
-
 def test_targets_of_which_none_is_known_change_nothing():
     batch = with_targets(make_batch())
     unknown = {

@@ -108,13 +108,6 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
     assert "\n" not in str(caught.value)
 
 
-def test_a_metric_s_name_is_a_section_and_a_word():
-    for name, metric in METRICS.items():
-        plain = re.sub(r"<[a-z]+>", "word", name)
-        assert re.fullmatch(r"[a-z]+/[a-z0-9_]+(/[a-z]+)?", plain), name
-        assert metric.unit.isprintable()
-
-
 @pytest.mark.parametrize("method", ["write", "flush"])
 def test_curves_that_are_refused_are_one_line(tmp_path, monkeypatch, method: str):
     def refuse(*_: Any) -> None:
