@@ -38,7 +38,7 @@ def test_a_mistyped_key_is_one_line(only_line):
 
 
 def test_a_file_is_shown_with_every_default_and_loads_to_the_same(capsys):
-    path = CONFIGS / "nim.yaml"
-    assert parse_config(printed(capsys, path)) == load_config(path)
+    for path in SHIPPED:
+        assert parse_config(printed(capsys, path)) == load_config(path)
     changed = parse_config(printed(capsys, path, "search.c_puct=3"))
     assert changed == load_config(path, ["search.c_puct=3"])

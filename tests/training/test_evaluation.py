@@ -96,12 +96,10 @@ def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(tmp_path,
     ("anchors", "message"),
     [
         ('["utc:100"]', "unknown player 'utc:100'; did you mean 'uct'?"),
-        ('["uct:visits=3"]', "no option 'visits'"),
         ('["uct:seconds=1"]', "timed by the clock"),
         ('["human"]', "cannot be named here"),
         ('["random", "random"]', "appears twice"),
         ('["uct:100", "uct:simulations=100"]', "two of its names mean the same player"),
-        ("random", "expected a list of player names, got text 'random'"),
         ("[random, 3]", "evaluation.anchors: expected text, got 3"),
     ],
 )

@@ -31,20 +31,11 @@ inference: {{device: cpu, precision: float32, selfplay_precision: same}}
 
 _SHIPPED = """\
 search:
-  simulations: 4
-  c_puct: 1.25
-  selection: gumbel_root
-  transpositions: play
-  mcts_solver: true
+  {simulations: 4, c_puct: 1.25, selection: gumbel_root, transpositions: play, mcts_solver: true}
 selfplay:
-  games_per_iteration: 12
-  parallel_games: 12
-  full_search_probability: 0.5
-  fast_simulations: 2
-  random_opening_probability: 0.7
-  random_opening_max_moves: 4
-  random_opening_candidates: 3
-  resign_enabled_fraction: 0.5
+  {games_per_iteration: 12, parallel_games: 12, full_search_probability: 0.5, fast_simulations: 2,
+  random_opening_probability: 0.7, random_opening_max_moves: 4, random_opening_candidates: 3,
+  resign_enabled_fraction: 0.5}
 replay:
   {window_minimum: 60, window_maximum: 200, window_fraction: 0.5, ratio: 2.0,
   deblunder_threshold: 0.25}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR
-from helpers.runs.records import policies_of, random_record, window
+from helpers.runs.records import policies_of, random_record, unfinished, window
 
 from alphazero.config.schema import AUXILIARY_HEADS
 from alphazero.games import Game, make_game
@@ -38,15 +38,10 @@ def some_fast(game: Game, record: GameRecord, rng: np.random.Generator) -> GameR
     return dataclasses.replace(record, policies=policies_of(policies))
 
 
-def resigned(game: Game, record: GameRecord, moves: int) -> GameRecord:
+def resigned(record: GameRecord, moves: int) -> GameRecord:
     """The first moves of a game, after which the player to move resigns."""
-    return dataclasses.replace(
-        record,
-        **{name: getattr(record, name)[:moves] for name in ("actions", "values", "best_values")},
-        policies=record.policies.part(0, moves),
-        outcome=-1 if moves % 2 == 0 else 1,
-        resigned=True,
-    )
+    outcome = -1 if moves % 2 == 0 else 1
+    return dataclasses.replace(unfinished(record, moves), outcome=outcome, resigned=True)
 
 
 def some_games(game: Game, seed: int = 0) -> list[GameRecord]:
@@ -54,7 +49,7 @@ def some_games(game: Game, seed: int = 0) -> list[GameRecord]:
     rng = np.random.default_rng(seed)
     records = [some_fast(game, random_record(game, rng), rng) for _ in range(12)]
     return [
-        resigned(game, each, len(each.actions) - 1) if number % 3 == 1 else each
+        resigned(each, len(each.actions) - 1) if number % 3 == 1 else each
         for number, each in enumerate(records)
     ]
 

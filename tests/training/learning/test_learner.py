@@ -188,46 +188,37 @@ def test_a_report_is_the_mean_over_its_steps():
         assert report.metrics[name] == pytest.approx(mean)
 
 
-@pytest.mark.parametrize(("precision", "pooling"), [("float32", 0), ("bfloat16", 3)])
-def test_eight_samples_are_learnt_by_heart(precision: str, pooling: int):
-    learner = make_learner(
-        settings=dataclasses.replace(NETWORK, global_pooling=pooling),
-        precision=precision,
-        optimizer="adamw",
-        learning_rate=(RatePoint(0, 0.01),),
-    )
-    batch = make_batch(8)
-    entropy = float(-(batch.policies * np.log(batch.policies)).sum(axis=1).mean())
-    first = learner.train([batch]).metrics
-    learner.train([batch] * 200)
-    last = learner.train([batch] * 10).metrics
-    assert first["loss/value"] > 0.3
-    assert first["loss/policy"] > entropy + 0.3
-    assert first["learner/value_error"] > 0.3
-    assert last["loss/value"] < 0.05
-    assert entropy - 1e-4 < last["loss/policy"] < entropy + 0.1
-    assert last["learner/value_error"] < 0.1
-
-
 def learner_with_heads(seed: int = 0, **changes: object) -> Learner:
     """A learner whose network has every auxiliary head."""
     return make_learner(seed, settings=HEADS, **changes)
 
 
-def test_auxiliary_heads_learn_eight_samples_by_heart(monkeypatch):
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_eight_samples_are_learnt_by_heart_by_every_head(monkeypatch, precision: str):
     monkeypatch.setitem(losses.AUXILIARY_WEIGHTS, "margin", 1.0)
-    rate = (RatePoint(0, 0.01),)
-    learner = learner_with_heads(optimizer="adamw", learning_rate=rate, precision="bfloat16")
+    learner = make_learner(
+        settings=dataclasses.replace(HEADS, global_pooling=3),
+        precision=precision,
+        optimizer="adamw",
+        learning_rate=(RatePoint(0, 0.01),),
+    )
     batch = with_targets(make_batch(8))
-    first = learner.train([batch])
+    first = learner.train([batch]).metrics
     learner.train([batch] * 200)
-    last = learner.train([batch] * 10)
-    assert {f"auxiliary/{head}" for head in AUXILIARY_HEADS} <= first.metrics.keys()
-    assert last.metrics["auxiliary/ownership"] < 0.1
-    assert last.metrics["auxiliary/margin"] < first.metrics["auxiliary/margin"] - 2
+    last = learner.train([batch] * 10).metrics
+    assert first["loss/value"] > 0.3
+    assert last["loss/value"] < 0.05
+    assert first["learner/value_error"] > 0.3
+    assert last["learner/value_error"] < 0.1
+    entropy = float(-(batch.policies * np.log(batch.policies)).sum(axis=1).mean())
+    assert first["loss/policy"] > entropy + 0.3
+    assert entropy - 1e-4 < last["loss/policy"] < entropy + 0.1
+    assert {f"auxiliary/{head}" for head in AUXILIARY_HEADS} <= first.keys()
+    assert last["auxiliary/ownership"] < 0.1
+    assert last["auxiliary/margin"] < first["auxiliary/margin"] - 2
     wins = (1 + batch.auxiliary["short_term_value"].values) / 2
     entropy = -(wins * np.log(wins) + (1 - wins) * np.log(1 - wins)).sum(axis=1).mean()
-    above = [each.metrics["auxiliary/short_term_value"] - entropy for each in (first, last)]
+    above = [each["auxiliary/short_term_value"] - entropy for each in (first, last)]
     assert -1e-4 < above[1] < 0.5 * above[0]
 
 

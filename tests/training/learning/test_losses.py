@@ -53,18 +53,6 @@ def test_the_losses_are_those_computed_by_hand():
     assert parts["learner/policy_entropy"] == pytest.approx(sum(entropy) / 2)
 
 
-def test_perfect_answers_leave_the_entropy_of_the_targets():
-    rng = np.random.default_rng(0)
-    policies = rng.dirichlet(np.ones(7), 20)
-    outcomes = rng.choice([-1.0, 0.0, 1.0], 20)
-    logits = np.log(policies) + rng.normal(size=(20, 1))
-    parts = metrics_of(logits, outcomes, policies, outcomes)
-    entropy = -(policies * np.log(policies)).sum(axis=1).mean()
-    assert parts["loss/policy"] == pytest.approx(entropy)
-    assert parts["learner/policy_entropy"] == pytest.approx(entropy)
-    assert parts["loss/value"] == parts["learner/value_error"] == 0
-
-
 def test_very_sure_answers_give_finite_losses():
     logits, policies = np.array([[1e4, 0.0, -1e4]]), np.array([[0.5, 0.5, 0.0]])
     parts = metrics_of(logits, np.ones(1), policies, -np.ones(1))
