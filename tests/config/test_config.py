@@ -12,14 +12,7 @@ import alphazero.games
 from alphazero.config.fields import config_fields
 from alphazero.config.loader import config_from, dump_config, load_config, parse_config
 from alphazero.config.reference import describe_keys, find_keys
-from alphazero.config.schema import (
-    SECTIONS,
-    GameConfig,
-    LearnerConfig,
-    RatePoint,
-    RayConfig,
-    SelfplayConfig,
-)
+from alphazero.config.schema import SECTIONS, RatePoint, RayConfig, SelfplayConfig
 from alphazero.config.strict_yaml import MAXIMUM_BYTES, yaml_scalar
 from alphazero.errors import ConfigError, GameError
 from alphazero.network import checkpoint
@@ -41,15 +34,6 @@ def error_of(text: str, *overrides: str) -> str:
 
 
 # --- what a file means -------------------------------------------------------------------------
-
-
-def test_a_file_with_only_a_game_and_a_budget_takes_every_other_default():
-    config = parse_config(SMALLEST)
-    assert config.game == GameConfig("connect_four", {})
-    assert config.search.simulations == 96
-    assert config.learner.learning_rate == (RatePoint(0, 0.005),)
-    assert config.budget.iterations == 1
-    assert config.budget.minutes is None
 
 
 MEANINGS: list[tuple[str, str, Any]] = [
@@ -93,14 +77,6 @@ def test_a_value_is_read_and_written_again(text: str, key: str, value: Any):
     assert received == value
     assert type(received) is type(value)
     assert parse_config(dump_config(config)) == config
-
-
-def test_the_learning_rate_follows_its_schedule():
-    points = "[{step: 0, rate: 0.1}, {step: 10, rate: 0.01}, {step: 20, rate: 1.0e-3}]"
-    learner = parse_config(SMALLEST + f"learner: {{learning_rate: {points}}}").learner
-    expected = {0: 0.1, 9: 0.1, 10: 0.01, 19: 0.01, 20: 0.001, 10**9: 0.001}
-    assert {step: learner.rate_at(step) for step in expected} == expected
-    assert LearnerConfig().rate_at(123) == 0.005
 
 
 def test_the_simulations_of_a_move_grow_evenly_to_all():

@@ -32,12 +32,10 @@ from alphazero.training.gate import (
 from alphazero.utils.arrays import Float32Array
 
 
-def gate_config(**changes: float) -> Config:
+def gate_config() -> Config:
     return dataclasses.replace(
         make_config(temperature=50.0, final_temperature=50.0, dirichlet_fraction=1.0),
-        gate=GateConfig(
-            **{"interval": 1, "threshold": 0.55, "games": 20, "opening_moves": 3, **changes}
-        ),
+        gate=GateConfig(interval=1, threshold=0.55, games=20, opening_moves=3),
     )
 
 

@@ -286,15 +286,6 @@ def test_ctrl_c_before_anything_is_saved_says_so(tmp_path, monkeypatch, capsys):
 # --- going on ------------------------------------------------------------------------------------
 
 
-@pytest.mark.arithmetic
-def test_a_continued_run_equals_one_that_had_the_larger_budget_from_the_start(run, tmp_path):
-    assert go_on(run, ITERATIONS + 2) == 0
-    (tmp_path / "whole").mkdir()
-    whole = train_in(tmp_path / "whole", f"budget.iterations={ITERATIONS + 2}")
-    assert manifest_of(run)["iteration"] == ITERATIONS + 2
-    assert fingerprint(run) == fingerprint(whole)
-
-
 def test_resuming_a_finished_run_says_so_and_changes_nothing(run, capsys):
     names, before = files_of(run), (fingerprint(run), manifest_of(run))
     assert main(["train", "--resume", str(run)]) == 0

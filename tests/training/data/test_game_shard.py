@@ -273,13 +273,8 @@ def test_arrays_may_lie_in_memory_in_either_order():
 @pytest.mark.parametrize(
     "data",
     [
-        b"",
-        b"PK",
-        b"PK\x03\x04" + bytes(100),
-        b"\x93NUMPY" + bytes(100),
-        bytes(10_000),
-        np.random.default_rng(0).bytes(10_000),
-        archive({}),
+        *(b"", b"PK", b"PK\x03\x04" + bytes(100), b"\x93NUMPY" + bytes(100)),
+        *(bytes(10_000), np.random.default_rng(0).bytes(10_000), archive({})),
     ],
 )
 def test_bytes_that_are_no_games_are_refused(data: bytes):

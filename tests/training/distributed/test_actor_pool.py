@@ -161,7 +161,7 @@ def train_with(
 
 
 @pytest.mark.parametrize("ahead", [0, 5])
-def test_a_run_with_actors_reaches_its_end_within_its_bounds_and_goes_on(
+def test_a_run_with_actors_reaches_its_end_within_its_bounds_and_goes_on_with_any_workers(
     tmp_path, monkeypatch, ahead: int
 ):
     monkeypatch.setattr(training, "MAX_STEPS_AHEAD", ahead)
@@ -182,14 +182,9 @@ def test_a_run_with_actors_reaches_its_end_within_its_bounds_and_goes_on(
     assert after["iteration"] == 4
     due = int(after["positions"] * 2.0 / 16)
     assert due <= after["step"] <= due + ahead
-
-
-def test_a_run_of_actors_goes_on_in_one_process_and_back(tmp_path, monkeypatch):
-    run, _ = train_with(monkeypatch, config_for(tmp_path, "budget.iterations=2"), {})
-    resume(run, ["selfplay.distributed=null", "budget.iterations=3"])
-    assert manifest_of(run)["iteration"] == 3
-    resume(run, ["selfplay.distributed={ray: {actors: 2}}", "budget.iterations=4"])
-    assert manifest_of(run)["iteration"] == 4
+    for more, workers in ((5, "null"), (6, "{ray: {actors: 2}}")):
+        resume(run, [f"selfplay.distributed={workers}", f"budget.iterations={more}"])
+        assert manifest_of(run)["iteration"] == more
     assert not torn_files(run)
 
 
@@ -450,10 +445,8 @@ def test_an_actor_searches_the_fraction_of_the_simulations_that_it_is_sent(tmp_p
 def test_two_actors_of_one_run_play_different_games(tmp_path):
     config = config_for(tmp_path)
     seeds = ([5, 0, 0, 0], [5, 0, 0, 0], [5, 0, 1, 0], [5, 0, 0, 1], [5, 1, 0, 0])
-    actors, network = (
-        [Actor(dump_config(config), seed, 1) for seed in seeds],
-        network_bytes(1, config),
-    )
+    actors = [Actor(dump_config(config), seed, 1) for seed in seeds]
+    network = network_bytes(1, config)
     games = [actor.play(network, -1.0, 4)[0] for actor in actors]
     assert games[0] == games[1]
     assert len(set(games)) == 4

@@ -9,12 +9,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from helpers.paths import TESTS
 from helpers.runs.learners import (
     NETWORK,
     assert_near_orthogonal,
@@ -36,7 +36,6 @@ from alphazero.training.learning import losses
 from alphazero.training.learning.learner import Learner
 from alphazero.training.run_directory import RunDirectory
 
-TESTS = Path(__file__).parents[2]
 HEADS = dataclasses.replace(NETWORK, auxiliary=AUXILIARY_HEADS)
 
 
