@@ -126,14 +126,10 @@ class PlayerEvaluation:
         metrics: MetricValues = {}
         if self.solution is None:
             return metrics
-        game, search, stages = (
-            self.game,
-            self.config.search,
-            stages_of(self.game, self.solution.states),
-        )
+        game, stages = self.game, stages_of(self.game, self.solution.states)
         for who, simulations in (("network", 0), ("search", None)):
             answers = collect_answers(
-                functools.partial(make_player, game, best, search, simulations),
+                functools.partial(make_player, game, best, self.config.search, simulations),
                 self.solution,
                 self.config.selfplay.parallel_games,
                 workers,

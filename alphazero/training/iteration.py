@@ -43,6 +43,7 @@ from alphazero.training.selfplay import (
     play_games,
     with_simulations,
 )
+from alphazero.utils.arrays import Float32Array
 from alphazero.utils.jobs import map_ahead, threads_per_evaluation
 from alphazero.utils.progress import Progress, progress_bar, say
 
@@ -117,17 +118,10 @@ class Training:
         """Play the best player against itself."""
         settings = self.config.selfplay
         if settings.resign_enabled_fraction:
-            from alphazero.training.resignation import (
-                RESIGN_FALSE_POSITIVES,
-                RESIGN_THRESHOLD_MAX,
-                non_resigned_games,
-                resign_threshold,
-            )
+            from alphazero.training.resignation import non_resigned_games, resign_threshold
 
             # From the games of the last published state, so a resumed run computes the same.
-            played_out = non_resigned_games(self.replay.games)
-            limits = RESIGN_FALSE_POSITIVES, RESIGN_THRESHOLD_MAX
-            self.resign_below = resign_threshold(played_out, *limits)
+            self.resign_below = resign_threshold(non_resigned_games(self.replay.games))
         with self._stage("play", settings.games_per_iteration, "game") as bar:
             self.selfplay = self._selfplay_network()
             games = self.play_games(self.selfplay, bar.update)
@@ -140,11 +134,9 @@ class Training:
             return SelfPlayNetwork(self.best)
         from alphazero.training.int8 import quantize
 
-        seed = self.run.seed(CALIBRATE)
-        quantized = quantize(self.best, self.replay, seed)
+        quantized = quantize(self.best, self.replay, self.run.seed(CALIBRATE))
         if quantized.comparison and quantized.calibration is None:
-            precision = self.best.precision
-            refusal = f"self-play stays in {precision}; {quantized.comparison}"
+            refusal = f"self-play stays in {self.best.precision}; {quantized.comparison}"
             say(f"iteration {self.run.state.iteration}: {refusal}")
         return quantized
 
@@ -197,7 +189,7 @@ class Training:
         """Set the learner's number of threads."""
         return threads_per_evaluation(min(self.cores, self.learner.useful_threads))
 
-    def batch(self, step: int) -> Batch:
+    def batch(self, step: int) -> Batch[Float32Array]:
         settings = self.config.learner
         rng = np.random.default_rng([*self.run.seed(LEARN), step])
         return self.replay.sample(settings.batch_size, rng, True, settings.search_value_weight)

@@ -51,16 +51,15 @@ def check_threshold(records: Iterable[GameRecord], threshold: float) -> Threshol
     return ThresholdCheck(resigned, wrong)
 
 
-def resign_threshold(
-    records: Iterable[GameRecord], false_positives: float, ceiling: float
-) -> float:
-    """Return the highest v_resign up to `ceiling` with a share of mistakes below `false_positives`.
+def resign_threshold(records: Iterable[GameRecord]) -> float:
+    """Return the highest v_resign within the two limits, from games that were played to the end.
 
-    The share is taken over the games that v_resign would have ended, among those played to the end.
-    At least 1 / `false_positives` of them are needed to measure it; with fewer, nobody resigns.
+    The share of mistakes is taken over the games that v_resign would have ended. At least
+    1 / `RESIGN_FALSE_POSITIVES` of them are needed to measure it; with fewer, nobody resigns.
     As the threshold rises, its effect on a game changes just above each new minimum of the
     best values: from there on, that move ends the game.
     """
+    false_positives, ceiling = RESIGN_FALSE_POSITIVES, RESIGN_THRESHOLD_MAX
     steps: list[tuple[float, int, int]] = []
     for record in records:
         later_resigned = later_wrong = 0

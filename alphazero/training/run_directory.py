@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import numpy as np
 from torch import Tensor
@@ -156,24 +156,19 @@ class RunDirectory:
             RunError: when the folder holds no run, is damaged, or its game, its network, its
                 optimizer or its name would change.
         """
+
+        def refuse(what: str, advice: str = "start a new one with another run.name") -> NoReturn:
+            raise RunError(f"{printable(folder)}: {what} of a run cannot change; {advice}")
+
         (state, text), source = read_run(folder), str(folder / CONFIG)
         before, config = parse_config(text, source), parse_config(text, source, overrides)
         if (before.run.name, before.run.folder) != (config.run.name, config.run.folder):
-            raise RunError(
-                f"{printable(folder)}: run.name and run.folder of a run cannot change; move "
-                "its folder"
-            )
+            refuse("run.name and run.folder", "move its folder")
         run = cls(folder, config, state)
         if not (before.network == config.network and matches_run(run.load_best(), config)):
-            raise RunError(
-                f"{printable(folder)}: the game and the network of a run cannot change; start a "
-                "new one with another run.name"
-            )
+            refuse("the game and the network")
         if before.learner.optimizer != config.learner.optimizer:
-            raise RunError(
-                f"{printable(folder)}: learner.optimizer of a run cannot change; start a new one "
-                "with another run.name"
-            )
+            refuse("learner.optimizer")
         state.hashes.pop(NEXT_CONFIG, None)
         state.hashes[CONFIG] = sha256_hex(text.encode())
         if config != before:
@@ -372,10 +367,9 @@ class RunDirectory:
             if sample and int(sample[2]) <= state.iteration - KEPT_GAMES:
                 remove(path)
         players = sorted(self.folder.glob("step-*.safetensors"))
+        kept = self.config.run.keep_checkpoints
+        old = players[:-kept] if kept else []
         for path in players:
-            if path.name > player_name(state.step) and path.name not in keep:
+            is_later = path.name > player_name(state.step)
+            if (is_later or path in old) and path.name not in keep:
                 remove(path)
-        if self.config.run.keep_checkpoints:
-            for path in players[: -self.config.run.keep_checkpoints]:
-                if path.name not in keep:
-                    remove(path)

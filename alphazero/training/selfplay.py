@@ -141,8 +141,8 @@ def play_games(
 
     def play_share(worker: int) -> SelfPlayResult:
         rng, own = np.random.default_rng([*seed, worker]), unfinished[worker : slots : len(targets)]
-        share = SelfPlayWorker(game, config, evaluator, rng, shares[worker], own, resign_below)
-        finished = share.play(targets[worker], progress)
+        share = SelfPlayWorker(game, config, evaluator, rng, shares[worker], own)
+        finished = share.play(targets[worker], progress, resign_below)
         return SelfPlayResult(finished, share.leave(), share.stats)
 
     jobs = [functools.partial(play_share, worker) for worker in range(len(targets))]
@@ -179,11 +179,8 @@ class SelfPlayWorker:
         rng: np.random.Generator,
         num_games: int,
         unfinished: Sequence[GameRecord] = (),
-        resign_below: float = NEVER_RESIGN,
     ) -> None:
-        self._match, self._search = make_selfplay_match(
-            game, config, evaluator, rng, num_games, resign_below
-        )
+        self._match, self._search = make_selfplay_match(game, config, evaluator, rng, num_games)
         self._num_games = num_games
         begin = time.perf_counter()
         if unfinished:
@@ -191,9 +188,13 @@ class SelfPlayWorker:
         self._match.start_games()
         self._seconds = time.perf_counter() - begin
 
-    def play(self, target: int, progress: JobProgress) -> list[GameRecord]:
-        """Play until at least `target` more games have ended; return them."""
+    def play(self, target: int, progress: JobProgress, resign_below: float) -> list[GameRecord]:
+        """Play until at least `target` more games have ended; return them.
+
+        Where a game allows it, a player whose best value is below `resign_below` resigns.
+        """
         begin = time.perf_counter()
+        self._match.set_resignation(resign_below)
         finished: list[GameRecord] = []
         while len(finished) < target:
             ended = self._match.step()
@@ -201,10 +202,6 @@ class SelfPlayWorker:
             progress.advance(len(ended))
         self._seconds += time.perf_counter() - begin
         return finished
-
-    def resign_below(self, threshold: float) -> None:
-        """Let players with a best value below `threshold` resign, where a game allows it."""
-        self._match.set_resignation(threshold)
 
     def leave(self) -> list[GameRecord]:
         """Stop searching; return the games under way, without their trees."""
@@ -221,12 +218,7 @@ class SelfPlayWorker:
 
 
 def make_selfplay_match(
-    game: Game,
-    config: Config,
-    evaluator: Evaluator,
-    rng: np.random.Generator,
-    num_games: int,
-    resign_below: float = NEVER_RESIGN,
+    game: Game, config: Config, evaluator: Evaluator, rng: np.random.Generator, num_games: int
 ) -> tuple[Match, NetworkSearch]:
     """Return an endless match of one exploring player against itself, and its search."""
     settings, kinds = config.selfplay, Exploration.__annotations__.items()
@@ -242,7 +234,7 @@ def make_selfplay_match(
     )
     player = SearchPlayer(search)
     schedule = _pairings(game, settings, _random_openings(settings, search, rng), rng)
-    return Match(game, [player], num_games, schedule, resign_below), search
+    return Match(game, [player], num_games, schedule), search
 
 
 def _pairings(

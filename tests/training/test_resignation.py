@@ -66,8 +66,10 @@ def plain_verdict(games: Sequence[GameRecord], threshold: float) -> tuple[int, i
 @pytest.mark.parametrize("false_positives", [0.05, 0.2, 0.5, 1.0])
 @pytest.mark.parametrize("ceiling", [-0.5, -0.3, 0.25, 1.0])
 def test_the_threshold_is_the_highest_that_brute_force_finds(
-    false_positives: float, ceiling: float
+    monkeypatch, false_positives: float, ceiling: float
 ):
+    monkeypatch.setattr(resignation, "RESIGN_FALSE_POSITIVES", false_positives)
+    monkeypatch.setattr(resignation, "RESIGN_THRESHOLD_MAX", ceiling)
     rng, found = np.random.default_rng(7), set()
     for count in (0, 1, 3, 30, 100, 300) * 3:
         games = random_games(rng, count)
@@ -76,7 +78,7 @@ def test_the_threshold_is_the_highest_that_brute_force_finds(
             resigned, wrong = plain_verdict(games, threshold)
             if resigned >= 1 / false_positives and wrong / resigned < false_positives:
                 expected = threshold
-        threshold = resign_threshold(games, false_positives, ceiling)
+        threshold = resign_threshold(games)
         assert threshold == pytest.approx(expected, abs=1e-9)
         for limit in (threshold, ceiling):
             assert check_threshold(games, limit) == plain_verdict(games, limit)
@@ -152,7 +154,7 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_reports_it(tmp
         run.state.iteration = iteration
         known = non_resigned_games(training.replay.games)
         games = training.play()
-        assert training.resign_below == resign_threshold(known, 1.0, 0.2)
+        assert training.resign_below == resign_threshold(known)
         metrics = measure_resignation(games.finished, training.resign_below)
         assert metrics["selfplay/resign_threshold"] == training.resign_below
         resigned = [record for record in games.finished if record.resigned]

@@ -95,7 +95,7 @@ class TargetSource(NamedTuple):
         positions: Int64Array,
         signs: Int64Array,
         images: Int64Array,
-    ) -> dict[str, Target]:
+    ) -> dict[str, Target[Float32Array]]:
         """Return the targets of `positions` [B] of `games` [B] for their players to move.
 
         `signs` [B] convert from player 0's view; `images` [B, H * W] are where the symmetry of each

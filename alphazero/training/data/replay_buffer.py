@@ -162,7 +162,7 @@ class ReplayBuffer:
         rng: np.random.Generator,
         augment: bool,
         search_value_weight: float = 0.0,
-    ) -> Batch:
+    ) -> Batch[Float32Array]:
         """Draw a batch from the window, uniformly and with replacement.
 
         `augment` applies a random symmetry to each. Values are (1 - `search_value_weight`) z +

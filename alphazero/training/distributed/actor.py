@@ -71,10 +71,11 @@ class Actor:
             self._switch_network(playing[0], calibration, simulations_fraction)
             self._playing = playing
         progress = JobProgress()
-        jobs, targets = [], split_evenly(games, len(self._workers))
-        for worker, target in zip(self._workers, targets, strict=False):
-            worker.resign_below(resign_below)
-            jobs.append(partial(worker.play, target, progress))
+        targets = split_evenly(games, len(self._workers))
+        jobs = [
+            partial(worker.play, target, progress, resign_below)
+            for worker, target in zip(self._workers, targets, strict=False)
+        ]
         records = [record for job in run_jobs(jobs, progress) for record in job]
         total = sum((worker.stats for worker in self._workers), self._replaced)
         stats, self._reported = total - self._reported, total

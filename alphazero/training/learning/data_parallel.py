@@ -27,6 +27,7 @@ from alphazero.training.data.auxiliary_targets import target_shapes
 from alphazero.training.data.batch import Batch
 from alphazero.training.learning.learner import Learner
 from alphazero.training.run_directory import RunDirectory
+from alphazero.utils.arrays import Float32Array
 
 BARRIER_TIMEOUT: Final = timedelta(days=7)
 """Longest wait of a follower for the next step, while the leader plays; torchrun ends orphans."""
@@ -50,7 +51,7 @@ class Group:
                 "of processes that learn"
             )
 
-    def scatter(self, batch: Batch) -> Batch:
+    def scatter(self, batch: Batch[Float32Array]) -> Batch[Float32Array]:
         """Leader: send every process its part of a batch; return the leader's own."""
         self._announce(_STEP)
         parts = []
@@ -61,7 +62,7 @@ class Group:
             parts.append(part.numpy())
         return Batch.of_arrays(parts, batch.auxiliary)
 
-    def receive(self, batch_size: int, network: ResNet) -> Batch | None:
+    def receive(self, batch_size: int, network: ResNet) -> Batch[Float32Array] | None:
         """Follower: return this process's part of the network's next batch; None: no more."""
         order = torch.zeros((), dtype=torch.int64)
         distributed.broadcast(order, src=0)
@@ -147,7 +148,7 @@ class SharedLearner(Learner):
         while part := self._group.receive(self.settings.batch_size, self.network):
             super()._step_on(part)
 
-    def _step_on(self, batch: Batch) -> dict[str, Tensor]:
+    def _step_on(self, batch: Batch[Float32Array]) -> dict[str, Tensor]:
         return super()._step_on(self._group.scatter(batch))
 
     def _share(self, gradients: Sequence[Tensor | None], metrics: Tensor) -> None:

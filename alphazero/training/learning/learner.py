@@ -17,6 +17,7 @@ from alphazero.network.resnet import ResNet
 from alphazero.training.data.batch import Batch
 from alphazero.training.learning.losses import KNOWN
 from alphazero.training.learning.objective import Objective
+from alphazero.utils.arrays import Float32Array
 
 MOMENTUM = 0.9
 """Momentum of SGD and Muon. Silver et al., Nature 550 (2017), Methods, Optimization."""
@@ -97,7 +98,7 @@ class Learner:
             return [muon, adam([vectors], lr=rate)]
         return [adam([{"params": matrices, "weight_decay": decay}, vectors], lr=rate)]
 
-    def train_step(self, batch: Batch) -> dict[str, Tensor]:
+    def train_step(self, batch: Batch[Float32Array]) -> dict[str, Tensor]:
         """Do one optimizer step; return its metrics as scalars.
 
         Raises:
@@ -113,7 +114,7 @@ class Learner:
         return self._step_on(batch)
 
     @_without_denormals()
-    def _step_on(self, batch: Batch) -> dict[str, Tensor]:
+    def _step_on(self, batch: Batch[Float32Array]) -> dict[str, Tensor]:
         settings = self.settings
         arrays = [torch.from_numpy(array).to(self.device) for array in batch.arrays()]
         arrays[0] = arrays[0].contiguous(memory_format=torch.channels_last)
@@ -163,7 +164,7 @@ class Learner:
             averages[name].copy_(current[name])
 
     def train(
-        self, batches: Iterable[Batch], earlier: Iterable[Mapping[str, Tensor]] = ()
+        self, batches: Iterable[Batch[Float32Array]], earlier: Iterable[Mapping[str, Tensor]] = ()
     ) -> StepReport:
         """Do one step for each batch; return the means over these and the `earlier` steps."""
         reports = [*earlier, *(self.train_step(batch) for batch in batches)]

@@ -5,8 +5,7 @@ a new one is a line of `_terms`, a row of `LOSS_METRICS` and, for its weight, a 
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
 
 import torch
 from torch import Tensor
@@ -14,6 +13,7 @@ from torch.nn import functional
 
 from alphazero.config.schema import LearnerConfig
 from alphazero.network.resnet import NetworkOutput
+from alphazero.training.data.batch import Batch
 
 LOSS_METRICS: Mapping[str, str] = {
     "loss/total": "",
@@ -32,26 +32,11 @@ KNOWN = "known/"
 """Prefix of the share of positions with a known target of an auxiliary head, which is no metric."""
 
 
-class Targets(NamedTuple):
-    """The targets of B positions, for the player to move."""
-
-    policies: Tensor
-    """[B, A] search policies π"""
-    values: Tensor
-    """[B] outcomes z, -1 to 1, or what the configuration mixes with them"""
-    auxiliary: Mapping[str, tuple[Tensor, Tensor]]
-    """values [B, ...] and weights [B] of each auxiliary head, see `Target`"""
-
-    @classmethod
-    def of(cls, arrays: Sequence[Tensor], heads: Iterable[str]) -> "Targets":
-        """Return the targets in the arrays of a `Batch` after its observations."""
-        policies, values, *others = arrays
-        pairs = zip(others[::2], others[1::2], strict=True)
-        return cls(policies, values, dict(zip(heads, pairs, strict=True)))
-
-
 def training_loss(
-    outputs: NetworkOutput, targets: Targets, parameters: Iterable[Tensor], settings: LearnerConfig
+    outputs: NetworkOutput,
+    batch: Batch[Tensor],
+    parameters: Iterable[Tensor],
+    settings: LearnerConfig,
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Return the loss to differentiate, and the metrics of `LOSS_METRICS`, detached.
 
@@ -62,31 +47,31 @@ def training_loss(
     stands the share of known targets, after `KNOWN`.
     """
     log_p = functional.log_softmax(outputs.policy_logits, dim=1)
-    terms = _terms(log_p, outputs, targets)
+    terms = _terms(log_p, outputs, batch)
     loss = torch.stack([weight * term for weight, term in terms.values()]).sum()
     with torch.no_grad():
-        distances = (targets.values - outputs.values).abs()
+        distances = (batch.values - outputs.values).abs()
         squared_norm = torch.stack([(weight**2).sum() for weight in parameters]).sum()
         l2 = settings.l2_penalty * squared_norm
         metrics = {"loss/total": loss + l2, "loss/l2": l2}
         metrics |= {name: term for name, (_, term) in terms.items()}
         metrics["learner/policy_entropy"] = -(log_p.exp() * log_p).sum(dim=1).mean()
         metrics["learner/value_error"] = distances.mean()
-        for head, (_, weights) in targets.auxiliary.items():
+        for head, (_, weights) in batch.auxiliary.items():
             metrics[KNOWN + head] = weights.mean()
     return loss, {name: metric.detach() for name, metric in metrics.items()}
 
 
 def _terms(
-    log_p: Tensor, outputs: NetworkOutput, targets: Targets
+    log_p: Tensor, outputs: NetworkOutput, batch: Batch[Tensor]
 ) -> dict[str, tuple[float, Tensor]]:
     """Return the weight and the mean over the batch of each term of the loss, by metric."""
     terms = {
-        "loss/policy": (1.0, -(targets.policies * log_p).sum(dim=1).mean()),
-        "loss/value": (1.0, ((targets.values - outputs.values) ** 2).mean()),
+        "loss/policy": (1.0, -(batch.policies * log_p).sum(dim=1).mean()),
+        "loss/value": (1.0, ((batch.values - outputs.values) ** 2).mean()),
     }
     for head, output in outputs.auxiliary.items():
-        values, weights = targets.auxiliary[head]
+        values, weights = batch.auxiliary[head]
         loss = (weights * _POSITION_LOSSES[head](output, values)).mean()
         terms[f"auxiliary/{head}"] = AUXILIARY_WEIGHTS[head], loss
     return terms

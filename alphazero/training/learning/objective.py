@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from alphazero.config.schema import LearnerConfig
 from alphazero.network.resnet import ResNet
-from alphazero.training.learning.losses import Targets, training_loss
+from alphazero.training.data.batch import Batch
+from alphazero.training.learning.losses import training_loss
 
 LossFunction: TypeAlias = Callable[..., tuple[Tensor, Tensor]]
 
@@ -40,7 +41,7 @@ class Objective(nn.Module):
         kind, enabled = observations.device.type, self.in_bfloat16
         with torch.autocast(kind, torch.bfloat16, enabled=enabled, cache_enabled=False):
             outputs = self.network.forward_full(observations)
-        batch = Targets.of(targets, self.network.settings.auxiliary)
+        batch = Batch.of_arrays([observations, *targets], self.network.settings.auxiliary)
         loss, metrics = training_loss(outputs, batch, self.network.parameters(), self.settings)
         self.metric_names[:] = metrics
         return loss, torch.stack([*metrics.values()])

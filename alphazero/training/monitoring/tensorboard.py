@@ -1,11 +1,12 @@
 """The TensorBoard folder of a run."""
 
+import importlib
 import numbers
 import os
 import re
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -48,20 +49,18 @@ class TensorBoardWriter:
         histograms: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
     ) -> None:
         """Add a point to each curve, texts, and histograms of numbers [n], by name."""
-        from torch.utils.tensorboard import summary
-
         for kind, content in (("curve", values), ("histogram", histograms)):
             unknown = [name for name in content if kind_of(name) != kind]
             assert not unknown, f"no {kind} in the table of metrics: {unknown}"
-        scalar: Any = summary.scalar
-        histogram: Any = summary.histogram
-        text: Any = summary.text
-        parts = [scalar(name, value) for name, value in values.items()]
-        parts += [histogram(name, part, BINS) for name, part in histograms.items() if part.size]
+        summary: Any = importlib.import_module("torch.utils.tensorboard.summary")
+        parts = [summary.scalar(name, value) for name, value in values.items()]
+        parts += [
+            summary.histogram(name, part, BINS) for name, part in histograms.items() if part.size
+        ]
         for name, lines in texts.items():
             block = "\n".join(f"    {line}" for line in lines.splitlines())
-            parts.append(text(name, block))
-        self._add([value for part in parts for value in part.value], step=iteration)
+            parts.append(summary.text(name, block))
+        self._add(parts, step=iteration)
 
     @defer_interrupts()
     def write_more(self, iteration: int, values: object) -> None:
@@ -70,8 +69,6 @@ class TensorBoardWriter:
         Raises:
             RunError: for a value that is no number, or the name of one of the run's own metrics.
         """
-        from torch.utils.tensorboard import summary
-
         if not isinstance(values, dict):
             return
         for name, value in values.items():
@@ -81,18 +78,18 @@ class TensorBoardWriter:
                 )
             if not isinstance(value, numbers.Real):
                 raise RunError(f"observe: {name} must be a number, got {value!r:.80}")
-        scalar: Any = summary.scalar
-        parts = [scalar(name, float(value)) for name, value in values.items()]
-        self._add([value for part in parts for value in part.value], step=iteration)
+        summary: Any = importlib.import_module("torch.utils.tensorboard.summary")
+        parts = [summary.scalar(name, float(value)) for name, value in values.items()]
+        self._add(parts, step=iteration)
 
-    def _add(self, values: list[Any], **content: Any) -> None:
-        """Append an event, whose summary has `values`."""
+    def _add(self, parts: Sequence[Any], **content: Any) -> None:
+        """Append an event, whose summary joins `parts`."""
         from tensorboard.compat.proto.event_pb2 import Event
         from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
         from tensorboard.summary.writer.record_writer import RecordWriter  # type: ignore[import-untyped]
 
-        if values:
-            content["summary"] = Summary(value=values)
+        if parts:
+            content["summary"] = Summary(value=[value for part in parts for value in part.value])
         event = Event(wall_time=time.time(), **content)
         with path_errors("write", self._folder, (OSError,)), self._path.open("ab") as file:
             records = RecordWriter(file)

@@ -9,8 +9,9 @@ import torch
 from helpers.settings import learner_config
 
 from alphazero.network.resnet import NetworkOutput
+from alphazero.training.data.batch import Batch
 from alphazero.training.learning import losses
-from alphazero.training.learning.losses import Targets, training_loss
+from alphazero.training.learning.losses import training_loss
 
 WEIGHTS = {"ownership": 2.0, "margin": 3.0, "short_term_value": 5.0}
 
@@ -32,7 +33,8 @@ def metrics_of(
     extra = {head: torch.from_numpy(each) for head, each in (outputs or {}).items()}
     known = {head: tuple(map(torch.from_numpy, pair)) for head, pair in (targets or {}).items()}
     network = NetworkOutput(torch.from_numpy(logits), torch.from_numpy(values), extra)
-    batch = Targets(torch.from_numpy(policies), torch.from_numpy(outcomes), known)
+    observations = torch.zeros(0)  # which the losses do not read
+    batch = Batch(observations, torch.from_numpy(policies), torch.from_numpy(outcomes), known)
     weights = [torch.tensor([1.0, 2.0]), torch.tensor([[3.0]])]
     loss, metrics = training_loss(network, batch, weights, learner_config(l2_penalty=0.5))
     assert float(metrics["loss/l2"]) == 0.5 * (1 + 4 + 9)
