@@ -45,7 +45,6 @@ from alphazero.training.run_directory import GATE, LEARN, PLAY, RunDirectory
 from alphazero.utils.files import write_atomic
 from alphazero.utils.jobs import map_ahead
 
-COMMAND = [sys.executable, "-m", "alphazero"]
 RESUME = ["train", "--resume"]
 MORE = f"budget.iterations={ITERATIONS + 1}"
 
@@ -139,11 +138,10 @@ def chain(folder, kills):
     folder.mkdir()
     (folder / "tiny.yaml").write_text((place / "tiny.yaml").read_text())
     os.chdir(folder)
-    happened = []
+    happened, manifest = [], Path("runs/tiny/state/manifest.json")
     while True:
-        started = Path("runs/tiny/state/manifest.json").exists()
         new = ["tiny.yaml", "run.threads=2"]
-        arguments = ["train", *(["--resume", "runs/tiny"] if started else new)]
+        arguments = ["train", *(["--resume", "runs/tiny"] if manifest.exists() else new)]
         kill = kills.pop() if kills else ("none", 0, False)
         begin = time.monotonic()
         code = child(arguments, *kill)
@@ -151,8 +149,7 @@ def chain(folder, kills):
             return happened, time.monotonic() - begin
         if code != -signal.SIGKILL:
             raise SystemExit(f"{arguments} with {kill} ended with {code}")
-        reached = json.loads(Path("runs/tiny/state/manifest.json").read_text())["iteration"] \\
-            if Path("runs/tiny/state/manifest.json").exists() else -1
+        reached = json.loads(manifest.read_text())["iteration"] if manifest.exists() else -1
         happened.append([kill[0], reached])
 
 _, seconds = chain(place / "whole", [])
@@ -235,10 +232,11 @@ def test_ctrl_c_leaves_with_130_and_the_command_that_goes_on(tmp_path, monkeypat
     Path("tiny.yaml").write_text(YAML)
     few, many = (f"selfplay.games_per_iteration={games}" for games in (8, 1_000_000))
     names = ["run.folder=my runs", "run.name=long"]
+    more = ["budget.iterations=1", "replay.ratio=0.01"]
     # A shell's background ignores Ctrl-C, and whoever is started there inherits that from us.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
-        [*COMMAND, "train", "tiny.yaml", *names, "budget.iterations=1", "replay.ratio=0.01", many],
+        [sys.executable, "-m", "alphazero", "train", "tiny.yaml", *names, *more, many],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

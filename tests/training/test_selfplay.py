@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 from helpers.matches import as_text
+from helpers.runs.records import GO
 from helpers.runs.selfplay import make_config
 from helpers.runs.tiny_run import tiny_config
 from helpers.searches import HashedEvaluator, UniformEvaluator
 
 from alphazero.config.schema import Config
-from alphazero.games import ONGOING, make_game
+from alphazero.games import ONGOING
 from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.records.game_record import GameRecord
@@ -186,8 +187,6 @@ def test_of_several_random_openings_the_most_open_begins(choices: int) -> None:
 
 
 # Options that vary
-
-GO = make_game("go", rows=3, columns=3, features=1)
 
 
 @pytest.mark.parametrize("opened", [0.0, 0.5])

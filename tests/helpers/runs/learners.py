@@ -70,15 +70,3 @@ def make_learner(
             if "momentum" in group:
                 group["momentum"] = momentum
     return learner
-
-
-def assert_near_orthogonal(found: torch.Tensor, matrices: torch.Tensor) -> None:
-    """Check that it is U S' V^T of U S V^T, S' between 0.65 and 1.25 where S is not small."""
-    left, sizes, right = torch.linalg.svd(matrices.double(), full_matrices=False)
-    inner = left.mT @ found.double() @ right.mT
-    reached = torch.diagonal(inner, dim1=-2, dim2=-1)
-    share = sizes / sizes.norm(dim=-1, keepdim=True)
-    assert reached.max() < 1.25
-    assert reached[share > 0.02].min() > 0.65
-    expected = left @ torch.diag_embed(reached) @ right
-    torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-4)

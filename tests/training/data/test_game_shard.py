@@ -190,11 +190,7 @@ def shift(lengths: np.ndarray, moves: int) -> None:
     lengths[:2] += [-moves, moves]
 
 
-SHORTENED = [
-    *("best_values", "resignations", "openings", "lengths"),
-    *("outcomes", "actions", "values"),
-    *("policy_counts", "policy_actions", "policy_shares"),
-]
+SHORTENED = [name for name in GameBatch._fields if name != "options"]
 CONVERTED = [
     *(("openings", "?"), ("resignations", "?"), ("outcomes", "?"), ("lengths", "<u4")),
     *(("actions", "<i8"), ("actions", "<f4"), ("actions", ">i4")),

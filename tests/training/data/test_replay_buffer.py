@@ -99,18 +99,6 @@ def test_each_game_is_replayed_with_its_own_options():
     assert {(seen.tobytes(), value) for seen, value in drawn} == expected
 
 
-def test_the_value_is_the_outcome_for_the_player_to_move():
-    # X: the top row. O: two cells of the bottom row.
-    actions = [0, 8, 1, 7, 2]
-    record = taught(actions, np.eye(9)[actions], 1)
-    replay = filled(TIC_TAC_TOE, [[record]], window())
-    batch = replay.sample(200, np.random.default_rng(0), False)
-    for seen, policy, value in zip(*batch.arrays(), strict=True):
-        stones = int(seen[0].sum() + seen[1].sum())
-        assert policy[actions[stones]] == 1
-        assert value == (1 if stones % 2 == 0 else -1)
-
-
 def test_before_a_blunder_the_value_thrown_away_takes_the_outcome_s_place():
     """The values fall by 0.3, 0.1, 0.5 and, from the second player's 0.6 to -0.4, by 1.0."""
     actions = [0, 1, 4, 2, 8]  # the first player completes the diagonal

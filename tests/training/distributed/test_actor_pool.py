@@ -522,9 +522,8 @@ def test_a_gate_of_actors_plays_every_opening_with_both_colours(tmp_path):
     versions = network_bytes(0, config), network_bytes(1, config)
     play(pool, versions[0])
     result = pool.gate(versions[1], versions[0], [3], bool).result(HANG)
-    records = result.records
     pool.close()
-    assert [game.pairing.players for game in records] == [(0, 1), (1, 0)] * 5
-    for one, two in zip(records[::2], records[1::2], strict=True):
+    assert [game.pairing.players for game in result.records] == [(0, 1), (1, 0)] * 5
+    for one, two in zip(result.records[::2], result.records[1::2], strict=True):
         assert one.pairing.opening == two.pairing.opening
-    assert result.match == match_result(TIC_TAC_TOE, records)
+    assert result.match == match_result(TIC_TAC_TOE, result.records)

@@ -15,13 +15,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.paths import TESTS
-from helpers.runs.learners import (
-    NETWORK,
-    assert_near_orthogonal,
-    make_batch,
-    make_learner,
-    with_targets,
-)
+from helpers.runs.learners import NETWORK, make_batch, make_learner, with_targets
 from helpers.runs.tiny_run import tiny_config
 from torch import Tensor
 
@@ -34,6 +28,7 @@ from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.iteration import Training
 from alphazero.training.learning import losses
 from alphazero.training.learning.learner import Learner
+from alphazero.training.learning.muon import orthogonalized
 from alphazero.training.run_directory import RunDirectory
 
 HEADS = dataclasses.replace(NETWORK, auxiliary=AUXILIARY_HEADS)
@@ -112,6 +107,25 @@ def test_two_steps_of_adamw_follow_their_equations_with_l2_in_the_gradient(weigh
             torch.testing.assert_close(
                 found[sure], (kept - 0.1 * change)[sure], rtol=1e-3, atol=1e-4
             )
+
+
+def assert_near_orthogonal(found: torch.Tensor, matrices: torch.Tensor) -> None:
+    """Check that it is U S' V^T of U S V^T, S' between 0.65 and 1.25 where S is not small."""
+    left, sizes, right = torch.linalg.svd(matrices.double(), full_matrices=False)
+    inner = left.mT @ found.double() @ right.mT
+    reached = torch.diagonal(inner, dim1=-2, dim2=-1)
+    share = sizes / sizes.norm(dim=-1, keepdim=True)
+    assert reached.max() < 1.25
+    assert reached[share > 0.02].min() > 0.65
+    expected = left @ torch.diag_embed(reached) @ right
+    torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(3, 5, 40), (2, 40, 5), (1, 16, 16), (2, 1, 9), (2, 9, 1)])
+def test_muon_brings_the_singular_values_near_one_and_keeps_the_singular_vectors(shape):
+    matrices = torch.randn(shape, generator=torch.Generator().manual_seed(4))
+    assert_near_orthogonal(orthogonalized(matrices), matrices)
+    assert_near_orthogonal(orthogonalized(1e-6 * matrices), matrices)
 
 
 @pytest.mark.parametrize("weight_decay", [0.0, 0.5])

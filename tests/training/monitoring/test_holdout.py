@@ -1,14 +1,12 @@
 """What is measured for the doctor's sake: the value before it is learned, and visits that stay."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
-from helpers.runs.events import read
 from helpers.runs.records import random_records
-from helpers.runs.tiny_run import ITERATIONS, tiny_config
+from helpers.runs.tiny_run import tiny_config
 from helpers.searches import UniformEvaluator, search_from, statistics
 from helpers.settings import learner_config, replay_config, search_config
 
@@ -124,16 +122,3 @@ def test_simulations_whose_node_has_no_room_are_counted():
     work.add(search)
     assert work.refused == 50 - 9, "the root has a node too"
     assert work.refused_share == 41 / 50
-
-
-@pytest.mark.integration
-def test_a_run_draws_both_from_its_second_iteration_on(finished_run: Path):
-    reader = read(finished_run)
-    for name in ("learner/seen_value_loss", "learner/unseen_value_loss"):
-        points = reader.Scalars(name)
-        assert [each.step for each in points] == list(range(2, ITERATIONS + 1))
-        assert all(0 <= each.value <= 4 for each in points)
-    shares = [each.value for each in reader.Scalars("selfplay/kept_visits")]
-    assert len(shares) == ITERATIONS
-    assert all(0 <= share < 1 for share in shares)
-    assert max(shares) > 0

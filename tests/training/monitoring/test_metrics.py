@@ -14,10 +14,9 @@ import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.runs.events import points, read
 from helpers.runs.records import policies_of, random_records
-from helpers.runs.tiny_run import ITERATIONS, tiny_config
+from helpers.runs.tiny_run import ITERATIONS
 
 from alphazero.errors import RunError
-from alphazero.training.loop import train
 from alphazero.training.monitoring.metrics import METRICS, IterationReport
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 
@@ -136,8 +135,16 @@ def test_only_full_searches_are_counted():
         assert entropies.shape == counted.shape
 
 
-def test_a_run_shows_every_iteration_s_searches(tmp_path):
-    reader = read(train(tiny_config(tmp_path)))
+def test_a_run_shows_every_iteration_s_searches_and_its_losses_before_learning(finished_run):
+    reader = read(finished_run)
+    for name in ("learner/seen_value_loss", "learner/unseen_value_loss"):
+        losses = reader.Scalars(name)
+        assert [event.step for event in losses] == list(range(2, ITERATIONS + 1))
+        assert all(0 <= event.value <= 4 for event in losses)
+    shares = [event.value for event in reader.Scalars("selfplay/kept_visits")]
+    assert len(shares) == ITERATIONS
+    assert all(0 <= share < 1 for share in shares)
+    assert max(shares) > 0
     names = {"selfplay/search_entropies", "selfplay/search_values"}
     assert set(reader.Tags()["histograms"]) == names
     efficiency = reader.Scalars("speed/network_share")
