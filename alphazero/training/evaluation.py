@@ -78,10 +78,10 @@ class PlayerEvaluation:
         self, best: Evaluator, seed: Sequence[int], workers: int = 1, show: Progress = no_progress
     ) -> MetricValues:
         """Measure the best player; `show` gets the number of newly finished games and answers."""
-        return self.play_anchors(best, seed, workers, show) | self.grade(best, workers, show)
+        return self._play_anchors(best, seed, workers, show) | self._grade(best, workers, show)
 
-    def play_anchors(
-        self, best: Evaluator, seed: Sequence[int], workers: int = 1, show: Progress = no_progress
+    def _play_anchors(
+        self, best: Evaluator, seed: Sequence[int], workers: int, show: Progress
     ) -> MetricValues:
         """Play the best player against every anchor; return scores, and Elo with 95 % interval.
 
@@ -119,9 +119,7 @@ class PlayerEvaluation:
             "anchors/elo_high": float(ratings.high[0]),
         }
 
-    def grade(
-        self, best: Evaluator, workers: int = 1, show: Progress = no_progress
-    ) -> MetricValues:
+    def _grade(self, best: Evaluator, workers: int, show: Progress) -> MetricValues:
         """Grade the network alone and the search; return the metrics of each stage of the game."""
         metrics: MetricValues = {}
         if self.solution is None:

@@ -26,14 +26,9 @@ from alphazero.training.selfplay import SelfPlayResult, SelfPlayStats, play_game
 from alphazero.utils.arrays import Float32Array
 
 
-def self_play(
-    config: Config,
-    seed: Sequence[int] = (0,),
-    unfinished: Sequence[GameRecord] = (),
-    workers: int = 1,
-) -> SelfPlayResult:
+def self_play(config: Config, seed: Sequence[int] = (0,), workers: int = 1) -> SelfPlayResult:
     evaluator = HashedEvaluator(TIC_TAC_TOE)
-    return play_games(TIC_TAC_TOE, config, evaluator, seed, unfinished, workers)
+    return play_games(TIC_TAC_TOE, config, evaluator, seed, (), workers)
 
 
 def everything(games: SelfPlayResult) -> str:
