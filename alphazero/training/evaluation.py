@@ -30,9 +30,6 @@ GAMES = 40
 OPENING_MOVES = 4
 """Random opening moves of each pair of games against an anchor."""
 
-MetricValues = dict[str, float]
-"""Metric values by name."""
-
 
 class PlayerEvaluation:
     """The measurements that a configuration asks for.
@@ -76,13 +73,13 @@ class PlayerEvaluation:
 
     def measure(
         self, best: Evaluator, seed: Sequence[int], workers: int = 1, show: Progress = no_progress
-    ) -> MetricValues:
+    ) -> dict[str, float]:
         """Measure the best player; `show` gets the number of newly finished games and answers."""
         return self._play_anchors(best, seed, workers, show) | self._grade(best, workers, show)
 
     def _play_anchors(
         self, best: Evaluator, seed: Sequence[int], workers: int, show: Progress
-    ) -> MetricValues:
+    ) -> dict[str, float]:
         """Play the best player against every anchor; return scores, and Elo with 95 % interval.
 
         Elo is by Bradley-Terry from these games and those between anchors; the first anchor has 0.
@@ -119,9 +116,9 @@ class PlayerEvaluation:
             "anchors/elo_high": float(ratings.high[0]),
         }
 
-    def _grade(self, best: Evaluator, workers: int, show: Progress) -> MetricValues:
+    def _grade(self, best: Evaluator, workers: int, show: Progress) -> dict[str, float]:
         """Grade the network alone and the search; return the metrics of each stage of the game."""
-        metrics: MetricValues = {}
+        metrics: dict[str, float] = {}
         if self.solution is None:
             return metrics
         game, stages = self.game, stages_of(self.game, self.solution.states)
