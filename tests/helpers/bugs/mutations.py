@@ -111,7 +111,7 @@ training/data/game_shard.py: a resigned game is won by who resigned
 training/data/replay_buffer.py: values are learned for player 0
     - signs * self.value_targets[positions]
     + self.value_targets[positions]
-    training/data/test_replay_buffer.py::test_the_value_is_the_outcome_for_the_player_to_move
+    training/data/test_replay_buffer.py::test_the_target_is_mixed_from_the_outcome_and_the_value_of_the_search
 training/data/replay_buffer.py: policies are not turned with the board
     - self._symmetries.actions[symmetries[rows], self.games.policy_actions[shares]]
     + self.games.policy_actions[shares]
@@ -119,7 +119,7 @@ training/data/replay_buffer.py: policies are not turned with the board
 training/data/replay_buffer.py: the position shown is the one after the move
     - for move in range(starts[row], position):
     + for move in range(starts[row], position + 1):
-    training/data/test_replay_buffer.py::test_the_value_is_the_outcome_for_the_player_to_move
+    training/data/test_replay_buffer.py::test_symmetries_move_planes_and_policy_together_and_all_occur
 training/data/replay_buffer.py: the window holds the oldest positions
     - return self._trainable[len(self._trainable) - self.window :]
     + return self._trainable[: self.window]
@@ -133,17 +133,17 @@ training/learning/learner.py: gradients of earlier steps are kept
     + pass
     training/learning/test_learner.py::test_two_steps_of_adamw_follow_their_equations_with_l2_in_the_gradient
 training/learning/losses.py: the value learns the opponent's outcome
-    - ((targets.values - outputs.values) ** 2)
-    + ((targets.values + outputs.values) ** 2)
+    - ((batch.values - outputs.values) ** 2)
+    + ((batch.values + outputs.values) ** 2)
     training/learning/test_losses.py::test_the_losses_are_those_computed_by_hand
 training/learning/losses.py: the policy's loss is a mean over actions too
-    - -(targets.policies * log_p).sum(dim=1).mean()
-    + -(targets.policies * log_p).mean()
+    - -(batch.policies * log_p).sum(dim=1).mean()
+    + -(batch.policies * log_p).mean()
     training/learning/test_losses.py::test_the_losses_are_those_computed_by_hand
 training/iteration.py: a resumed run has lost its optimizer and its step
     - self.learner.restore(self.run.load_learner(), state.step)
     + self.learner.network.load_state_dict(self.run.load_best().network().state_dict())
-    training/test_resume.py::test_a_continued_run_equals_one_that_had_the_larger_budget_from_the_start
+    training/test_resume.py::test_a_run_with_every_option_resumes_to_the_very_same_files
 training/run_directory.py: every iteration has the same random numbers
     - return [self.config.run.seed, self.state.iteration, purpose]
     + return [self.config.run.seed, purpose]
