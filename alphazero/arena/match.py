@@ -9,7 +9,7 @@ Letters: G games in parallel, n some of them, A actions, S state size. `slots` a
 import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,25 +69,21 @@ class _Ending(NamedTuple):
 
 @dataclass
 class Match:
-    """Plays the games of `schedule`, in order, in `num_games` parallel games.
-
-    If the pairing allows it, a best value below `resign_below` makes a player resign, not move.
-    """
+    """Plays the games of `schedule`, in order, in `num_games` parallel games."""
 
     game: Game
     players: Sequence[Player]
     num_games: int
     schedule: Iterator[Pairing]
-    resign_below: InitVar[float] = NEVER_RESIGN
 
-    def __post_init__(self, resign_below: float) -> None:
+    def __post_init__(self) -> None:
         self._first_state = self.game.initial_state()
         states = np.tile(self._first_state, (self.num_games, 1))
         self._games = new_games(states, self.game.max_moves, self.game.most_legal)
         self._pairings: list[Pairing | None] = [None] * self.num_games
         self._ended: dict[int, GameRecord] = {}
         """games at whose index the next one has not begun"""
-        self.set_resignation(resign_below)
+        self.set_resignation(NEVER_RESIGN)
         self._let_searches_move()
 
     @property

@@ -200,7 +200,7 @@ def _annotate(player: "PlayerSpec", game: "Game", summary: str, path: Path) -> N
     assert saved is not None, "it is a checkpoint"
     own_options = player.name.removeprefix(player.subject).strip(":")
     line = f"{own_options or 'as trained'}, {summary}"
-    if game != saved.trained_game:
+    if game != saved.checkpoint.game:
         line += f", on {write_game(game)}"
     save_grades(saved, [*grades_of(saved.checkpoint), line], path)
 

@@ -75,6 +75,13 @@ class Checkpoint:
     source: str = "this checkpoint"
     """the file's name in messages"""
 
+    @property
+    def game(self) -> "Game":
+        """The game of its training; raises GameError when it is unknown here."""
+        from alphazero.games import make_game  # late: it loads numba
+
+        return make_game(self.game_name, **self.game_options)
+
     def network(self, game: "Game | None" = None) -> "ResNet":
         """Return a new network with a copy of these weights, in evaluation mode.
 
@@ -90,14 +97,13 @@ class Checkpoint:
 
     def _validated_network(self, game: "Game | None" = None) -> "ResNet":
         """Return the network on the "meta" device, after checking that every weight fits it."""
-        from alphazero.games import make_game  # late: it loads numba
         from alphazero.network.resnet import ResNet
 
         # Before anything is built: a header may ask for a thousand blocks.
         if self.network_settings.blocks > len(self.weights):
             refuse(self.source, "it holds fewer weights than its network has blocks; it is damaged")
         try:
-            game = game or make_game(self.game_name, **self.game_options)
+            game = game or self.game
         except (GameError, TypeError, ValueError, OverflowError) as error:
             refuse(self.source, f"its game cannot be made here: {error}")
         network = ResNet.of(game, self.network_settings, None)

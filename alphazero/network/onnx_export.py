@@ -13,7 +13,7 @@ import torch
 
 from alphazero.errors import ConfigError, RunError
 from alphazero.games.game import Game
-from alphazero.games.registry import make_game, write_game
+from alphazero.games.registry import write_game
 from alphazero.network.checkpoint import Checkpoint, settings_dict
 from alphazero.network.inference.backend import onnx_is_installed
 from alphazero.network.inference.device_check import fixed_positions
@@ -89,7 +89,7 @@ def export_model(checkpoint: Checkpoint, sha256: str, games: int = GAMES) -> Onn
     """
     if not onnx_is_installed():
         raise ConfigError("ONNX is not installed; pip install 'alphazero[onnx]'")
-    game = make_game(checkpoint.game_name, **checkpoint.game_options)
+    game = checkpoint.game
     network = fold_batch_norm(checkpoint.network())
     metadata = _describe(checkpoint, game, sha256)
     data = onnx_bytes(network, metadata)

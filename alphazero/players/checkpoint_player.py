@@ -14,7 +14,6 @@ import numpy as np
 from alphazero.config.fields import WrongValueError, check_value, config_fields
 from alphazero.config.schema import InferenceConfig, SearchConfig
 from alphazero.games.game import Game
-from alphazero.games.registry import make_game
 from alphazero.mcts.evaluator import Evaluator, FixedBatches
 from alphazero.mcts.kernels.root import read_roots
 from alphazero.mcts.kernels.selection_rules import UNLIMITED
@@ -145,20 +144,17 @@ class CheckpointPlayer:
         """The first 16 hex digits of its file's SHA-256."""
         return sha256_of(self.path)[:HASH_DIGITS]
 
-    @property
-    def trained_game(self) -> Game:
-        return make_game(self.checkpoint.game_name, **self.checkpoint.game_options)
-
     @functools.cached_property
     def levels(self) -> LevelTable:
         """The levels for people: the measured ones beside the checkpoint, else the default.
 
         Raises PlayerError for a file of levels that cannot be read.
         """
-        table = load_levels(levels_file(self.path), self.trained_game, self.player_hash)
+        trained = self.checkpoint.game
+        table = load_levels(levels_file(self.path), trained, self.player_hash)
         if table is None:
             return default_levels(self.settings.simulations)
-        if self.game == self.trained_game:
+        if self.game == trained:
             return table
         return LevelTable(tuple(Level(level.number, level.settings) for level in table.levels))
 
@@ -178,7 +174,7 @@ def load_checkpoint_player(
     return CheckpointPlayer(
         path,
         checkpoint,
-        make_game(checkpoint.game_name, **checkpoint.game_options),
+        checkpoint.game,
         make_evaluator(checkpoint.network(), inference or InferenceConfig()),
         search_settings(checkpoint),
     )
@@ -224,8 +220,7 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
     network, details = checkpoint.network_settings, checkpoint.details
     weights = sum(math.prod(tensor.shape) for tensor in checkpoint.weights.values())
     search = search_settings(checkpoint)
-    game = make_game(checkpoint.game_name, **checkpoint.game_options)
-    shares = search.transpositions != "never" and not game.history_in_state
+    shares = search.transpositions != "never" and not checkpoint.game.history_in_state
     parts = [f"{network.blocks} blocks x {network.filters} filters"]
     if network.global_pooling:
         parts.append(f"global pooling {network.global_pooling}")

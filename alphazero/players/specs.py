@@ -383,7 +383,7 @@ class CheckpointSpec(PlayerSpec):
     def transfer_note(self) -> str | None:
         from alphazero.games.registry import write_game
 
-        game, trained = write_game(self.saved.game), write_game(self.saved.trained_game)
+        game, trained = write_game(self.saved.game), write_game(self.saved.checkpoint.game)
         return None if game == trained else f"{self.name} was trained on {trained}, not on {game}"
 
     def check(self) -> None:

@@ -161,7 +161,8 @@ def test_searches_that_move_games_on_play_them_as_python_does_move_by_move(
             )
             for side in range(sides)
         ]
-        match = Match(game, players, 24, iter(schedule), resign_below=-0.4)
+        match = Match(game, players, 24, iter(schedule))
+        match.set_resignation(-0.4)
         records = play_all(match)
         moves = [len(record.actions) - len(record.pairing.opening) for record in records]
         assert match.moves_made == sum(moves)

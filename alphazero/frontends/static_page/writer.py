@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from alphazero.drawing.board import empty_board
 from alphazero.drawing.palette import looks_of
 from alphazero.errors import GameError, RunError
-from alphazero.games import Game, make_game
+from alphazero.games import Game
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.mnk import Mnk
 from alphazero.games.registry import write_game
@@ -42,7 +42,7 @@ FACTS: Final = "player.json"
 
 def check_rules(checkpoint: Checkpoint) -> Game:
     """Return the game of a player; raise GameError if it has no rules in JavaScript."""
-    game = make_game(checkpoint.game_name, **checkpoint.game_options)
+    game = checkpoint.game
     if type(game) not in RULES:
         raise GameError(
             f"{write_game(game)} has no rules in JavaScript: a page plays connect_four, and mnk "

@@ -274,8 +274,7 @@ def _saved_game(spec: PlayerSpec) -> Game | None:
     """Return the game of a checkpoint, by its header alone; None for other players."""
     if not isinstance(spec, CheckpointSpec):
         return None
-    checkpoint = load_description(find_checkpoint(Path(spec.subject)))
-    return make_game(checkpoint.game_name, **checkpoint.game_options)
+    return load_description(find_checkpoint(Path(spec.subject))).game
 
 
 def _measured_levels(spec: PlayerSpec, game: Game) -> dict[int, Level]:

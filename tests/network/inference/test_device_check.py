@@ -81,7 +81,7 @@ def test_healthy_backends_pass_with_new_and_trained_networks(
     networks = [(GAME, new_network()), (GAME, new_network(global_pooling=2))]
     for path in SHIPPED[:players]:
         saved = load_checkpoint(path)
-        networks.append((make_game(saved.game_name, **saved.game_options), saved.network()))
+        networks.append((saved.game, saved.network()))
     worst = 0.0
     for game, network in networks:
         check = check_device(make_evaluator(network, settings), network, game)
