@@ -113,7 +113,8 @@ def test_a_player_resigns_in_place_of_its_move_where_the_game_allows_it(
 ):
     pairings = [Pairing(pair_id=each, may_resign=each % 3 > 0) for each in range(12)]
     player = Pessimist(TIC_TAC_TOE, 5, first_legal)
-    match = Match(TIC_TAC_TOE, [player], 5, iter(pairings), threshold)
+    match = Match(TIC_TAC_TOE, [player], 5, iter(pairings))
+    match.set_resignation(threshold)
     records = play_all(match)
     assert sorted(record.pairing.pair_id for record in records) == list(range(12))
     whole = [0, 1, 2, 3, 4, 5, 6]
