@@ -330,24 +330,32 @@ def _is_named(labels: Labels, cells: tuple[int, ...], columns: int, name: str) -
 def empty_board(game: Game, turned: bool = False) -> dict[str, Any]:
     """Return an empty board as JSON for a page: its picture, its size, its cells, row by row.
 
-    A cell is labelled as its move, or `column 1, row 1` from below. `shapes` has the letter,
-    the name and the path of each kind of piece.
+    `shapes` has the letter, the name and the path of each kind of piece.
     """
-    _, rows, columns = game.observation_shape
-    board, labels, cells = geometry_of(game, turned), labels_of(game), []
-    for cell, (x, y) in enumerate(board.centres):
-        row, column = divmod(cell, columns)
-        place = f"column {column + 1}, row {rows - row}"
-        label = labels.name(row, column) if labels.rows else place
-        cells.append({"x": x, "y": y, "label": label})
+    board, labels = geometry_of(game, turned), cell_labels(game)
     return {
         "field": field_svg(game, turned),
         "shapes": [shape._asdict() for shape in shapes_of(game)],
         "width": board.width,
         "height": board.height,
         "radius": board.radius,
-        "cells": cells,
+        "cells": [
+            {"x": x, "y": y, "label": label}
+            for (x, y), label in zip(board.centres, labels, strict=True)
+        ],
     }
+
+
+@functools.lru_cache(maxsize=64)
+def cell_labels(game: Game) -> tuple[str, ...]:
+    """Return a name for each cell, row by row: as its move, or `column 1, row 1` from below."""
+    _, rows, columns = game.observation_shape
+    names = labels_of(game)
+    return tuple(
+        names.name(row, column) if names.rows else f"column {column + 1}, row {rows - row}"
+        for row in range(rows)
+        for column in range(columns)
+    )
 
 
 def _labellings(rows: int, columns: int) -> Iterator[Labels]:
