@@ -28,7 +28,7 @@ class GomocupPlayer(ProgramPlayer):
     def set_up(self, program: ProgramProcess) -> None:
         """Set the limits, the options and the size of the board."""
         if self.options.get("rule", str(FREESTYLE)) != str(FREESTYLE):
-            raise PlayerError("gomocup: rule: more than five in a row win here, which is rule 0")
+            raise PlayerError("rule: more than five in a row win here, which is rule 0")
         for name, value in {**self.limits, **self.options, "rule": FREESTYLE}.items():
             program.send(f"INFO {name} {value}")
         self._start(program)
