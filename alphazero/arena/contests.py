@@ -39,8 +39,8 @@ def player_factory(
 
 
 def parallel_games_for(players: Sequence[PlayerSpec], workers: int) -> int:
-    """Return the number of parallel games: one per core if a player is timed, else the default."""
-    return workers if any(player.is_timed for player in players) else DEFAULT_PARALLEL_GAMES
+    """Return the number of parallel games: one per core if a player needs one, else the default."""
+    return workers if any(player.needs_core for player in players) else DEFAULT_PARALLEL_GAMES
 
 
 def play_contest(

@@ -53,6 +53,8 @@ class ProgramProtocol(NamedTuple):
     """joins lines without spaces at their ends; raises OverflowError beyond `_MAX_REPLY`"""
     limits: tuple[str, ...] = ()
     """of a move, which follow the command of a player"""
+    time_limit: str = ""
+    """which of them is in milliseconds"""
     stop: str = ""
     """ends a search"""
     quit: str = "quit"
@@ -97,7 +99,8 @@ UCI: Final = ProgramProtocol(
     "uci",
     "uci:stockfish,nodes=1000",
     _read_uci,
-    limits=("nodes", "depth", "movetime"),  # the last is in milliseconds
+    limits=("nodes", "depth", "movetime"),
+    time_limit="movetime",
     stop="stop",
     sets_positions=True,
 )
@@ -115,11 +118,8 @@ GOMOCUP: Final = ProgramProtocol(
     "gomocup",
     "gomocup:pbrain-rapfi,timeout_turn=1000",
     _read_gomocup,
-    limits=(
-        "timeout_turn",
-        "max_node",
-        "max_depth",
-    ),  # every program knows the first, in milliseconds
+    limits=("timeout_turn", "max_node", "max_depth"),  # every program knows the first
+    time_limit="timeout_turn",
     quit="END",
 )
 

@@ -95,8 +95,13 @@ class PlayerSpec(ABC):
 
     @property
     def is_timed(self) -> bool:
-        """Whether a time limit ends its search, so that it needs a processor core of its own."""
+        """Whether the clock ends its search, so that its strength depends on the machine."""
         return self.budget.seconds is not None
+
+    @property
+    def needs_core(self) -> bool:
+        """Whether it needs a processor core of its own."""
+        return self.is_timed
 
     @property
     def levels(self) -> "LevelTable | None":
@@ -217,9 +222,12 @@ class ProgramSpec(PlayerSpec):
     protocol: ClassVar[ProgramProtocol]
 
     @property
-    def is_timed(self) -> bool:
-        """Always: the program searches on its own, and needs a core."""
+    def needs_core(self) -> bool:
         return True
+
+    @property
+    def is_timed(self) -> bool:
+        return self.protocol.time_limit in read_command(self.subject, self.protocol).limits
 
     def check(self) -> None:
         command = read_command(self.subject, self.protocol).command

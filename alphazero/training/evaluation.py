@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from alphazero.arena.bradley_terry import PairScore, fit
+from alphazero.arena.contests import parallel_games_for
 from alphazero.arena.elo import Result, pair_scores
 from alphazero.arena.grade import collect_answers, grade_answers
 from alphazero.arena.match import play_schedule
@@ -101,9 +102,14 @@ class PlayerEvaluation:
             ]
             return [make_player(self.game, best, config.search, None, num_games), *anchors]
 
-        parallel_games = config.selfplay.parallel_games
-        records = play_schedule(self.game, make_players, schedule, parallel_games, workers, show)
-        metrics, results = {}, [*map(Result.of, records)]
+        metrics: dict[str, float] = {}
+        results: list[Result] = []
+        for needs_core in (False, True):
+            anchors = [anchor for anchor in self.anchors if anchor.needs_core == needs_core]
+            games = [it for it in schedule if self.anchors[max(it.players) - 1] in anchors]
+            parallel = min(config.selfplay.parallel_games, parallel_games_for(anchors, workers))
+            records = play_schedule(self.game, make_players, games, parallel, workers, show)
+            results += map(Result.of, records)
         for index, name in enumerate(config.evaluation.anchors, 1):
             scores = [result.score(0) for result in results if index in result.pairing.players]
             word = re.sub(r"[^A-Za-z0-9.-]+", "_", name)  # TensorBoard allows few characters

@@ -18,13 +18,16 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import NamedTuple, get_type_hints
 
 import pytest
+import yaml
 from helpers.paths import CONFIGS, ROOT
 
 import alphazero
 from alphazero.cli import main as cli
+from alphazero.config.fields import config_fields
+from alphazero.config.schema import Config
 from alphazero.frontends.web import server
 from alphazero.games import registry
 from alphazero.games.game import Game
@@ -244,6 +247,14 @@ def test_every_file_that_is_named_exists_and_every_link_leads_somewhere(path: st
             # As GitHub calls a heading in a link.
             anchors = [re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings]
             assert heading in anchors, target
+
+
+@each_readme
+def test_every_setting_shown_exists(path: str):
+    for text in re.findall(r"^```yaml\n(.+?)^```", READMES[path], re.MULTILINE | re.DOTALL):
+        for section, settings in yaml.safe_load(text).items():
+            fields = config_fields(get_type_hints(Config)[section])
+            assert set(settings) <= {field.name for field, _, _ in fields}
 
 
 def test_every_readme_is_found_from_the_main_one():

@@ -8,8 +8,8 @@ import time
 
 import numpy as np
 import pytest
+from helpers.frontends.fake_engine import fake
 from helpers.games import TIC_TAC_TOE
-from helpers.paths import TESTS
 from helpers.processes import HANG
 
 from alphazero.arena.match import play_schedule
@@ -38,15 +38,7 @@ PROTOCOLS = {
     "uci": (BREAKTHROUGH, UciPlayer),
     "gomocup": (GOMOKU, GomocupPlayer),
 }
-LIMITS = {"uci": "nodes=5", "gomocup": "max_node=5", "gtp": ""}
 GAMES = 6
-
-
-def fake(protocol: str, *arguments: object, settings: str = "") -> str:
-    """Return the command of the fake program."""
-    path = TESTS / "helpers/frontends/fake_engine.py"
-    command = shlex.join([sys.executable, "-ISu", str(path), protocol, *map(str, arguments)])
-    return ",".join(filter(None, (command, settings or LIMITS[protocol])))
 
 
 def play_match(protocol: str, command: str, num_games: int = 2) -> list[GameRecord]:
@@ -235,7 +227,10 @@ def test_commands_are_named_like_players_and_mistyped_ones_are_refused():
     ):
         spec = parse_player(name)
         assert spec.name == name
-        assert spec.is_timed
+        assert spec.needs_core
+        assert not spec.is_timed
+    assert parse_player("uci:sh,nodes=9,movetime=9").is_timed
+    assert parse_player("gomocup:sh,timeout_turn=9").is_timed
     assert read_command("a --b=1,2,nodes=3,Skill Level=4", UCI) == (
         "a --b=1,2",
         {"nodes": 3},

@@ -54,7 +54,8 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
     assert spec.name == written
     assert parse_player(written) == spec
     assert spec.game == (TIC_TAC_TOE if SHIPPED in text else None)
-    assert spec.is_timed == ("seconds" in options or "gtp" in text)
+    assert spec.is_timed == ("seconds" in options)
+    assert spec.needs_core == ("seconds" in options or "gtp" in text)
 
 
 @pytest.mark.parametrize(

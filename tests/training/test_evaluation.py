@@ -5,10 +5,12 @@ Letters: n positions, A actions.
 
 import numpy as np
 import pytest
+from helpers.frontends.fake_engine import fake
 from helpers.games import TIC_TAC_TOE
 from helpers.paths import CHECKPOINTS, CONFIGS
 from helpers.runs.events import points
 from helpers.runs.tiny_run import content_of, tiny_config
+from helpers.searches import UniformEvaluator
 
 from alphazero.arena.bradley_terry import fit
 from alphazero.arena.elo import Result, pair_scores
@@ -17,9 +19,10 @@ from alphazero.arena.solved_positions import stages_of
 from alphazero.arena.tournament import Tournament, results_of
 from alphazero.errors import ConfigError
 from alphazero.games import make_game
-from alphazero.games.game import value_of
+from alphazero.games.game import Game, value_of
 from alphazero.games.nim import LEFT
 from alphazero.network.checkpoint import load_checkpoint
+from alphazero.players.gtp_player import GtpPlayer
 from alphazero.players.registry import parse_player
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training import evaluation
@@ -64,8 +67,9 @@ def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(tmp_path,
     true_schedule = evaluation.play_schedule
 
     def remember(*given: object) -> list[GameRecord]:
-        played.extend(true_schedule(*given))  # type: ignore[arg-type]
-        return played
+        records = true_schedule(*given)  # type: ignore[arg-type]
+        played.extend(records)
+        return records
 
     monkeypatch.setattr(evaluation, "play_schedule", remember)
     evaluation_of_nim = PlayerEvaluation(NIM, config)
@@ -92,11 +96,33 @@ def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(tmp_path,
     assert figures["anchors/elo_high"] == ratings.high[0]
 
 
+def test_a_program_is_an_anchor_with_one_process_a_core(tmp_path, monkeypatch):
+    command = f"gtp:{fake('gtp')}"
+    config = tiny_config(tmp_path, f'evaluation.anchors=["random", "{command}"]')
+    monkeypatch.setattr(evaluation, "GAMES", 6)
+    slots: list[int] = []
+    create = GtpPlayer.__init__
+
+    def count(player: GtpPlayer, game: Game, num_games: int, text: str) -> None:
+        slots.append(num_games)
+        create(player, game, num_games, text)
+
+    monkeypatch.setattr(GtpPlayer, "__init__", count)
+    seen: list[int] = []
+    figures = PlayerEvaluation(TIC_TAC_TOE, config).measure(
+        UniformEvaluator(9), [1], 2, seen.append
+    )
+    assert sum(seen) == 12
+    assert len([name for name in figures if name.endswith("score")]) == 2
+    assert slots[-2:] == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("anchors", "message"),
     [
         ('["utc:100"]', "unknown player 'utc:100'; did you mean 'uct'?"),
         ('["uct:seconds=1"]', "timed by the clock"),
+        ('["uci:sh,movetime=1"]', "timed by the clock"),
         ('["human"]', "cannot be named here"),
         ('["random", "random"]', "appears twice"),
         ('["uct:100", "uct:simulations=100"]', "two of its names mean the same player"),

@@ -9,6 +9,7 @@ over UCI fail; over GTP gibberish, resign; over UCI none; or, whatever the move:
 word), refuse (the first `play`), small (no board of this size), other (it knows chess alone).
 """
 
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -16,6 +17,13 @@ from pathlib import Path
 
 PROTOCOL, FAULT, WHEN = [*sys.argv[1:], "", "", ""][:3]
 ROWS = {"w": "12", "b": "45"}
+LIMITS = {"uci": "nodes=5", "gomocup": "max_node=5", "gtp": ""}
+
+
+def fake(protocol: str, *arguments: object, settings: str = "") -> str:
+    """Return the command of this program, with `settings` or the limit of its moves."""
+    command = shlex.join([sys.executable, "-ISu", __file__, protocol, *map(str, arguments)])
+    return ",".join(filter(None, (command, settings or LIMITS[protocol])))
 
 
 def faults(flood: str) -> Iterator[str]:
