@@ -108,17 +108,17 @@ def read_move(state: State, text: str, legal: list[int]) -> int:
     nothing becomes a queen.
     """
     shown, name = text.strip()[:20], _MARKS.sub("", text.strip()[: _LONGEST + 1])
+    fits = _description(state, name)
+    candidates = [action for action in legal if fits and fits(action)]
+    if len(candidates) == 1:  # B5a3 is a bishop's move, even where b5a3 is legal
+        return candidates[0]
     if _UCI.fullmatch(name.lower()):
         for action in legal:
             if write_uci(state, action) == name.lower():
                 return action
-    fits = _description(state, name)
     if fits is None:
         example = write_san(state, legal[0], legal)
         raise GameError(f"{shown!r} is no move; type one such as {example}")
-    candidates = [action for action in legal if fits(action)]
-    if len(candidates) == 1:
-        return candidates[0]
     names = [write_san(state, action, legal) for action in candidates or legal[:3]]
     if candidates:
         raise GameError(f"{shown!r} fits {len(names)} moves: {' and '.join(names)}")

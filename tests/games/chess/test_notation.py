@@ -13,6 +13,8 @@ from alphazero.games import make_game
 QUEENS = "8/8/7k/8/Q2Q4/8/8/Q3K3 w - - 0 1"
 """Three queens that reach d1."""
 KNIGHTS = "4k3/8/8/8/2N3N1/8/8/4K3 w - - 0 1"
+BISHOPS = "4k3/8/8/1NB5/8/8/8/2B1K3 w - - 0 1"
+"""Two bishops and a knight on b5 that reach a3."""
 PROMOTES = "3n4/4P2k/8/8/8/8/8/4K3 w - - 0 1"
 PASSES = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1"
 
@@ -29,6 +31,8 @@ PASSES = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1"
         (QUEENS, "Q1d1 Qa1d1", "a1d1"),
         (QUEENS, "Qa4d1 Qa4-d1", "a4d1"),
         (KNIGHTS, "Nce5 Nc4e5", "c4e5"),
+        (BISHOPS, "B5a3 Bc5a3 c5a3 C5A3", "c5a3"),
+        (BISHOPS, "b5a3 B5A3 Na3 Nb5a3", "b5a3"),
         (PROMOTES, "exd8=N exd8N exd8(N) ed8N e7xd8=N exd8=N# e7d8n e7d8N", "e7d8n"),
         (PROMOTES, "exd8=Q exd8 ed8Q e7d8q exd8=Q++ exd8=Q!!", "e7d8q"),
         (PASSES, "exd6 exd6e.p. exd6 ed6 e5d6", "e5d6"),
@@ -68,7 +72,7 @@ def test_a_name_that_fits_no_move_or_several_is_refused_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("fen", [KIWIPETE, MIRRORED, QUEENS, KNIGHTS, PROMOTES, PASSES])
+@pytest.mark.parametrize("fen", [KIWIPETE, MIRRORED, QUEENS, KNIGHTS, BISHOPS, PROMOTES, PASSES])
 def test_every_legal_move_has_the_name_that_python_chess_gives_it(fen: str):
     state, board = CHESS.read_fen(fen), chess.Board(fen)
     legal = np.flatnonzero(CHESS.legal_action_mask(state)).tolist()
