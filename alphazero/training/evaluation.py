@@ -106,7 +106,7 @@ class PlayerEvaluation:
         results: list[Result] = []
         for needs_core in (False, True):
             anchors = [anchor for anchor in self.anchors if anchor.needs_core == needs_core]
-            games = [it for it in schedule if self.anchors[max(it.players) - 1] in anchors]
+            games = [each for each in schedule if self.anchors[max(each.players) - 1] in anchors]
             parallel = min(config.selfplay.parallel_games, parallel_games_for(anchors, workers))
             records = play_schedule(self.game, make_players, games, parallel, workers, show)
             results += map(Result.of, records)
