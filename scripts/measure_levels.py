@@ -100,10 +100,8 @@ class Measurement:
             parse_player(who) if isinstance(who, str) else LevelSpec(name_of(who), self.saved, who)
             for who in contestants
         ]
-        options = self.opening_moves, self.seed
-        tournament = Tournament(self.saved.game, specs, games, *options, folder=self.folder)
-        tournament.played = tournament.played or self.games
-        return tournament
+        options = self.opening_moves, self.seed, False, self.folder
+        return Tournament(self.saved.game, specs, games, *options, played=self.games)
 
     def score(self, first: Contestant, second: Contestant, games: int) -> float:
         """Return the score of `first` against `second` after at least `games` games."""

@@ -65,8 +65,8 @@ class Tournament:
     """The first player plays all others, who do not play each other."""
     folder: Path | None = None
     """where games are stored; None for nowhere"""
-    played: list[PlayedGame] = field(init=False, default_factory=list)
-    """All games in the folder, including those of players outside this tournament."""
+    played: list[PlayedGame] = field(default_factory=list)
+    """All games so far, also of players outside this tournament; read from the folder if empty."""
 
     def __post_init__(self) -> None:
         names = [spec.name for spec in self.specs]
@@ -78,10 +78,10 @@ class Tournament:
         if self.folder:
             with path_errors("create", self.folder):
                 self.folder.mkdir(parents=True, exist_ok=True)
-        if self._file and self._file.exists():
+        if not self.played and self._file and self._file.exists():
             self.played = load_games(self._file, refuse)
-            for game in self.played:
-                self._check(game)
+        for game in self.played:
+            self._check(game)
 
     @property
     def pairings(self) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ import pytest
 from helpers.players import saved_player
 from measure_levels import ANCHOR, Measurement, find_levels, name_of
 
+from alphazero.arena.tournament import GAMES_FILE
 from alphazero.errors import RunError
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.players.levels import STRONGEST, LevelSettings
@@ -72,6 +73,7 @@ def test_games_are_kept_and_counted_from_either_side(tmp_path):
     assert len(measured.games) == 4
     assert measured.score(network, random, 4) == 1 - first
     assert len(measured.games) == 4
+    (tmp_path / "some" / GAMES_FILE).write_text("rubbish")  # a score does not read it again
     measured.score(network, random, 6)
     assert {each.pair for each in measured.games} == {0, 1, 2}
     again = Measurement(saved, 0, 0, tmp_path)
