@@ -5,7 +5,7 @@ python scripts/measure_levels.py checkpoints/connect_four.safetensors --games 20
 The strongest level comes first. Each level below is found by bisection on the scale of
 `levels.settings_at`, so that the level above scores `--target` against it. If the first level does
 not lose to UCT with 100 rollouts, the target grows; if the scale ends too early, it falls. Ten
-levels have room for 1,700 Elo; a player that is farther above UCT, as that of Go, needs `--most`.
+levels have room for 1,700 Elo; a player that is farther above UCT, as those of Go, needs `--most`.
 Then the levels also play those two steps away, UCT and the random player, and Bradley-Terry ratings
 are fitted to all games. With `--folder`, games are kept, and the same command goes on from them.
 """
@@ -100,8 +100,15 @@ class Measurement:
             parse_player(who) if isinstance(who, str) else LevelSpec(name_of(who), self.saved, who)
             for who in contestants
         ]
-        options = self.opening_moves, self.seed, False, self.folder
-        return Tournament(self.saved.game, specs, games, *options, played=self.games)
+        return Tournament(
+            self.saved.game,
+            specs,
+            games,
+            self.opening_moves,
+            self.seed,
+            folder=self.folder,
+            played=self.games,
+        )
 
     def score(self, first: Contestant, second: Contestant, games: int) -> float:
         """Return the score of `first` against `second` after at least `games` games."""

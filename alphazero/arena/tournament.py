@@ -66,7 +66,10 @@ class Tournament:
     folder: Path | None = None
     """where games are stored; None for nowhere"""
     played: list[PlayedGame] = field(default_factory=list)
-    """All games so far, also of players outside this tournament; read from the folder if empty."""
+    """All games so far, also of players outside this tournament; `play` adds to them.
+
+    If none are given, they are read from the folder.
+    """
 
     def __post_init__(self) -> None:
         names = [spec.name for spec in self.specs]
