@@ -224,6 +224,10 @@ class Game(ABC):
     def symmetries(self) -> Symmetries:
         """Return all symmetries of the game."""
 
+    def initial_image(self, symmetry: int) -> State:  # noqa: ARG002
+        """Return the image of the initial state under a symmetry: by default the state itself."""
+        return self.initial_state()
+
     def key_images(self) -> Int64Array:
         """Return the entries of a state that tell positions apart, `int64 [K, E]`.
 

@@ -140,9 +140,32 @@ class Chess(PieceGame):
         return MAX_MOVES
 
     def symmetries(self) -> Symmetries:
-        """Return the identity alone: only White's king stands on the right of its queen."""
-        cells = np.arange(self.size * self.size)[None]
-        return Symmetries(np.arange(self.num_actions)[None], cells)
+        """Return the identity, and where nobody castles the reflection of left and right.
+
+        It changes the initial position, but later in a game pieces stand on both sides, and what a
+        network learns of one helps on the other.
+        """
+        cells = np.arange(self.size * self.size).reshape(self.size, self.size)
+        sources, targets, promotions, _ = ACTIONS[self.size]
+        moves = zip(sources, targets, promotions, strict=True)
+        numbers = {move: number for number, move in enumerate(moves)}
+        reflected = [
+            numbers[self._reflect(source), self._reflect(target), promotion]
+            for source, target, promotion in numbers
+        ]
+        count = 1 if self.size == 8 else 2
+        return Symmetries(
+            np.array([range(self.num_actions), reflected][:count]),
+            np.array([cells.ravel(), cells[:, ::-1].ravel()][:count]),
+        )
+
+    def _reflect(self, square: int) -> int:
+        return square - 2 * (square % 8) + self.size - 1
+
+    def initial_image(self, symmetry: int) -> State:
+        placement, *fields = START[self.size].split()
+        rows = [row[::-1] if symmetry else row for row in placement.split("/")]
+        return self.read_fen(" ".join(["/".join(rows), *fields]))
 
     # --- positions -------------------------------------------------------------------------------
 

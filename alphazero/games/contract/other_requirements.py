@@ -126,10 +126,10 @@ def keeps_its_rules_under_symmetries(games: RandomGames) -> None:
     game, rules = games.game, games.rules
     first_moves = list(itertools.chain(*games.records[:2]))[: games.effort // 5]
     for number, (actions, cells) in enumerate(zip(*game.symmetries(), strict=True)):
-        image = game.initial_state()
+        image = game.initial_image(number)
         for position in first_moves:
             if position.state[PLY] == 0:
-                image = game.initial_state()
+                image = game.initial_image(number)
             games.current = state = position.state
             compared = [
                 ("legal actions", rules.legal(image)[0][actions], position.mask),
@@ -147,8 +147,8 @@ def keeps_its_rules_under_symmetries(games: RandomGames) -> None:
                 ]
             for what, one, other in compared:
                 if not np.array_equal(one, other, equal_nan=what == "planes"):
-                    shown = "itself: every symmetry keeps the initial position"
-                    if state[PLY] > 0:
+                    shown = "itself: by `initial_image`, every symmetry keeps the initial position"
+                    if not np.array_equal(image, state):
                         shown = f"the position\n{game.render(image)}"
                     raise Fault(
                         f"symmetry {number} does not map the {what} of this position to the {what} "

@@ -2,8 +2,10 @@
 
 import re
 
+import numpy as np
 import pytest
 from helpers.chess_games import CHESS, KIWIPETE, STARTS
+from helpers.games import random_line
 
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, make_game
@@ -118,3 +120,23 @@ def test_a_drawing_has_the_fen_and_what_occurred_before():
     assert CHESS.write_fen(CHESS.parse(KIWIPETE)) == KIWIPETE
     with pytest.raises(GameError, match="no line with FEN"):
         CHESS.parse(200 * "a board\n")
+
+
+@pytest.mark.parametrize("name", ["gardner", "los_alamos"])
+def test_where_nobody_castles_left_and_right_may_be_exchanged(name: str):
+    """As texts: a FEN with its rows reversed has the same moves, with their letters exchanged."""
+    game = make_game(name)
+    actions, _ = game.symmetries()
+    letters = "abcdefgh"[: game.observation_shape[2]]
+    exchanged = str.maketrans(letters, letters[::-1])
+    for state, action in random_line(game, np.random.default_rng(5))[:-1]:
+        placement, rest = game.write_fen(state).split(" ", 1)
+        image = game.read_fen("/".join(row[::-1] for row in placement.split("/")) + " " + rest)
+        ends = game.move_name(state, action)[:4].translate(exchanged)
+        assert game.move_name(image, int(actions[1][action]))[:4] == ends
+        assert (game.legal_action_mask(image)[actions[1]] == game.legal_action_mask(state)).all()
+    assert len(actions) == 2
+
+
+def test_castling_has_no_image():
+    assert len(CHESS.symmetries().actions) == 1
