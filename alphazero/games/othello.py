@@ -254,18 +254,21 @@ class Othello(Game):
         return action if action < self._area else None
 
     def symmetries(self) -> Symmetries:
-        """Return the four symmetries that keep the initial position.
+        """Return the eight symmetries of the square.
 
-        They are the identity, the half turn and the reflections across the diagonals. The board's
-        other four exchange the colours in the middle: an image has the value of its position, but
-        no game reaches it, so a network would learn it in vain. On 200 positions the shipped player
-        has the same best move under these in 79 %, under the other four in 71 %.
+        Four of them exchange the colours in the middle, so no game reaches their images, which have
+        the values of their positions: a network that learns them, too, is stronger for its games.
         """
-        start = self._cells(self.initial_state())
-        every = grid.board_symmetries(self.size, self.size)
-        cells = np.array([image for image in every if (start[image] == start).all()])
+        cells = grid.board_symmetries(self.size, self.size)
         passes = np.full((len(cells), 1), self._area)
         return Symmetries(actions=np.hstack([cells, passes]), cells=cells)
+
+    def initial_image(self, symmetry: int) -> State:
+        state = self.initial_state()
+        image = np.empty(self._area, np.int64)
+        image[self.symmetries().cells[symmetry]] = self._cells(state)
+        state[DISCS:] = _bits_of(image)
+        return state
 
     def render(self, state: State) -> str:
         return "\n".join([*self._names.draw(self._cells(state)), grid.turn_line(int(state[PLY]))])

@@ -243,7 +243,13 @@ def test_four_by_four_has_its_known_positions(length: int, total: int):
 
 @pytest.mark.parametrize(
     ("game", "count"),
-    [(Mnk(), 8), (Mnk(rows=3, columns=4), 4), (ConnectFour(), 2), (ConnectFour(rows=7), 2)],
+    [
+        (Mnk(), 8),
+        (Othello(), 8),
+        (Mnk(rows=3, columns=4), 4),
+        (ConnectFour(), 2),
+        (ConnectFour(rows=7), 2),
+    ],
     ids=short,
 )
 def test_boards_have_eight_four_or_two_symmetries(game: Game, count: int):
