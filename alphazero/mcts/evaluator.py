@@ -68,7 +68,7 @@ class SymmetricEvaluator:
             return self._evaluate_transformed(observations, symmetries)
         repeated, symmetries = np.tile(observations, (kinds, 1, 1, 1)), np.arange(kinds)
         logits, values = self._evaluate_transformed(repeated, symmetries.repeat(positions))
-        return logits.reshape(kinds, -1, logits.shape[1]).mean(0), values.reshape(kinds, -1).mean(0)
+        return _mean(np.split(logits, kinds)), _mean(np.split(values, kinds))
 
     def _evaluate_transformed(
         self, observations: Float32Array, symmetries: Int64Array
@@ -78,6 +78,14 @@ class SymmetricEvaluator:
         transformed = np.take_along_axis(flat, self._cells[symmetries][:, None, :], axis=2)
         logits, values = self.evaluator.evaluate(transformed.reshape(observations.shape))
         return np.take_along_axis(logits, self._actions[symmetries], axis=1), values
+
+
+def _mean(views: list[Float32Array]) -> Float32Array:
+    """Return the mean, added view by view: the last bits of `mean(0)` depend on the batch size."""
+    total = np.zeros_like(views[0])
+    for view in views:
+        total += view
+    return total / np.float32(len(views))
 
 
 def innermost(evaluator: Evaluator) -> Evaluator:
