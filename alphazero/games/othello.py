@@ -256,8 +256,8 @@ class Othello(Game):
     def symmetries(self) -> Symmetries:
         """Return the eight symmetries of the square.
 
-        Four of them exchange the colours in the middle, so no game reaches their images, which have
-        the values of their positions: a network that learns them, too, is stronger for its games.
+        Four of them exchange the colours in the middle, so no game reaches the images. An image has
+        the value of its position, and a network that learns images learns more from few games.
         """
         cells = grid.board_symmetries(self.size, self.size)
         passes = np.full((len(cells), 1), self._area)
