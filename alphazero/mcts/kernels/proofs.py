@@ -32,18 +32,25 @@ def node_on_path(trees: Trees, slot: int, leaf: int, ply: int) -> int:
 
 
 @inline_kernel
+def update_bounds(trees: Trees, slot: int, node: int) -> bool:
+    """Update the bounds of an expanded node from its children; return whether they changed."""
+    first, complete = trees.nodes[slot, node].first_edge, is_complete(trees, slot, node)
+    lower, upper = -1, -1 if complete else 1
+    for index in range(trees.nodes[slot, node].created_count):
+        child = trees.edges[slot, edge_at(trees, slot, first, index, complete)].child
+        lower = max(lower, -trees.nodes[slot, child].upper if child >= 0 else -1)
+        upper = max(upper, -trees.nodes[slot, child].lower if child >= 0 else 1)
+    if lower == trees.nodes[slot, node].lower and upper == trees.nodes[slot, node].upper:
+        return False
+    trees.nodes[slot, node].lower, trees.nodes[slot, node].upper = lower, upper
+    if lower == upper:
+        trees.nodes[slot, node].value = lower
+    return True
+
+
+@inline_kernel
 def backup_bounds(trees: Trees, slot: int, leaf: int, depth: int) -> None:
     """Update the bounds of the path's nodes from the leaf upwards, until one does not change."""
     for ply in range(depth - 1, -1, -1):
-        node = node_on_path(trees, slot, leaf, ply)
-        first, complete = trees.nodes[slot, node].first_edge, is_complete(trees, slot, node)
-        lower, upper = -1, -1 if complete else 1
-        for index in range(trees.nodes[slot, node].created_count):
-            child = trees.edges[slot, edge_at(trees, slot, first, index, complete)].child
-            lower = max(lower, -trees.nodes[slot, child].upper if child >= 0 else -1)
-            upper = max(upper, -trees.nodes[slot, child].lower if child >= 0 else 1)
-        if lower == trees.nodes[slot, node].lower and upper == trees.nodes[slot, node].upper:
+        if not update_bounds(trees, slot, node_on_path(trees, slot, leaf, ply)):
             return
-        trees.nodes[slot, node].lower, trees.nodes[slot, node].upper = lower, upper
-        if lower == upper:
-            trees.nodes[slot, node].value = lower

@@ -9,7 +9,7 @@ from numba import types
 
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
 from alphazero.mcts.kernels.gumbel import best_with_visits, completed_q_logits
-from alphazero.mcts.kernels.proofs import is_solved
+from alphazero.mcts.kernels.proofs import is_solved, update_bounds
 from alphazero.mcts.kernels.randomness import random_gamma, random_gumbel, random_unit
 from alphazero.mcts.kernels.selection_rules import GUMBEL, UNLIMITED
 from alphazero.mcts.kernels.transpositions import node_value
@@ -183,8 +183,8 @@ def begin_searches(side: Side, slots: Int64Array, simulations: int) -> None:
 def _is_playable(trees: Trees, selection: SelectionParams, slot: int, edge: int) -> bool:
     """Whether the solver's bounds allow playing a root edge.
 
-    They exclude an edge whose upper bound is below the root's lower bound, and at a solved root
-    each edge that is not proven to reach the root's value.
+    They exclude, at a solved root, each edge that is not proven to reach the root's value; else each
+    edge that is proven to lose, or whose upper bound is below the root's lower bound.
     """
     if not selection.mcts_solver:
         return True
@@ -193,7 +193,9 @@ def _is_playable(trees: Trees, selection: SelectionParams, slot: int, edge: int)
     if child >= 0:
         lower, upper = -trees.nodes[slot, child].upper, -trees.nodes[slot, child].lower
     guaranteed = trees.nodes[slot, 0].lower
-    return upper >= guaranteed and (lower == guaranteed or not is_solved(trees, slot, 0))
+    if is_solved(trees, slot, 0):
+        return bool(lower == guaranteed)
+    return bool(upper > -1 and upper >= guaranteed)
 
 
 @inline_kernel
@@ -254,6 +256,8 @@ def read_root(
     visits, values = roots.visits[index], roots.action_values[index]
     policy, target = roots.move_policies[index], roots.policy_targets[index]
     roots.counts[index] = trees.nodes[slot, 0].edge_count
+    if selection.mcts_solver and roots.counts[index] > 0:
+        update_bounds(trees, slot, 0)  # other paths may have solved nodes that positions share
     for edge in range(len(visits)):
         roots.actions[index, edge], visits[edge], roots.priors[index, edge] = 0, 0, 0
         policy[edge], target[edge], values[edge] = 0, 0, np.nan

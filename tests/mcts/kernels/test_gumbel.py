@@ -161,6 +161,6 @@ def test_a_move_proven_to_be_worse_hides_no_other_however_good_it_seemed():
     edges["visits"], edges["value_sum"] = 1000, -1000
     edges["value_sum"][4] = 1000
     trees.nodes["lower"][0, edges["child"][4]] = 1  # the first player loses by it
-    trees.nodes["lower"][0, 0] = 0  # and has at least a draw
+    trees.nodes["upper"][0, edges["child"][0]] = 0  # and has at least a draw by another
     roots = statistics(search)
     assert roots.policy_targets[0] == pytest.approx([1 / 8] * 4 + [0] + [1 / 8] * 4)

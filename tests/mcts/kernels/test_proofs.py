@@ -94,8 +94,34 @@ def test_an_unsolved_root_is_worth_no_less_and_no_more_than_is_proven(
     search, _ = searched(game, state, 50, **options)
     search.trees.edges["value_sum"][0, :9] = 10 * sign
     assert statistics(search).values[0] * sign > 0.5
-    search.trees.nodes[side][0, 0] = 0
+    children = edges_of(search.trees, 0, 0)["child"]
+    search.trees.nodes["upper" if side == "lower" else "lower"][0, children] = 0
     assert statistics(search).values[0] == 0
+    assert search.trees.nodes[side][0, 0] == 0
+
+
+@pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.parametrize("selection", ["puct", "gumbel_root"])
+def test_no_move_proven_to_lose_is_played_or_learned_while_another_may_be_better(
+    selection: str, graph: bool
+):
+    """Such a move has the visits from before its proof, by Gumbel search even the most."""
+    game, cases = GAMES["connect_four"], 0
+    options = {"mcts_solver": True, "transpositions": "always" if graph else "never"}
+    rng = np.random.default_rng(4)
+    for index in range(160):
+        state, evaluator = random_position(game, 6 + index % 12, rng), HashedEvaluator(game)
+        search, roots = searched(game, state, 48, evaluator, selection=selection, **options)
+        if game.outcome(state) != ONGOING or proof_of(search, 0) is not None:
+            continue
+        edges = edges_of(search.trees, 0, 0)
+        proven = search.trees.nodes["lower"][0, edges["child"]] == 1
+        lost = edges["action"][(edges["child"] >= 0) & proven]
+        assert not roots.move_policies[0, lost].any()
+        assert not roots.policy_targets[0, lost].any()
+        assert roots.move_policies[0].sum() == pytest.approx(1)
+        cases += bool(roots.visits[0, lost].any())
+    assert cases > 9
 
 
 def test_a_node_is_not_lost_while_it_has_lazy_edges():
