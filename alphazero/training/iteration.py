@@ -207,10 +207,14 @@ class Training:
         elif under_way or state.iteration % settings.interval == 0:
             with self._stage("gate", settings.games, "game") as bar:
                 result = self.play_gate(bar.update)
-        name = self.run.save_player(self.checkpoint())
-        if not settings.games:
-            state.best = name
+        self.save_newest()
         return result
+
+    def save_newest(self) -> None:
+        """Save the newest player; without gates it is the best."""
+        name = self.run.save_player(self.checkpoint())
+        if not self.config.gate.games:
+            self.run.state.best = name
 
     def play_gate(self, show: Progress) -> "GateResult | None":
         """Let the challenger play the best; return the result."""

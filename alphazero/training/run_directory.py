@@ -260,7 +260,8 @@ class RunDirectory:
     def publish(self) -> None:
         """Make the saved files the state that a resumed run starts from."""
         state = self.state
-        names = {state.best, state.learner, state.unfinished, player_name(state.step), CONFIG}
+        names = {state.best, state.learner, state.unfinished, CONFIG}
+        names |= {player_name(state.step)} & state.hashes.keys()
         names |= {shard_name(iteration) for iteration in state.shards}
         state.hashes = {name: state.hashes[name] for name in sorted(names)}
         self._write_manifest()

@@ -183,8 +183,8 @@ def begin_searches(side: Side, slots: Int64Array, simulations: int) -> None:
 def _is_playable(trees: Trees, selection: SelectionParams, slot: int, edge: int) -> bool:
     """Whether the solver's bounds allow playing a root edge.
 
-    They exclude, at a solved root, each edge that is not proven to reach the root's value; else each
-    edge that is proven to lose, or whose upper bound is below the root's lower bound.
+    They exclude, at a solved root, each edge that is not proven to reach the root's value; at another
+    each edge that is proven to lose, or whose upper bound is below the root's lower bound.
     """
     if not selection.mcts_solver:
         return True

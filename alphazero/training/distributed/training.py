@@ -43,6 +43,9 @@ class DistributedTraining(Training):
         self.pending_gate: PendingGate | None = None
         self.early_metrics: list[Mapping[str, Tensor]] = []
         """metrics of the steps that were done ahead of schedule, for the next report"""
+        due = self.config.steps_due(self.run.state.positions)
+        self.steps_ahead = min(max(self.learner.step - due, 0), MAX_STEPS_AHEAD)
+        """steps that were done before they were due; resuming may change how many are due"""
         self.pool = open_actor_pool(self.game, self.config, self.run.state.iteration)
 
     def play_games(self, network: SelfPlayNetwork, show: Progress) -> SelfPlayResult:
@@ -54,22 +57,20 @@ class DistributedTraining(Training):
 
     def _learn_ahead(self) -> bool:
         """Do one step ahead of schedule, while games are missing; return False at the limit."""
-        if not self.replay.window or self._steps_ahead(self.run.state.positions) >= MAX_STEPS_AHEAD:
+        if not self.replay.window or self.steps_ahead >= MAX_STEPS_AHEAD:
             return False
         with self.learning_threads():
             self.early_metrics.append(self.learner.train_step(self.batch(self.learner.step)))
+        self.steps_ahead += 1
         return True
-
-    def _steps_ahead(self, positions: int) -> int:
-        """Return the number of steps beyond those due after `positions` positions."""
-        return max(self.learner.step - self.config.steps_due(positions), 0)
 
     def learn(self, positions_before: int) -> StepReport:
         metrics, self.early_metrics = self.early_metrics, []
         due = self.config.steps_due(self.run.state.positions)
         steps = due - self.config.steps_due(positions_before)
-        ahead = min(self._steps_ahead(positions_before), MAX_STEPS_AHEAD)
-        return self.do_steps(max(steps - ahead, 0), metrics)
+        done = min(self.steps_ahead, steps)
+        self.steps_ahead -= done
+        return self.do_steps(steps - done, metrics)
 
     def gate(self, steps: StepReport, under_way: bool = False) -> GateResult | None:
         return super().gate(steps, under_way or self.pending_gate is not None)
@@ -83,6 +84,11 @@ class DistributedTraining(Training):
             return self.decide(pending.checkpoint, pending.evaluator, pending.result.result())
         self.pending_gate = pending
         return None
+
+    def save_newest(self) -> None:
+        """Save the newest player; one whose gate is under way is saved with its rating after it."""
+        if not self.pending_gate or self.pending_gate.checkpoint.step != self.learner.step:
+            super().save_newest()
 
     def _begin_gate(self, show: Progress) -> PendingGate:
         checkpoint = self.checkpoint()

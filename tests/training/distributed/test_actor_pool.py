@@ -19,7 +19,12 @@ from alphazero.arena.elo import match_result
 from alphazero.config.loader import dump_config
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
-from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
+from alphazero.network.checkpoint import (
+    Checkpoint,
+    checkpoint_bytes,
+    load_checkpoint,
+    read_checkpoint,
+)
 from alphazero.network.inference import quantization
 from alphazero.network.inference.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
@@ -28,7 +33,10 @@ from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.distributed import actor_pool, training
 from alphazero.training.distributed.actor import Actor
 from alphazero.training.distributed.actor_pool import MAX_CONSECUTIVE_DEATHS, ActorPool
+from alphazero.training.distributed.training import DistributedTraining
+from alphazero.training.gate import GateResult
 from alphazero.training.loop import resume, train
+from alphazero.training.manifest import player_name
 from alphazero.training.selfplay import SelfPlayStats
 from alphazero.utils.arrays import Float32Array
 
@@ -185,6 +193,53 @@ def test_a_run_with_actors_reaches_its_end_within_its_bounds_and_goes_on_with_an
     for more, workers in ((5, "null"), (6, "{ray: {actors: 2}}")):
         resume(run, [f"selfplay.distributed={workers}", f"budget.iterations={more}"])
         assert manifest_of(run)["iteration"] == more
+    assert not torn_files(run)
+
+
+@pytest.mark.parametrize("ratio", [0.5, 8.0])
+def test_another_ratio_counts_for_the_games_that_come_after_it(tmp_path, monkeypatch, ratio: float):
+    play, ahead = ActorPool.play, 5
+
+    def late_play(pool: ActorPool, best: Any, show: Any, meanwhile: Any, *terms: Any) -> Any:
+        for _ in range(30):
+            meanwhile()
+        return play(pool, best, show, meanwhile, *terms)
+
+    monkeypatch.setattr(ActorPool, "play", late_play)
+    monkeypatch.setattr(training, "MAX_STEPS_AHEAD", ahead)
+    run, _ = train_with(monkeypatch, config_for(tmp_path, "budget.iterations=6"), {})
+    before = manifest_of(run)
+    resume(run, [f"replay.ratio={ratio}", "budget.iterations=18"])
+    after = manifest_of(run)
+    due = (after["positions"] - before["positions"]) * ratio / 16
+    assert abs(after["step"] - before["step"] - due) <= ahead + 1
+    assert due > 2 * ahead
+
+
+def test_a_player_has_its_rating_when_its_gate_ends_in_a_later_iteration(tmp_path, monkeypatch):
+    play_games, decide = DistributedTraining.play_games, DistributedTraining.decide
+    ratings: list[float | None] = []
+    later: list[bool] = []
+
+    def play_after_gate(run: DistributedTraining, *arguments: Any) -> Any:
+        if run.pending_gate:
+            run.pending_gate.result.result()
+            later.append(True)
+        return play_games(run, *arguments)
+
+    def watch(run: DistributedTraining, checkpoint: Checkpoint, *arguments: Any) -> GateResult:
+        result = decide(run, checkpoint, *arguments)
+        name = player_name(checkpoint.step)
+        ratings.append(read_checkpoint((run.run.folder / name).read_bytes(), name).rating)
+        return result
+
+    monkeypatch.setattr(DistributedTraining, "play_games", play_after_gate)
+    monkeypatch.setattr(DistributedTraining, "decide", watch)
+    config = config_for(tmp_path, "budget.iterations=6", "gate.interval=2", "gate.threshold=0.0")
+    run, _ = train_with(monkeypatch, config, {})
+    assert later
+    assert None not in ratings
+    assert load_checkpoint(run / "best.safetensors").rating == manifest_of(run)["rating"]
     assert not torn_files(run)
 
 
