@@ -23,14 +23,7 @@ from alphazero.mcts.kernels.edges import CREATED_AT_ONCE
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
 from alphazero.mcts.kernels.moves import NO_GAMES, Games, make_match, move_on, stay
-from alphazero.mcts.kernels.root import (
-    KEPT,
-    REQUESTED,
-    Exploration,
-    Side,
-    begin_searches,
-    empty_statistics,
-)
+from alphazero.mcts.kernels.root import Exploration, Side, begin_searches, empty_statistics
 from alphazero.mcts.kernels.selection_rules import GUMBEL, PUCT
 from alphazero.mcts.kernels.simulation import make_context, next_batch
 from alphazero.mcts.kernels.tree import allocate_trees
@@ -81,7 +74,6 @@ class NetworkSearch(TreeSearch):
             exploration is not None,
             settings.simulations,
             keep_trees,
-            np.zeros(2, np.int64),
         )
         """this search, as the kernels of moves take it"""
         self.evaluator = evaluator
@@ -167,12 +159,12 @@ class NetworkSearch(TreeSearch):
     @property
     def kept_visits(self) -> int:
         """Earlier visits at the roots of exploring searches, kept with the subtree."""
-        return int(self.side.visits[KEPT])
+        return int(self.trees.slots["kept_visits"].sum())
 
     @property
     def new_visits(self) -> int:
-        """Simulations requested from exploring searches."""
-        return int(self.side.visits[REQUESTED])
+        """Simulations of exploring searches, run so far."""
+        return int(self.trees.slots["new_visits"].sum())
 
     @property
     def cache_hits(self) -> tuple[int, int]:

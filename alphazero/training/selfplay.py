@@ -47,7 +47,7 @@ class SelfPlayStats:
     kept_visits: int = 0
     """visits that the roots of full searches had from the move before"""
     new_visits: int = 0
-    """simulations that these searches were given"""
+    """simulations of these searches"""
     seconds_evaluating: float = field(default=0.0, repr=False, compare=False)
     """wall-clock time inside the evaluator"""
     seconds_playing: float = field(default=0.0, repr=False, compare=False)
@@ -204,8 +204,7 @@ class SelfPlayWorker:
         return finished
 
     def leave(self) -> list[GameRecord]:
-        """Stop searching; return the games under way, without their trees."""
-        self._search.stop(np.arange(self._num_games))  # simulations that were not run do not count
+        """Return the games under way, without their trees."""
         return [self._match.record(slot) for slot in self._match.playing]
 
     @property

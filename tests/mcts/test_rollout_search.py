@@ -227,6 +227,18 @@ def test_a_full_tree_ends_its_search_and_stays_within_its_arrays(monkeypatch):
     check()
 
 
+def test_a_tree_without_room_for_more_moves_ends_its_search():
+    """Eight queens have more moves a position than a tree of chess has edges a node."""
+    game = make_game("chess")
+    state = game.parse("kr6/pp6/2q1q3/3q1q2/2Q1Q3/3Q1Q2/6PP/6RK w - - 0 1")
+    search = searching(game, state, memory=1, simulations=10_000)
+    search.begin_search(FIRST)
+    finish(search)
+    slots, nodes = search.trees.slots, search.trees.nodes.shape[1]
+    assert nodes / 2 < slots["num_nodes"][0] < nodes
+    assert slots["refused"][0] == 1
+
+
 def test_a_stopped_search_answers_with_what_it_has():
     state = CONNECT_FOUR.initial_state()
     search = searching(CONNECT_FOUR, state, simulations=10**6)

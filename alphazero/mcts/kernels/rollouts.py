@@ -90,6 +90,8 @@ def _run(
             node = -1
             if depth < selection.depth:
                 node = _expand_evenly(trees, slot, depth, count)
+                if node < 0:  # no room for so many edges
+                    trees.slots[slot].remaining = 0
             player = trees.state[PLY] % 2
             begin = trees.state[PLY] - depth
             value = float(value_of(_play_out(rules, trees, slot, count), player))

@@ -17,10 +17,6 @@ from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.jit import inline_kernel, kernel
 
-KEPT, REQUESTED = 0, 1
-"""Counters of a side's exploring searches: visits that their roots had from the move before, and
-simulations that they were given."""
-
 
 class Exploration(NamedTuple):
     """How self-play differs from play: noise at the root, drawn moves, fast searches.
@@ -53,21 +49,11 @@ class Side(NamedTuple):
     """of a full search"""
     keeps_trees: bool
     """whether the subtree of the move that was played is kept"""
-    visits: Int64Array
-    """[2] the counters KEPT and REQUESTED"""
 
 
 ExplorationType = numba.typeof(Exploration())
 SideType = types.NamedTuple(
-    [
-        TreesType,
-        SelectionParamsType,
-        ExplorationType,
-        types.boolean,
-        types.int64,
-        types.boolean,
-        types.int64[::1],
-    ],
+    [TreesType, SelectionParamsType, ExplorationType, types.boolean, types.int64, types.boolean],
     Side,
 )
 
@@ -137,7 +123,7 @@ def begin_search(side: Side, slot: int, budget: int, full: bool) -> None:
     fraction, explores = side.exploration.dirichlet_fraction, full and side.explores
     halves = gumbel and budget < UNLIMITED
     trees.slots[slot].remaining, trees.slots[slot].full = budget, full
-    trees.slots[slot].searching = True
+    trees.slots[slot].searching, trees.slots[slot].exploring = True, explores
     trees.slots[slot].dirichlet_fraction = fraction if explores and not gumbel else 0.0
     for edge in range(trees.root_noise.shape[1]):
         noise = 0.0
@@ -151,11 +137,9 @@ def begin_search(side: Side, slot: int, budget: int, full: bool) -> None:
         set_root_priors(trees, slot)
         for edge in range(trees.nodes[slot, 0].edge_count):
             if explores:
-                side.visits[KEPT] += trees.edges[slot, edge].visits
+                trees.slots[slot].kept_visits += trees.edges[slot, edge].visits
             if halves:
                 trees.root_kept[slot, edge] = trees.edges[slot, edge].visits
-    if explores:
-        side.visits[REQUESTED] += budget
     trees.slots[slot].halving_budget = budget if halves else 0
 
 
@@ -183,8 +167,8 @@ def begin_searches(side: Side, slots: Int64Array, simulations: int) -> None:
 def _is_playable(trees: Trees, selection: SelectionParams, slot: int, edge: int) -> bool:
     """Whether the solver's bounds allow playing a root edge.
 
-    They exclude, at a solved root, each edge that is not proven to reach the root's value; at another
-    each edge that is proven to lose, or whose upper bound is below the root's lower bound.
+    They exclude, at a solved root, each edge that is not proven to reach the root's value; else an
+    edge that is proven to lose, or whose upper bound is below the root's lower bound.
     """
     if not selection.mcts_solver:
         return True

@@ -254,6 +254,7 @@ def _walk(
             return BLOCKED
         trees.slots[slot].remaining -= 1
         trees.slots[slot].simulations += 1
+        trees.slots[slot].new_visits += trees.slots[slot].exploring
     elif leaf > 0:
         return BLOCKED
     else:

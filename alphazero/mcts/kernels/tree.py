@@ -43,10 +43,13 @@ SLOT = np.dtype(
         # the progress: written by the kernels and `TreeSearch.reset`
         ("simulations", np.int64),  # run since allocation
         ("refused", np.int64),  # those of them whose node had no room in the tree
+        ("new_visits", np.int64),  # those of them in exploring searches
+        ("kept_visits", np.int64),  # at the roots of exploring searches when they began
         ("walks", np.int32),  # simulations of the current round, not backed up yet
         ("random", np.uint64),  # random state of the slot; seeded by the search
         ("searching", np.bool_),  # whether a search has begun and its result was not taken
         ("full", np.bool_),  # whether it is a full search, whose policy is a training target
+        ("exploring", np.bool_),  # whether it is a full search with noise at the root
         ("num_nodes", np.int32),  # in use; 0 until the root has been evaluated
         ("num_edges", np.int32),  # in use, the root's block counted as L
     ],

@@ -19,7 +19,7 @@ from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.iteration import holdout_value_loss
 from alphazero.training.run_directory import RunDirectory
 from alphazero.training.selfplay import SelfPlayStats
-from alphazero.utils.arrays import Float32Array
+from alphazero.utils.arrays import Float32Array, Int64Array
 
 SETTINGS = learner_config()
 
@@ -87,6 +87,24 @@ def test_it_is_that_of_the_best_player_also_while_a_gate_refuses_what_is_learned
     assert players == [first, first]
 
 
+def search_all(search: NetworkSearch, slots: Int64Array) -> None:
+    search.begin_search(slots)
+    while not search.has_finished:
+        search.step()
+    search.pop_finished()
+
+
+def test_simulations_that_a_solved_root_saves_are_not_counted():
+    """The player to move wins at once."""
+    settings = search_config(simulations=50, mcts_solver=True)
+    exploration = Exploration(0.25, 1.0)
+    search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, exploration=exploration)
+    slots = np.array([0])
+    search.reset(slots, TIC_TAC_TOE.from_moves(["a1", "b1", "a2", "b2"])[None])
+    search_all(search, slots)
+    assert 0 < search.new_visits == search.simulations < 50
+
+
 @pytest.mark.parametrize(("explore", "keep"), [(True, True), (True, False), (False, True)])
 def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
     explore: bool, keep: bool
@@ -97,15 +115,12 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
     search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, exploration=exploration)
     slots = np.array([0])
     search.reset(slots, TIC_TAC_TOE.initial_state()[None])
-    search.begin_search(slots)
-    while not search.has_finished:
-        search.step()
-    search.pop_finished()
+    search_all(search, slots)
     assert (search.kept_visits, search.new_visits) == (0, 50 * explore)
     visits = statistics(search, slots).visits[0]
     action = int(visits.argmax())
     search.advance(slots, np.array([action]))
-    search.begin_search(slots)
+    search_all(search, slots)
     expected = int(visits[action]) - 1 if explore and keep else 0
     assert visits[action] > 3
     assert (search.kept_visits, search.new_visits) == (expected, 100 * explore)
