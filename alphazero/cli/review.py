@@ -20,6 +20,7 @@ from alphazero.utils.progress import progress_bar
 
 if TYPE_CHECKING:
     from alphazero.frontends.review.judgement import Evaluation
+    from alphazero.frontends.review.reviewer import Reviewer
     from alphazero.games.game import Game
     from alphazero.players.specs import PlayerSpec
     from alphazero.records.played_game import PlayedGame
@@ -49,6 +50,7 @@ def review(options: argparse.Namespace) -> int:
 
     from alphazero.frontends.review.annotation import annotated, report
     from alphazero.frontends.review.judgement import review_moves
+    from alphazero.frontends.review.reviewer import Reviewer
     from alphazero.frontends.terminal.replay_viewer import headline, select_games
     from alphazero.frontends.terminal.screen import Screen
     from alphazero.games.game import to_play
@@ -65,9 +67,9 @@ def review(options: argparse.Namespace) -> int:
             check_savable(options.save, played.game, [options.games])
     screen, texts = Screen(), list[str]()
     for number, played in games.items():
-        spec = specs[number]
+        reviewer = Reviewer(specs[number], played.game)
         screen.print(f"game {number:,}, {headline(played)}")
-        evaluations = _evaluate(played, spec)
+        evaluations = _evaluate(played, reviewer)
         by_ply = [evaluations.get(ply) for ply in range(len(played.actions) + 1)]
         first = to_play(played.first_state)
         result = review_moves(played.actions, by_ply, played.opening, first)
@@ -96,11 +98,9 @@ def _shipped_player(game: "Game", budget: dict[str, Any]) -> "PlayerSpec":
     )
 
 
-def _evaluate(played: "PlayedGame", spec: "PlayerSpec") -> "dict[int, Evaluation]":
+def _evaluate(played: "PlayedGame", reviewer: "Reviewer") -> "dict[int, Evaluation]":
     """Return the evaluations of a game's positions by ply; on Ctrl-C those so far."""
-    from alphazero.frontends.review.reviewer import Reviewer
-
-    reviewer, evaluations = Reviewer(spec, played.game), {}
+    evaluations: dict[int, Evaluation] = {}
     plies, states = range(len(played.actions), -1, -1), played.states()
     with progress_bar(len(plies), "position") as bar, contextlib.suppress(KeyboardInterrupt):
         for ply in plies:

@@ -4,6 +4,7 @@ import itertools
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -179,7 +180,7 @@ def _read_games(
             raise PlayerError(f"{place}{kind} {item[0]}: {_escaped(error)}") from None
         for warning in warnings[:MAX_WARNINGS]:
             warn(f"{place}{kind} {item[0]}: {_escaped(warning)}")
-        return played
+        return replace(played, number=item[0])
 
     try:
         return read_each(enumerate(items, 1), read, warn)

@@ -11,6 +11,7 @@ begin in the initial position has it as `start`, for chess a FEN.
 import functools
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,7 +66,7 @@ def read_lines(data: bytes, place: str, warn: Callable[[str], object]) -> list[P
 
     def read(item: tuple[int, bytes]) -> PlayedGame:
         try:
-            return read_line(item[1], cached)
+            return replace(read_line(item[1], cached), number=item[0])
         except PlayerError as error:
             raise PlayerError(f"{place}{item[0]}: {error}") from error
 

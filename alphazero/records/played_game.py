@@ -1,7 +1,7 @@
 """A played game, independent of file formats."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from alphazero.games.game import Game, State
@@ -57,6 +57,8 @@ class PlayedGame:
     """the file's comment on the whole game"""
     tags: tuple[tuple[str, str], ...] = ()
     """names and values of what else an SGF or PGN file says about the game, as its event"""
+    number: int = field(default=0, compare=False)
+    """of the game in its file, from 1; in JSON lines its line. 0: it was not read from a file"""
 
     @classmethod
     def of(

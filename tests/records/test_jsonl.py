@@ -209,3 +209,11 @@ def test_a_replay_goes_on_at_each_line_that_is_typed(path):
     for number in (0, 4):
         with pytest.raises(PlayerError, match="the file holds games 1 to 3"):
             replayed(path, number)
+
+
+def test_a_game_keeps_its_number_when_one_before_it_cannot_be_read(path):
+    first, _, *others = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([first, "{}\n", *others]))
+    assert replayed(path, 3)[0].startswith("game 3 of 3, ")
+    with pytest.raises(PlayerError, match="game 2 cannot be read"):
+        replayed(path, 2)

@@ -336,6 +336,7 @@ def test_a_file_of_many_games_loses_only_the_bad_ones(tmp_path):
     path.write_text(f"{SCHOLAR}\n\n{bad}\n1. e4 e5 2. Ke3 *\n\n{SCHOLAR}\n")
     games = load_played(path, warnings.append)
     assert [len(game.actions) for game in games] == [7, 2, 7]
+    assert [game.number for game in games] == [1, 3, 4]
     assert warnings == [
         f"{path}: game 3: the moves from here on are left out: move 3: 'Ke3' is not legal here; "
         "type a legal move, such as Na3 or Nc3 or Qe2",

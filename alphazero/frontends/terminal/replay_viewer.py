@@ -23,22 +23,27 @@ def replay(
     With `read`, each position waits for a line from it. Raise PlayerError when there is no such
     game.
     """
+    last = max(select_games(games, None))
     for number, game in select_games(games, only).items():
-        say(f"game {number:,} of {len(games):,}, {headline(game)}")
+        say(f"game {number:,} of {last:,}, {headline(game)}")
         if not _show_positions(game, read, say):
             return
 
 
 def select_games(games: Sequence[PlayedGame], only: int | None) -> dict[int, PlayedGame]:
-    """Return all games by number, from 1, or the one with the number `only`.
+    """Return all games by their numbers in their file, or the one with the number `only`.
 
     Raise PlayerError when there is no such game.
     """
+    numbered = {game.number or place: game for place, game in enumerate(games, 1)}
     if only is None:
-        return dict(enumerate(games, 1))
-    if not 1 <= only <= len(games):
-        raise PlayerError(f"there is no game {only}; the file holds games 1 to {len(games):,}")
-    return {only: games[only - 1]}
+        return numbered
+    if only not in numbered:
+        last = max(numbered)
+        if 1 <= only <= last:
+            raise PlayerError(f"game {only} cannot be read; the warnings say why")
+        raise PlayerError(f"there is no game {only}; the file holds games 1 to {last:,}")
+    return {only: numbered[only]}
 
 
 def headline(game: PlayedGame) -> str:
