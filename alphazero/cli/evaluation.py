@@ -163,7 +163,7 @@ def match(options: argparse.Namespace) -> int:
         result = match_result(game, records)
     if options.save:
         save_records(options.save, game, records, names, has_search)
-    moves = options.opening_moves
+    moves = max(len(record.pairing.opening) for record in records)
     opening = f"openings of {moves} random moves" if moves else "the initial position"
     summary = f"against {names[1]}: {result}, from {opening}"
     forfeits = [

@@ -129,7 +129,8 @@ def contest_arguments(parser: argparse.ArgumentParser, games: int, meaning: str)
     """Add the number of games, the openings, the game and the budget."""
     add = parser.add_argument
     add("--games", type=even_number, default=games, metavar="N", help=meaning)
-    text = "random moves at the start of each pair of games (default: 4; 0 for none)"
+    text = "random moves at the start of each pair of games, fewer where the game would end "
+    text += "(default: 4; 0 for none)"
     add("--opening-moves", type=whole_number, default=4, metavar="N", help=text)
     add("--seed", type=whole_number, default=0, metavar="N", help="random seed (default: 0)")
     game_argument(parser)

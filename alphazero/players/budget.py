@@ -1,6 +1,8 @@
 """The budget of a move; importing this compiles nothing."""
 
+import math
 import re
+from numbers import Integral, Real
 from typing import NamedTuple
 
 from alphazero.errors import PlayerError
@@ -39,5 +41,12 @@ NO_LIMIT = Budget()
 
 
 def budget_of(simulations: int | None = None, seconds: float | None = None) -> Budget | None:
-    """Return the budget of limits that a user may leave out; None if both are."""
+    """Return the budget of limits that a user may leave out; None if both are.
+
+    Raise PlayerError for numbers that are no limits.
+    """
+    if not (simulations is None or (isinstance(simulations, Integral) and simulations >= 0)):
+        raise PlayerError(f"simulations must be a whole number, at least 0; got {simulations!r}")
+    if not (seconds is None or (isinstance(seconds, Real) and 0 < seconds < math.inf)):
+        raise PlayerError(f"seconds must be a number above 0; got {seconds!r}")
     return None if simulations is None and seconds is None else Budget(simulations, seconds)

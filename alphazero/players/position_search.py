@@ -11,6 +11,7 @@ from alphazero.games.game import ONGOING, OUTCOME, Game, State
 from alphazero.games.registry import write_game
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.tree_reading import Proof, principal_variation, proof_of, root_network_value
+from alphazero.players.budget import budget_of
 from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction, predict_end
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.arrays import Float64Array, Int64Array
@@ -157,8 +158,9 @@ def search(player: SearchPlayer, state: State, *, simulations: int | None = None
     """Search one position `int64 [S]`, with the player's own budget or `simulations`.
 
     Raises GameError when the game is over, and PlayerError when the state is of another game,
-    as far as its size shows.
+    as far as its size shows, or `simulations` is no such number.
     """
+    budget_of(simulations)
     game, slot = player.search.game, np.array([0])
     if len(state) != game.state_size:
         raise PlayerError(

@@ -108,6 +108,7 @@ def parse_player(
     """
     if not isinstance(text, (str, Path)):
         return AgentSpec.of(text)
+    budget_of(simulations, seconds)
     text = str(text)
     if len(text) > LONGEST:
         raise PlayerError(f"a player's name has at most {LONGEST} characters, got {len(text)}")

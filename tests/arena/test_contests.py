@@ -1,5 +1,9 @@
 """Matches and grades by names of players."""
 
+import re
+from functools import partial
+from typing import Any
+
 import pytest
 
 import alphazero
@@ -19,6 +23,42 @@ def test_a_match_is_that_of_the_command(capsys):
 def test_a_match_needs_pairs_of_games():
     with pytest.raises(PlayerError, match="games must be an even number"):
         alphazero.match("uct:3", "random", game="tic_tac_toe", games=3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"simulations": -1}, "simulations must be a whole number, at least 0; got -1"),
+        ({"simulations": 2.5}, "at least 0; got 2.5"),
+        ({"seconds": 0}, "seconds must be a number above 0; got 0"),
+        ({"opening_moves": -1}, "opening_moves must be at least 0, got -1"),
+    ],
+)
+def test_a_number_out_of_range_is_refused(wrong: dict[str, Any], message: str):
+    for compare in (
+        partial(alphazero.match, "uct", "random"),
+        partial(alphazero.rate, ["uct", "random"]),
+    ):
+        with pytest.raises(PlayerError, match=message):
+            compare(game="nim", games=2, **wrong)
+
+
+@pytest.mark.parametrize("simulations", ["x", -1, 2.5])
+def test_a_search_needs_a_number_of_simulations(simulations: Any):
+    game, player = alphazero.load_player("tic_tac_toe")
+    for wrong in (
+        lambda: alphazero.load_player("tic_tac_toe", simulations=simulations),
+        lambda: alphazero.search(player, game.initial_state(), simulations=simulations),
+    ):
+        with pytest.raises(PlayerError, match="simulations must be a whole number"):
+            wrong()
+
+
+def test_the_openings_of_a_short_game_are_told_as_they_were_played(capsys):
+    words = ["match", "uct:5", "random", "--game", "nim", "--games", "2", "--opening-moves", "90"]
+    assert cli.main(words) == 0
+    (moves,) = re.findall("from openings of ([0-9]+) random moves", capsys.readouterr().out)
+    assert 0 < int(moves) < 20
 
 
 def test_a_grade_counts_the_optimal_moves():
