@@ -112,8 +112,9 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
 def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override: str) -> None:
     path_text, equals, value_text = override.partition("=")
     section, dot, name = path_text.strip().partition(".")
-    path = (section, name)
-    reader.overridden[path] = override
+    path = (section, *name.split("."))
+    for length in range(2, len(path) + 1):
+        reader.overridden[path[:length]] = override
     if not (equals and dot and section and name):
         names = {owner: [field.name for field in fields(kind)] for owner, kind in SECTIONS.items()}
         keys = " or ".join(f"{owner}.{section}" for owner in names if section in names[owner])
@@ -127,7 +128,11 @@ def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override:
         for problem in document.problems if is_readable else document.problems[:1]:
             reader.report(path, problem.message)
         if is_readable:
-            values.setdefault(section, {})[name] = document.value
+            parent: dict[str, Any] = values.setdefault(section, {})
+            for key in path[1:-1]:
+                parent[key] = dict(inner) if isinstance(inner := parent.get(key), dict) else {}
+                parent = parent[key]
+            parent[path[-1]] = document.value
 
 
 def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:

@@ -328,6 +328,8 @@ def test_overrides_replace_what_the_file_says():
         "budget.iterations=null",
         "budget.minutes=2",
         "run.name=a-b",
+        "selfplay.distributed={ray: {actors: 3, gpus_per_actor: 0.5}}",
+        "selfplay.distributed.ray.actors=4",
     ]
     config = parse_config(SMALLEST + "search: {simulations: 0}", "x", overrides)
     assert config.search.simulations == 9
@@ -335,6 +337,7 @@ def test_overrides_replace_what_the_file_says():
     assert config.learner.learning_rate == (RatePoint(0, 0.5), RatePoint(3, 0.25))
     assert (config.budget.iterations, config.budget.minutes) == (None, 2.0)
     assert config.run.name == "a-b"
+    assert config.selfplay.distributed == RayConfig(actors=4, gpus_per_actor=0.5)
 
 
 @pytest.mark.parametrize(
@@ -347,6 +350,8 @@ def test_overrides_replace_what_the_file_says():
         ("game.columns=900", "columns must be 1 to 26, got 900"),
         ("serach.simulations=3", "unknown section 'serach'; did you mean 'search'?"),
         ("search.simulation=3", "unknown key 'simulation' in 'search'; did you mean 'simulat"),
+        ("selfplay.distributed.ray.actor=2", "unknown key 'actor' in 'selfplay.distributed.ray'"),
+        ("network.blocks.x=3", "network.blocks: expected a whole number"),
         ("search.c_puct=!!python/name:os.system", "tags are not accepted"),
         ("search.c_puct=[1", "syntax error"),
         ("search.c_puct={a: 1, a: 2}", "duplicate key 'a' at the top level"),
@@ -528,9 +533,8 @@ def test_every_default_in_the_documentation_may_be_written_in_a_file():
     rows = [row for row in describe_keys() if row.section not in (*apart, ray)]
     overrides = [f"{row.section}.{row.key}={row.default}" for row in rows]
     assert parse_config(SMALLEST, "x", overrides) == parse_config(SMALLEST)
-    keys = ", ".join(f"{row.key}: {row.default}" for row in find_keys(ray))
-    override = f"selfplay.distributed={{ray: {{{keys}}}}}"
-    assert parse_config(SMALLEST, "x", [override]).selfplay.distributed == RayConfig()
+    overrides = [f"{ray}.{row.key}={row.default}" for row in find_keys(ray)]
+    assert parse_config(SMALLEST, "x", overrides).selfplay.distributed == RayConfig()
 
 
 def test_a_mistyped_path_is_answered_with_a_similar_one_that_exists(tmp_path, monkeypatch):
