@@ -226,7 +226,7 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
         parts.append(f"global pooling {network.global_pooling}")
     if network.heads != "dense":
         parts.append(f"{network.heads} heads")
-    rating = "not measured"
+    rating = "not rated by gates"
     if checkpoint.rating is not None:
         rating = f"Elo {checkpoint.rating:+z.0f}, where the run's first network has 0"
 
