@@ -35,18 +35,14 @@ OPENING_MOVES = 4
 class PlayerEvaluation:
     """The measurements that a configuration asks for.
 
-    Raises:
-        ConfigError: for an anchor that is not a player, is of another game, is timed by the clock,
-            or means the same player as another one; for solved positions without exact answers.
+    Raises ConfigError as `read_anchors`, and for solved positions without exact answers.
     """
 
     def __init__(self, game: Game, config: Config) -> None:
         self.game, self.config = game, config
-        self.anchors = [self._read_anchor(name) for name in config.evaluation.anchors]
+        self.anchors = read_anchors(game, config)
         """players that never change"""
         self._between: list[PairScore] | None = None
-        if len({anchor.name for anchor in self.anchors}) < len(self.anchors):
-            raise ConfigError("evaluation.anchors: two of its names mean the same player")
         self.solution = None
         if per_stage := config.evaluation.solved_positions_per_stage:
             try:
@@ -156,15 +152,29 @@ class PlayerEvaluation:
         names = ["the best player", *(anchor.name for anchor in self.anchors)]
         return pair_scores(self.game, results_of(names, tournament.played))
 
-    def _read_anchor(self, name: str) -> PlayerSpec:
-        try:
-            anchor = parse_player(name)
-            common_game([anchor], self.game)
-        except AlphaZeroError as error:
-            raise ConfigError(f"evaluation.anchors: {error}") from error
-        if anchor.is_timed:
-            raise ConfigError(
-                f"evaluation.anchors: {anchor.name} is timed by the clock, so its strength would "
-                "depend on the machine; give it simulations or a depth"
-            )
-        return anchor
+
+def read_anchors(game: Game, config: Config) -> list[PlayerSpec]:
+    """Return the players that `evaluation.anchors` names.
+
+    Raises:
+        ConfigError: for an anchor that is not a player, is of another game, is timed by the clock,
+            or means the same player as another one.
+    """
+    anchors = [_read_anchor(game, name) for name in config.evaluation.anchors]
+    if len({anchor.name for anchor in anchors}) < len(anchors):
+        raise ConfigError("evaluation.anchors: two of its names mean the same player")
+    return anchors
+
+
+def _read_anchor(game: Game, name: str) -> PlayerSpec:
+    try:
+        anchor = parse_player(name)
+        common_game([anchor], game)
+    except AlphaZeroError as error:
+        raise ConfigError(f"evaluation.anchors: {error}") from error
+    if anchor.is_timed:
+        raise ConfigError(
+            f"evaluation.anchors: {anchor.name} is timed by the clock, so its strength would "
+            "depend on the machine; give it simulations or a depth"
+        )
+    return anchor

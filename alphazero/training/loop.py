@@ -88,6 +88,10 @@ def _check(config: Config, game: Game) -> None:
     refuse_unsound(game)
     check_network_size(config, game)
     resolve_backend(config.inference)
+    if config.evaluation.anchors:
+        from alphazero.training.evaluation import read_anchors
+
+        read_anchors(game, config)
 
 
 def _train(folder: Path, open_run: Callable[[], RunDirectory], observe: Observer) -> Path:

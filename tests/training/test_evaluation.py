@@ -136,6 +136,7 @@ def test_invalid_anchors_are_refused_before_anything_is_played(
     line = only_line("train", CONFIGS / "tic_tac_toe.yaml", f"evaluation.anchors={anchors}")
     assert "evaluation.anchors" in line
     assert message in line
+    assert not list(tmp_path.iterdir()), "no folder of a run"
 
 
 def test_a_player_of_another_game_is_no_anchor(tmp_path):
