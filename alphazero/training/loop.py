@@ -44,6 +44,10 @@ def train(config: Config | Mapping[str, Any] | Path | str, observe: Observer = n
     config = config_from(config)
     game = make_game(config.game.name, **config.game.options)
     _check(config, game)
+    if config.evaluation.anchors and os.environ.get("RANK", "0") == "0":  # others only learn
+        from alphazero.training.evaluation import read_anchors
+
+        read_anchors(game, config)
     first, origin = None, ""
     if config.network.initial:
         from alphazero.network.transfer import start_from
@@ -88,10 +92,6 @@ def _check(config: Config, game: Game) -> None:
     refuse_unsound(game)
     check_network_size(config, game)
     resolve_backend(config.inference)
-    if config.evaluation.anchors:
-        from alphazero.training.evaluation import read_anchors
-
-        read_anchors(game, config)
 
 
 def _train(folder: Path, open_run: Callable[[], RunDirectory], observe: Observer) -> Path:
