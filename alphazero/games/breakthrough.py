@@ -121,12 +121,17 @@ class Breakthrough(PieceGame):
     rule_functions = RuleFunctions(legal, play, observe, pieces_and_rows, wins_at_once)
     policy_planes = 3
     piece_kinds = "P"
-    uci_variant = "breakthrough"
 
     def __post_init__(self) -> None:
         if not (4 <= self.rows <= 26 and 2 <= self.columns <= 26):
             size = f"{self.rows} x {self.columns}"
             raise GameError(f"the board must have 4 to 26 rows and 2 to 26 columns, got {size}")
+
+    @property
+    def uci_variant(self) -> str:  # type: ignore[override]
+        """Other programs know 8 x 8 alone by its usual name."""
+        name, size = "breakthrough", (self.rows, self.columns)
+        return name if size == (8, 8) else f"{name}{self.rows}x{self.columns}"
 
     def initial_state(self) -> State:
         pieces = np.zeros((self.rows, self.columns), np.int8)

@@ -43,7 +43,7 @@ class GomocupPlayer(ProgramPlayer):
             sides = [1 + (len(moves) - ply) % 2 for ply in range(len(moves))]  # 1: its own
             stones = [f"{names[move]},{side}" for move, side in zip(moves, sides, strict=True)]
             command = "\n".join(["BOARD", *stones, "DONE"]) if stones else "BEGIN"
-        text = program.demand(command)
+        text = program.demand(command, self.thinking_time)
         if text not in names or names.index(text) in moves:
             raise PlayerError(f"illegal move {text[:40]!r}")
         return names.index(text)

@@ -22,7 +22,8 @@ from alphazero.utils.arrays import Int64Array
 from alphazero.utils.files import printable
 
 PAUSE: Final = 0.005
-"""Seconds that a step waits for a move."""
+"""Seconds that a step waits for a move. While none is asked for, it would cost an opponent on a
+clock most of its time."""
 
 
 @dataclass(eq=False)
@@ -58,6 +59,11 @@ class ProgramPlayer(SequentialPlayer):
             self._programs[0] = self._launch()
         except PlayerError as error:
             raise PlayerError(f"{self.protocol.name}:{printable(self.command)}: {error}") from None
+
+    @property
+    def thinking_time(self) -> float:
+        """Seconds that its limits of a move allow; 0 without a limit of time."""
+        return self.limits.get(self.protocol.time_limit, 0) / 1000
 
     @abstractmethod
     def set_up(self, program: ProgramProcess) -> None:
@@ -104,19 +110,21 @@ class ProgramPlayer(SequentialPlayer):
             self._games[slot].moves.append(action)
 
     def begin_moves(self, slots: Int64Array) -> None:
+        super().begin_moves(slots)
         for slot in slots.tolist():
             threading.Thread(
                 target=self._think, args=(slot, self._games[slot]), daemon=True
             ).start()
 
     def step(self) -> None:
-        """Take the moves that arrive within a short time."""
+        """Take the next move; wait a short time for it if one is asked for."""
         try:
-            slot, game, result = self._results.get(timeout=PAUSE)
+            slot, game, result = self._results.get(bool(self._waiting), PAUSE)
         except queue.Empty:
             return
         if game is not self._games[slot]:
             return
+        self._waiting.remove(slot)
         if isinstance(result, PlayerError):
             self._forfeits.append(Forfeit(slot, str(result)))
         elif isinstance(result, Exception):

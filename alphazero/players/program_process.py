@@ -21,7 +21,7 @@ from alphazero.errors import PlayerError
 from alphazero.utils.files import explain_os_error, printable
 
 REPLY_TIMEOUT: Final = 300.0
-"""Seconds a program has for one reply."""
+"""Seconds a program has for one reply, beside those that it was told to think."""
 
 EXIT_TIMEOUT: Final = 1.0
 """Seconds a program has to exit by itself before it is killed."""
@@ -209,27 +209,26 @@ class ProgramProcess:
             self._stdin.write(f"{command}\n".encode())
             self._stdin.flush()
 
-    def ask(self, command: str) -> Reply:
-        """Send a command and wait for its reply.
+    def ask(self, command: str, thinking_time: float = 0.0) -> Reply:
+        """Send a command and wait for its reply, for which it may think so many seconds.
 
         Raises PlayerError when the program exited, timed out or exceeded the output limits.
         """
         self.send(command)
+        patience = thinking_time + REPLY_TIMEOUT
         try:
-            reply = self._replies.get(timeout=REPLY_TIMEOUT)
+            reply = self._replies.get(timeout=patience)
         except queue.Empty:
-            raise PlayerError(
-                f"no reply to '{_title(command)}' within {REPLY_TIMEOUT:g} s"
-            ) from None
+            raise PlayerError(f"no reply to '{_title(command)}' within {patience:g} s") from None
         if reply is _OVERFLOW:
             raise PlayerError("the program's output exceeds its limits")
         if reply is None:
             raise PlayerError(self._exit_reason())
         return reply
 
-    def demand(self, command: str) -> str:
+    def demand(self, command: str, thinking_time: float = 0.0) -> str:
         """Return the text of the reply to a command; raise PlayerError also if it is refused."""
-        reply = self.ask(command)
+        reply = self.ask(command, thinking_time)
         if not reply.succeeded:
             raise PlayerError(f"refuses '{_title(command)}': {printable(reply.text[:200])}")
         return reply.text

@@ -56,7 +56,7 @@ class UciPlayer(ProgramPlayer):
         moves = f" moves {' '.join(names)}" if names else ""
         program.send(f"position {position}{moves}")
         limits = " ".join(f"{name} {number}" for name, number in self.limits.items())
-        text = program.ask(f"go {limits}").text
+        text = program.ask(f"go {limits}", self.thinking_time).text
         _, name, *_ = [*text.split(), ""]
         legal = np.flatnonzero(self.game.legal_action_mask(state)).tolist()
         actions = {self.game.move_name(state, action): action for action in legal}

@@ -1,5 +1,6 @@
 """Other programs as players: they play whole matches, and their faults cost them games, no more."""
 
+import queue
 import shlex
 import shutil
 import sys
@@ -75,6 +76,7 @@ def test_a_step_that_is_held_up_does_not_wait_for_ever(monkeypatch):
     """As `queue.SimpleQueue.get` does when its time is over before it waits."""
     monkeypatch.setattr(program_player, "PAUSE", 1e-9)
     player = GtpPlayer(TIC_TAC_TOE, 1, fake("gtp"))
+    player._waiting.append(0)
 
     def steps() -> None:
         for _ in range(5000):
@@ -87,6 +89,39 @@ def test_a_step_that_is_held_up_does_not_wait_for_ever(monkeypatch):
     thread.join(60)
     assert not thread.is_alive()
     player.close()
+
+
+def test_a_step_waits_only_for_a_move_that_is_asked_for():
+    """Otherwise an opponent on a clock would lose most of its time."""
+    waits: list[bool] = []
+
+    class Watched(queue.Queue):  # type: ignore[type-arg]
+        def get(self, block: bool = True, timeout: float | None = None) -> object:
+            waits.append(block)
+            return super().get(block, timeout)
+
+    player, slots = GtpPlayer(TIC_TAC_TOE, 2, fake("gtp")), np.arange(2)
+    player._results = Watched()
+    player.reset(slots, TIC_TAC_TOE.initial_state()[None].repeat(2, 0))
+    player.step()
+    assert waits == [False]
+    player.begin_moves(slots)
+    answers = 0
+    while answers < 2:
+        player.step()
+        answers += len(player.take_decisions().slots)
+    assert all(waits[1:])
+    player.step()
+    assert not waits[-1]
+    player.close()
+
+
+def test_a_program_that_thinks_for_long_has_that_time_and_the_usual_patience(monkeypatch):
+    monkeypatch.setattr(program_process, "EXIT_TIMEOUT", 0.1)
+    monkeypatch.setattr(program_process, "REPLY_TIMEOUT", 3.0)
+    records = play_match("uci", fake("uci", "hang", 2, settings="movetime=500"), GAMES)
+    reasons = {record.forfeit_reason for record in records} - {""}
+    assert reasons == {"no reply to 'go movetime 500' within 3.5 s"}
 
 
 @pytest.mark.parametrize(

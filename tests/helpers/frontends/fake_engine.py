@@ -79,7 +79,7 @@ def legal_moves(cells: dict[str, str], own: str) -> list[str]:
 
 
 def speak_uci() -> None:
-    variants = "chess" if FAULT == "other" else "breakthrough var chess"
+    variants = "chess" if FAULT == "other" else "breakthrough5x5 var chess"
     log, cells, own, faulty = sys.stderr, {}, "w", faults("option " + 1000 * "x")
     for line in sys.stdin:
         word, *rest = line.split()
