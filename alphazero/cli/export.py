@@ -27,7 +27,7 @@ def export(options: argparse.Namespace) -> None:
     """Write a player's network as ONNX, or a web page that plays without a server."""
     from alphazero.players.registry import parse_player
     from alphazero.players.specs import CheckpointSpec
-    from alphazero.utils.files import printable, sha256_of, write_atomic
+    from alphazero.utils.files import printable, write_atomic
 
     if options.onnx is None and options.page is None:
         raise AlphaZeroError("name what to write: --onnx FILE, --page FOLDER or both")
@@ -61,7 +61,7 @@ def export(options: argparse.Namespace) -> None:
         check_folder(options.page)
     if options.runtime:
         read_runtime(options.runtime)  # fails here, before the model is made
-    model = export_model(checkpoint, sha256_of(path))
+    model = export_model(checkpoint)
     if options.onnx:
         write_atomic(options.onnx, model.data)
         print(f"{printable(options.onnx)}: {len(model.data) / 1e6:.1f} MB")

@@ -74,6 +74,8 @@ class Checkpoint:
     """for people"""
     source: str = "this checkpoint"
     """the file's name in messages"""
+    sha256: str = ""
+    """of the file that it was read from, which may be replaced later; empty if of none"""
 
     @property
     def game(self) -> "Game":
@@ -193,6 +195,7 @@ def _parse_player(data: bytes, name: str, library: str = "torch") -> Checkpoint:
             rating=None if rating is None else float(typed(rating, int, float)),
             details=typed(player["details"], dict),
             source=name,
+            sha256=sha256_hex(data),
         )
     except (KeyError, TypeError, ValueError) as error:
         refuse(name, f"its description of the player is unreadable ({error}); it is damaged")

@@ -80,8 +80,8 @@ class OnnxModel(NamedTuple):
         )
 
 
-def export_model(checkpoint: Checkpoint, sha256: str, games: int = GAMES) -> OnnxModel:
-    """Return a player's network as an ONNX model; `sha256` is that of the player's file.
+def export_model(checkpoint: Checkpoint, games: int = GAMES) -> OnnxModel:
+    """Return a player's network as an ONNX model.
 
     Raises:
         ConfigError: when ONNX is not installed.
@@ -91,7 +91,7 @@ def export_model(checkpoint: Checkpoint, sha256: str, games: int = GAMES) -> Onn
         raise ConfigError("ONNX is not installed; pip install 'alphazero[onnx]'")
     game = checkpoint.game
     network = fold_batch_norm(checkpoint.network())
-    metadata = _describe(checkpoint, game, sha256)
+    metadata = _describe(checkpoint, game)
     data = onnx_bytes(network, metadata)
     comparison = compare_with_torch(data, network, fixed_positions(game, games))
     if not comparison.good:
@@ -113,7 +113,7 @@ def compare_with_torch(data: bytes, network: ResNet, observations: Float32Array)
     return Comparison(len(observations), logit_error, value_error)
 
 
-def _describe(checkpoint: Checkpoint, game: Game, sha256: str) -> dict[str, str]:
+def _describe(checkpoint: Checkpoint, game: Game) -> dict[str, str]:
     """Return the metadata of a model: texts, some of them JSON.
 
     Players of the package have its licence; others belong to their trainers.
@@ -123,14 +123,14 @@ def _describe(checkpoint: Checkpoint, game: Game, sha256: str) -> dict[str, str]
         game.action_name(start, action) if legal else None
         for action, legal in enumerate(game.legal_action_mask(start))
     ]
-    shipped = any(sha256_of(path) == sha256 for path in shipped_players().values())
+    shipped = any(sha256_of(path) == checkpoint.sha256 for path in shipped_players().values())
     planes = inspect.getdoc(type(game).observation_shape) or "not described"
     facts: dict[str, Any] = {
         "format": ONNX_FORMAT,
         "format_version": FORMAT_VERSION,
         "producer": f"alphazero {version('alphazero')}",
         "license": "MIT" if shipped else "unspecified",
-        "player_sha256": sha256,
+        "player_sha256": checkpoint.sha256,
         "game": write_game(game),
         "game_options": game.options,
         "planes": " ".join(planes.split()).rstrip("."),

@@ -39,7 +39,7 @@ from alphazero.players.levels import (
     load_levels,
 )
 from alphazero.players.search_player import SearchPlayer, choose_moves
-from alphazero.utils.files import printable, sha256_of
+from alphazero.utils.files import printable
 from alphazero.utils.jit import compile_aside
 
 TREE_BYTES = 2 << 30
@@ -141,8 +141,8 @@ class CheckpointPlayer:
 
     @property
     def player_hash(self) -> str:
-        """The first 16 hex digits of its file's SHA-256."""
-        return sha256_of(self.path)[:HASH_DIGITS]
+        """The first 16 hex digits of the SHA-256 of the file that it was loaded from."""
+        return self.checkpoint.sha256[:HASH_DIGITS]
 
     @functools.cached_property
     def levels(self) -> LevelTable:

@@ -118,7 +118,8 @@ def parse_player(
     options = [option.name for option, _, _ in kind.option_fields()]
     budget = {"simulations": simulations, "seconds": seconds, "level": level}
     if not budget.keys() & values.keys():
-        values |= {k: v for k, v in budget.items() if v is not None and k in options}
+        texts = [f"{k}={v}" for k, v in budget.items() if v is not None and k in options]
+        values |= _read_options(text, kind, ",".join(texts))
     if level is not None and "level" not in options:
         raise PlayerError(
             f"{printable(text[:80])} has no levels: only checkpoints have them; try --simulations "

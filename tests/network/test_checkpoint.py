@@ -108,7 +108,7 @@ def test_a_player_comes_back_exactly(path, rating: float | None, names: list[str
     save_checkpoint(path, saved)
     loaded = load_checkpoint(path)
     for field in dataclasses.fields(Checkpoint):
-        if field.name not in ("weights", "source"):
+        if field.name not in ("weights", "source", "sha256"):
             assert getattr(loaded, field.name) == getattr(saved, field.name)
     assert loaded.source == str(path)
     assert loaded.weights.keys() == saved.weights.keys()
@@ -135,7 +135,13 @@ def test_training_a_loaded_network_leaves_the_checkpoint_as_it_was(path):
 def test_equal_players_give_equal_files_and_the_hash_returned_is_the_files(tmp_path):
     hashes = {save_checkpoint(tmp_path / f"{number}", player()) for number in range(4)}
     assert hashes == {sha256_of(tmp_path / f"{number}") for number in range(4)}
-    assert len(hashes) == 1
+    assert hashes == {load_checkpoint(tmp_path / "0").sha256}
+
+
+def test_the_largest_seed_of_a_run_comes_back(tmp_path):
+    details = {"seed": 2**63 - 1}
+    save_checkpoint(tmp_path / "a", dataclasses.replace(player(), details=details))
+    assert load_checkpoint(tmp_path / "a").details == details
 
 
 def test_the_file_is_plain_safetensors_that_the_library_reads(path):

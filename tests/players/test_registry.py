@@ -95,6 +95,21 @@ def test_a_mistyped_name_is_answered_with_what_exists(text: str, message: str):
     assert "\n" not in str(caught.value)
 
 
+def test_a_default_budget_is_checked_as_one_that_the_name_gives():
+    with pytest.raises(PlayerError, match="simulations: must be at least 1"):
+        parse_player("uct", simulations=0)
+    assert vars(parse_player("uct", seconds=0.0001))["seconds"] == 0.0001
+    assert vars(parse_player(SHIPPED, simulations=0))["simulations"] == 0
+
+
+def test_a_player_is_identified_by_the_file_that_it_was_loaded_from(tmp_path):
+    path = saved_player(tmp_path / "some.safetensors")
+    spec = parse_player(path)
+    before = spec.player_hash
+    saved_player(path, version=2)
+    assert spec.player_hash == before != parse_player(path).player_hash
+
+
 @pytest.mark.parametrize(
     "name", ["player.safetensors", "odd:name=1,x.safetensors", "random:7", "C:\\x", "a b"]
 )

@@ -74,7 +74,7 @@ def stand_in_page(tmp_path_factory) -> Path:
     """The page of tic-tac-toe, whose runtime is `STAND_IN`."""
     folder = tmp_path_factory.mktemp("page")
     checkpoint = load_checkpoint(CHECKPOINTS / "tic_tac_toe.safetensors")
-    files = page_files(checkpoint, export_model(checkpoint, "", games=2))
+    files = page_files(checkpoint, export_model(checkpoint, games=2))
     player = json.loads(files["player.json"])
     integrity = "sha384-" + base64.b64encode(hashlib.sha384(STAND_IN).digest()).decode()
     player["runtime"]["script"] = {"url": "ort.mjs", "integrity": integrity}
