@@ -60,13 +60,16 @@ clear_board
 #? [B\+24.5]
 boardsize 9
 130 fixed_handicap 5
-#? [C3 G7 G3 C7 E5]
+#? [C3 G7 C7 G3 E5]
 undo
 140 fixed_handicap 9
-#? [C3 G7 G3 C7 C5 G5 E3 E7 E5]
+#? [C3 G7 C7 G3 C5 G5 E3 E7 E5]
 boardsize 19
 150 fixed_handicap 4
-#? [D4 Q16 Q4 D16]
+#? [D4 Q16 D16 Q4]
+undo
+160 fixed_handicap 3
+#? [D4 Q16 D16]
 
 # The komi leaves the moves.
 boardsize 5

@@ -200,9 +200,12 @@ class Engine:
         return name
 
     def ponder(self) -> None:
-        """Search until a line arrives, if the last move was the engine's."""
+        """Search until a line arrives, if the last move was the engine's.
+
+        A level does not ponder: its strength is that of its simulations.
+        """
         is_own_move = len(self.moves) == self.own_move and not self.is_over
-        if not is_own_move or not self.analyzer.searches:
+        if not is_own_move or not self.analyzer.searches or self.analyzer.level is not None:
             return
         self.sync()
         self.analyzer.begin()

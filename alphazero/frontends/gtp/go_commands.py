@@ -95,8 +95,8 @@ def handicap_points(rows: int, columns: int, stones: int) -> list[int]:
     top, left = (2 if side <= 12 else 3 for side in (rows, columns))
     bottom, right = rows - 1 - top, columns - 1 - left
     middle, centre = rows // 2, columns // 2
-    # Corners: lower left, upper right, lower right, upper left. Sides: left, right, low, high.
-    points = [(bottom, left), (top, right), (bottom, right), (top, left)]
+    # Corners: lower left, upper right, upper left, lower right. Sides: left, right, low, high.
+    points = [(bottom, left), (top, right), (top, left), (bottom, right)]
     sides = [(middle, left), (middle, right), (bottom, centre), (top, centre)]
     points = points[: min(stones, 4)] + sides[: max(0, (stones - 4) // 2 * 2)]
     points += [(middle, centre)] if stones in (5, 7, 9) else []

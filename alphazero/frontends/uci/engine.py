@@ -193,11 +193,8 @@ class Engine:
         """Let the next search begin with an empty tree."""
         self._start = None
 
-    def prepare(self, limits: Limits, actions: list[int]) -> Budget:
-        """Set the player's position, and the moves that it may choose from; return the budget.
-
-        The budget holds no time: `seconds` does. Without any limit, it is the player's own.
-        """
+    def prepare(self, limits: Limits, actions: list[int]) -> None:
+        """Set the player's position, and the moves that it may choose from."""
         analyzer, position, start = self.analyzer, self.position, self.position.start.tobytes()
         if start != self._start or actions:
             analyzer.moves = None
@@ -214,7 +211,14 @@ class Engine:
             analyzer.end()
             analyzer.search.restrict_root(0, actions)
         self._nodes = self._all_nodes()
-        if limits.flags:
+
+    def budget(self, limits: Limits) -> Budget:
+        """Return the budget of a search; without any limit, it is the player's own.
+
+        It holds no time if `seconds` does, and a level's simulations also when it ponders.
+        """
+        analyzer = self.analyzer
+        if "infinite" in limits.flags or ("ponder" in limits.flags and analyzer.level is None):
             return NO_LIMIT
         if "nodes" in limits.numbers:
             return Budget(max(1, limits.numbers["nodes"]))

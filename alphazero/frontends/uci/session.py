@@ -45,7 +45,7 @@ class Search:
         self.is_endless = bool(limits.flags)
         """whether it goes on until `stop` or, when it ponders, `ponderhit`"""
         self.is_stopped = False
-        self._deadline = np.inf
+        self._deadline = self._most_nodes = np.inf
         self._next_check = self._next_report = self.began
         if not self.is_endless:
             self.begin_clock()
@@ -53,8 +53,15 @@ class Search:
     def begin_clock(self) -> None:
         """Limit the search, from now on."""
         self.is_endless = "infinite" in self.limits.flags
+        if self.is_endless:
+            return
+        most_nodes, own_seconds = self.engine.budget(self.limits)
+        if most_nodes is not None:
+            self._most_nodes = most_nodes
         seconds = self.engine.seconds(self.limits)
-        if seconds is not None and not self.is_endless:
+        if seconds is None:
+            seconds = own_seconds
+        if seconds is not None:
             self._deadline = time.monotonic() + seconds
 
     @property
@@ -74,7 +81,7 @@ class Search:
         numbers = self.limits.numbers
         if self.is_endless:
             return False
-        if "nodes" in numbers and self.engine.nodes() >= numbers["nodes"]:
+        if self.engine.nodes() >= self._most_nodes:
             return True
         if not {"depth", "mate"} & numbers.keys() or time.monotonic() < self._next_check:
             return False
@@ -177,7 +184,7 @@ class Session:
             return
         search, actions = Search(limits, engine), self._read_actions(limits)
         search.is_stopped = self._is_leaving
-        budget = engine.prepare(limits, actions)
+        engine.prepare(limits, actions)
 
         def watch() -> bool:
             self._listen(search)
@@ -185,7 +192,7 @@ class Session:
                 self._report(search, engine.progress())
             return search.has_ended()
 
-        action = engine.analyzer.choose(budget, watch)
+        action = engine.analyzer.choose(engine.budget(limits), watch)
         while search.is_endless and not search.is_stopped:
             self._listen(search, INTERVAL)
         if action is None or (actions and action not in actions):

@@ -20,7 +20,7 @@ from alphazero.frontends.game_tree import GameNode
 from alphazero.games.game import PLY, Game
 from alphazero.players.base import Player
 from alphazero.players.budget import NO_LIMIT, Budget
-from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, SEQUENTIAL_BELOW
+from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
 from alphazero.players.levels import LevelSettings
 from alphazero.players.position_search import SearchResult
 from alphazero.players.search_player import SearchPlayer
@@ -93,11 +93,9 @@ class _Slot:
 class SearchPool:
     """A player of a game with `SLOTS` slots; its thread starts with the first request."""
 
-    def __init__(
-        self, spec: PlayerSpec, game: Game, post: Post, is_sequential: bool = False
-    ) -> None:
-        """With `is_sequential`, a search has at most `SEQUENTIAL_BELOW` simulations, one by one."""
-        self._spec, self._game, self._is_sequential = spec, game, is_sequential
+    def __init__(self, spec: PlayerSpec, game: Game, post: Post, sequential: int = 0) -> None:
+        """With `sequential`, a search has at most so many simulations, one by one."""
+        self._spec, self._game, self._sequential = spec, game, sequential
         self.has_failed = False
         """Whether its player failed; no more requests are answered."""
         self._open_requests: dict[Hashable, SearchRequest] = {}
@@ -153,9 +151,10 @@ class SearchPool:
     def _create_player(self) -> Player:
         saved = self._spec.saved
         if saved is None:
-            player = self._spec.create(self._game, SLOTS, budget=NO_LIMIT)
-        elif self._is_sequential:
-            player = saved.create(SLOTS, Budget(SEQUENTIAL_BELOW), leaves=1)
+            limits = NO_LIMIT if self._spec.has_search else None  # alpha-beta keeps to its own
+            player = self._spec.create(self._game, SLOTS, budget=limits)
+        elif self._sequential:
+            player = saved.create(SLOTS, Budget(self._sequential), leaves=1)
         else:
             player = saved.create(SLOTS, NO_LIMIT, leaves=LEAVES_PER_BATCH)
         analyzers = (Analyzer(self._spec, self._game, player, index) for index in range(SLOTS))

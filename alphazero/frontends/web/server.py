@@ -17,7 +17,7 @@ from typing import Any, Final
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from alphazero.errors import AlphaZeroError, RunError
@@ -94,7 +94,7 @@ class WebApp:
         return Response(self.files[name], media_type=MEDIA_TYPES[Path(name).suffix])
 
     async def get_setup(self, _: Request) -> Response:
-        return JSONResponse(self.manager.catalog.json())
+        return _json(self.manager.catalog.json())
 
     async def create_session(self, request: Request) -> Response:
         fields = RequestFields(await read_json(request))
@@ -104,7 +104,7 @@ class WebApp:
             sides = read_sides(catalog, game, fields.content["sides"])
         else:
             sides = catalog.usual_sides(game)
-        return JSONResponse(view_of(self.manager.create_session(game, sides)))
+        return _json(view_of(self.manager.create_session(game, sides)))
 
     async def run_command(self, request: Request) -> Response:
         session, command = self._session(request), request.path_params["command"]
@@ -118,14 +118,15 @@ class WebApp:
         if session.id not in self.manager.sessions:
             raise RefusedError(404, "this session has ended")
         apply()
-        return JSONResponse(view_of(session))
+        return _json(view_of(session))
 
     async def save_game(self, request: Request) -> Response:
         session = self._session(request)
         kind = request.query_params.get("format", "json")
         text, name = session.export(kind), f"{name_of(session.game)}.{kind}"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-        return Response(text, headers=headers, media_type="application/octet-stream")
+        data = text.encode(errors="replace")  # halves of characters from a file's names
+        return Response(data, headers=headers, media_type="application/octet-stream")
 
     async def stream_events(self, request: Request) -> Response:
         return StreamingResponse(_events(self._session(request)), media_type="text/event-stream")
@@ -136,6 +137,11 @@ class WebApp:
             raise RefusedError(404, "this session has ended; start a new one")
         session.last_used = time.monotonic()
         return session
+
+
+def _json(content: dict[str, Any]) -> Response:
+    """Return an answer in ASCII, so that texts of other people's files may hold anything."""
+    return Response(json.dumps(content), media_type="application/json")
 
 
 async def _events(session: WebSession) -> AsyncIterator[str]:

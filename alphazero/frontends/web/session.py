@@ -6,6 +6,7 @@ Sessions run on the event loop, searches in search pools, only while a page is c
 import asyncio
 import secrets
 import time
+import traceback
 from collections.abc import Callable
 from typing import Final, Protocol
 
@@ -14,7 +15,7 @@ from alphazero.frontends.game_tree import GameNode, GameTree
 from alphazero.frontends.review.annotation import annotated
 from alphazero.frontends.web.catalog import Catalog, PlayerOption, Side
 from alphazero.frontends.web.game_review import GameReview
-from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse
+from alphazero.frontends.web.search_pool import FAILED, SearchPool, SearchRequest, SearchResponse
 from alphazero.games.game import Game, to_play
 from alphazero.games.registry import name_of
 from alphazero.players.budget import NO_LIMIT, Budget
@@ -31,6 +32,8 @@ MAX_STATE_BYTES: Final = 1 << 24
 MAX_POSITIONS: Final = 4096
 """Maximum positions of a game tree, unless the game itself can be longer."""
 
+GAME_OVER: Final = "the game is over; go back or start a new one"
+
 MOVE, HINT, ANALYSIS = "move", "hint", "analysis"
 """Purposes of a search."""
 
@@ -42,8 +45,8 @@ class Manager(Protocol):
     min_move_seconds: float
     review_turn: asyncio.Semaphore
 
-    def search_pool(self, player: PlayerOption, game: Game, budget: Budget) -> SearchPool:
-        """Return the search pool of a player and a game, for searches of a budget."""
+    def search_pool(self, player: PlayerOption, game: Game, request: SearchRequest) -> SearchPool:
+        """Return the search pool of a player and a game for a request."""
 
 
 class WebSession:
@@ -113,7 +116,7 @@ class WebSession:
 
     def move(self, action: int) -> None:
         if self.game_tree.is_over:
-            raise GameError("the game is over; go back or start a new one")
+            raise GameError(GAME_OVER)
         if self.goal is not None and self.goal.purpose == MOVE:
             raise GameError("the other side is thinking; pause it first")
         self._play(action)
@@ -122,6 +125,8 @@ class WebSession:
 
     def paste(self, actions: list[int], left_out: str) -> None:
         """Play moves from the current position, and show what was left out of them."""
+        if self.game_tree.is_over:
+            raise GameError(GAME_OVER)
         try:
             for action in actions:
                 self._play(action)
@@ -298,7 +303,7 @@ class WebSession:
         pool = goal = None
         if due is not None:
             player, goal = due
-            pool = self.manager.search_pool(player, self.game, goal.budget)
+            pool = self.manager.search_pool(player, self.game, goal)
         if goal == self.goal and pool is self._pool:
             return
         if self.goal is not None and self._pool is not None:
@@ -343,8 +348,11 @@ class WebSession:
             try:
                 async with self.manager.review_turn:
                     evaluation = await asyncio.to_thread(review.evaluate, node)
-            except AlphaZeroError as error:
-                self._fail(str(error))
+            except Exception as error:
+                is_known = isinstance(error, AlphaZeroError)
+                self._fail(str(error) if is_known else FAILED)
+                if not is_known:
+                    traceback.print_exception(error)
                 break
             if review.running:
                 review.evaluations[node] = evaluation
@@ -390,7 +398,8 @@ class WebSession:
         self.message = message
         if self.review is not None:
             self.review.running = False
-        self.paused, self.analyzing, self._hint = True, False, None
+        self.paused, self._hint = True, None
+        self.analyzing = self.shows_territory = False
 
     def _play(self, action: int, comment: str = "") -> None:
         is_new = all(child.action != action for child in self.game_tree.current.children)

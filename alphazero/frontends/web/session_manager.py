@@ -7,11 +7,10 @@ from typing import Final
 
 from alphazero.errors import PlayerError
 from alphazero.frontends.web.catalog import Catalog, PlayerOption, Side
-from alphazero.frontends.web.search_pool import SearchPool
+from alphazero.frontends.web.search_pool import SearchPool, SearchRequest
 from alphazero.frontends.web.security import RefusedError
 from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import Game
-from alphazero.players.budget import Budget
 from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
 
 MAX_SESSIONS: Final = 64
@@ -37,7 +36,7 @@ class SessionManager:
         self.sessions: dict[str, WebSession] = {}
         self.review_turn = asyncio.Semaphore(1)
         """Held while a position is evaluated: reviews take turns."""
-        self._pools: dict[tuple[PlayerOption, Game, bool], SearchPool] = {}
+        self._pools: dict[tuple[PlayerOption, Game, int], SearchPool] = {}
 
     def close(self) -> None:
         """Close all sessions and wait for their pools to stop."""
@@ -67,14 +66,17 @@ class SessionManager:
         if session := self.sessions.pop(session_id, None):
             session.close()
 
-    def search_pool(self, player: PlayerOption, game: Game, budget: Budget) -> SearchPool:
-        """Return the search pool of a player and a game; a sequential one for a small budget.
+    def search_pool(self, player: PlayerOption, game: Game, request: SearchRequest) -> SearchPool:
+        """Return the search pool of a player and a game.
 
+        Levels, as they were rated, and small budgets are searched leaf by leaf, in another pool.
         Raise PlayerError when too many other pools are busy.
         """
-        is_short = budget.simulations is not None and budget.simulations <= SEQUENTIAL_BELOW
-        is_sequential = is_short and player.spec.saved is not None
-        key = player, game, is_sequential
+        simulations, most = request.budget.simulations, 0
+        is_short = simulations is not None and simulations <= SEQUENTIAL_BELOW
+        if player.spec.saved is not None and (is_short or request.level is not None):
+            most = max([SEQUENTIAL_BELOW, *(each.settings.simulations for each in player.levels)])
+        key = player, game, most
         pool = self._pools.get(key)
         if pool is not None and not pool.has_failed:
             return pool
@@ -93,5 +95,5 @@ class SessionManager:
             with contextlib.suppress(RuntimeError):  # the server has ended
                 loop.call_soon_threadsafe(call)
 
-        self._pools[key] = SearchPool(player.spec, game, post, is_sequential)
+        self._pools[key] = SearchPool(player.spec, game, post, most)
         return self._pools[key]

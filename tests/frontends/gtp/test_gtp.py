@@ -349,6 +349,19 @@ def test_a_player_that_ponders_thinks_while_nothing_is_asked_until_it_is_stopped
     assert stopped.engine.own_move == -1
 
 
+def test_a_level_does_not_ponder_for_its_strength_is_that_of_its_simulations():
+    def lines(talk: GtpTalk) -> Iterator[str]:
+        yield "genmove b"
+        until(lambda: talk.output)
+        time.sleep(0.3)
+        yield "name"
+
+    talk = GtpTalk("connect_four:level=9", "connect_four", lines, ponder=True)
+    talk.run()
+    analyzer = talk.engine.analyzer
+    assert analyzer.search.simulations == analyzer.budget.simulations
+
+
 @pytest.mark.parametrize(
     ("settings", "least", "most"),
     [

@@ -12,9 +12,11 @@ import chess.engine
 import pytest
 from helpers.frontends.uci_client import UciTalk, best_moves
 from helpers.players import saved_player
+from helpers.processes import until
 
 from alphazero.cli import main as cli
 from alphazero.errors import AlphaZeroError
+from alphazero.frontends.line_reader import Lines
 from alphazero.frontends.uci.engine import Engine
 from alphazero.frontends.uci.protocol import Limits, Line, read_limits, score, win_draw_loss
 from alphazero.games.registry import make_game
@@ -192,6 +194,20 @@ def test_a_search_that_ponders_is_limited_from_ponderhit_on():
     assert number_after("nodes", hit[-2]) > 3
     stopped = UciTalk("uct:9", "gardner", [*lines, "stop", "ponderhit"]).run()
     assert len(best_moves(stopped)) == 1
+
+
+@pytest.mark.parametrize("player", ["uct:9", "uct:seconds=0.1", "gardner:level=9"])
+@pytest.mark.parametrize("clock", ["", " btime 1000"])
+def test_without_a_clock_a_search_that_pondered_has_the_own_budget_of_the_player(player, clock):
+    talk = UciTalk(player, "gardner")
+    waits, ends = (lambda: time.sleep(0.3)), (lambda: until(lambda: best_moves(talk.output)))
+    lines = ["position startpos", f"go ponder{clock}", waits, "ponderhit", ends, "stop"]
+    talk.session.lines = Lines(talk._script(lines), lambda _: False)
+    output = talk.run()
+    assert len(best_moves(output)) == 1
+    if "level" in player:
+        engine = talk.session.engine
+        assert engine.nodes() == engine.analyzer.budget.simulations
 
 
 def test_a_line_that_must_wait_ends_an_endless_search_and_waits_for_others():

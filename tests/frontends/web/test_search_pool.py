@@ -23,9 +23,9 @@ from alphazero.players.specs import PlayerSpec
 class PoolClient:
     """Sends requests to a pool and collects the responses."""
 
-    def __init__(self, spec: PlayerSpec, game: Game, is_sequential: bool = False) -> None:
+    def __init__(self, spec: PlayerSpec, game: Game, sequential: int = 0) -> None:
         self.game, self.responses = game, []
-        self.pool = SearchPool(spec, game, lambda call: call(), is_sequential)
+        self.pool = SearchPool(spec, game, lambda call: call(), sequential)
 
     def put(self, client: str, moves: list[int], simulations: int | None, **level: Any) -> None:
         tree, budget = GameTree(self.game), Budget(simulations)
@@ -64,10 +64,16 @@ def test_an_endless_search_ends_when_it_has_seen_enough(monkeypatch):
 
 def test_a_level_searches_as_many_simulations_as_it_says():
     game = make_game("tic_tac_toe")
-    for is_sequential, simulations in ((True, 0), (True, 16), (False, 100)):
-        client = PoolClient(player_with(UniformEvaluator(9)), game, is_sequential)
+    for sequential, simulations in ((32, 0), (32, 16), (100, 100), (0, 100)):
+        client = PoolClient(player_with(UniformEvaluator(9)), game, sequential)
         assert simulations_of(client.ask("a", [], simulations)) == simulations
         client.close()
+
+
+def test_a_player_without_a_tree_keeps_to_its_own_time():
+    client = PoolClient(parse_player("minimax:seconds=0.05"), make_game("connect_four"))
+    assert client.ask("a", [], None).action is not None
+    client.close()
 
 
 def test_the_move_of_a_level_is_drawn_for_its_request_alone():

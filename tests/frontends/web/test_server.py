@@ -1,6 +1,7 @@
 """The server behind the web page, over HTTP, on a free port: the rules are the oracle."""
 
 import dataclasses
+import json
 import random
 import re
 import signal
@@ -250,6 +251,33 @@ def test_a_player_that_fails_says_why_and_may_be_asked_again():
         assert page.wait(lambda view: view["message"])["message"] == "cannot be created"
 
 
+def test_the_territory_that_a_network_fails_to_tell_is_asked_for_once():
+    class Failing(UniformEvaluator):
+        calls = 0
+
+        def evaluate(self, *_: Any, **__: Any) -> Any:
+            Failing.calls += 1
+            raise AlphaZeroError("out of memory")
+
+    with (
+        serving([player_with(Failing(9))]) as running,
+        running.begin("tic_tac_toe", PERSON, PERSON) as page,
+    ):
+        page.do("territory", on=True)
+        assert page.wait(lambda view: view["message"])["message"] == "out of memory"
+        page.do("move", action=4)
+        assert page.wait(lambda view: view["ply"] == 1)["message"] == ""
+        assert Failing.calls == 1
+
+
+def test_texts_of_a_loaded_game_may_hold_anything(served):
+    with served.begin("tic_tac_toe") as page:
+        page.do("move", action=4)
+        content = json.loads(page.saved("json")) | {"players": ["\ud800", "b"]}
+        assert page.do("load", text=json.dumps(content))["ply"] == 1
+        assert "PB[?]" in page.saved("sgf")
+
+
 class _Broken(PlayerSpec):
     """A player spec whose player cannot be created."""
 
@@ -311,6 +339,8 @@ def test_a_side_plays_at_a_level_for_people():
                     page.do("sides", sides=[side, PERSON])
                     view = page.wait(lambda view: view["ply"] == 5)
                     names.add(view["moves"][4]["name"])
+            # As they were rated, both are searched leaf by leaf.
+            assert [most for _, _, most in running.manager._pools] == [384]
             # The weakest moves at random; the strongest wins at once.
             assert (names == {"c3"}) == (side is strongest)
         assert view["sides"][0] == {**strongest, "simulations": None, "seconds": None}
@@ -335,6 +365,9 @@ def test_a_person_resigns_there_only_and_takes_it_back(served):
         assert from_sgf(read_sgf(page.saved("sgf"))).resigned
         assert page.do("goto", ply=0)["over"] is False
         assert page.saved("json") == text, "it ends the line, wherever one looks"
+        page.do("resign")
+        assert page.try_to("paste", moves="a1" if first["name"] == "b2" else "b2")[0] == 400
+        page.do("undo")
         page.do("paste", moves="a1" if first["name"] == "b2" else "b2")
         assert not read_line(page.saved("json").encode()).resigned
         assert page.do("load", text=text)["status"] == "O resigned: X wins"
