@@ -92,7 +92,8 @@ class PieceGame(Game):
     def read_fen(self, text: str) -> State:
         """Read a FEN, also without its last fields; raise GameError that says what is wrong.
 
-        After more moves than a game may have, the position gets half of them, with room for others.
+        After more moves than a game may have, the position gets half of them, with room for others;
+        after exactly as many it is over.
         """
         fields = text.split()
         if not 1 <= len(fields) <= FEN_FIELDS:
@@ -152,7 +153,8 @@ class PieceGame(Game):
     def parse_action(self, state: State, text: str) -> int:
         legal = np.flatnonzero(self.legal_unless_over(state)).tolist()
         names = {self.move_name(state, action): action for action in legal}
-        name = re.sub("[-x ]", "", text.strip().lower())
+        # Only between two cells: x is a column, too.
+        name = re.sub("(?<=[0-9])[-x ]+(?=[a-z][0-9])", "", text.strip().lower())
         if name not in names:
             example = get_close_matches(name[:20], names, 1, cutoff=0)[0]
             raise GameError(f"{text.strip()[:20]!r} is no legal move; type one such as {example}")

@@ -52,8 +52,13 @@ GAMES: Final = "chess", "gardner", "los_alamos", "breakthrough"
 _CHESS: Final = "", "standard", "chess", "normal", "fromposition", "chess960", "fischerandom"
 _OUTCOMES: Final = {score: outcome for outcome, score in SCORES.items()}
 
-_TAG = re.compile(r"\s*^\[\s*(\w+)\s+\"(.*)\"\s*\][^\S\n]*$", re.MULTILINE)
-_BAD_TAG = re.compile(r"\s*^(\[.*)$", re.MULTILINE)
+_TAG_BEGIN = r"(?:\s*^|(?<=\])[^\S\n]*)"  # several may be in one line
+_TAG = re.compile(
+    _TAG_BEGIN + r"\[\s*(\w+)\s+\"((?:[^\"\\\n]|\\.)*)\"\s*\](?=[^\S\n]*(?:\[|$))", re.MULTILINE
+)
+_LOOSE_TAG = re.compile(r"\s*^\[\s*(\w+)\s+\"(.*)\"\s*\][^\S\n]*$", re.MULTILINE)
+_BAD_TAG = re.compile(_TAG_BEGIN + r"(\[.*)$", re.MULTILINE)
+_TAGS: Final = _TAG, _LOOSE_TAG, _BAD_TAG
 _TOKEN = re.compile(
     r"\s*(?:(?P<tag>^\[)|\{(?P<braced>[^}]*)(?P<closed>\}?)|;(?P<rest>[^\n]*)|(?P<sign>[()])"
     r"|(?P<glyph>\$[0-9]{1,3})|(?P<result>1-0|0-1|1/2-1/2|\*)"
@@ -114,9 +119,9 @@ def read_pgn(text: str) -> Iterator[PgnGame]:
     place = count = 0
     while place < len(text):
         game = PgnGame({})
-        while match := _TAG.match(text, place) or _BAD_TAG.match(text, place):
+        while match := next(filter(None, (tag.match(text, place) for tag in _TAGS)), None):
             place = match.end()
-            if match.re is _TAG:
+            if match.re is not _BAD_TAG:
                 game.tags[match[1]] = re.sub(r"\\([\"\\])", r"\1", match[2])
             else:
                 game.warnings.append(f"a tag is left out: {match[1][:30]}")

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, Game, State, value_of, win_rate
 from alphazero.games.registry import name_of, write_game
 from alphazero.records.game_record import GameRecord
@@ -98,6 +99,8 @@ def commented(
 
 def to_sgf(played: PlayedGame) -> str:
     """Return a game as SGF; raise GameError for a game that cannot be written as SGF."""
+    if played.start:
+        raise GameError("a game from a set-up position is not written as SGF; save it as .jsonl")
     game, state = played.game, played.states()[-1]
     ending = "F" if played.forfeit_reason else "R" if played.resigned else ""
     remarks = remarks_of(played) + ([REMARK] if any(played.comments) else [])

@@ -428,6 +428,8 @@ class AlphaBeta:
             if self.is_over:
                 return
         if self._root_actions is not None:
-            root, actions = self._arrays.frames[0], self._arrays.actions[0]
-            kept = actions[: root["count"]][np.isin(actions[: root["count"]], self._root_actions)]
-            root["count"], actions[: len(kept)] = len(kept), kept
+            arrays, root = self._arrays, self._arrays.frames[0]
+            kept = np.flatnonzero(np.isin(arrays.actions[0, : root["count"]], self._root_actions))
+            for values in arrays.actions[0], arrays.order_scores[0]:
+                values[: len(kept)] = values[kept]
+            root["count"] = len(kept)

@@ -142,6 +142,15 @@ def test_random_games_have_the_moves_and_results_of_fairy_stockfish(name: str, g
             assert state[OUTCOME] == 0
 
 
+def test_the_moves_of_every_column_are_read_with_and_without_a_sign_between():
+    game = Breakthrough(5, 26)
+    state = game.initial_state()
+    for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
+        name = game.move_name(state, action)
+        for text in (name, f"{name[:2]}-{name[2:]}", f"{name[:2]}x{name[2:]}", name.upper()):
+            assert game.parse_action(state, text) == action
+
+
 @pytest.mark.parametrize(("text", "example"), [("b2b4", "b2b3"), ("D2e3", "d2d3"), ("", "d2d3")])
 def test_a_move_that_is_not_legal_is_answered_with_the_most_similar_one(text, example):
     game = Breakthrough(5, 4)

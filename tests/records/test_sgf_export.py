@@ -12,13 +12,14 @@ from helpers.matches import played_game
 from helpers.runs.tiny_run import tiny_config
 
 from alphazero.cli.main import main
-from alphazero.errors import PlayerError
+from alphazero.errors import GameError, PlayerError
 from alphazero.frontends.game_tree import PERSON
 from alphazero.games import ONGOING, make_game
 from alphazero.games.registry import read_game
 from alphazero.players.registry import parse_player
 from alphazero.records.game_files import load_played, load_start_position, save_played
 from alphazero.records.jsonl import read_line
+from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import read_collection, read_main_line, read_sgf
 from alphazero.records.sgf_export import REMARK, search_comment, to_sgf, value_in
 from alphazero.records.sgf_import import from_sgf
@@ -259,6 +260,14 @@ def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path):
 
 
 # --- matches, self-play, show --------------------------------------------------------------------
+
+
+def test_a_game_from_a_position_that_was_set_up_is_not_written_as_another_one():
+    game = make_game("gomoku", rows=7, columns=7)
+    start = game.render(game.from_moves(["d4", "d5"]))
+    played = PlayedGame(game, ("a", "b"), (16,), ONGOING, start=start)
+    with pytest.raises(GameError, match="set-up position"):
+        to_sgf(played)
 
 
 def test_a_match_is_saved_as_sgf_and_shown_step_by_step(tmp_path, capsys, monkeypatch):

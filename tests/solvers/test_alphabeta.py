@@ -171,6 +171,22 @@ def test_it_can_be_asked_at_any_time_once_a_ply_is_done():
         assert 0 <= search.best_action() < game.num_actions
 
 
+def test_the_moves_asked_for_are_searched_in_the_order_of_the_depth_before():
+    game = make_game("chess")
+    state = game.read_fen("r3k3/8/8/3q4/8/8/8/R2QK3 w - - 0 1")
+    names = ("a1b1", "e1f2", "a1a7", "d1e2", "d1c1", "d1d5")
+    asked = [game.parse_action(state, name) for name in names]
+    search = AlphaBeta(game)
+    search.start(state, 4, root_actions=asked)
+    for depth in (1, 2, 3):
+        while search.depth < depth:
+            assert not search.run(1)
+        best = search.action
+        while search._arrays.frames[0]["best_action"] < 0:
+            search.run(1)
+        assert search.best_action() == best, "the best of the depth before is searched first"
+
+
 def test_pruning_and_the_table_save_most_of_the_work():
     """The tree of tic-tac-toe has 549,946 nodes."""
     game = Mnk()

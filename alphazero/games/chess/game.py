@@ -180,8 +180,7 @@ class Chess(PieceGame):
         for sign, side in ((1, "White"), (-1, "Black")):
             if (kings := int((pieces == sign * KING).sum())) != 1:
                 raise GameError(f"{side} has {kings} kings; expected one")
-            if (count := int((pieces * sign > 0).sum())) > 2 * self.size:
-                raise GameError(f"{side} has {count} pieces; at most {2 * self.size} can be")
+            self._check_counts(pieces * sign, side)
         if (np.abs(pieces[[0, -1]]) == PAWN).any():
             raise GameError("a pawn stands on the first or the last row")
         if not re.fullmatch("-|K?Q?k?q?", castling):
@@ -209,15 +208,36 @@ class Chess(PieceGame):
             raise GameError("the side that is not to move is in check")
         return state
 
+    def _check_counts(self, pieces: Pieces, side: str) -> None:
+        """Raise GameError for more pieces of a side than pawns and promotions can give.
+
+        `most_legal` rests on it.
+        """
+        if (count := int((pieces > 0).sum())) > 2 * self.size:
+            raise GameError(f"{side} has {count} pieces; at most {2 * self.size} can be")
+        placement, pawns = START[self.size].split()[0], int((pieces == PAWN).sum())
+        promoted = sum(
+            max(0, int((pieces == kind).sum()) - placement.count(letter))
+            for kind, letter in enumerate(KINDS, 1)
+            if kind != PAWN
+        )
+        if pawns + promoted > self.size:
+            raise GameError(
+                f"{side} has {pawns} pawns and {promoted} promoted pieces; at most {self.size} "
+                "together can be"
+            )
+
     def _passed(self, state: State, target: str, player: int) -> int:
         """Return the square that a pawn has passed, or -1."""
         if target == "-":
             return -1
         cell = self.names.read(target)
         square = -1 if cell is None else self._square(cell, player)
-        pawns = int(state[OTHER] & state[PAWNS])
+        pawns, pieces = int(state[OTHER] & state[PAWNS]), int(state[OWN] | state[OTHER])
         if self.size != 8 or square // 8 != 5 or not pawns >> (square - 8) & 1:
             raise GameError(f"no pawn can have passed {target[:10]!r}")
+        if (pieces >> square | pieces >> (square + 8)) & 1:
+            raise GameError(f"a pawn can have passed {target[:10]!r} only over empty squares")
         return square
 
     def _cell(self, square: int, player: int) -> int:

@@ -64,6 +64,9 @@ def test_fields_may_be_missing_and_are_made_exact(fen: str, whole: str):
         ("4k3/8/8/8/8/8/8/4K3 w - e3 0 1", "no pawn can have passed 'e3'"),
         ("4k3/8/8/8/8/8/8/4K3 w - e6 0 1", "no pawn can have passed 'e6'"),
         ("4k3/8/8/8/8/8/8/4K3 w - zz 0 1", "no pawn can have passed 'zz'"),
+        ("4k3/8/4K3/3Pp3/8/8/8/8 w - e6 0 2", "have passed 'e6' only over empty squares"),
+        ("4k3/4n3/8/3Pp3/8/8/8/4K3 w - e6 0 2", "have passed 'e6' only over empty squares"),
+        ("4k3/8/8/8/3Pp3/8/3B4/4K3 b - d3 0 2", "have passed 'd3' only over empty squares"),
         ("4k3/8/8/8/8/8/8/4K3 w - - 101 1", "'101' moves without a capture or a pawn move"),
         ("4k3/8/8/8/8/8/8/4K3 w - - x 1", "'x' moves without"),
         ("4k3/8/8/8/8/8/8/4K3 w - - 0 -1", "ends with '-1'; expected the number of the move"),
@@ -72,6 +75,12 @@ def test_fields_may_be_missing_and_are_made_exact(fen: str, whole: str):
         (
             "rnbqkbnr/8/QQQQQQQQ/8/QQQQQQQQ/8/Q7/RNBQKBNR w",
             "White has 25 pieces; at most 16 can be",
+        ),
+        ("4k3/pppppppp/pppp4/8/8/8/8/4K3 b", "Black has 12 pawns and 0 promoted pieces; at most 8"),
+        ("4k3/8/8/8/8/QQQQQQQ1/PPP5/4K3 w", "White has 3 pawns and 6 promoted pieces; at most 8"),
+        (
+            "2Q1QQ2/Q6Q/1Q3Q2/3Q4/Q5QK/Q1Q1Q3/7k/1Q3Q2 w",
+            "White has 0 pawns and 14 promoted pieces; at most 8 together can be",
         ),
         ("99999999999999999999/8/8/8/8/8/8/8 w", "row 8 of the FEN has 99 cells"),
     ],
