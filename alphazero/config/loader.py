@@ -1,5 +1,6 @@
 """Convert YAML with `section.key=value` overrides to a `Config`, and back."""
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -67,9 +68,13 @@ def config_from(source: Config | Mapping[str, Any] | Path | str) -> Config:
 
 
 def _plain(value: Any) -> Any:
-    """Convert sequences and mappings to lists and dicts, as YAML has them."""
+    """Convert sequences, mappings, numpy's numbers and paths to what YAML has."""
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items()}
+    if getattr(value, "shape", None) == ():
+        return value.item()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 

@@ -267,10 +267,17 @@ class SelfplayConfig:
         30, "moves of a game sampled at `temperature`", at_least=0, source="AGZ, Self-play: 30"
     )
     final_temperature: float = config_field(
-        0.0, "for later moves; 0: the most visited", at_least=0, source="AGZ, Self-play: towards 0"
+        0.0,
+        "for later moves, except by Gumbel search; 0: the most visited",
+        at_least=0,
+        source="AGZ, Self-play: towards 0",
     )
     dirichlet_fraction: float = config_field(
-        0.25, "fraction ε of root noise", at_least=0, at_most=1, source="AGZ, Self-play: 0.25"
+        0.25,
+        "fraction ε of root noise, except in Gumbel search, which has its own",
+        at_least=0,
+        at_most=1,
+        source="AGZ, Self-play: 0.25",
     )
     dirichlet_alpha: float = config_field(
         0.3,

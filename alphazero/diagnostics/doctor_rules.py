@@ -107,11 +107,20 @@ def check_entropy(data: RunData) -> str | None:
     is_solved = solved and min(data.points(name, 1)[-1] for name in solved) >= 0.99
     if kept >= least or is_solved:
         return None
-    settings = data.config.selfplay
+    play, search = data.config.selfplay, data.config.search
+    keys = {
+        "selfplay.dirichlet_fraction": play.dirichlet_fraction,
+        "selfplay.temperature_moves": play.temperature_moves,
+    }
+    if search.selection != "puct":  # it explores by its own noise, without a temperature
+        keys = {
+            "search.gumbel_max_considered_actions": search.gumbel_max_considered_actions,
+            "selfplay.random_opening_max_moves": play.random_opening_max_moves,
+        }
+    advice = ", or ".join(f"{key}, now {value:g}" for key, value in keys.items())
     return (
         f"{name} is {data.now(name):.2f} nats, {kept:.0%} of its first value (at least "
-        f"{least:.0%}); raise selfplay.dirichlet_fraction, now {settings.dirichlet_fraction:g}, or "
-        f"selfplay.temperature_moves, now {settings.temperature_moves}"
+        f"{least:.0%}); raise {advice}"
     )
 
 
@@ -174,9 +183,11 @@ def check_noise(data: RunData) -> str | None:
     """Check for root noise that comes too late: most visits of the root are kept ones.
 
     Noise affects only new visits: above four fifths kept, noise with a share of 0.25 in the priors
-    steers at most a twentieth of all.
+    steers at most a twentieth of all. Gumbel search counts new visits alone.
     """
-    if not (data.config.search.reuse_tree and data.config.selfplay.dirichlet_fraction):
+    search = data.config.search
+    has_noise = search.selection == "puct" and data.config.selfplay.dirichlet_fraction > 0
+    if not (search.reuse_tree and has_noise):
         return None
     most, share = 0.8, data.now("selfplay/kept_visits")
     if share <= most:

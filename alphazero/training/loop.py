@@ -133,6 +133,7 @@ def _train_opened(
         threads_per_evaluation(threads),
         contextlib.closing(training_type(run, threads, make_learner)) as training,
     ):
+        run.save_config()
         if run.budget_is_spent():
             say(
                 f"its budget is spent, at iteration {run.state.iteration:,}; to go on, enlarge it, "

@@ -24,6 +24,8 @@ from alphazero.config.schema import Config
 from alphazero.errors import RunError
 from alphazero.games import Game, make_game
 from alphazero.network.checkpoint import (
+    FILE_LIMIT,
+    LEARNING_COPIES,
     Checkpoint,
     checkpoint_bytes,
     parse_tensors,
@@ -66,7 +68,7 @@ KEPT_GAMES = 100
 
 SAMPLE_NAME: Final = re.compile(r"(selfplay|gate)-([0-9]{6,9})\.(txt|sgf|jsonl)")
 """Names of the sample games in `games/`: their kind, iteration and format."""
-_SIZE_LIMIT: Final = 4 << 30
+_SIZE_LIMIT: Final = LEARNING_COPIES * FILE_LIMIT
 
 PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE, HOLDOUT = range(7)
 """The purposes of random numbers."""
@@ -114,6 +116,8 @@ class RunDirectory:
         self.state = state
         self._first = first
         self._lock = identify_lock(folder)
+        self._is_changed = False
+        """whether overrides changed the configuration since it was written"""
 
     @functools.cached_property
     def game(self) -> Game:
@@ -152,6 +156,8 @@ class RunDirectory:
     def resume(cls, folder: Path, overrides: Sequence[str] = ()) -> "RunDirectory":
         """Open a run that was interrupted, or that continues with a larger budget.
 
+        Overrides are kept by `save_config`, once nothing has refused them.
+
         Raises:
             RunError: when the folder holds no run, is damaged, or its game, its network, its
                 optimizer or its name would change.
@@ -171,8 +177,7 @@ class RunDirectory:
             refuse("learner.optimizer")
         state.hashes.pop(NEXT_CONFIG, None)
         state.hashes[CONFIG] = sha256_hex(text.encode())
-        if config != before:
-            run._change_config()
+        run._is_changed = config != before
         return run
 
     def budget_is_spent(self) -> bool:
@@ -336,14 +341,20 @@ class RunDirectory:
     def _printable(self, name: str) -> str:
         return printable(self.folder / name)
 
-    def _change_config(self) -> None:
-        """Replace `config.yaml`; in between, the manifest has the hashes of both versions."""
+    def save_config(self) -> None:
+        """Replace `config.yaml` if overrides changed it.
+
+        In between, the manifest has the hashes of both versions.
+        """
+        if not self._is_changed:
+            return
         text = self._config_text()
         self.state.hashes[NEXT_CONFIG] = sha256_hex(text)
         self._write_manifest()
         self._write(CONFIG, text)
         del self.state.hashes[NEXT_CONFIG]
         self._write_manifest()
+        self._is_changed = False
 
     def _config_text(self) -> bytes:
         packages = ("torch", "numpy", "numba")

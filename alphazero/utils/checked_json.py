@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any, Final, NoReturn, cast
 
-_DIGITS_LIMIT: Final = 18  # fits 64 bits: the numbers serve as counts and as floats
+_WHOLE_LIMIT: Final = 1 << 63
 
 
 def parse_object(text: str | bytes) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def _no_constant(text: str) -> NoReturn:
 
 
 def _whole(text: str) -> int:
-    if len(text) > _DIGITS_LIMIT:
+    if len(text) > 20 or not -_WHOLE_LIMIT <= int(text) < _WHOLE_LIMIT:
         raise ValueError(f"{text[:20]}... is out of range")
     return int(text)
 

@@ -5,6 +5,7 @@ import operator
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -299,6 +300,13 @@ def test_a_configuration_may_be_a_path_a_dict_or_a_config(tmp_path):
         config_from(nested | {"learner": {"l2_penalty": -1}})
     with pytest.raises(ConfigError, match="or the path of a YAML file, got int"):
         config_from(3)  # type: ignore[arg-type]
+    decay = {"weight_decay": np.float32(0.5)}
+    typed = nested | {"run": {"folder": tmp_path, "seed": np.int64(3)}, "learner": decay}
+    config = config_from(typed)
+    assert (config.run.folder, config.run.seed) == (str(tmp_path), 3)
+    assert config.learner.weight_decay == 0.5
+    with pytest.raises(ConfigError, match="got a value of type object"):
+        config_from(nested | {"run": {"seed": object()}})
 
 
 def test_the_games_own_complaint_joins_the_list(monkeypatch):

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +124,9 @@ SICK: Mapping[str, Case] = {
 
 WELL: Mapping[str, Case] = {
     "nothing": Case(),
+    "Gumbel search, whose noise is on new visits alone": Case(
+        {"selfplay/kept_visits": 0.95}, ("search.selection=gumbel_root",)
+    ),
     "resignation as permitted": Case({"selfplay/resign_threshold": -0.3}, RESIGNING, well_judged),
     "an evaluator spared by its memory": Case(
         {"speed/network_share": 0.2, "speed/cache_hits": 0.9}
@@ -188,6 +191,15 @@ def test_a_run_sick_in_one_way_shows_that_alone_with_the_key_to_change(name: str
     assert finding.startswith(f"{name}: ")
     assert SICK[name].key in finding
     assert any(letter.isdigit() for letter in finding)
+
+
+@pytest.mark.parametrize("selection", ["gumbel", "gumbel_root"])
+def test_the_advice_for_gumbel_search_names_no_key_that_does_nothing_there(selection: str):
+    collapsed = SICK["entropy collapsed"]
+    (finding,) = examined(replace(collapsed, config=(f"search.selection={selection}",))).findings
+    assert "raise search.gumbel_max_considered_actions, now 16, or selfplay.rand" in finding
+    assert "dirichlet" not in finding
+    assert "temperature" not in finding
 
 
 @pytest.mark.parametrize("name", WELL)

@@ -314,6 +314,15 @@ def test_settings_that_define_a_run_cannot_change(
     assert fingerprint(reference) == before
 
 
+@pytest.mark.parametrize(
+    "override", ["evaluation.anchors=[utc:100]", "evaluation.anchors=[connect_four]"]
+)
+def test_an_override_that_is_refused_is_not_kept(reference, only_line, override: str):
+    before = fingerprint(reference)
+    assert "evaluation.anchors" in only_line(*RESUME, reference, override)
+    assert fingerprint(reference) == before
+
+
 def test_a_configuration_edited_by_hand_is_refused_with_the_way_to_change_it(run, only_line):
     config = run / "config.yaml"
     text = config.read_text()
