@@ -13,7 +13,7 @@ import functools
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,8 +83,11 @@ class Ablation:
             show(1)
 
         with ThreadPoolExecutor(workers) as pool:
-            for future in [pool.submit(train_one, *run) for run in runs]:
-                future.result()
+            try:
+                for future in as_completed([pool.submit(train_one, *run) for run in runs]):
+                    future.result()
+            finally:
+                pool.shutdown(cancel_futures=True)  # after an error no other run begins
 
     def compare(self, conditions: "Conditions", show: Progress = no_progress) -> list["Row"]:
         """Return the results of each variant."""

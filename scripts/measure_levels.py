@@ -80,6 +80,10 @@ class LevelSpec(PlayerSpec):
     own: CheckpointPlayer
     settings: LevelSettings
 
+    @property
+    def player_hash(self) -> str:
+        return self.own.player_hash
+
     def _create(self, game: Game, num_games: int, rng: Rng, budget: Budget) -> Player:  # noqa: ARG002
         return self.own.create(num_games, leaves=1, level=self.settings, rng=rng)
 

@@ -97,7 +97,7 @@ def player_name(row: Row, budget: str, amount: float) -> str:
     if not row.budgets:
         return row.player
     joint = "," if ":" in row.player else ":"
-    return f"{row.player}{joint}{budget}={amount:g}" if budget in row.budgets else ""
+    return f"{row.player}{joint}{budget}={amount}" if budget in row.budgets else ""
 
 
 def games_to_play(rows: Sequence[Row], budget: str, games: int) -> int:

@@ -39,7 +39,8 @@ def main() -> None:
         raise RunError(f"{options.run} holds no step-*.safetensors; give the folder of a run")
     curves = read_curves(options.run)
     evaluations, minutes = curves.get("selfplay/evaluations", {}), training_minutes(curves)
-    chosen = np.linspace(0, len(checkpoints) - 1, options.points + 1).round().astype(int)[1:]
+    spaced = np.linspace(0, len(checkpoints) - 1, options.points + 1)[1:]
+    chosen = np.unique(spaced.round().astype(int))  # there may be fewer
     game = load_checkpoint_player(checkpoints[-1]).game
     solutions = [read_positions(game, path) for path in position_files(options.positions)]
     rows = []

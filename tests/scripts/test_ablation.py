@@ -87,3 +87,17 @@ def test_a_run_that_fails_says_why(tmp_path):
     wrong = replace(ablation, variants={"a typo": ["search.selektion=gumbel"]})
     with pytest.raises(RunError, match=r"a-typo-3.*unknown key"):
         wrong.train(1)
+
+
+def test_after_a_run_that_fails_no_other_begins(tmp_path, monkeypatch):
+    begun: list[list[str]] = []
+
+    def fail(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        begun.append(command)
+        return subprocess.CompletedProcess(command, 2, "", "it cannot")
+
+    monkeypatch.setattr("ablation.subprocess.run", fail)
+    many = replace(tiny_ablation(tmp_path), seeds=range(1000))
+    with pytest.raises(RunError, match="it cannot"):
+        many.train(1)
+    assert len(begun) < 1000

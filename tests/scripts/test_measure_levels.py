@@ -10,7 +10,7 @@ from helpers.players import saved_player
 from measure_levels import ANCHOR, Measurement, find_levels, name_of
 
 from alphazero.arena.tournament import GAMES_FILE
-from alphazero.errors import RunError
+from alphazero.errors import PlayerError, RunError
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.players.levels import STRONGEST, LevelSettings
 
@@ -80,3 +80,6 @@ def test_games_are_kept_and_counted_from_either_side(tmp_path):
     assert again.score(network, random, 6) == measured.score(network, random, 6)
     assert again.games == measured.games
     assert {*again.games[0].players} == {name_of(random), name_of(network)}
+    other = load_checkpoint_player(saved_player(tmp_path / "some.safetensors", version=2))
+    with pytest.raises(PlayerError, match="holds games of an earlier"):
+        Measurement(other, 0, 0, tmp_path).score(random, network, 4)

@@ -22,6 +22,7 @@ def test_every_method_is_a_player_with_its_budget():
             options = vars(parse_player(player_name(row, budget, 2)))
             assert options[budget] == 2
             assert [options.get(name) for name in {SIMULATIONS, SECONDS} - {budget}] in ([None], [])
+            assert vars(parse_player(player_name(row, budget, 10**6 - 1)))[budget] == 10**6 - 1
     names = [player_name(row, SIMULATIONS, 50) for row in ROWS]
     assert names[:4] == ["random", "", "flat_mc:simulations=50", "flat_ucb:simulations=50"]
     assert names[-3:] == [
