@@ -34,6 +34,9 @@ from alphazero.utils.tables import align
 GAMES_FILE = "games.jsonl"
 """Name of the games file in a tournament's folder."""
 
+SLOW_PAIRS, FAST_PAIRS = 10, 100
+"""Pairs of games that are played and saved together, where a player needs a core and elsewhere."""
+
 
 def results_of(names: Sequence[str], games: Iterable[PlayedGame]) -> list[Result]:
     """Return finished games as results of players numbered as in `names`."""
@@ -100,10 +103,15 @@ class Tournament:
         return 2 * sum(len(self._missing_pairs(*pairing)) for pairing in self.pairings)
 
     def play(self, workers: int = 1, show: Progress = no_progress) -> None:
-        """Play the missing games, saving each complete pairing; `show` receives the games ended."""
+        """Play the missing games, and save them by and by; `show` receives the games ended."""
         for first, second in self.pairings:
-            pairs = self._missing_pairs(first, second)
-            if pairs:
+            players = self.specs[first], self.specs[second]
+            together = SLOW_PAIRS if any(each.needs_core for each in players) else FAST_PAIRS
+            missing = self._missing_pairs(first, second)
+            for begin in range(0, self.games // 2, together):
+                pairs = [pair for pair in missing if begin <= pair < begin + together]
+                if not pairs:
+                    continue
                 self.played += self._play_pairs((first, second), pairs, workers, show)
                 if self._file:
                     save_games(self._file, self.played)

@@ -95,23 +95,25 @@ def test_a_second_call_plays_only_what_is_missing(tmp_path):
     assert len(load_games(folder / GAMES_FILE)) == 36
 
 
-def test_an_interrupted_tournament_ends_as_it_would_have(tmp_path):
+@pytest.mark.parametrize("together", [1, 2, 100])
+def test_an_interrupted_tournament_ends_as_it_would_have(tmp_path, monkeypatch, together: int):
+    monkeypatch.setattr("alphazero.arena.tournament.FAST_PAIRS", together)
     whole = tournament(folder=tmp_path / "whole")
     play(whole)
 
     class Stop(Exception):
         pass
 
-    def stop_in_the_second_pairing(_: int) -> None:
+    def stop_after_the_first_are_saved(_: int) -> None:
         if broken.played:
             raise Stop
 
     broken = tournament(folder=tmp_path / "broken")
     with pytest.raises(Stop):
-        broken.play(1, stop_in_the_second_pairing)
-    again = tournament(folder=tmp_path / "broken")
-    assert len(again.played) == 8, "the first pairing was kept"
-    assert play(again) == 16
+        broken.play(1, stop_after_the_first_are_saved)
+    again, kept = tournament(folder=tmp_path / "broken"), min(2 * together, 8)
+    assert len(again.played) == kept
+    assert play(again) == 24 - kept
     assert again.played == whole.played
 
 
