@@ -35,7 +35,10 @@ GAMES_FILE = "games.jsonl"
 """Name of the games file in a tournament's folder."""
 
 SLOW_PAIRS, FAST_PAIRS = 10, 100
-"""Pairs of games that are played and saved together, where a player needs a core and elsewhere."""
+"""Pairs of games that are played and then saved: at least, where a player needs a core; elsewhere.
+
+Some cores wait for the last of them.
+"""
 
 
 def results_of(names: Sequence[str], games: Iterable[PlayedGame]) -> list[Result]:
@@ -106,7 +109,10 @@ class Tournament:
         """Play the missing games, and save them by and by; `show` receives the games ended."""
         for first, second in self.pairings:
             players = self.specs[first], self.specs[second]
-            together = SLOW_PAIRS if any(each.needs_core for each in players) else FAST_PAIRS
+            is_slow = any(each.needs_core for each in players)
+            together = max(SLOW_PAIRS, 4 * workers) if is_slow else FAST_PAIRS
+            if not self._file:
+                together = self.games
             missing = self._missing_pairs(first, second)
             for begin in range(0, self.games // 2, together):
                 pairs = [pair for pair in missing if begin <= pair < begin + together]

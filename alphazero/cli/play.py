@@ -72,7 +72,7 @@ def play(options: argparse.Namespace) -> None:
     (player,), game = agree_on_game([player], game_choice)
     sources = [options.begin] if options.begin and options.begin.exists() else []
     if options.save:
-        check_savable(options.save, game, sources)
+        check_savable(options.save, game, sources, opening.start if opening else "")
     session = TerminalSession(player, game, SIDES[options.side], opening, sources)
     Terminal(session).run(options.save)
 

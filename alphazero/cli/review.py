@@ -64,7 +64,7 @@ def review(options: argparse.Namespace) -> int:
     }
     for played in games.values():
         if options.save:
-            check_savable(options.save, played.game, [options.games])
+            check_savable(options.save, played.game, [options.games], played.start)
     screen, texts = Screen(), list[str]()
     for number, played in games.items():
         reviewer = Reviewer(specs[number], played.game)

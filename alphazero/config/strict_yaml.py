@@ -183,9 +183,10 @@ def describe_value(value: Any) -> str:
         return f"text {quote(value)}"
     if isinstance(value, list | dict):
         return "a list" if isinstance(value, list) else "a mapping"
-    if not isinstance(value, int | float):
-        return f"a value of type {type(value).__name__}"
-    return "a number of more than 64 bits" if abs(value) >= 1 << 64 else yaml_scalar(value)
+    if isinstance(value, int) and abs(value) >= 1 << 64:
+        return "a number of more than 64 bits"
+    is_number = isinstance(value, int | float)
+    return yaml_scalar(value) if is_number else f"a value of type {type(value).__name__}"
 
 
 def quote(text: str) -> str:

@@ -75,7 +75,7 @@ class Checkpoint:
     source: str = "this checkpoint"
     """the file's name in messages"""
     sha256: str = ""
-    """of the file that it was read from, which may be replaced later; empty if of none"""
+    """of the file that it was read from, which may be replaced later; empty without a file"""
 
     @property
     def game(self) -> "Game":

@@ -22,8 +22,8 @@ from alphazero.utils.arrays import Int64Array
 from alphazero.utils.files import printable
 
 PAUSE: Final = 0.005
-"""Seconds that a step waits for a move. While none is asked for, it would cost an opponent on a
-clock most of its time."""
+"""Seconds that a step waits for a move that was asked for. To wait at other times would cost an
+opponent on a clock most of its time."""
 
 
 @dataclass(eq=False)

@@ -18,7 +18,7 @@ from alphazero.records.jsonl import holds_games, load_games, read_lines, to_line
 from alphazero.records.pgn import PgnGame, from_pgn, is_position, read_pgn, read_position, to_pgn
 from alphazero.records.played_game import PlayedGame, first_state
 from alphazero.records.sgf import SIZE_LIMIT, MainLine, number_of, read_collection, read_main_line
-from alphazero.records.sgf_export import commented, has_sgf, to_sgf
+from alphazero.records.sgf_export import check_start, commented, has_sgf, to_sgf
 from alphazero.records.sgf_import import from_sgf
 from alphazero.records.sgf_text import decode
 from alphazero.utils.files import path_errors, printable, read_limited, write_atomic
@@ -32,8 +32,8 @@ _PGN = re.compile(r"(?:\{[^}]*\}\s*|[%;][^\n]*\n\s*)*(?:\[\s*\w+\s+\"|\(?\s*1\s*
 """The beginning of PGN: tags or a first move, perhaps after comments."""
 
 
-def check_savable(path: Path, game: Game, sources: Iterable[Path] = ()) -> None:
-    """Check before games are played that they can be saved.
+def check_savable(path: Path, game: Game, sources: Iterable[Path] = (), start: str = "") -> None:
+    """Check before games are played that they can be saved; they begin in `PlayedGame.start`.
 
     Raise GameError if `path` is SGF or PGN and the game cannot be written so, RunError if no file
     can be written, or `path` is a file that holds anything but games, or one of the `sources`.
@@ -41,6 +41,7 @@ def check_savable(path: Path, game: Game, sources: Iterable[Path] = ()) -> None:
     try:
         if _suffix(path) == SGF:
             number_of(game)
+            check_start(start)
         elif _suffix(path) == PGN:
             to_pgn(PlayedGame(game, ("", ""), (), ONGOING))
     except GameError as error:

@@ -56,7 +56,9 @@ _TAG_BEGIN = r"(?:\s*^|(?<=\])[^\S\n]*)"  # several may be in one line
 _TAG = re.compile(
     _TAG_BEGIN + r"\[\s*(\w+)\s+\"((?:[^\"\\\n]|\\.)*)\"\s*\](?=[^\S\n]*(?:\[|$))", re.MULTILINE
 )
-_LOOSE_TAG = re.compile(r"\s*^\[\s*(\w+)\s+\"(.*)\"\s*\][^\S\n]*$", re.MULTILINE)
+_LOOSE_TAG = re.compile(
+    _TAG_BEGIN + r"\[\s*(\w+)\s+\"((?:(?!\"\s*\]\s*\[).)*)\"\s*\](?=[^\S\n]*(?:\[|$))", re.MULTILINE
+)
 _BAD_TAG = re.compile(_TAG_BEGIN + r"(\[.*)$", re.MULTILINE)
 _TAGS: Final = _TAG, _LOOSE_TAG, _BAD_TAG
 _TOKEN = re.compile(

@@ -97,10 +97,15 @@ def commented(
 # --- writing -------------------------------------------------------------------------------------
 
 
+def check_start(start: str) -> None:
+    """Raise GameError for a game that begins in a position that was set up."""
+    if start:
+        raise GameError("a game from a set-up position is not written as SGF")
+
+
 def to_sgf(played: PlayedGame) -> str:
     """Return a game as SGF; raise GameError for a game that cannot be written as SGF."""
-    if played.start:
-        raise GameError("a game from a set-up position is not written as SGF; save it as .jsonl")
+    check_start(played.start)
     game, state = played.game, played.states()[-1]
     ending = "F" if played.forfeit_reason else "R" if played.resigned else ""
     remarks = remarks_of(played) + ([REMARK] if any(played.comments) else [])

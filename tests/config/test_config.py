@@ -305,6 +305,8 @@ def test_a_configuration_may_be_a_path_a_dict_or_a_config(tmp_path):
     config = config_from(typed)
     assert (config.run.folder, config.run.seed) == (str(tmp_path), 3)
     assert config.learner.weight_decay == 0.5
+    with pytest.raises(ConfigError, match=r"got \.?inf"):
+        config_from(nested | {"run": {"seed": math.inf}})
     with pytest.raises(ConfigError, match="got a value of type object"):
         config_from(nested | {"run": {"seed": object()}})
 

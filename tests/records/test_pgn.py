@@ -131,6 +131,7 @@ def test_random_games_are_the_same_for_python_chess_both_ways(games: range):
         ('[White "a ] \\"b\\" \\\\ c"]\n[Black ""]\n1. e4 *', "e4", ""),
         ('[White "a"] [Black "b\\"]"][Round "1"]\n1. e4 *', "e4", ""),
         ('[White "The "Best" of all"]\n1. e4 *', "e4", ""),
+        ('[White "A "b" [1]"] [FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n1. e4 Kd7', "e4 Kd7", ""),
         ('[White "a"] [oops]\n1. e4 *', "e4", "a tag is left out: [oops]"),
         ('[Event "a"] [FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n1. e4 Kd7 *', "e4 Kd7", ""),
         ('[White "Kasparov]\n[Black "X"]\n1. e4 *', "e4", 'a tag is left out: [White "Kasparov]'),

@@ -262,12 +262,17 @@ def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path):
 # --- matches, self-play, show --------------------------------------------------------------------
 
 
-def test_a_game_from_a_position_that_was_set_up_is_not_written_as_another_one():
+def test_a_game_from_a_position_that_was_set_up_is_not_written_as_another_one(tmp_path, only_line):
     game = make_game("gomoku", rows=7, columns=7)
     start = game.render(game.from_moves(["d4", "d5"]))
     played = PlayedGame(game, ("a", "b"), (16,), ONGOING, start=start)
     with pytest.raises(GameError, match="set-up position"):
         to_sgf(played)
+    path, saved = tmp_path / "a.jsonl", tmp_path / "a.sgf"
+    path.write_text(played.to_line() + "\n")
+    refused = "a game from a set-up position is not written as SGF; a file that ends in .jsonl"
+    assert refused in only_line("play", "random", "--from", path, "--save", saved)
+    assert refused in only_line("review", path, "uct:5", "--save", saved)
 
 
 def test_a_match_is_saved_as_sgf_and_shown_step_by_step(tmp_path, capsys, monkeypatch):

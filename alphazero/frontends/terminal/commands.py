@@ -94,7 +94,8 @@ def _save(session: TerminalSession, screen: Screen, text: str) -> None:
         raise PlayerError("expected a file, as in: save game.sgf")
     if not played:
         raise PlayerError("there is no move to save yet")
-    check_savable(Path(text), session.game, session.sources)
+    start = next((each.start for each in played if each.start), "")
+    check_savable(Path(text), session.game, session.sources, start)
     save_played(Path(text), played)
     screen.print(f"saved {count_of(len(played), 'game')} in {printable(text)}")
 

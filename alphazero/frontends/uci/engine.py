@@ -215,7 +215,7 @@ class Engine:
     def budget(self, limits: Limits) -> Budget:
         """Return the budget of a search; without any limit, it is the player's own.
 
-        It holds no time if `seconds` does, and a level's simulations also when it ponders.
+        It has no time where `seconds` gives one. A level keeps to its simulations when it ponders.
         """
         analyzer = self.analyzer
         if "infinite" in limits.flags or ("ponder" in limits.flags and analyzer.level is None):

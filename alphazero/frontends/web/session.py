@@ -379,6 +379,8 @@ class WebSession:
         node.search_result = response.result or node.search_result
         if response.error:
             self._fail(response.error)
+            if purpose == ANALYSIS:  # its network would be asked again and again
+                self.shows_territory = False
         elif purpose == HINT:
             self._hint, self.hinted = None, node
         elif purpose == ANALYSIS:
@@ -398,8 +400,7 @@ class WebSession:
         self.message = message
         if self.review is not None:
             self.review.running = False
-        self.paused, self._hint = True, None
-        self.analyzing = self.shows_territory = False
+        self.paused, self.analyzing, self._hint = True, False, None
 
     def _play(self, action: int, comment: str = "") -> None:
         is_new = all(child.action != action for child in self.game_tree.current.children)
