@@ -35,10 +35,7 @@ GAMES_FILE = "games.jsonl"
 """Name of the games file in a tournament's folder."""
 
 SLOW_PAIRS, FAST_PAIRS = 10, 100
-"""Pairs of games that are played and then saved: at least, where a player needs a core; elsewhere.
-
-Some cores wait for the last of them.
-"""
+"""Pairs of games that are saved together: the least, where a player needs a core; elsewhere."""
 
 
 def results_of(names: Sequence[str], games: Iterable[PlayedGame]) -> list[Result]:
@@ -107,18 +104,9 @@ class Tournament:
 
     def play(self, workers: int = 1, show: Progress = no_progress) -> None:
         """Play the missing games, and save them by and by; `show` receives the games ended."""
-        for first, second in self.pairings:
-            players = self.specs[first], self.specs[second]
-            is_slow = any(each.needs_core for each in players)
-            together = max(SLOW_PAIRS, 4 * workers) if is_slow else FAST_PAIRS
-            if not self._file:
-                together = self.games
-            missing = self._missing_pairs(first, second)
-            for begin in range(0, self.games // 2, together):
-                pairs = [pair for pair in missing if begin <= pair < begin + together]
-                if not pairs:
-                    continue
-                self.played += self._play_pairs((first, second), pairs, workers, show)
+        for pairing in self.pairings:
+            for pairs in self._parts(pairing, workers):
+                self.played += self._play_pairs(pairing, pairs, workers, show)
                 if self._file:
                     save_games(self._file, self.played)
 
@@ -148,6 +136,18 @@ class Tournament:
         hashes = players[0].player_hash, players[1].player_hash
         for record in pair_by_pair(records):
             yield PlayedGame.of(self.game, record, names, hashes)
+
+    def _parts(self, pairing: tuple[int, int], workers: int) -> list[list[int]]:
+        """Return the missing pairs of games in parts, each of which is played, then saved.
+
+        Without a folder they are one part, for cores wait for the last games of each.
+        """
+        missing = self._missing_pairs(*pairing)
+        if not self._file:
+            return [missing] if missing else []
+        is_slow = any(self.specs[index].needs_core for index in pairing)
+        size = max(SLOW_PAIRS, 4 * workers) if is_slow else FAST_PAIRS
+        return [[*part] for _, part in itertools.groupby(missing, lambda pair: pair // size)]
 
     def _missing_pairs(self, first: int, second: int) -> list[int]:
         """Return the numbers of the pairs of games that are not complete."""

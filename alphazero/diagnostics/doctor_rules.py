@@ -108,16 +108,16 @@ def check_entropy(data: RunData) -> str | None:
     if kept >= least or is_solved:
         return None
     play, search = data.config.selfplay, data.config.search
-    keys = {
-        "selfplay.dirichlet_fraction": play.dirichlet_fraction,
-        "selfplay.temperature_moves": play.temperature_moves,
-    }
-    if search.selection != "puct":  # it explores by its own noise, without a temperature
-        keys = {
-            "search.gumbel_max_considered_actions": search.gumbel_max_considered_actions,
-            "selfplay.random_opening_max_moves": play.random_opening_max_moves,
-        }
-    advice = ", or ".join(f"{key}, now {value:g}" for key, value in keys.items())
+    if search.selection == "puct":
+        advice = (
+            f"selfplay.dirichlet_fraction, now {play.dirichlet_fraction:g}, or "
+            f"selfplay.temperature_moves, now {play.temperature_moves}"
+        )
+    else:  # Gumbel search has noise of its own, and no temperature
+        advice = (
+            f"search.gumbel_max_considered_actions, now {search.gumbel_max_considered_actions}, or "
+            f"selfplay.random_opening_max_moves, now {play.random_opening_max_moves}"
+        )
     return (
         f"{name} is {data.now(name):.2f} nats, {kept:.0%} of its first value (at least "
         f"{least:.0%}); raise {advice}"

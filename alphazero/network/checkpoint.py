@@ -78,6 +78,11 @@ class Checkpoint:
     """of the file that it was read from, which may be replaced later; empty without a file"""
 
     @property
+    def player_hash(self) -> str:
+        """The first 16 hex digits of `sha256`, which identify the player in games and levels."""
+        return self.sha256[:16]
+
+    @property
     def game(self) -> "Game":
         """The game of its training; raises GameError when it is unknown here."""
         from alphazero.games import make_game  # late: it loads numba

@@ -48,9 +48,6 @@ TREE_BYTES = 2 << 30
 LEAVES_PER_BATCH = 8
 """Leaves of one tree evaluated together, where no other game fills the batch."""
 
-HASH_DIGITS = 16
-"""Digits of a file's SHA-256 that identify a checkpoint."""
-
 SEQUENTIAL_BELOW = 32
 """Simulation count up to which leaves are evaluated one by one."""
 
@@ -142,7 +139,7 @@ class CheckpointPlayer:
     @property
     def player_hash(self) -> str:
         """The first 16 hex digits of the SHA-256 of the file that it was loaded from."""
-        return self.checkpoint.sha256[:HASH_DIGITS]
+        return self.checkpoint.player_hash
 
     @functools.cached_property
     def levels(self) -> LevelTable:

@@ -11,15 +11,13 @@ from alphazero.games.game import ONGOING, PLY, Game, State, to_play
 from alphazero.games.pieces import PieceGame
 from alphazero.games.registry import game_names, make_game, write_game
 from alphazero.mcts.kernels.tree import EDGE, NODE
-from alphazero.network.checkpoint import find_checkpoint, load_description
+from alphazero.network.checkpoint import Checkpoint, find_checkpoint, load_description
 from alphazero.players.budget import NO_LIMIT, Budget
-from alphazero.players.checkpoint_player import HASH_DIGITS
 from alphazero.players.levels import Level, levels_file, load_levels
 from alphazero.players.registry import agree_on_game
 from alphazero.players.solver_players import MinimaxPlayer, value_of_score
 from alphazero.players.specs import CheckpointSpec, PlayerSpec, ProgramSpec
 from alphazero.solvers.alphabeta import WON, is_proven
-from alphazero.utils.files import sha256_of
 
 MOST_MEMORY: Final = 2048
 """MiB of a tree."""
@@ -110,7 +108,8 @@ class Engine:
     """
 
     def __init__(self, spec: PlayerSpec, game: Game | None) -> None:
-        own = _saved_game(spec)
+        saved = _read_header(spec)
+        own = saved[1].game if saved else None
         game = game or own or make_game("chess")
         if isinstance(spec, ProgramSpec):
             raise PlayerError(f"{spec.name} is a program already; name another player")
@@ -124,7 +123,7 @@ class Engine:
         self.games = {each.uci_variant: each for each in others if isinstance(each, PieceGame)}
         self.games[game.uci_variant] = game
         self.game: PieceGame = game
-        self.levels = _measured_levels(spec, game)
+        self.levels = _measured_levels(*saved, game) if saved else {}
         """the levels by their rating"""
         self.options = self._make_options()
         self._position: Position | None = None
@@ -274,18 +273,16 @@ class Engine:
         return Progress(self.nodes(), depth, longest, lines)
 
 
-def _saved_game(spec: PlayerSpec) -> Game | None:
-    """Return the game of a checkpoint, by its header alone; None for other players."""
+def _read_header(spec: PlayerSpec) -> tuple[Path, Checkpoint] | None:
+    """Return the file of a checkpoint and what it says, without torch; None for other players."""
     if not isinstance(spec, CheckpointSpec):
         return None
-    return load_description(find_checkpoint(Path(spec.subject))).game
-
-
-def _measured_levels(spec: PlayerSpec, game: Game) -> dict[int, Level]:
-    """Return the levels of a checkpoint by their rating, as far as they were measured."""
-    if not isinstance(spec, CheckpointSpec):
-        return {}
     path = find_checkpoint(Path(spec.subject))
-    table = load_levels(levels_file(path), game, sha256_of(path)[:HASH_DIGITS])
+    return path, load_description(path)
+
+
+def _measured_levels(path: Path, saved: Checkpoint, game: Game) -> dict[int, Level]:
+    """Return the levels of a checkpoint by their rating, as far as they were measured."""
+    table = load_levels(levels_file(path), game, saved.player_hash)
     levels = table.levels if table else ()
     return {round(level.elo): level for level in levels if level.elo is not None}

@@ -55,12 +55,10 @@ class Search:
         self.is_endless = "infinite" in self.limits.flags
         if self.is_endless:
             return
-        most_nodes, own_seconds = self.engine.budget(self.limits)
-        if most_nodes is not None:
-            self._most_nodes = most_nodes
-        seconds = self.engine.seconds(self.limits)
-        if seconds is None:
-            seconds = own_seconds
+        budget, seconds = self.engine.budget(self.limits), self.engine.seconds(self.limits)
+        if budget.simulations is not None:
+            self._most_nodes = budget.simulations
+        seconds = budget.seconds if seconds is None else seconds
         if seconds is not None:
             self._deadline = time.monotonic() + seconds
 

@@ -44,6 +44,11 @@ Post = Callable[[Callable[[], None]], None]
 """Schedules a function on the server's thread."""
 
 
+def words_of(error: BaseException) -> str:
+    """Return what the page says of an error; that of a bug would not help its user."""
+    return str(error) if isinstance(error, AlphaZeroError) else FAILED
+
+
 @dataclass(frozen=True)
 class SearchResponse:
     """The end of a request."""
@@ -143,9 +148,9 @@ class SearchPool:
                     if any(slot.request for slot in self._slots):
                         self._step(player)
         except BaseException as error:
-            self.has_failed, is_known = True, isinstance(error, AlphaZeroError)
-            self._respond(None, SearchResponse(error=str(error) if is_known else FAILED))
-            if not is_known:
+            self.has_failed = True
+            self._respond(None, SearchResponse(error=words_of(error)))
+            if not isinstance(error, AlphaZeroError):
                 raise
 
     def _create_player(self) -> Player:

@@ -15,7 +15,7 @@ from alphazero.frontends.game_tree import GameNode, GameTree
 from alphazero.frontends.review.annotation import annotated
 from alphazero.frontends.web.catalog import Catalog, PlayerOption, Side
 from alphazero.frontends.web.game_review import GameReview
-from alphazero.frontends.web.search_pool import FAILED, SearchPool, SearchRequest, SearchResponse
+from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse, words_of
 from alphazero.games.game import Game, to_play
 from alphazero.games.registry import name_of
 from alphazero.players.budget import NO_LIMIT, Budget
@@ -349,9 +349,8 @@ class WebSession:
                 async with self.manager.review_turn:
                     evaluation = await asyncio.to_thread(review.evaluate, node)
             except Exception as error:
-                is_known = isinstance(error, AlphaZeroError)
-                self._fail(str(error) if is_known else FAILED)
-                if not is_known:
+                self._fail(words_of(error))
+                if not isinstance(error, AlphaZeroError):
                     traceback.print_exception(error)
                 break
             if review.running:
