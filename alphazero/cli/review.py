@@ -51,10 +51,10 @@ def review(options: argparse.Namespace) -> int:
     from alphazero.frontends.review.annotation import annotated, report
     from alphazero.frontends.review.judgement import review_moves
     from alphazero.frontends.review.reviewer import Reviewer
-    from alphazero.frontends.terminal.replay_viewer import headline, select_games
     from alphazero.frontends.terminal.screen import Screen
     from alphazero.games.game import to_play
     from alphazero.records.game_files import check_savable, load_played, to_text
+    from alphazero.records.played_game import select_games
     from alphazero.utils.files import write_atomic
 
     games = select_games(load_played(options.games), options.number)
@@ -68,7 +68,7 @@ def review(options: argparse.Namespace) -> int:
     screen, texts = Screen(), list[str]()
     for number, played in games.items():
         reviewer = Reviewer(specs[number], played.game)
-        screen.print(f"game {number:,}, {headline(played)}")
+        screen.print(f"game {number:,}, {played.headline()}")
         evaluations = _evaluate(played, reviewer)
         by_ply = [evaluations.get(ply) for ply in range(len(played.actions) + 1)]
         first = to_play(played.first_state)

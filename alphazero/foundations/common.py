@@ -32,10 +32,10 @@ def check_number(name: str, value: int, least: int, most: int) -> None:
         )
 
 
-def check_share(name: str, value: float) -> None:
-    """Raise FoundationsError unless `value` lies from 0 to 1, so also for NaN."""
-    if not 0 <= value <= 1:
-        raise FoundationsError(f"{name} must lie from 0 to 1, got {value!r}")
+def check_epsilon(epsilon: float) -> None:
+    """Raise FoundationsError unless `epsilon` lies from 0 to 1, so also for NaN."""
+    if not 0 <= epsilon <= 1:
+        raise FoundationsError(f"epsilon must lie from 0 to 1, got {epsilon!r}")
 
 
 def pieces(total: int, size: int, show: Progress | None) -> Iterator[int]:

@@ -25,7 +25,7 @@ from alphazero.foundations.boarding_pass import (
     Answer,
     compare,
 )
-from alphazero.foundations.common import check_number, check_share
+from alphazero.foundations.common import check_epsilon, check_number
 from alphazero.foundations.dynamic_programming import Solution, evaluate, optimum
 from alphazero.foundations.monte_carlo import MOST_EPISODES, Control, Prediction
 from alphazero.foundations.queens import MOST_QUEENS, search, widths
@@ -72,7 +72,7 @@ def blackjack_exploring_starts(episodes: int = EPISODES, seed: int = 0) -> str:
 
 def blackjack_epsilon_soft(episodes: int = EPISODES, epsilon: float = 0.1, seed: int = 0) -> str:
     """Blackjack learned by on-policy first-visit Monte Carlo control for soft policies."""
-    check_share("epsilon", epsilon)
+    check_epsilon(epsilon)
     learn = functools.partial(monte_carlo.learn_by_soft_policies, epsilon=epsilon)
     return _control_demo(learn, episodes, epsilon, seed)
 

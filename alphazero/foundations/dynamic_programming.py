@@ -28,7 +28,7 @@ from alphazero.foundations.blackjack import (
     Table,
     add_card,
 )
-from alphazero.foundations.common import check_share
+from alphazero.foundations.common import check_epsilon
 
 CHANCES: Final = {card: (4 if card == TEN else 1) / 13 for card in range(ACE, TEN + 1)}
 """Probability of each card, from an infinite deck."""
@@ -83,7 +83,7 @@ def optimum(epsilon: float = 0.0) -> Solution:
 
 def _solve(fixed_policy: Policy | None, epsilon: float) -> Solution:
     """Evaluate a policy; None: find the best one."""
-    check_share("epsilon", epsilon)
+    check_epsilon(epsilon)
     policy = np.zeros(SHAPE, np.int64) if fixed_policy is None else fixed_policy.copy()
     values, action_values = np.zeros(SHAPE), np.zeros((2, *SHAPE))
     sticks, natural_sticks = _stick_values()

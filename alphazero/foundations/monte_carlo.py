@@ -25,8 +25,8 @@ from alphazero.foundations.blackjack import (
 from alphazero.foundations.common import (
     PIECE,
     Progress,
+    check_epsilon,
     check_number,
-    check_share,
     compiled,
     pieces,
 )
@@ -161,7 +161,7 @@ def learn_by_soft_policies(
     With probability `epsilon`, in [0, 1], the action is random, else the better one so far. The
     limit is `dynamic_programming.optimum(epsilon)`, the best policy that explores like this.
     """
-    check_share("epsilon", epsilon)
+    check_epsilon(epsilon)
     return _learn(episodes, epsilon, False, rng, show)
 
 

@@ -21,8 +21,8 @@ from alphazero.records.sgf import SIZE_LIMIT, MainLine, number_of, read_collecti
 from alphazero.records.sgf_export import check_start, commented, has_sgf, to_sgf
 from alphazero.records.sgf_import import from_sgf
 from alphazero.records.sgf_text import decode
-from alphazero.utils.files import path_errors, printable, read_limited, write_atomic
-from alphazero.utils.shared_files import MAX_WARNINGS, Item, check_replaceable, read_each, warn
+from alphazero.utils.files import check_writable, path_errors, printable, read_limited, write_atomic
+from alphazero.utils.shared_files import MAX_WARNINGS, Item, read_each, warn
 
 SGF, PGN = ".sgf", ".pgn"
 POSITIONS: Final = ".epd", ".fen"
@@ -48,7 +48,12 @@ def check_savable(path: Path, game: Game, sources: Iterable[Path] = (), start: s
         raise GameError(f"{error}; a file that ends in .jsonl takes any game") from None
     if _suffix(path) in POSITIONS:
         raise RunError(f"cannot write {printable(path)}: it would hold positions, no games")
-    check_replaceable(path, "games", lambda: holds_played(path))
+    check_writable(path)
+    if path.exists() and path.stat().st_size and not holds_played(path):
+        raise RunError(
+            f"cannot write {printable(path)}: the file holds no games; remove it, or choose "
+            "another name"
+        )
     with path_errors("write", path):
         if any(path.exists() and path.samefile(source) for source in sources):
             raise RunError(

@@ -1,13 +1,16 @@
 """A played game, independent of file formats."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from alphazero.games.game import Game, State
+from alphazero.errors import PlayerError
+from alphazero.games.game import ONGOING, Game, State
 from alphazero.games.registry import write_game
 from alphazero.games.results import SCORES, describe_result
 from alphazero.records.game_record import GameRecord
+from alphazero.utils.files import printable
 
 FORMAT: Final = "alphazero-game"
 """The value of a line's `format`."""
@@ -96,6 +99,14 @@ class PlayedGame:
     def moves(self) -> list[str]:
         return self.game.action_names(self.first_state, self.actions)
 
+    def headline(self) -> str:
+        """Return the players and the result in one line."""
+        first, second = map(printable, self.players)
+        words = SCORES | {ONGOING: "unfinished"}
+        reason = printable(self.forfeit_reason)
+        result = describe_result(self.outcome, self.resigned, reason, words)
+        return f"{first} against {second}: {result}, {len(self.actions)} moves"
+
     def describe(self) -> str:
         """Return the result, the moves and the last position as text."""
         result = describe_result(self.outcome, self.resigned, self.forfeit_reason)
@@ -118,3 +129,19 @@ class PlayedGame:
         content |= {"told": self.sgf_result} if self.sgf_result else {}
         content |= {"start": self.start} if self.start else {}
         return json.dumps(content)
+
+
+def select_games(games: Sequence[PlayedGame], only: int | None) -> dict[int, PlayedGame]:
+    """Return all games by their numbers in their file, or the one with the number `only`.
+
+    Raise PlayerError when there is no such game.
+    """
+    numbered = {game.number or place: game for place, game in enumerate(games, 1)}
+    if only is None:
+        return numbered
+    if only not in numbered:
+        last = max(numbered)
+        if 1 <= only <= last:
+            raise PlayerError(f"game {only} cannot be read; the warnings say why")
+        raise PlayerError(f"there is no game {only}; the file holds games 1 to {last:,}")
+    return {only: numbered[only]}

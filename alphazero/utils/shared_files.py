@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
 from alphazero.errors import AlphaZeroError, RunError
-from alphazero.utils.files import check_writable, printable
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -49,19 +48,6 @@ def read_each(
     if len(errors) > MAX_WARNINGS:
         warn(f"{_LEFT_OUT}{len(errors) - MAX_WARNINGS:,} others")
     return results
-
-
-def check_replaceable(path: Path, content: str, holds_content: Callable[[], bool]) -> None:
-    """Raise RunError unless a file can be written, and one that exists is empty or of its kind.
-
-    `content` names the kind; `holds_content` says whether the file at `path` is of it.
-    """
-    check_writable(path)
-    if path.exists() and path.stat().st_size and not holds_content():
-        raise RunError(
-            f"cannot write {printable(path)}: the file holds no {content}; remove it, or choose "
-            "another name"
-        )
 
 
 def starts_with(path: Path, beginning: bytes) -> bool:

@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from alphazero.errors import PlayerError
-from alphazero.games.game import ONGOING, to_play
+from alphazero.games.game import to_play
 from alphazero.games.grid import side_of
-from alphazero.games.results import SCORES, describe_result
-from alphazero.records.played_game import PlayedGame
+from alphazero.records.played_game import PlayedGame, select_games
 from alphazero.utils.files import printable
 
 PROMPT = "Enter: next position; n: next game; q: quit "
@@ -25,33 +23,9 @@ def replay(
     """
     last = max(select_games(games, None))
     for number, game in select_games(games, only).items():
-        say(f"game {number:,} of {last:,}, {headline(game)}")
+        say(f"game {number:,} of {last:,}, {game.headline()}")
         if not _show_positions(game, read, say):
             return
-
-
-def select_games(games: Sequence[PlayedGame], only: int | None) -> dict[int, PlayedGame]:
-    """Return all games by their numbers in their file, or the one with the number `only`.
-
-    Raise PlayerError when there is no such game.
-    """
-    numbered = {game.number or place: game for place, game in enumerate(games, 1)}
-    if only is None:
-        return numbered
-    if only not in numbered:
-        last = max(numbered)
-        if 1 <= only <= last:
-            raise PlayerError(f"game {only} cannot be read; the warnings say why")
-        raise PlayerError(f"there is no game {only}; the file holds games 1 to {last:,}")
-    return {only: numbered[only]}
-
-
-def headline(game: PlayedGame) -> str:
-    """Describe the players and the result in one line."""
-    first, second = map(printable, game.players)
-    words = SCORES | {ONGOING: "unfinished"}
-    result = describe_result(game.outcome, game.resigned, printable(game.forfeit_reason), words)
-    return f"{first} against {second}: {result}, {len(game.actions)} moves"
 
 
 def _show_positions(

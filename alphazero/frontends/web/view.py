@@ -9,7 +9,6 @@ from alphazero.drawing.palette import looks_of
 from alphazero.frontends.game_tree import GameNode
 from alphazero.frontends.review.annotation import describe_exact_end
 from alphazero.frontends.review.judgement import Evaluation, MoveReview
-from alphazero.frontends.terminal.replay_viewer import headline
 from alphazero.frontends.web.search_pool import MAX_LINES
 from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import ONGOING, BoardStyle, Game, State, to_play, value_of
@@ -61,7 +60,7 @@ def view_of(session: WebSession) -> Json:
         "points": _points(game, here.state),
         "value": _value(session, here),
         "status": _status(session),
-        "source": headline(game_tree.source) if game_tree.source else None,
+        "source": game_tree.source.headline() if game_tree.source else None,
         "has_territory": game.has_owners,
         "end": _end(game, predict_end(game, here.state)),
         "over": game_tree.is_over,

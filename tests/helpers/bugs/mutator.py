@@ -58,7 +58,7 @@ def _is_spoken(node: ast.AST) -> bool:
         if isinstance(node.value, ast.Constant):
             return True
         called = node.value.func if isinstance(node.value, ast.Call) else None
-        return isinstance(called, ast.Name) and called.id in ("print", "compile_deferred")
+        return isinstance(called, ast.Name) and called.id in ("print", "compile_aside")
     return isinstance(node, SPOKEN)
 
 
