@@ -38,9 +38,15 @@ def player_factory(
     return make_players
 
 
-def parallel_games_for(players: Sequence[PlayerSpec], workers: int) -> int:
-    """Return the number of parallel games: one per core if a player needs one, else the default."""
-    return workers if any(player.needs_core for player in players) else DEFAULT_PARALLEL_GAMES
+def parallel_games_for(players: Sequence[PlayerSpec], game: Game, workers: int) -> int:
+    """Return the number of parallel games: one per core if a player needs one, else the default.
+
+    They are fewer if a player has not the memory to search so many as well as a single one.
+    """
+    if any(player.needs_core for player in players):
+        return workers
+    limits = [most for player in players if (most := player.most_games(game))]
+    return min([DEFAULT_PARALLEL_GAMES, *(workers * most for most in limits)])
 
 
 def play_contest(
@@ -61,7 +67,7 @@ def play_contest(
         game,
         player_factory(game, players, rng),
         paired_openings(game, games, opening_moves, rng),
-        parallel_games_for(players, workers),
+        parallel_games_for(players, game, workers),
         workers,
         show,
         keep,

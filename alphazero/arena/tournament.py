@@ -129,7 +129,7 @@ class Tournament:
             self.game,
             player_factory(self.game, players, self._rng(names, *pairs)),
             schedule,
-            parallel_games_for(players, workers),
+            parallel_games_for(players, self.game, workers),
             workers,
             show,
         )

@@ -27,7 +27,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class RolloutConfig:
-    """Configuration of a rollout search. A search ends when its budget or memory is used up."""
+    """Configuration of a rollout search."""
 
     method: str = "uct"
     """search method, one of `METHODS`: Browne et al. 2012, sections 2.3, 2.4 and 3.3"""
@@ -37,4 +37,4 @@ class RolloutConfig:
     """C_p of UCB1, for rewards in [0, 1]; 1/sqrt(2) as in Browne et al. 2012, algorithm 2 and
     section 3.3"""
     memory: int = 1024
-    """memory of all trees together, in MiB; a full tree ends its search"""
+    """memory of all trees together, in MiB; a full tree grows no more"""

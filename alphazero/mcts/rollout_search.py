@@ -84,10 +84,20 @@ class RolloutSearch(TreeSearch):
 
 def nodes_per_tree(game: Game, settings: RolloutConfig, slots: int) -> int:
     """Return the capacity of each tree in nodes: enough for its simulations, if memory allows."""
-    node = NODE.itemsize + EDGE.itemsize * game.edges_per_node
     tree = (settings.memory << 20) // slots
-    capacity = (tree - EDGE.itemsize * game.most_legal) // node
+    capacity = (tree - EDGE.itemsize * game.most_legal) // _node_bytes(game)
     return max(1, min(NODES_PER_SIMULATION * settings.simulations + 1, capacity))
+
+
+def most_slots(game: Game, settings: RolloutConfig) -> int:
+    """Return how many trees have room for a move's simulations and as many nodes kept before."""
+    nodes = 2 * settings.simulations + 1 if METHODS[settings.method].depth > 1 else 1
+    tree = nodes * _node_bytes(game) + EDGE.itemsize * game.most_legal
+    return max(1, (settings.memory << 20) // tree)
+
+
+def _node_bytes(game: Game) -> int:
+    return NODE.itemsize + EDGE.itemsize * game.edges_per_node
 
 
 def final_actions(visits: Int64Array, action_values: Float64Array) -> Int64Array:

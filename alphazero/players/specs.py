@@ -103,6 +103,11 @@ class PlayerSpec(ABC):
         """Whether it needs a processor core of its own."""
         return self.is_timed
 
+    def most_games(self, game: "Game") -> int | None:
+        """Return how many games one player has memory for; None if that is no limit."""
+        del game
+        return None
+
     @property
     def levels(self) -> "LevelTable | None":
         """The levels for people; only checkpoints have any.
@@ -173,16 +178,24 @@ class RolloutSpec(PlayerSpec):
         """Its own limits, or as in `RolloutConfig`."""
         return budget_of(self.simulations, self.seconds) or Budget(RolloutConfig().simulations)
 
-    def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
-        from alphazero.mcts.rollout_search import RolloutSearch
-        from alphazero.players.search_player import SearchPlayer
+    def most_games(self, game: "Game") -> int | None:
+        from alphazero.mcts.rollout_search import most_slots
 
+        return most_slots(game, self._config(self.budget))
+
+    def _config(self, budget: Budget) -> RolloutConfig:
         config = RolloutConfig(
             self.subject, UNLIMITED if budget.simulations is None else budget.simulations
         )
         if self.exploration is not None:
             config = dataclasses.replace(config, exploration=self.exploration)
-        search = RolloutSearch(game, config, slots=num_games, rng=rng)
+        return config
+
+    def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
+        from alphazero.mcts.rollout_search import RolloutSearch
+        from alphazero.players.search_player import SearchPlayer
+
+        search = RolloutSearch(game, self._config(budget), slots=num_games, rng=rng)
         return SearchPlayer(search, seconds=budget.seconds)
 
 

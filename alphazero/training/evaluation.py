@@ -103,7 +103,8 @@ class PlayerEvaluation:
         for needs_core in (False, True):
             anchors = [anchor for anchor in self.anchors if anchor.needs_core == needs_core]
             games = [each for each in schedule if self.anchors[max(each.players) - 1] in anchors]
-            parallel = min(config.selfplay.parallel_games, parallel_games_for(anchors, workers))
+            most = parallel_games_for(anchors, self.game, workers)
+            parallel = min(config.selfplay.parallel_games, most)
             records = play_schedule(self.game, make_players, games, parallel, workers, show)
             results += map(Result.of, records)
         for index, name in enumerate(config.evaluation.anchors, 1):

@@ -18,6 +18,8 @@ from helpers.searches import (
     statistics,
 )
 
+from alphazero.arena.contests import parallel_games_for
+from alphazero.arena.match import DEFAULT_PARALLEL_GAMES
 from alphazero.games import ONGOING, Game, State, make_game, to_play
 from alphazero.games.compiled_rules import Signature
 from alphazero.games.game import OUTCOME, Mask
@@ -26,6 +28,7 @@ from alphazero.games.mnk import Mnk
 from alphazero.mcts import rollout_search
 from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch, final_actions
+from alphazero.players.registry import parse_player
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import kernel
 
@@ -207,36 +210,52 @@ def test_a_game_without_an_end_is_left_as_a_draw(method: str):
     assert roots.values[0] == 0.0
 
 
-def test_a_full_tree_ends_its_search_and_stays_within_its_arrays(monkeypatch):
+def test_a_full_tree_runs_all_its_rollouts_and_stays_within_its_arrays(monkeypatch):
     checks = guard_new_trees(monkeypatch, rollout_search)
     game, state = CONNECT_FOUR, CONNECT_FOUR.initial_state()
-    search = searching(game, state, memory=1, simulations=10_000_000)
+    search = searching(game, state, memory=1, simulations=10_000)
     trees, (check,) = search.trees, checks
-    nodes = trees.nodes.shape[1]
+    nodes, kept = trees.nodes.shape[1], 0
     assert trees.nodes.nbytes + trees.edges.nbytes <= 1 << 20
-    while game.outcome(state) == ONGOING:
+    assert nodes < 10_000
+    for _ in range(6):
         search.begin_search(FIRST)
         roots = finish(search)
-        assert trees.slots["num_nodes"][0] <= nodes
-        assert nodes / 2 < roots.visits.sum() or (trees.slots["num_nodes"][0] < nodes)
+        assert roots.visits.sum() == kept + 10_000
+        assert trees.slots["num_nodes"][0] == nodes
+        for node in trees.nodes[0]:  # also those that had no room at first
+            first, count = node["first_edge"], node["edge_count"]
+            visits = trees.edges["visits"][0, first : first + count]
+            assert visits.max(initial=0) <= 1 or visits.min() > 0
         action = int(roots.move_policies[0].argmax())
         state = game.play(state, action)
         search.advance(FIRST, np.array([action]))
-        if state[0] > 12:  # near the end a tree is small, and its simulations never end it
-            break
+        kept = int(statistics(search).visits.sum())
     check()
 
 
-def test_a_tree_without_room_for_more_moves_ends_its_search():
+def test_a_tree_without_room_for_more_moves_runs_all_its_rollouts():
     """Eight queens have more moves a position than a tree of chess has edges a node."""
     game = make_game("chess")
     state = game.parse("kr6/pp6/2q1q3/3q1q2/2Q1Q3/3Q1Q2/6PP/6RK w - - 0 1")
-    search = searching(game, state, memory=1, simulations=10_000)
-    search.begin_search(FIRST)
-    finish(search)
+    search = searching(game, state, memory=1, simulations=1_000)
+    roots = finish(search)
     slots, nodes = search.trees.slots, search.trees.nodes.shape[1]
     assert nodes / 2 < slots["num_nodes"][0] < nodes
-    assert slots["refused"][0] == 1
+    assert slots["refused"][0] > 0
+    assert roots.visits.sum() == 1_000
+
+
+def test_several_games_of_a_match_leave_each_search_its_memory():
+    """50,000 rollouts of Hex need more nodes than a fiftieth of the memory of a search."""
+    game, config = make_game("hex", size=11), RolloutConfig(simulations=50_000)
+    slots = rollout_search.most_slots(game, config)
+    assert 1 <= slots < 10
+    assert rollout_search.nodes_per_tree(game, config, slots) > 100_000
+    (spec,) = [parse_player("uct:50000")]
+    assert parallel_games_for([spec], game, 2) == 2 * slots
+    assert parallel_games_for([parse_player("uct:100")], game, 2) == DEFAULT_PARALLEL_GAMES
+    assert parallel_games_for([parse_player("flat_mc:50000")], game, 2) == DEFAULT_PARALLEL_GAMES
 
 
 def test_a_stopped_search_answers_with_what_it_has():

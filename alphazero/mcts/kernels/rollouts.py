@@ -55,12 +55,6 @@ def _expand_evenly(trees: Trees, slot: int, depth: int, count: int) -> int:
 
 
 @inline_kernel
-def _is_full(trees: Trees, selection: SelectionParams, slot: int) -> bool:
-    """Whether the tree has no free node; False for flat methods, whose only node is the root."""
-    return bool(selection.depth > 1 and trees.slots[slot].num_nodes == trees.nodes.shape[1])
-
-
-@inline_kernel
 def _run(
     rules: RuleFunctions, trees: Trees, selection: SelectionParams, slots: Int64Array, plies: int
 ) -> int:
@@ -73,8 +67,6 @@ def _run(
         while played < plies:
             depth = 0
             if trees.slots[slot].num_nodes > 0:
-                if _is_full(trees, selection, slot):
-                    trees.slots[slot].remaining = 0
                 if is_idle(trees, selection, slot):
                     break
                 end, depth, value = descend(rules, trees, selection, slot, 0)
@@ -90,8 +82,6 @@ def _run(
             node = -1
             if depth < selection.depth:
                 node = _expand_evenly(trees, slot, depth, count)
-                if node < 0:  # no room for so many edges
-                    trees.slots[slot].remaining = 0
             player = trees.state[PLY] % 2
             begin = trees.state[PLY] - depth
             value = float(value_of(_play_out(rules, trees, slot, count), player))
@@ -109,8 +99,8 @@ def run_rollouts(
 ) -> int:
     """Run simulations in each of `slots` until it finishes or has played `plies` moves.
 
-    The evaluation of the root does not count as a simulation. A full tree ends its search. Returns
-    the number of evaluations.
+    The evaluation of the root does not count as a simulation. A full tree grows no more; rollouts
+    then begin at its leaves. Returns the number of evaluations.
 
     Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), algorithm 2 (UCT), with
     the negamax backup of algorithm 3. A node is added where a rollout begins, above

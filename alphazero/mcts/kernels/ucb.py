@@ -33,8 +33,9 @@ def _draw_untried(trees: Trees, slot: int, first: int, untried: int) -> int:
 def select_ucb(trees: Trees, selection: SelectionParams, slot: int, node: int, through: int) -> int:
     """Return a random unvisited edge of `node`, or else the one with the highest score.
 
-    `through` is the sum of its edges' visits; at the root it is counted here. Every edge gets a
-    visit before any gets a second one. Ties are broken at random.
+    `through` is the sum of its edges' visits, or more if a full tree had no room for the node at
+    first; at the root it is counted here. Every edge gets a visit before any gets a second one.
+    Ties are broken at random.
     """
     first, count = trees.nodes[slot, node].first_edge, trees.nodes[slot, node].edge_count
     if node == 0:
@@ -45,7 +46,9 @@ def select_ucb(trees: Trees, selection: SelectionParams, slot: int, node: int, t
     best, best_score, equals = first, -np.inf, 1
     for edge in range(first, first + count):
         visits = trees.edges[slot, edge].visits
-        if selection.rule == UCB1:
+        if visits == 0:
+            score = np.inf
+        elif selection.rule == UCB1:
             score = ucb1(trees.edges[slot, edge].value_sum, visits, width)
         else:
             score = uniform(visits)
