@@ -97,8 +97,9 @@ class TreeSearch(ABC):
         places = np.flatnonzero(np.isin(edges["action"][: root["edge_count"][0]], actions))
         root["edge_count"] = root["created_count"] = count = len(places)
         root["lower"], root["upper"] = -1, 1
-        edges[:count], own = edges[places], self.trees.root_prior[slot]
-        own[:count] = own[places] / max(own[places].sum(), np.finfo(np.float32).tiny)
+        edges[:count] = edges[places]
+        priors = edges["prior"][:count]
+        priors /= max(priors.sum(), np.finfo(np.float32).tiny)
 
     @abstractmethod
     def step(self, batches: int = 1) -> int:

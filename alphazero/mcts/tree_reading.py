@@ -51,8 +51,8 @@ def proof_of(search: TreeSearch, slot: int) -> Proof | None:
 def _solved_plies(trees: Trees, slot: int, node: int, plies: dict[int, int]) -> int:
     """Return the moves to the end of a solved node: the fewest for a winner, the most for a loser.
 
-    A won node without edges has a move that wins at once, which was not searched. `plies` holds
-    the results by node.
+    A node without edges is a finished game, or has a move that wins at once, which was not
+    searched. `plies` holds the results by node.
     """
     if node not in plies:
         value = int(trees.nodes[slot, node]["lower"])
@@ -62,7 +62,9 @@ def _solved_plies(trees: Trees, slot: int, node: int, plies: dict[int, int]) -> 
             bounds = trees.nodes[slot, child] if child >= 0 else None
             if bounds is not None and bounds["lower"] == bounds["upper"] == -value:
                 ends.append(1 + _solved_plies(trees, slot, child, plies))
-        plies[node] = (min if value > 0 else max)(ends, default=int(value > 0))
+        plies[node] = (min if value > 0 else max)(
+            ends, default=int(trees.nodes[slot, node]["plies"])
+        )
     return plies[node]
 
 

@@ -324,6 +324,20 @@ def test_a_stopped_search_answers_with_what_it_has(turns: int, more: int, leaves
     assert not search.trees.edges["pending"].any()
 
 
+def test_a_restricted_root_shares_its_priors_among_the_actions_that_are_left():
+    game, left = CONNECT_FOUR, [1, 5]
+    search = NetworkSearch(game, HashedEvaluator(game), search_config(simulations=200))
+    search.reset(FIRST, game.initial_state()[None])
+    search.begin_search(FIRST, 0)
+    before = finish(search).priors[0]
+    search.restrict_root(0, left)
+    search.begin_search(FIRST)
+    roots = finish(search)
+    expected = np.where(np.isin(range(7), left), before, 0) / before[left].sum()
+    assert roots.priors[0] == pytest.approx(expected)
+    assert roots.visits[0].sum() == roots.visits[0, left].sum() == 200
+
+
 def test_a_solved_position_does_not_outlast_its_stop():
     """All simulations end at once here; a clock must be able to end them all the same."""
     search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), search_config())

@@ -120,11 +120,18 @@ def add_node(trees: Trees, slot: int, depth: int, leaf: int, value: float, edges
 
 @inline_kernel
 def add_solved_node(
-    trees: Trees, selection: SelectionParams, slot: int, depth: int, leaf: int, value: int
+    trees: Trees,
+    selection: SelectionParams,
+    slot: int,
+    depth: int,
+    leaf: int,
+    value: int,
+    plies: int,
 ) -> None:
-    """Append a node without edges whose exact value is `value`, for its player to move."""
+    """Append a node without edges, of the exact `value` for its player, `plies` before the end."""
     node = add_node(trees, slot, depth, leaf, value, 0)
     if node >= 0:
+        trees.nodes[slot, node].plies = plies
         trees.nodes[slot, node].lower = trees.nodes[slot, node].upper = value
         if selection.mcts_solver:
             backup_bounds(trees, slot, leaf, depth)
@@ -166,7 +173,7 @@ def descend(
             if outcome != ONGOING:
                 value = value_of(outcome, trees.state[PLY] % 2)
                 if depth < selection.depth:
-                    add_solved_node(trees, selection, slot, depth, leaf, value)
+                    add_solved_node(trees, selection, slot, depth, leaf, value, 0)
                 return TERMINAL, depth, float(value)
             if trees.edges[slot, edge].pending > 0:
                 return BLOCKED, depth, 0.0
@@ -194,7 +201,7 @@ def add_finished_root(trees: Trees, selection: SelectionParams, slot: int) -> No
     outcome = trees.state[OUTCOME]
     if outcome != ONGOING:
         value = value_of(outcome, trees.state[PLY] % 2)
-        add_solved_node(trees, selection, slot, 0, 0, value)
+        add_solved_node(trees, selection, slot, 0, 0, value, 0)
 
 
 @inline_kernel
@@ -263,7 +270,7 @@ def _walk(
         count = list_legal(rules, trees, slot, leaf)
         solves = selection.mcts_solver and depth > 0
         if solves and has_winning_move(rules, trees, slot, leaf, count):
-            add_solved_node(trees, selection, slot, depth, leaf, 1)
+            add_solved_node(trees, selection, slot, depth, leaf, 1, 1)
             end, value = TERMINAL, 1.0
     trees.leaves[slot, leaf].depth = depth
     trees.leaves[slot, leaf].count = count

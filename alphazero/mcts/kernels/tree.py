@@ -66,6 +66,7 @@ NODE = np.dtype(
         ("next_place", np.int32),  # place in the block of the lazy edge with the highest prior
         ("lower", np.int8),  # proven lower bound on the exact value
         ("upper", np.int8),  # proven upper bound on the exact value
+        ("plies", np.int8),  # of a node without edges: moves to the end of the game, 0 or 1
     ],
     align=True,
 )

@@ -151,6 +151,23 @@ def test_a_proof_says_in_how_many_moves_the_game_ends_at_most(name: str):
     assert exact >= decided / 2 > 0
 
 
+def test_a_last_move_that_loses_ends_the_game_in_one():
+    """In Othello a player may have to make the last move and lose by it."""
+    game, rng, ends = make_game("othello", size=4), np.random.default_rng(1), 0
+    for _ in range(40):
+        states = [game.initial_state()]
+        while game.outcome(states[-1]) == ONGOING:
+            action = int(rng.choice(np.flatnonzero(game.legal_action_mask(states[-1]))))
+            states.append(game.play(states[-1], action))
+        state = states[-2]
+        search, _ = searched(game, state, 20, mcts_solver=True)
+        proof = proof_of(search, 0)
+        if game.legal_action_mask(state).sum() == 1 and proof:
+            assert proof.plies == 1
+            ends += proof.value == -1
+    assert ends > 3
+
+
 def test_a_move_that_wins_at_once_is_found_without_the_network():
     """Whatever the first player does, the second wins at once; only the root is evaluated."""
     game = GAMES["connect_four"]
