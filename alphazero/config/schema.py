@@ -101,7 +101,7 @@ class NetworkConfig:
     heads: str = config_field(
         "auto",
         "`dense`: weights for each cell, always where actions are not cells; `convolutional`: for "
-        "any size of the board, with 16 filters or more in both heads; `auto`: dense up to "
+        "any size of the board, best with 16 filters or more in both heads; `auto`: dense up to "
         f"{DENSE_CELLS} cells",
         choices=HEADS,
         source="AGZ, Network: dense; Wu 2019, appendix A: convolutional, 32 filters in the heads",
@@ -293,7 +293,11 @@ class SelfplayConfig:
         source="AGZ: 1; Wu 2019, section 3.1: 0.25",
     )
     fast_simulations: int = config_field(
-        32, "of a fast search", at_least=1, at_most=1_000_000, source="Wu 2019, section 3.1: 100"
+        32,
+        "of a fast search, at most those of a full one",
+        at_least=1,
+        at_most=1_000_000,
+        source="Wu 2019, section 3.1: 100",
     )
     progressive_samples: int | None = config_field(
         None,
@@ -548,12 +552,14 @@ class InferenceConfig:
     )
     device: str = config_field(
         "auto",
-        "`auto`: a GPU that passes a self-check, else the CPU; `cuda`: of NVIDIA or AMD, `mps`: of "
-        "Apple, `xpu`: of Intel",
+        "of play and learning; `auto`: a GPU that passes a self-check, else the CPU; `cuda`: of "
+        "NVIDIA or AMD, `mps`: of Apple, `xpu`: of Intel",
         choices=("auto", "cpu", "cuda", "mps", "xpu"),
     )
     precision: str = config_field(
-        "auto", "number format; `auto` depends on the device", choices=PRECISIONS
+        "auto",
+        "number format of play and learning; `auto` depends on the device",
+        choices=PRECISIONS,
     )
     selfplay_precision: str = config_field(
         "int8",

@@ -3,7 +3,7 @@
 import itertools
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -74,6 +74,16 @@ class Calibration:
     seconds: float
 
 
+def _move_memory(config: Config, bench: SelfPlayBenchmark) -> float:
+    """Return the bytes in the replay window of a move of self-play, by the games under way."""
+    records = [
+        replace(match.record(slot), outcome=0) for match in bench.matches for slot in match.playing
+    ]
+    replay = ReplayBuffer(bench.game, config.replay, config.network.auxiliary)
+    replay.add(1, GameBatch.of(bench.game, records))
+    return replay.nbytes / max(sum(len(record.actions) for record in records), 1)
+
+
 def calibrate(
     config: Config, cores: int, seconds: float, show: Progress = no_progress
 ) -> Calibration:
@@ -103,7 +113,6 @@ def calibrate(
     )
     replay = ReplayBuffer(game, config.replay, config.network.auxiliary)
     replay.add(1, GameBatch.of(game, records))
-    moves = sum(len(record.actions) for record in records)
     inference = config.inference
     learner = Learner(bench.network, config.learner, inference.device, inference.precision)
     with threads_per_evaluation(min(cores, learner.useful_threads)):
@@ -116,9 +125,9 @@ def calibrate(
         solved_positions=evaluation.answers,
         step_seconds=seconds_timed * config.learner.batch_size / timed,
         step_positions=timed,
-        random_length=moves / len(records),
+        random_length=sum(len(record.actions) for record in records) / len(records),
         longest=game.max_moves,
-        move_memory=replay.nbytes / moves,
+        move_memory=_move_memory(config, bench),
         peak_megabytes=peak_megabytes(),
         seconds=time.perf_counter() - begin,
     )

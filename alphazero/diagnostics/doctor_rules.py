@@ -252,13 +252,15 @@ def check_evaluator(data: RunData) -> str | None:
 def check_game_length(data: RunData) -> str | None:
     """Check for games that outlive the networks that began them, by Little's law."""
     most, settings = 4.0, data.config.selfplay
-    duration = settings.parallel_games / settings.games_per_iteration
+    actors = settings.distributed.actors if settings.distributed else 1
+    duration = actors * settings.parallel_games / settings.games_per_iteration
     if duration <= most:
         return None
+    each = f" in each of {actors} actors" if actors > 1 else ""
     return (
         f"a game lasts {duration:.0f} iterations, so its first moves are of outdated networks "
-        f"(at most {most:g}); lower selfplay.parallel_games, now {settings.parallel_games}, or "
-        f"raise selfplay.games_per_iteration, now {settings.games_per_iteration}"
+        f"(at most {most:g}); lower selfplay.parallel_games, now {settings.parallel_games}{each}, "
+        f"or raise selfplay.games_per_iteration, now {settings.games_per_iteration}"
     )
 
 

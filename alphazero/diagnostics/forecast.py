@@ -52,7 +52,8 @@ def simulations_a_move(config: Config, positions: float) -> float:
     the run; if only evaluations or minutes are limited, the mean until all simulations are done.
     """
     play, full, budget = config.selfplay, config.selfplay.full_search_probability, config.budget
-    complete = full * config.search.simulations + (1 - full) * play.fast_simulations
+    most = config.search.simulations
+    complete = full * most + (1 - full) * min(play.fast_simulations, most)
     if play.progressive_samples is None:
         return complete
     limits = budget.samples, budget.iterations and budget.iterations * positions

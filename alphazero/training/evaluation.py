@@ -16,14 +16,16 @@ from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import STAGES, solved_positions, stages_of
 from alphazero.arena.tournament import Tournament, results_of
 from alphazero.config.schema import Config
-from alphazero.errors import AlphaZeroError, ConfigError
+from alphazero.errors import AlphaZeroError, ConfigError, PlayerError
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.players.base import Player
 from alphazero.players.registry import common_game, parse_player
-from alphazero.players.specs import PlayerSpec
+from alphazero.players.specs import PlayerSpec, ProgramSpec
+from alphazero.records.game_record import GameRecord
 from alphazero.training.gate import make_player
-from alphazero.utils.progress import Progress, no_progress
+from alphazero.utils.files import printable
+from alphazero.utils.progress import Progress, no_progress, say
 
 GAMES = 40
 """Games against each anchor and between each two, in pairs that swap colours."""
@@ -99,20 +101,28 @@ class PlayerEvaluation:
             return [make_player(self.game, best, config.search, None, num_games), *anchors]
 
         metrics: dict[str, float] = {}
-        results: list[Result] = []
+        records: list[GameRecord] = []
         for needs_core in (False, True):
             anchors = [anchor for anchor in self.anchors if anchor.needs_core == needs_core]
             games = [each for each in schedule if self.anchors[max(each.players) - 1] in anchors]
             most = parallel_games_for(anchors, self.game, workers)
             parallel = min(config.selfplay.parallel_games, most)
-            records = play_schedule(self.game, make_players, games, parallel, workers, show)
-            results += map(Result.of, records)
+            records += play_schedule(self.game, make_players, games, parallel, workers, show)
+        results = [Result.of(record) for record in records if not record.forfeit_reason]
         for index, name in enumerate(config.evaluation.anchors, 1):
+            against = [record for record in records if index in record.pairing.players]
+            if reasons := [record.forfeit_reason for record in against if record.forfeit_reason]:
+                lost = f"{printable(name)} forfeited {len(reasons)} of {len(against)} games"
+                say(f"{lost}, which do not count: {printable(reasons[0])}")
             scores = [result.score(0) for result in results if index in result.pairing.players]
-            word = re.sub(r"[^A-Za-z0-9.-]+", "_", name)  # TensorBoard allows few characters
-            metrics[f"anchors/{word}/score"] = sum(scores) / len(scores)
+            if scores:
+                word = re.sub(r"[^A-Za-z0-9.-]+", "_", name)  # TensorBoard allows few characters
+                metrics[f"anchors/{word}/score"] = sum(scores) / len(scores)
         pairs = [*self._between, *pair_scores(self.game, results)]
-        ratings = fit(len(self.anchors) + 1, pairs, anchor=1)
+        try:
+            ratings = fit(len(self.anchors) + 1, pairs, anchor=1)
+        except PlayerError:  # an anchor has finished no game
+            return metrics
         return metrics | {
             "anchors/elo": float(ratings.elo[0]),
             "anchors/elo_low": float(ratings.low[0]),
@@ -151,7 +161,8 @@ class PlayerEvaluation:
         tournament = Tournament(self.game, self.anchors, GAMES, OPENING_MOVES, seed)
         tournament.play(workers)
         names = ["the best player", *(anchor.name for anchor in self.anchors)]
-        return pair_scores(self.game, results_of(names, tournament.played))
+        finished = [game for game in tournament.played if not game.forfeit_reason]
+        return pair_scores(self.game, results_of(names, finished))
 
 
 def read_anchors(game: Game, config: Config) -> list[PlayerSpec]:
@@ -159,7 +170,7 @@ def read_anchors(game: Game, config: Config) -> list[PlayerSpec]:
 
     Raises:
         ConfigError: for an anchor that is not a player, is of another game, is timed by the clock,
-            or means the same player as another one.
+            or means the same player as another one, and for a program that does not start.
     """
     anchors = [_read_anchor(game, name) for name in config.evaluation.anchors]
     if len({anchor.name for anchor in anchors}) < len(anchors):
@@ -171,6 +182,8 @@ def _read_anchor(game: Game, name: str) -> PlayerSpec:
     try:
         anchor = parse_player(name)
         common_game([anchor], game)
+        if isinstance(anchor, ProgramSpec) and not anchor.is_timed:
+            anchor.create(game).close()  # else it fails in the first measurement, after hours
     except AlphaZeroError as error:
         raise ConfigError(f"evaluation.anchors: {error}") from error
     if anchor.is_timed:

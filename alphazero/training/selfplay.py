@@ -222,6 +222,8 @@ def make_selfplay_match(
     """Return an endless match of one exploring player against itself, and its search."""
     settings, kinds = config.selfplay, Exploration.__annotations__.items()
     exploration = Exploration(**{name: kind(getattr(settings, name)) for name, kind in kinds})
+    fast = min(exploration.fast_simulations, config.search.simulations)
+    exploration = exploration._replace(fast_simulations=fast)
     search = NetworkSearch(
         game,
         evaluator,

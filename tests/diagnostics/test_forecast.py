@@ -140,7 +140,7 @@ def test_a_calibration_measures_every_part(tmp_path):
         assert 0 < rate < float("inf")
     assert (measured.anchor_games, measured.solved_positions) == (80, 12)
     assert measured.step_positions == 16, "a whole batch"
-    assert 36 < measured.move_memory < 1000, "nine search policies of four bytes, at least"
+    assert 36 < measured.move_memory < 1000, "with most of nine shares of four bytes"
 
 
 @pytest.mark.parametrize(

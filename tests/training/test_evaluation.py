@@ -17,7 +17,7 @@ from alphazero.arena.elo import Result, pair_scores
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import stages_of
 from alphazero.arena.tournament import Tournament, results_of
-from alphazero.errors import ConfigError
+from alphazero.errors import ConfigError, PlayerError
 from alphazero.games import make_game
 from alphazero.games.game import Game, value_of
 from alphazero.games.nim import LEFT
@@ -117,6 +117,27 @@ def test_a_program_is_an_anchor_with_one_process_a_core(tmp_path, monkeypatch):
     assert slots[-2:] == [1, 1]
 
 
+def test_games_that_a_program_forfeits_do_not_count(tmp_path, monkeypatch, capsys):
+    anchors = f'["random", "gtp:{fake("gtp", "crash", 1)}"]'
+    config = tiny_config(tmp_path, f"evaluation.anchors={anchors}")
+    monkeypatch.setattr(evaluation, "GAMES", 4)
+    monkeypatch.setattr(evaluation, "OPENING_MOVES", 0)
+    figures = PlayerEvaluation(TIC_TAC_TOE, config).measure(UniformEvaluator(9), [1])
+    assert [*figures] == ["anchors/random/score"], "nothing compares the program"
+    line = next(line for line in capsys.readouterr().out.splitlines() if "forfeited" in line)
+    assert "forfeited 4 of 4 games, which do not count: " in line
+
+
+def test_a_measurement_that_fails_does_not_end_the_training(tmp_path, monkeypatch, capsys):
+    def fail(*_: object) -> dict[str, float]:
+        raise PlayerError("out of cheese")
+
+    monkeypatch.setattr(PlayerEvaluation, "measure", fail)
+    run = train(tiny_config(tmp_path, "evaluation.anchors=[random]", "evaluation.interval=1"))
+    assert "iteration 1: not measured: out of cheese" in capsys.readouterr().out
+    assert points(run, "loss/total")
+
+
 @pytest.mark.parametrize(
     ("anchors", "message"),
     [
@@ -126,6 +147,8 @@ def test_a_program_is_an_anchor_with_one_process_a_core(tmp_path, monkeypatch):
         ('["human"]', "cannot be named here"),
         ('["random", "random"]', "appears twice"),
         ('["uct:100", "uct:simulations=100"]', "two of its names mean the same player"),
+        ('["uci:sh,nodes=1"]', "uci: plays games whose pieces move"),
+        ('["gtp:true"]', "gtp:true: "),
         ("[random, 3]", "evaluation.anchors: expected text, got 3"),
     ],
 )

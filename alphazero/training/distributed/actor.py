@@ -71,10 +71,10 @@ class Actor:
             self._switch_network(playing[0], calibration, simulations_fraction)
             self._playing = playing
         progress = JobProgress()
-        targets = split_evenly(games, len(self._workers))
+        targets = split_evenly(max(games, len(self._workers)), len(self._workers))
         jobs = [
             partial(worker.play, target, progress, resign_below)
-            for worker, target in zip(self._workers, targets, strict=False)
+            for worker, target in zip(self._workers, targets, strict=True)
         ]
         records = [record for job in run_jobs(jobs, progress) for record in job]
         total = sum((worker.stats for worker in self._workers), self._replaced)

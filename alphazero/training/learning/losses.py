@@ -1,7 +1,7 @@
 """The loss: (z - v)² - π·log p + c‖θ‖² (AlphaGo Zero, Nature 550, 2017, equation 1).
 
 Each auxiliary head of the network adds its loss, times its weight. This file alone knows the terms:
-a new one is a line of `_terms`, a row of `LOSS_METRICS` and, for its weight, a key of the schema.
+a new one is a line of `_terms`, a row of `LOSS_METRICS` and a weight in `AUXILIARY_WEIGHTS`.
 """
 
 import math
