@@ -88,7 +88,8 @@ def _random_game(
             action = player.choose(state)
         names.append(game.action_name(state, action))
         state = game.play(state, action)
-    return ("," if max(map(len, names), default=0) > 1 else "").join(names), state
+    together = "".join(names)
+    return together if game.split_moves(together) == names else ",".join(names), state
 
 
 def main() -> None:

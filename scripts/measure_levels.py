@@ -166,7 +166,9 @@ def find_levels(
     measured: Measurement, options: argparse.Namespace, most: int
 ) -> list[LevelSettings]:
     """Return the settings of the levels, the weakest first."""
-    target, is_rising, is_falling = options.target, False, False
+    target, is_falling = options.target, False
+    complete: list[LevelSettings] = []
+    """the levels of the last target that had ten"""
     while True:
         print(f"  target {target:.0%}", flush=True)
         strengths = [STRONGEST]
@@ -178,14 +180,17 @@ def find_levels(
             print(f"  level {len(NAMES) + 1 - len(strengths)}: strength {found:.3f}", flush=True)
         levels = [settings_at(strength, most) for strength in reversed(strengths)]
         if len(levels) < len(NAMES):
-            if is_rising or target - STEP < LEAST_TARGET:
+            if complete:
+                return complete
+            if target - STEP < LEAST_TARGET:
                 raise RunError("the scale has no room for ten levels with this target")
             target, is_falling = target - STEP, True
             continue
+        complete = levels
         loses = measured.score(levels[0], ANCHOR, options.probe) < LOSING
         if loses or is_falling or target + STEP > HIGH:
             return levels
-        target, is_rising = target + STEP, True
+        target += STEP
 
 
 def measure(path: Path, options: argparse.Namespace) -> None:

@@ -14,7 +14,7 @@ from ablation import optimal_share
 from readme_images import training_minutes
 
 from alphazero.arena.solved_positions import position_files, read_positions
-from alphazero.cli.argument_types import whole_number, whole_numbers
+from alphazero.cli.argument_types import positive_number, whole_numbers
 from alphazero.cli.main import run_and_report
 from alphazero.diagnostics.run_history import read_curves
 from alphazero.errors import RunError
@@ -31,7 +31,9 @@ def main() -> None:
     parser.add_argument(
         "--simulations", type=whole_numbers, default="0,64,600", help="comma-separated"
     )
-    parser.add_argument("--points", type=whole_number, default=8, help="checkpoints, evenly spaced")
+    parser.add_argument(
+        "--points", type=positive_number, default=8, help="checkpoints, evenly spaced"
+    )
     options = parser.parse_args()
 
     checkpoints = sorted(options.run.glob("step-*.safetensors"))

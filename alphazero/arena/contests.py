@@ -1,6 +1,7 @@
 """Matches between two players, and matches and grades of players by their names."""
 
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,15 @@ def play_contest(
     return match_result(game, records), records
 
 
+def check_counts(games: int, opening_moves: int, seed: int) -> None:
+    """Raise PlayerError for numbers with which no games can be played."""
+    if not (isinstance(games, Integral) and games > 0 and games % 2 == 0):
+        raise PlayerError(f"games must be an even number from 2 on, got {games!r}")
+    for name, value in {"opening_moves": opening_moves, "seed": seed}.items():
+        if not (isinstance(value, Integral) and value >= 0):
+            raise PlayerError(f"{name} must be a whole number, at least 0; got {value!r}")
+
+
 def match(
     first: Path | str | Agent | AgentFunction,
     second: Path | str | Agent | AgentFunction,
@@ -95,8 +105,7 @@ def match(
     budget of players that give none. Raises PlayerError when the players do not exist, or play
     different games.
     """
-    if games < 2 or games % 2:
-        raise PlayerError(f"games must be an even number from 2 on, got {games}")
+    check_counts(games, opening_moves, seed)
     players = [
         parse_player(player, simulations=simulations, seconds=seconds) for player in (first, second)
     ]

@@ -1,9 +1,9 @@
 """Solved positions: read from files, bundled, or computed.
 
 A file has a line per position: `MOVES SCORE LABELS`. MOVES are the moves so far, in the game's
-notation, separated by commas if any is longer than one character. SCORE is positive when the player
-to move wins, 0 for a draw, negative when it loses. LABELS has a character per action: `+` wins, `=`
-draws, `-` loses, `.` is illegal.
+notation, separated by commas where `Game.split_moves` needs spaces. SCORE is positive when the
+player to move wins, 0 for a draw, negative when it loses. LABELS has a character per action: `+`
+wins, `=` draws, `-` loses, `.` is illegal.
 
 Letters: P positions, A actions, S state size.
 """

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from alphazero.arena.bradley_terry import fit
-from alphazero.arena.contests import pair_by_pair, parallel_games_for, player_factory
+from alphazero.arena.contests import check_counts, pair_by_pair, parallel_games_for, player_factory
 from alphazero.arena.elo import Result, count_distinct, elo_difference, pair_scores
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import random_opening
@@ -251,9 +251,10 @@ def rate(
     of a pairing. Raises PlayerError when the players do not exist, play different games, or
     have the same name.
     """
+    check_counts(games, opening_moves, seed)
     specs = [parse_player(name, simulations=simulations, seconds=seconds) for name in players]
     specs, chosen = agree_on_game(specs, game)
-    tournament = Tournament(chosen, specs, games + games % 2, opening_moves, seed)
+    tournament = Tournament(chosen, specs, games, opening_moves, seed)
     tournament.play(usable_cores())
     return standings(tournament)
 

@@ -120,7 +120,10 @@ class Game(ABC):
     """What the values 0, 1, ... of an option mean, for titles and the page."""
 
     last_move_in_state_key: ClassVar[bool] = True
-    """Whether the rest of a game can depend on the last move, such as a pass in Go."""
+    """Whether the rest of a game can depend on the last move, such as a pass in Go.
+
+    If not, positions that differ in nothing else are one for searches and solvers.
+    """
 
     history_in_state: ClassVar[bool] = False
     """Whether states hold earlier positions, so that other move orders lead to other states.

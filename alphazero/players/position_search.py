@@ -158,9 +158,16 @@ def search(player: SearchPlayer, state: State, *, simulations: int | None = None
     """Search one position `int64 [S]`, with the player's own budget or `simulations`.
 
     Raises GameError when the game is over, and PlayerError when the state is of another game,
-    as far as its size shows, or `simulations` is no such number.
+    as far as its size shows, or `simulations` is no such number, or more than the player, as it
+    was loaded, has memory for.
     """
     budget_of(simulations)
+    room = len(player.search.trees.nodes[0]) - 1
+    if simulations is not None and simulations > room and isinstance(player.search, NetworkSearch):
+        raise PlayerError(
+            f"the player was loaded with memory for {room:,} simulations; load it with "
+            f"simulations={simulations}"
+        )
     game, slot = player.search.game, np.array([0])
     if len(state) != game.state_size:
         raise PlayerError(

@@ -21,8 +21,11 @@ def test_a_match_is_that_of_the_command(capsys):
 
 
 def test_a_match_needs_pairs_of_games():
-    with pytest.raises(PlayerError, match="games must be an even number"):
-        alphazero.match("uct:3", "random", game="tic_tac_toe", games=3)
+    for games in (3, 0, 2.0):
+        with pytest.raises(PlayerError, match="games must be an even number"):
+            alphazero.match("uct:3", "random", game="tic_tac_toe", games=games)
+        with pytest.raises(PlayerError, match="games must be an even number"):
+            alphazero.rate(["uct:3", "random"], game="tic_tac_toe", games=games)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +34,8 @@ def test_a_match_needs_pairs_of_games():
         ({"simulations": -1}, "simulations must be a whole number, at least 0; got -1"),
         ({"simulations": 2.5}, "at least 0; got 2.5"),
         ({"seconds": 0}, "seconds must be a number above 0; got 0"),
-        ({"opening_moves": -1}, "opening_moves must be at least 0, got -1"),
+        ({"opening_moves": -1}, "opening_moves must be a whole number, at least 0; got -1"),
+        ({"seed": -1}, "seed must be a whole number, at least 0; got -1"),
     ],
 )
 def test_a_number_out_of_range_is_refused(wrong: dict[str, Any], message: str):

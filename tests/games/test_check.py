@@ -108,6 +108,15 @@ BUGS = {
             "reads_its_own_drawings",
         )
     ],
+    "forgets_the_last_move_if_it_says_so": [
+        (
+            "legal",
+            "if state[LAST] == 0 and count > 1: mask[8], count = False, count - int(mask[8])",
+            "without the last move, the mask of legal actions is [",
+            "keeps_its_rules_under_symmetries",
+            "reads_its_own_drawings",
+        )
+    ],
     "does_the_same_every_time": [
         ("observe", "planes[3, 1, 1] = np.random.random()", "different results compiled and in")
     ],

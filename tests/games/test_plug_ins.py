@@ -147,9 +147,26 @@ def ask(tmp_path, monkeypatch, capsys, temporary_games) -> Iterator[Ask]:
             "GameError: register('broken'): expected a subclass of Game, got 3",
         ),
         ("from typing import NamedTuple\nNamedTuple('A', 3)\n", "", ":2", "TypeError: 'int'"),
+        (
+            "from alphazero.games import register\nfrom alphazero.games.nim import Nim\n"
+            "register('broken', heaps=3)(Nim)\n",
+            "",
+            ":3",
+            "GameError: register('broken'): Nim has no option 'heaps'",
+        ),
         (TAKEN, "", ":9", "GameError: the name 'connect_four' is taken by alphazero.games.connect"),
     ],
-    ids=["import", "syntax", "exception", "exit", "object", "register", "in typing", "taken"],
+    ids=[
+        "import",
+        "syntax",
+        "exception",
+        "exit",
+        "object",
+        "register",
+        "in typing",
+        "option",
+        "taken",
+    ],
 )
 def test_a_broken_plug_in_costs_its_own_games_alone(
     source: str, attribute: str, line: str, reason: str, tmp_path, ask

@@ -91,6 +91,13 @@ def test_finished_and_foreign_positions_are_refused(player):
         alphazero.search(searcher, make_game("hex").initial_state())
 
 
+def test_more_simulations_than_a_player_has_memory_for_are_refused(player):
+    game, searcher = alphazero.load_player(player, simulations=10)
+    assert alphazero.search(searcher, game.initial_state(), simulations=50).simulations == 50
+    with pytest.raises(PlayerError, match="memory for 50 simulations; load it with simulations=51"):
+        alphazero.search(searcher, game.initial_state(), simulations=51)
+
+
 def test_a_player_is_loaded_for_another_board_and_another_komi(tmp_path, capsys):
     path = saved_player(tmp_path / "go.safetensors", "go:rows=5,columns=5,features=1", ANY_SIZE)
     game, searcher = alphazero.load_player(path, game="go:rows=4,columns=6,features=1")

@@ -60,6 +60,13 @@ def test_the_steps_grow_until_the_first_level_loses_to_the_anchor():
     assert known.score(levels[0], ANCHOR, 0) < 0.3
 
 
+def test_steps_that_grow_too_large_for_ten_levels_leave_the_levels_before():
+    known = Known(elo=450, anchor=-5000)
+    levels = find_levels(known, OPTIONS, 100)  # type: ignore[arg-type]
+    assert len(levels) == 10
+    assert all(abs(score - 0.68) <= 0.04 for score in scores_of(known, levels))
+
+
 def test_a_scale_without_room_for_ten_levels_is_refused():
     with pytest.raises(RunError, match="no room for ten levels"):
         find_levels(Known(elo=1, anchor=0), OPTIONS, 100)  # type: ignore[arg-type]

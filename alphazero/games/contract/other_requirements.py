@@ -15,7 +15,7 @@ from alphazero.errors import GameError
 from alphazero.games.contract.random_games import RandomGames
 from alphazero.games.contract.rule_requirements import Requirement, expect, expect_state
 from alphazero.games.contract.watched_rules import Array, Fault
-from alphazero.games.game import ONGOING, OUTCOME, PLY, State, to_play, value_of
+from alphazero.games.game import LAST, ONGOING, OUTCOME, PLY, State, to_play, value_of
 
 
 def observes_for_the_player_to_move(games: RandomGames) -> None:
@@ -280,7 +280,23 @@ def can_be_copied_to_another_process(games: RandomGames) -> None:
         raise Fault(f"another process cannot import {place}; expected it at the module's top level")
 
 
+def forgets_the_last_move_if_it_says_so(games: RandomGames) -> None:
+    """Without `last_move_in_state_key` the rest of a game does not depend on the last move."""
+    if games.game.last_move_in_state_key:
+        return
+    for state, mask, _, action in games.positions():
+        other = state.copy()
+        other[LAST] = -1
+        reason = "; else set `last_move_in_state_key = True`"
+        legal = games.rules.legal(other)[0].tolist()
+        expect("without the last move, the mask of legal actions", legal, mask.tolist(), reason)
+        if action >= 0:
+            one, two = (games.rules.play(before, action).tolist() for before in (state, other))
+            expect(f"without the last move, the position after {action}", two, one, reason)
+
+
 OTHER_REQUIREMENTS: tuple[Requirement, ...] = (
+    forgets_the_last_move_if_it_says_so,
     observes_for_the_player_to_move,
     moves_stones_as_its_actions_say,
     marks_what_has_won,
