@@ -3,5 +3,5 @@
 PUCT, GUMBEL, UCB1, UNIFORM = 0, 1, 2, 3
 """Selection rules."""
 
-UNLIMITED = 2**40
-"""No limit of simulations or of depth, as a number for kernels."""
+UNLIMITED = 2**31 - 1
+"""No limit of simulations or of depth, as a number for kernels: as many visits as an edge counts."""
