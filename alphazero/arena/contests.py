@@ -42,12 +42,12 @@ def player_factory(
 def parallel_games_for(players: Sequence[PlayerSpec], game: Game, workers: int) -> int:
     """Return the number of parallel games: one per core if a player needs one, else the default.
 
-    They are fewer if a player has not the memory to search so many as well as a single one.
+    They are fewer where a player's memory holds fewer trees.
     """
     if any(player.needs_core for player in players):
         return workers
-    limits = [most for player in players if (most := player.most_games(game))]
-    return min([DEFAULT_PARALLEL_GAMES, *(workers * most for most in limits)])
+    limits = [player.most_games(game) for player in players]
+    return min([DEFAULT_PARALLEL_GAMES, *(workers * limit for limit in limits if limit)])
 
 
 def play_contest(

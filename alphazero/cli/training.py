@@ -181,7 +181,7 @@ def check(options: argparse.Namespace) -> None:
     from alphazero.utils.files import check_readable, is_folder
 
     target, path = options.target, Path(options.target)
-    if re.fullmatch(r"\w{1,60}(:[\w=,.-]{0,100})?", target) and not path.exists():
+    if re.fullmatch(r"[\w-]{1,60}(:[\w=,.-]{0,100})?", target) and not path.exists():
         from alphazero.games.contract.check import check_game
 
         report = check_game(target)

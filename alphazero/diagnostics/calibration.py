@@ -3,7 +3,7 @@
 import itertools
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -12,11 +12,12 @@ from alphazero.arena.match import Match, play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.config.schema import Config
 from alphazero.diagnostics.benchmark import Benchmark, SelfPlayBenchmark, time_matches
+from alphazero.games.game import Game
 from alphazero.network.inference.backend import num_selfplay_threads, num_threads
 from alphazero.players.base import Player
 from alphazero.players.random_player import RandomPlayer
 from alphazero.players.search_player import SearchPlayer
-from alphazero.records.game_record import Pairing
+from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.evaluation import GAMES, PlayerEvaluation
@@ -74,14 +75,17 @@ class Calibration:
     seconds: float
 
 
-def _move_memory(config: Config, bench: SelfPlayBenchmark) -> float:
-    """Return the bytes in the replay window of a move of self-play, by the games under way."""
-    records = [
-        replace(match.record(slot), outcome=0) for match in bench.matches for slot in match.playing
-    ]
-    replay = ReplayBuffer(bench.game, config.replay, config.network.auxiliary)
-    replay.add(1, GameBatch.of(bench.game, records))
-    return replay.nbytes / max(sum(len(record.actions) for record in records), 1)
+def _policy_memory(game: Game, config: Config, records: Sequence[GameRecord]) -> float:
+    """Return the mean bytes of a move's search policy, if each legal action has a share."""
+    counts = []
+    for record in records:
+        state = game.initial_state()
+        for action in record.actions:
+            counts.append(np.count_nonzero(game.legal_action_mask(state)))
+            state = game.play(state, action)
+    shares = config.selfplay.full_search_probability * float(np.mean(counts))
+    policies = records[0].policies
+    return shares * (policies.actions.itemsize + policies.shares.itemsize)
 
 
 def calibrate(
@@ -113,6 +117,7 @@ def calibrate(
     )
     replay = ReplayBuffer(game, config.replay, config.network.auxiliary)
     replay.add(1, GameBatch.of(game, records))
+    moves = sum(len(record.actions) for record in records)
     inference = config.inference
     learner = Learner(bench.network, config.learner, inference.device, inference.precision)
     with threads_per_evaluation(min(cores, learner.useful_threads)):
@@ -125,9 +130,9 @@ def calibrate(
         solved_positions=evaluation.answers,
         step_seconds=seconds_timed * config.learner.batch_size / timed,
         step_positions=timed,
-        random_length=sum(len(record.actions) for record in records) / len(records),
+        random_length=moves / len(records),
         longest=game.max_moves,
-        move_memory=_move_memory(config, bench),
+        move_memory=replay.nbytes / moves + _policy_memory(game, config, records[:8]),
         peak_megabytes=peak_megabytes(),
         seconds=time.perf_counter() - begin,
     )

@@ -15,7 +15,7 @@ import importlib
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TypeVar, cast
@@ -33,24 +33,26 @@ _broken: dict[str, str] = {}
 def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
     """Register a class of games under `name`, with other option defaults if changes.
 
-    Raises GameError for anything but a subclass of Game, a name that is no word or that another
-    class has, and options that are no fields of the class or have no default.
+    Raises GameError for anything but a subclass of Game, a name with other characters or that
+    another class has, and options that are no fields of the class or have no default.
     """
 
     def add(kind: Kind) -> Kind:
         if not (isinstance(kind, type) and issubclass(kind, Game)):
             raise GameError(f"register({name!r}): expected a subclass of Game, got {kind!r}")
-        if not re.fullmatch(r"\w{1,60}", name):
-            raise GameError(f"register({name!r}): a name has letters, digits and _, at most 60")
+        if not (isinstance(name, str) and re.fullmatch(r"[\w-]{1,60}", name)):
+            raise GameError(f"register({name!r}): a name has letters, digits, - and _, at most 60")
         options = {option.name: option.default for option in fields(kind)}
         if unknown := defaults.keys() - options.keys():
             raise GameError(
                 f"register({name!r}): {kind.__name__} has no option {min(unknown)!r}; options are "
-                "the fields of a class with @dataclass(frozen=True)"
+                "the fields of a class with @dataclass(frozen=True), below @register"
             )
         for option, default in (options | defaults).items():
-            if default is MISSING:
-                raise GameError(f"register({name!r}): the option {option!r} needs a default")
+            if not isinstance(default, int):
+                raise GameError(
+                    f"register({name!r}): the option {option!r} needs an int as default"
+                )
         place = f"{kind.__module__}.{kind.__qualname__}"
         owner = _registered.get(name, (kind, {}))[0]
         # The same name in the same module is a new version of the class, as in a notebook.
@@ -75,7 +77,7 @@ def _own_games() -> dict[str, str]:
         name: ".".join(file.relative_to(package).with_suffix("").parts)
         for file in sorted(Path(__file__).parent.rglob("*.py"))
         for name in re.findall(
-            r"""^@register\(\s*["'](\w+)["']""", file.read_text("utf-8", "replace"), re.MULTILINE
+            r"""^@register\(\s*["']([\w-]+)["']""", file.read_text("utf-8", "replace"), re.MULTILINE
         )
     }
 

@@ -50,7 +50,11 @@ class RolloutSearch(TreeSearch):
     def begin_search(self, slots: Int64Array, simulations: int | None = None) -> None:
         """Start searches as the base class says; only UCB1 explores."""
         budget = self.settings.simulations if simulations is None else simulations
-        self.trees.slots["remaining"][slots] = budget
+        trees, most_legal = self.trees, self.game.most_legal
+        has_root = trees.slots["num_nodes"][slots] > 0
+        edges = np.arange(most_legal) < (trees.nodes["edge_count"][slots, 0] * has_root)[:, None]
+        kept = np.sum(trees.edges["visits"][slots, :most_legal], axis=1, where=edges)
+        trees.slots["remaining"][slots] = np.minimum(budget, UNLIMITED - kept)
         self.trees.slots["full"][slots] = True
         self._searching[slots] = True
 

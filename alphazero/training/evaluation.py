@@ -74,7 +74,12 @@ class PlayerEvaluation:
         self, best: Evaluator, seed: Sequence[int], workers: int = 1, show: Progress = no_progress
     ) -> dict[str, float]:
         """Measure the best player; `show` gets the number of newly finished games and answers."""
-        return self._play_anchors(best, seed, workers, show) | self._grade(best, workers, show)
+        try:
+            scores = self._play_anchors(best, seed, workers, show)
+        except PlayerError as error:
+            say(f"the anchors cannot be measured: {error}")
+            scores = {}
+        return scores | self._grade(best, workers, show)
 
     def _play_anchors(
         self, best: Evaluator, seed: Sequence[int], workers: int, show: Progress
@@ -111,9 +116,7 @@ class PlayerEvaluation:
         results = [Result.of(record) for record in records if not record.forfeit_reason]
         for index, name in enumerate(config.evaluation.anchors, 1):
             against = [record for record in records if index in record.pairing.players]
-            if reasons := [record.forfeit_reason for record in against if record.forfeit_reason]:
-                lost = f"{printable(name)} forfeited {len(reasons)} of {len(against)} games"
-                say(f"{lost}, which do not count: {printable(reasons[0])}")
+            _report_forfeits(name, [record.forfeit_reason for record in against])
             scores = [result.score(0) for result in results if index in result.pairing.players]
             if scores:
                 word = re.sub(r"[^A-Za-z0-9.-]+", "_", name)  # TensorBoard allows few characters
@@ -161,8 +164,16 @@ class PlayerEvaluation:
         tournament = Tournament(self.game, self.anchors, GAMES, OPENING_MOVES, seed)
         tournament.play(workers)
         names = ["the best player", *(anchor.name for anchor in self.anchors)]
+        _report_forfeits("other anchors", [game.forfeit_reason for game in tournament.played])
         finished = [game for game in tournament.played if not game.forfeit_reason]
         return pair_scores(self.game, results_of(names, finished))
+
+
+def _report_forfeits(opponent: str, reasons: Sequence[str]) -> None:
+    """Say how many games were forfeited, by the reason of each game; empty for the others."""
+    if given := [reason for reason in reasons if reason]:
+        games = f"{len(given)} of {len(reasons)} games against {printable(opponent)}"
+        say(f"{games} were forfeited, and do not count: {printable(given[0])}")
 
 
 def read_anchors(game: Game, config: Config) -> list[PlayerSpec]:

@@ -17,7 +17,6 @@ from tqdm import tqdm
 
 from alphazero.config.loader import dump_config
 from alphazero.config.schema import LearnerConfig
-from alphazero.errors import PlayerError
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.network.checkpoint import Checkpoint
 from alphazero.network.inference.backend import make_evaluator, num_selfplay_threads
@@ -247,11 +246,7 @@ class Training:
         with self._stage("measure", work, "answer") as bar:
             # The same openings each time: changes of the curve are those of the player.
             seed = [self.config.run.seed, 0, MEASURE]
-            try:
-                return self.evaluation.measure(self.best, seed, self.workers, bar.update)
-            except PlayerError as error:
-                say(f"iteration {self.run.state.iteration}: not measured: {error}")
-                return {}
+            return self.evaluation.measure(self.best, seed, self.workers, bar.update)
 
     def report(
         self,

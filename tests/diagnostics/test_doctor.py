@@ -108,7 +108,8 @@ SICK: Mapping[str, Case] = {
     ),
     "evaluator starved": Case({"speed/network_share": 0.2}, key="selfplay.parallel_games"),
     "games starved": Case(
-        config=("selfplay.parallel_games=60",), key="selfplay.games_per_iteration"
+        config=("selfplay.parallel_games=6", "selfplay.distributed={ray: {actors: 10}}"),
+        key="selfplay.games_per_iteration",
     ),
     "games end as draws": Case(
         {"selfplay/draws": lambda i: min(0.2 * i, 0.99), "loss/value": 0.0},

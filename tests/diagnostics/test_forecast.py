@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers.games import TIC_TAC_TOE
 from helpers.runs.tiny_run import ITERATIONS, manifest_of, tiny_config
 
 from alphazero.config import schema
@@ -14,9 +15,10 @@ from alphazero.config.loader import load_config
 from alphazero.config.schema import Config
 from alphazero.diagnostics import calibration
 from alphazero.diagnostics.benchmark import Benchmark
-from alphazero.diagnostics.calibration import PARTS, Calibration, calibrate
+from alphazero.diagnostics.calibration import PARTS, Calibration, _policy_memory, calibrate
 from alphazero.diagnostics.forecast import MEBI, describe, forecast
 from alphazero.diagnostics.run_history import read_curves
+from alphazero.records.game_record import GameRecord, Pairing
 
 BENCH = Benchmark(
     workers=2,
@@ -140,7 +142,13 @@ def test_a_calibration_measures_every_part(tmp_path):
         assert 0 < rate < float("inf")
     assert (measured.anchor_games, measured.solved_positions) == (80, 12)
     assert measured.step_positions == 16, "a whole batch"
-    assert 36 < measured.move_memory < 1000, "with most of nine shares of four bytes"
+    assert 36 < measured.move_memory < 1000
+
+
+def test_a_policy_has_a_share_for_each_legal_move(tmp_path):
+    config = tiny_config(tmp_path, "selfplay.full_search_probability=0.5")
+    record = GameRecord.opening(Pairing(opening=(0, 1, 3, 4, 6)))
+    assert _policy_memory(TIC_TAC_TOE, config, [record]) == 0.5 * 7 * 8, "9, 8, 7, 6 and 5 moves"
 
 
 @pytest.mark.parametrize(

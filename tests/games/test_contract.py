@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -121,6 +121,24 @@ def test_a_game_registered_at_run_time_is_found_and_keeps_the_contract(
         assert not check_game(game).faults
     monkeypatch.undo()
     assert game_names() == names
+
+
+def test_what_cannot_be_registered_is_refused_with_the_reason(temporary_games):
+    @dataclass(frozen=True)
+    class WithoutDefault(Nim):
+        extra: int = field(kw_only=True)
+
+    for name, kind, defaults, reason in [
+        ("two words", Nim, {}, "a name has letters, digits, - and _"),
+        (3, Nim, {}, "a name has letters"),
+        ("take", Nim, {"heaps": 3}, "Nim has no option 'heaps'"),
+        ("take", Nim, {"heap": "3"}, "the option 'heap' needs an int as default"),
+        ("take", WithoutDefault, {}, "the option 'extra' needs an int as default"),
+    ]:
+        with pytest.raises(GameError, match=reason):
+            register(name, **defaults)(kind)  # type: ignore[arg-type]
+    register("take-one", extra=1)(WithoutDefault)
+    assert make_game("take-one").options["extra"] == 1
 
 
 def test_a_game_that_lacks_a_method_is_refused_with_its_name(temporary_games):

@@ -86,6 +86,11 @@ def test_a_move_that_is_not_legal_is_explained(name: str, moves: str, text: str,
 # Options
 
 
+def test_an_option_given_twice_is_refused():
+    with pytest.raises(GameError, match="'hex': size is given twice"):
+        read_game("hex:size=5,size=7")
+
+
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [

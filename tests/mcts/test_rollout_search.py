@@ -26,6 +26,7 @@ from alphazero.games.game import OUTCOME, Mask
 from alphazero.games.line_games import place_stone
 from alphazero.games.mnk import Mnk
 from alphazero.mcts import rollout_search
+from alphazero.mcts.kernels.selection_rules import UNLIMITED
 from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch, final_actions
 from alphazero.players.registry import parse_player
@@ -256,6 +257,18 @@ def test_several_games_of_a_match_leave_each_search_its_memory():
     assert parallel_games_for([spec], game, 2) == 2 * slots
     assert parallel_games_for([parse_player("uct:100")], game, 2) == DEFAULT_PARALLEL_GAMES
     assert parallel_games_for([parse_player("flat_mc:50000")], game, 2) == DEFAULT_PARALLEL_GAMES
+    players = [parse_player(name) for name in ("random", "uct:50000", "uct:100")]
+    assert parallel_games_for(players, game, 2) == 2 * slots
+
+
+def test_an_endless_search_of_a_kept_tree_ends_before_the_visits_of_an_edge_overflow():
+    game, most = TIC_TAC_TOE, np.iinfo(np.int32).max
+    search = searching(game, game.initial_state(), simulations=100)
+    finish(search)
+    search.trees.edges["visits"][0, 4] = most - 1000
+    search.begin_search(FIRST, UNLIMITED)
+    roots = finish(search)
+    assert roots.visits.sum() == most
 
 
 def test_a_stopped_search_answers_with_what_it_has():

@@ -124,18 +124,23 @@ def test_games_that_a_program_forfeits_do_not_count(tmp_path, monkeypatch, capsy
     monkeypatch.setattr(evaluation, "OPENING_MOVES", 0)
     figures = PlayerEvaluation(TIC_TAC_TOE, config).measure(UniformEvaluator(9), [1])
     assert [*figures] == ["anchors/random/score"], "nothing compares the program"
-    line = next(line for line in capsys.readouterr().out.splitlines() if "forfeited" in line)
-    assert "forfeited 4 of 4 games, which do not count: " in line
+    between, played = [
+        line for line in capsys.readouterr().out.splitlines() if "were forfeited" in line
+    ]
+    assert between.startswith("4 of 4 games against other anchors were forfeited, and do not count")
+    assert played.startswith("4 of 4 games against gtp:")
 
 
-def test_a_measurement_that_fails_does_not_end_the_training(tmp_path, monkeypatch, capsys):
+def test_anchors_that_fail_do_not_end_the_training(tmp_path, monkeypatch, capsys):
     def fail(*_: object) -> dict[str, float]:
         raise PlayerError("out of cheese")
 
-    monkeypatch.setattr(PlayerEvaluation, "measure", fail)
-    run = train(tiny_config(tmp_path, "evaluation.anchors=[random]", "evaluation.interval=1"))
-    assert "iteration 1: not measured: out of cheese" in capsys.readouterr().out
-    assert points(run, "loss/total")
+    monkeypatch.setattr(PlayerEvaluation, "_play_anchors", fail)
+    solved = "evaluation.solved_positions_per_stage=2"
+    anchors = "evaluation.anchors=[random]", "evaluation.interval=1"
+    run = train(tiny_config(tmp_path, *anchors, solved))
+    assert "the anchors cannot be measured: out of cheese" in capsys.readouterr().out
+    assert points(run, "solved/search_optimal/opening")
 
 
 @pytest.mark.parametrize(

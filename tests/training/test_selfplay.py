@@ -17,12 +17,18 @@ from helpers.runs.tiny_run import tiny_config
 from helpers.searches import HashedEvaluator, UniformEvaluator
 
 from alphazero.config.schema import Config
+from alphazero.diagnostics.forecast import simulations_a_move
 from alphazero.games import ONGOING
 from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.records.game_record import GameRecord
 from alphazero.training import selfplay
-from alphazero.training.selfplay import SelfPlayResult, SelfPlayStats, play_games
+from alphazero.training.selfplay import (
+    SelfPlayResult,
+    SelfPlayStats,
+    make_selfplay_match,
+    play_games,
+)
 from alphazero.utils.arrays import Float32Array
 
 
@@ -34,6 +40,34 @@ def self_play(config: Config, seed: Sequence[int] = (0,), workers: int = 1) -> S
 def everything(games: SelfPlayResult) -> str:
     finished, unfinished = ([*map(as_text, each)] for each in games[:2])
     return repr((finished, unfinished, games.stats))
+
+
+def test_a_fast_search_has_at_most_the_simulations_of_a_full_one(tmp_path):
+    options = "search.simulations=5", "selfplay.fast_simulations=30"
+    config = tiny_config(tmp_path, *options, "selfplay.full_search_probability=0.5")
+    game, rng = TIC_TAC_TOE, np.random.default_rng(1)
+    _, search = make_selfplay_match(game, config, UniformEvaluator(9), rng, 2)
+    assert search.exploration.fast_simulations == simulations_a_move(config, 10) == 5
+
+
+def test_shares_of_a_policy_that_teach_nothing_are_not_recorded(tmp_path):
+    """Where one move is far better than the others, Gumbel search gives these next to nothing."""
+
+    class Sure:
+        def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
+            logits = np.zeros((len(observations), 9), np.float32)
+            logits[:, 4] = 30
+            return logits, np.zeros(len(observations), np.float32)
+
+    config = tiny_config(tmp_path, "search.selection=gumbel", "selfplay.full_search_probability=1")
+    games = play_games(TIC_TAC_TOE, config, Sure(), [0], ())
+    for game in games.finished:
+        policies = game.policies
+        assert policies.shares.min() >= 1e-8
+        shares = np.split(policies.shares, np.cumsum(policies.counts)[:-1])
+        assert all(abs(each.sum() - 1) < 1e-3 for each in shares if len(each))
+        legal = np.arange(9, 9 - len(policies.counts), -1)
+        assert (policies.counts < legal).any()
 
 
 def labelled(records: Sequence[GameRecord]) -> list[GameRecord]:

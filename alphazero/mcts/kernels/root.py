@@ -122,7 +122,7 @@ def begin_search(side: Side, slot: int, budget: int, full: bool) -> None:
     trees, gumbel = side.trees, side.selection.rule == GUMBEL
     fraction, explores = side.exploration.dirichlet_fraction, full and side.explores
     halves = gumbel and budget < UNLIMITED
-    trees.slots[slot].remaining, trees.slots[slot].full = budget, full
+    trees.slots[slot].full = full
     trees.slots[slot].searching, trees.slots[slot].exploring = True, explores
     trees.slots[slot].dirichlet_fraction = fraction if explores and not gumbel else 0.0
     for edge in range(trees.root_noise.shape[1]):
@@ -133,13 +133,16 @@ def begin_search(side: Side, slot: int, budget: int, full: bool) -> None:
             noise = random_gamma(trees, slot, side.exploration.dirichlet_alpha)
         trees.root_noise[slot, edge] = noise
         trees.root_kept[slot, edge] = 0
+    kept = 0
     if trees.slots[slot].num_nodes > 0:
         set_root_priors(trees, slot)
         for edge in range(trees.nodes[slot, 0].edge_count):
-            if explores:
-                trees.slots[slot].kept_visits += trees.edges[slot, edge].visits
+            kept += trees.edges[slot, edge].visits
             if halves:
                 trees.root_kept[slot, edge] = trees.edges[slot, edge].visits
+    if explores:
+        trees.slots[slot].kept_visits += kept
+    trees.slots[slot].remaining = min(budget, UNLIMITED - kept)
     trees.slots[slot].halving_budget = budget if halves else 0
 
 

@@ -4,4 +4,4 @@ PUCT, GUMBEL, UCB1, UNIFORM = 0, 1, 2, 3
 """Selection rules."""
 
 UNLIMITED = 2**31 - 1
-"""No limit of simulations or of depth, as a number for kernels: as many visits as an edge counts."""
+"""No limit of simulations or of depth, as a number for kernels; also the most visits of an edge."""

@@ -33,12 +33,12 @@ def _draw_untried(trees: Trees, slot: int, first: int, untried: int) -> int:
 def select_ucb(trees: Trees, selection: SelectionParams, slot: int, node: int, through: int) -> int:
     """Return a random unvisited edge of `node`, or else the one with the highest score.
 
-    `through` is the sum of its edges' visits, or more if a full tree had no room for the node at
-    first; at the root it is counted here. Every edge gets a visit before any gets a second one.
-    Ties are broken at random.
+    `through` is the sum of its edges' visits. It is counted here at the root, and in a tree that
+    has been full, where a node may be younger than visits of the edge to it. Every edge gets a
+    visit before any gets a second one. Ties are broken at random.
     """
     first, count = trees.nodes[slot, node].first_edge, trees.nodes[slot, node].edge_count
-    if node == 0:
+    if node == 0 or trees.slots[slot].refused > 0:
         through = _visits_through(trees, slot, node)
     if through < count:
         return _draw_untried(trees, slot, first, count - through)
@@ -46,9 +46,7 @@ def select_ucb(trees: Trees, selection: SelectionParams, slot: int, node: int, t
     best, best_score, equals = first, -np.inf, 1
     for edge in range(first, first + count):
         visits = trees.edges[slot, edge].visits
-        if visits == 0:
-            score = np.inf
-        elif selection.rule == UCB1:
+        if selection.rule == UCB1:
             score = ucb1(trees.edges[slot, edge].value_sum, visits, width)
         else:
             score = uniform(visits)

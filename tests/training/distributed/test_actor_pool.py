@@ -497,6 +497,14 @@ def test_an_actor_searches_the_fraction_of_the_simulations_that_it_is_sent(tmp_p
     assert simulations[1] > 30
 
 
+def test_every_core_of_an_actor_plays_also_when_few_games_are_asked_for(tmp_path):
+    config = config_for(tmp_path)
+    actor = Actor(dump_config(config), [1], 2)
+    assert len(actor._games) == 2
+    actor.play(network_bytes(1, config), -1.0, 1)
+    assert all(worker.stats.simulations for worker in actor._workers)
+
+
 def test_two_actors_of_one_run_play_different_games(tmp_path):
     config = config_for(tmp_path)
     seeds = ([5, 0, 0, 0], [5, 0, 0, 0], [5, 0, 1, 0], [5, 0, 0, 1], [5, 1, 0, 0])
