@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from alphazero.errors import PlayerError
 from alphazero.games.compiled_rules import RulesType
 from alphazero.games.game import ONGOING, OUTCOME, Game, Mask, State
 from alphazero.records.game_record import Pairing
@@ -55,12 +54,7 @@ def _play_at_random(
 
 
 def random_opening(game: Game, moves: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """Sample an opening of `moves` random legal moves, shortened while the sample ends the game.
-
-    Raise PlayerError for less than none.
-    """
-    if moves < 0:
-        raise PlayerError(f"opening_moves must be at least 0, got {moves}")
+    """Sample an opening of `moves` random legal moves, shortened while the sample ends the game."""
     openings, _ = play_random_openings(
         game, game.initial_state()[None], np.array([moves], np.int64), rng
     )

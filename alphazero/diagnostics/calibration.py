@@ -18,6 +18,7 @@ from alphazero.players.base import Player
 from alphazero.players.random_player import RandomPlayer
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.records.played_game import PlayedGame
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.evaluation import GAMES, PlayerEvaluation
@@ -77,13 +78,9 @@ class Calibration:
 
 def _policy_memory(game: Game, config: Config, records: Sequence[GameRecord]) -> float:
     """Return the mean bytes of a move's search policy, if each legal action has a share."""
-    counts = []
-    for record in records:
-        state = game.initial_state()
-        for action in record.actions:
-            counts.append(np.count_nonzero(game.legal_action_mask(state)))
-            state = game.play(state, action)
-    shares = config.selfplay.full_search_probability * float(np.mean(counts))
+    games = [PlayedGame.of(game, record, ("", "")) for record in records]
+    masks = [game.legal_action_mask(state) for each in games for state in each.states()[:-1]]
+    shares = config.selfplay.full_search_probability * float(np.sum(masks)) / len(masks)
     policies = records[0].policies
     return shares * (policies.actions.itemsize + policies.shares.itemsize)
 

@@ -37,4 +37,4 @@ class RolloutConfig:
     """C_p of UCB1, for rewards in [0, 1]; 1/sqrt(2) as in Browne et al. 2012, algorithm 2 and
     section 3.3"""
     memory: int = 1024
-    """memory of all trees together, in MiB; a full tree grows no more"""
+    """memory of all trees together, in MiB; a full tree no longer grows"""

@@ -55,7 +55,7 @@ class RolloutSearch(TreeSearch):
         edges = np.arange(most_legal) < (trees.nodes["edge_count"][slots, 0] * has_root)[:, None]
         kept = np.sum(trees.edges["visits"][slots, :most_legal], axis=1, where=edges)
         trees.slots["remaining"][slots] = np.minimum(budget, UNLIMITED - kept)
-        self.trees.slots["full"][slots] = True
+        trees.slots["full"][slots] = True
         self._searching[slots] = True
 
     def step(self, batches: int = 1) -> int:

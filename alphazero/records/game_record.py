@@ -39,7 +39,7 @@ class Policies:
     actions: Int32Array
     """[M] of one position after the other, ascending in each"""
     shares: Float32Array
-    """[M] above 0; those of a position add up to 1"""
+    """[M] above 0; those of a position add up to 1, but for tiny ones that are left out"""
 
     @classmethod
     def none(cls, positions: int) -> "Policies":

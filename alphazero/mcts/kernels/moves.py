@@ -34,7 +34,8 @@ RESIGNED, MISCOUNTED = 3, 4
 
 LEAST_SHARE = 1e-8
 """Smallest share of a search policy that is recorded. Gumbel search has one for every legal move,
-of which 15 % in Hex and 51 % in Gardner were smaller: they fill the window and teach nothing."""
+of which 15 % in Hex and 51 % in Gardner were smaller: they would fill the window and teach nothing.
+"""
 
 
 class Games(NamedTuple):
@@ -146,7 +147,7 @@ def play_move(
         return MISCOUNTED
     used = first = games.used[slot]
     for place in range(len(policy_shares) if learns else 0):
-        if policy_shares[place] >= LEAST_SHARE:
+        if np.float32(policy_shares[place]) >= LEAST_SHARE:
             games.policy_actions[slot, used] = policy_actions[place]
             games.policy_shares[slot, used] = policy_shares[place]
             used += 1

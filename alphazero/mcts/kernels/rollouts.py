@@ -99,8 +99,8 @@ def run_rollouts(
 ) -> int:
     """Run simulations in each of `slots` until it finishes or has played `plies` moves.
 
-    The evaluation of the root does not count as a simulation. A full tree grows no more; rollouts
-    then begin at its leaves. Returns the number of evaluations.
+    The evaluation of the root does not count as a simulation. Rollouts go on in a full tree, which
+    no longer grows. Returns the number of evaluations.
 
     Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), algorithm 2 (UCT), with
     the negamax backup of algorithm 3. A node is added where a rollout begins, above
