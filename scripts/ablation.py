@@ -137,7 +137,7 @@ class Conditions:
     def match(self, player: PlayerSpec, opponent: PlayerSpec, seed: int) -> MatchResult:
         """Return the result of `player` against `opponent`."""
         players = [player, opponent]
-        return play_contest(players, common_game(players), self.games, OPENING_MOVES, seed)[0]
+        return play_contest(players, common_game(players), self.games, OPENING_MOVES, seed)
 
 
 def optimal_share(

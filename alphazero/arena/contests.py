@@ -1,6 +1,6 @@
 """Matches between two players, and matches and grades of players by their names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
 
@@ -23,9 +23,18 @@ from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, do_nothing, no_progress
 
 
-def pair_by_pair(records: list[GameRecord]) -> list[GameRecord]:
-    """Return the games of a match in the order of their openings."""
-    return sorted(records, key=lambda record: (record.pairing.pair_id, record.pairing.players))
+def whole_pairs(records: Iterable[GameRecord]) -> tuple[list[GameRecord], list[GameRecord]]:
+    """Return a match's games, pair by pair, and apart the games whose pair has not ended.
+
+    These would mislead: while a match goes on, more short games have ended, of one side perhaps.
+    """
+    pairs: dict[int, list[GameRecord]] = {}
+    for record in sorted(records, key=lambda record: record.pairing.players):
+        pairs.setdefault(record.pairing.pair_id, []).append(record)
+    whole, others = list[GameRecord](), list[GameRecord]()
+    for _, pair in sorted(pairs.items()):
+        (whole if len(pair) == 2 else others).extend(pair)
+    return whole, others
 
 
 def player_factory(
@@ -58,11 +67,8 @@ def play_contest(
     seed: int,
     show: Progress = no_progress,
     keep: Callable[[list[GameRecord]], object] = do_nothing,
-) -> tuple[MatchResult, list[GameRecord]]:
-    """Play a match of two players from random openings, on all cores; see `play_schedule`.
-
-    Return the result and the games, pair by pair.
-    """
+) -> MatchResult:
+    """Play a match of two players from random openings, on all cores; see `play_schedule`."""
     rng, workers = np.random.default_rng(seed), usable_cores()
     records = play_schedule(
         game,
@@ -73,8 +79,7 @@ def play_contest(
         show,
         keep,
     )
-    records = pair_by_pair(records)
-    return match_result(game, records), records
+    return match_result(game, whole_pairs(records)[0])
 
 
 def check_counts(games: int, opening_moves: int, seed: int) -> None:
@@ -110,7 +115,7 @@ def match(
         parse_player(player, simulations=simulations, seconds=seconds) for player in (first, second)
     ]
     players, chosen = agree_on_game(players, game)
-    return play_contest(players, chosen, games, opening_moves, seed)[0]
+    return play_contest(players, chosen, games, opening_moves, seed)
 
 
 def grade(checkpoint: Path | str, *, simulations: int | None = None) -> Grade:

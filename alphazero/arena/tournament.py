@@ -7,14 +7,14 @@ import functools
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from alphazero.arena.bradley_terry import fit
-from alphazero.arena.contests import check_counts, pair_by_pair, parallel_games_for, player_factory
+from alphazero.arena.contests import check_counts, parallel_games_for, player_factory
 from alphazero.arena.elo import Result, count_distinct, elo_difference, pair_scores
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import random_opening
@@ -22,10 +22,10 @@ from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING, Game, win_rate
 from alphazero.players.registry import agree_on_game, parse_player
 from alphazero.players.specs import Agent, AgentFunction, PlayerSpec
-from alphazero.records.game_record import Pairing
+from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
-from alphazero.utils.files import path_errors, printable
+from alphazero.utils.files import check_writable, path_errors, printable
 from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress, no_progress
 from alphazero.utils.shared_files import refuse
@@ -34,8 +34,11 @@ from alphazero.utils.tables import align
 GAMES_FILE = "games.jsonl"
 """Name of the games file in a tournament's folder."""
 
-SLOW_PAIRS, FAST_PAIRS = 10, 100
-"""Pairs of games that are saved together: the least, where a player needs a core; elsewhere."""
+LOCK = "games.lock"
+"""Name of the file there by which a process locks the folder."""
+
+UNSAVED_SHARE = 0.05
+"""Games are saved when this share of the file would be new: often, but not the whole file often."""
 
 
 def results_of(names: Sequence[str], games: Iterable[PlayedGame]) -> list[Result]:
@@ -81,11 +84,13 @@ class Tournament:
                 raise PlayerError(f"{name} is named twice; a player meets others, not itself")
         if len(names) < 2:
             raise PlayerError("a rating needs two players at least")
-        if self.folder:
+        if self.folder and self._file:
             with path_errors("create", self.folder):
                 self.folder.mkdir(parents=True, exist_ok=True)
-        if not self.played and self._file and self._file.exists():
-            self.played = load_games(self._file, refuse)
+            check_writable(self._file)
+            if not self.played and self._file.exists():
+                self.played = load_games(self._file, refuse)
+        self._saved = len(self.played)
         for game in self.played:
             self._check(game)
 
@@ -103,12 +108,16 @@ class Tournament:
         return 2 * sum(len(self._missing_pairs(*pairing)) for pairing in self.pairings)
 
     def play(self, workers: int = 1, show: Progress = no_progress) -> None:
-        """Play the missing games, and save them by and by; `show` receives the games ended."""
+        """Play the missing games; `show` receives the number of games ended.
+
+        They are saved by and by, both games of a pair together, and also if an error ends it.
+        """
         for pairing in self.pairings:
-            for pairs in self._parts(pairing, workers):
-                self.played += self._play_pairs(pairing, pairs, workers, show)
-                if self._file:
-                    save_games(self._file, self.played)
+            if pairs := self._missing_pairs(*pairing):
+                try:
+                    self._play_pairs(pairing, pairs, workers, show)
+                finally:
+                    self._save()
 
     @property
     def results(self) -> list[Result]:
@@ -118,36 +127,42 @@ class Tournament:
 
     def _play_pairs(
         self, pairing: tuple[int, int], pairs: Sequence[int], workers: int, show: Progress
-    ) -> Iterator[PlayedGame]:
+    ) -> None:
         players = [self.specs[index] for index in pairing]
         names = players[0].name, players[1].name
+        hashes = players[0].player_hash, players[1].player_hash
+        halves: dict[int, GameRecord] = {}
+
+        def keep(records: Iterable[GameRecord]) -> None:
+            for record in records:
+                other = halves.pop(record.pairing.pair_id, None)
+                if other is None:
+                    halves[record.pairing.pair_id] = record
+                    continue
+                pair = sorted((record, other), key=lambda each: each.pairing.players)
+                self.played += [PlayedGame.of(self.game, each, names, hashes) for each in pair]
+            if len(self.played) - self._saved >= UNSAVED_SHARE * len(self.played):
+                self._save()
+
         schedule = []
         for pair in pairs:
             opening = self._opening(names, pair)
             schedule += [Pairing((0, 1), opening, pair), Pairing((1, 0), opening, pair)]
-        records = play_schedule(
+        play_schedule(
             self.game,
             player_factory(self.game, players, self._rng(names, *pairs)),
             schedule,
             parallel_games_for(players, self.game, workers),
             workers,
             show,
+            keep,
         )
-        hashes = players[0].player_hash, players[1].player_hash
-        for record in pair_by_pair(records):
-            yield PlayedGame.of(self.game, record, names, hashes)
 
-    def _parts(self, pairing: tuple[int, int], workers: int) -> list[list[int]]:
-        """Return the missing pairs of games in parts, each of which is played, then saved.
-
-        Without a folder they are one part, for cores wait for the last games of each.
-        """
-        missing = self._missing_pairs(*pairing)
-        if not self._file:
-            return [missing] if missing else []
-        is_slow = any(self.specs[index].needs_core for index in pairing)
-        size = max(SLOW_PAIRS, 4 * workers) if is_slow else FAST_PAIRS
-        return [[*part] for _, part in itertools.groupby(missing, lambda pair: pair // size)]
+    def _save(self) -> None:
+        """Save the games that are new, if there are any and games are kept."""
+        if self._file and len(self.played) > self._saved:
+            save_games(self._file, self.played)
+            self._saved = len(self.played)
 
     def _missing_pairs(self, first: int, second: int) -> list[int]:
         """Return the numbers of the pairs of games that are not complete."""

@@ -1,8 +1,10 @@
 """Commands that measure the strength of players."""
 
 import argparse
+import contextlib
 import functools
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +26,7 @@ from alphazero.utils.progress import progress_bar
 if TYPE_CHECKING:
     from alphazero.games import Game
     from alphazero.players.specs import PlayerSpec
+    from alphazero.records.game_record import GameRecord
 
 REPLACED = "an existing file of this kind is replaced"
 
@@ -117,7 +120,7 @@ def match(options: argparse.Namespace) -> int:
     """Let two players play each other."""
     from alphazero.errors import PlayerError
     from alphazero.players.registry import agree_on_game, parse_player
-    from alphazero.utils.files import check_writable
+    from alphazero.utils.files import check_writable, printable
 
     players = [
         parse_player(text, **budget_options(options)) for text in (options.first, options.second)
@@ -128,12 +131,11 @@ def match(options: argparse.Namespace) -> int:
         check_name(options.annotate, "a checkpoint", ".safetensors")
     chosen_game = game_option(options)
 
-    from alphazero.arena.contests import pair_by_pair, play_contest
+    from alphazero.arena.contests import whole_pairs
     from alphazero.arena.elo import match_result
     from alphazero.cli.json_output import plain
     from alphazero.games.registry import write_game
     from alphazero.records.game_files import check_savable, save_records
-    from alphazero.records.game_record import GameRecord
 
     players, game = agree_on_game(players, chosen_game)
     if options.annotate and players[0].saved is None:
@@ -142,39 +144,27 @@ def match(options: argparse.Namespace) -> int:
         check_savable(options.save, game)
     names = players[0].name, players[1].name
     has_search = players[0].has_search, players[1].has_search
-    games: list[GameRecord] = []
-    is_stopped = False
 
-    def keep(records: list[GameRecord]) -> None:
+    def save(records: "list[GameRecord]", append: bool = False) -> None:
         if options.save:
-            save_records(options.save, game, records, names, has_search, append=bool(games))
-        games.extend(records)
+            save_records(options.save, game, records, names, has_search, append)
 
-    try:
-        with progress_bar(options.games, "game") as bar:
-            counts = options.games, options.opening_moves, options.seed
-            result, records = play_contest(players, game, *counts, bar.update, keep)
-    except KeyboardInterrupt:
-        if not games:
-            raise
-        is_stopped = True
-        print(f"\nstopped after {len(games):,} of {options.games:,} games", file=sys.stderr)
-        records = pair_by_pair(games)
-        result = match_result(game, records)
-    if options.save:
-        save_records(options.save, game, records, names, has_search)
+    games, is_stopped = _play_match(options, players, game, save)
+    records, others = whole_pairs(games)
+    if is_stopped:
+        text = f"\nstopped after {len(games):,} of {options.games:,} games"
+        text += f"; {len(records):,} of them, in pairs that ended, count"
+        if options.annotate:
+            text += f"; {printable(options.annotate)} is not written"
+        print(text, file=sys.stderr)
+        if not records:
+            save(others)
+            return EXIT_INTERRUPTED
+    result = match_result(game, records)
     moves = max(len(record.pairing.opening) for record in records)
     opening = f"openings of {moves} random moves" if moves else "the initial position"
     summary = f"against {names[1]}: {result}, from {opening}"
-    forfeits = [
-        {
-            "game": number,
-            "player": names[record.pairing.players[record.outcome > 0]],
-            "reason": record.forfeit_reason,
-        }
-        for number, record in enumerate(records, 1)
-        if record.forfeit_reason
-    ]
+    forfeits = _forfeits(records, names)
     line = "game {game}: {player} lost by adjudication: {reason}"
     print_result(
         options,
@@ -186,9 +176,51 @@ def match(options: argparse.Namespace) -> int:
         **plain(result),
         forfeits=forfeits,
     )
+    save([*records, *others])
     if options.annotate and not is_stopped:
         _annotate(players[0], game, summary, options.annotate)
     return EXIT_INTERRUPTED if is_stopped else 0
+
+
+def _play_match(
+    options: argparse.Namespace,
+    players: Sequence["PlayerSpec"],
+    game: "Game",
+    save: Callable[["list[GameRecord]", bool], None],
+) -> "tuple[list[GameRecord], bool]":
+    """Play the games and save each; return those that ended, and whether Ctrl-C stopped it."""
+    from alphazero.arena.contests import play_contest
+    from alphazero.errors import RunError
+
+    games: list[GameRecord] = []
+
+    def keep(records: "list[GameRecord]") -> None:
+        with contextlib.suppress(RunError):  # the last save reports it, after the result
+            save(records, bool(games))
+        games.extend(records)
+
+    try:
+        with progress_bar(options.games, "game") as bar:
+            counts = options.games, options.opening_moves, options.seed
+            play_contest(players, game, *counts, bar.update, keep)
+    except KeyboardInterrupt:
+        if not games:
+            raise
+        return games, True
+    return games, False
+
+
+def _forfeits(records: "list[GameRecord]", names: tuple[str, str]) -> list[dict[str, object]]:
+    """Return the number, the loser and the reason of each game that was forfeited."""
+    return [
+        {
+            "game": number,
+            "player": names[record.pairing.players[record.outcome > 0]],
+            "reason": record.forfeit_reason,
+        }
+        for number, record in enumerate(records, 1)
+        if record.forfeit_reason
+    ]
 
 
 def _annotate(player: "PlayerSpec", game: "Game", summary: str, path: Path) -> None:
@@ -223,7 +255,7 @@ def rate_arguments(parser: argparse.ArgumentParser) -> None:
 def rate(options: argparse.Namespace) -> int:
     """Rate players, or the checkpoints of a run, by a tournament."""
     from alphazero.players.registry import agree_on_game, check_unambiguous, parse_player
-    from alphazero.utils.files import is_folder
+    from alphazero.utils.files import is_folder, locked
 
     for text in options.players:
         check_unambiguous(text)
@@ -232,6 +264,7 @@ def rate(options: argparse.Namespace) -> int:
     chosen_game = game_option(options)
 
     from alphazero.arena.tournament import (
+        LOCK,
         Tournament,
         draw_share,
         first_move_advantage,
@@ -246,16 +279,19 @@ def rate(options: argparse.Namespace) -> int:
     specs = expand_players(options.players, options.checkpoints, *budget)
     specs, game = agree_on_game(specs, chosen_game)
     counts = options.games, options.opening_moves, options.seed
-    tournament = Tournament(game, specs, *counts, options.gauntlet, options.folder)
-    try:
-        with progress_bar(tournament.missing, "game") as bar:
-            tournament.play(usable_cores(), bar.update)
-    except KeyboardInterrupt:
-        hint = "nothing was kept; with --folder FOLDER the same command can go on"
-        if options.folder:
-            hint = f"{len(tournament.played):,} games are kept; the same command goes on from them"
-        print(f"\nstopped; {hint}", file=sys.stderr)
-        return EXIT_INTERRUPTED
+    folder = options.folder
+    with locked(folder, LOCK) if folder else contextlib.nullcontext():
+        tournament = Tournament(game, specs, *counts, options.gauntlet, folder)
+        try:
+            with progress_bar(tournament.missing, "game") as bar:
+                tournament.play(usable_cores(), bar.update)
+        except KeyboardInterrupt:
+            hint = "nothing was kept; with --folder FOLDER the same command can go on"
+            if folder:
+                kept = f"{len(tournament.played):,} games are kept"
+                hint = f"{kept}; the same command goes on from them"
+            print(f"\nstopped; {hint}", file=sys.stderr)
+            return EXIT_INTERRUPTED
     rows, results = standings(tournament), tournament.results
     print_result(
         options,

@@ -21,10 +21,10 @@ from alphazero.network.inference.backend import explain_backend, explain_threads
 from alphazero.training.data.replay_buffer import observe_samples
 from alphazero.training.iteration import Training, new_learner
 from alphazero.training.learning.learner import Learner
-from alphazero.training.manifest import check_resumable, locked, run_folder
+from alphazero.training.manifest import LOCK, check_resumable, run_folder
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 from alphazero.training.run_directory import INITIALISE, RunDirectory, untrained_network
-from alphazero.utils.files import printable
+from alphazero.utils.files import locked, printable
 from alphazero.utils.jit import compile_aside
 from alphazero.utils.jobs import threads_per_evaluation
 from alphazero.utils.machine import usable_cores
@@ -107,7 +107,7 @@ def _train(folder: Path, open_run: Callable[[], RunDirectory], observe: Observer
                 return folder
             stack.enter_context(group.leading())
             make_learner = group.learner
-        stack.enter_context(locked(folder))
+        stack.enter_context(locked(folder, LOCK))
         _train_opened(open_run(), make_learner, observe)
     return folder
 

@@ -3,12 +3,9 @@
 import contextlib
 import json
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-
-from filelock import FileLock, Timeout
 
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
@@ -19,6 +16,7 @@ FORMAT: Final = "alphazero-run"
 FORMAT_VERSION: Final = 3
 CONFIG: Final = "config.yaml"
 MANIFEST: Final = "state/manifest.json"
+LOCK: Final = "run.lock"
 NEXT_CONFIG: Final = "config.yaml, next"
 """Name among a manifest's hashes of the `CONFIG` that is about to replace the present one."""
 
@@ -139,29 +137,10 @@ def check_new(folder: Path) -> None:
         )
 
 
-@contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Lock a run's folder in this block; raise RunError if it is locked or cannot be created."""
-    with path_errors("create", folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / "run.lock")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise RunError(
-                f"{printable(folder)} is in use by another process; wait for it to end, or stop it "
-                "with Ctrl-C"
-            ) from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
 def identify_lock(folder: Path) -> tuple[int, int] | None:
     """Return device and inode of the lock in a run's folder; None if there is none."""
     try:
-        status = (folder / "run.lock").stat()
+        status = (folder / LOCK).stat()
     except OSError:
         return None
     return status.st_dev, status.st_ino

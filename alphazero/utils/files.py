@@ -71,6 +71,31 @@ def check_writable(path: Path | str) -> None:
         probe.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def locked(folder: Path, lock: str) -> Iterator[None]:
+    """Lock a folder in this block, by the file `lock` in it; create it if it does not exist.
+
+    Raises RunError if another process holds the lock, or the folder cannot be written.
+    """
+    from filelock import FileLock, Timeout
+
+    with path_errors("create", folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    held = FileLock(folder / lock)
+    with path_errors("write", held.lock_file):
+        try:
+            held.acquire(timeout=0)
+        except Timeout:
+            raise RunError(
+                f"{printable(folder)} is in use by another process; wait for it to end, or stop it "
+                "with Ctrl-C"
+            ) from None
+    try:
+        yield
+    finally:
+        held.release()
+
+
 def _file_to_write(path: Path | str) -> tuple[Path, int | None]:
     """Return the path without links, and the mode of the regular file there, if there is one."""
     target = Path(os.path.realpath(path))

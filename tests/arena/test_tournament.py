@@ -95,26 +95,46 @@ def test_a_second_call_plays_only_what_is_missing(tmp_path):
     assert len(load_games(folder / GAMES_FILE)) == 36
 
 
-@pytest.mark.parametrize("together", [1, 2, 100])
-def test_an_interrupted_tournament_ends_as_it_would_have(tmp_path, monkeypatch, together: int):
-    monkeypatch.setattr("alphazero.arena.tournament.FAST_PAIRS", together)
-    whole = tournament(folder=tmp_path / "whole")
-    play(whole)
+class Stop(Exception):
+    """A test ends a tournament."""
 
-    class Stop(Exception):
-        pass
 
-    def stop_after_the_first_are_saved(_: int) -> None:
-        if broken.played:
+@pytest.mark.parametrize("games", [1, 7, 8, 19])
+def test_an_interrupted_tournament_keeps_the_pairs_that_ended(tmp_path, games: int):
+    shown: list[int] = []
+
+    def stop_later(ended: int) -> None:
+        shown.append(ended)
+        if sum(shown) >= games:
             raise Stop
 
-    broken = tournament(folder=tmp_path / "broken")
+    broken = tournament(folder=tmp_path)
     with pytest.raises(Stop):
-        broken.play(1, stop_after_the_first_are_saved)
-    again, kept = tournament(folder=tmp_path / "broken"), min(2 * together, 8)
-    assert len(again.played) == kept
+        broken.play(1, stop_later)
+    again = tournament(folder=tmp_path)
+    assert again.played == broken.played
+    pairs = Counter((frozenset(game.players), game.pair) for game in again.played)
+    assert {*pairs.values()} <= {2}
+    kept = len(again.played)
+    assert sum(shown) - 4 <= kept <= sum(shown), "each pair of one pairing loses a game at most"
     assert play(again) == 24 - kept
-    assert again.played == whole.played
+    whole = tournament()
+    play(whole)
+    assert {(game.players, game.pair, game.actions[:2]) for game in again.played} == {
+        (game.players, game.pair, game.actions[:2]) for game in whole.played
+    }
+
+
+def test_games_are_saved_while_others_are_played(tmp_path):
+    contest, kept = tournament(games=40, folder=tmp_path), []
+
+    def look(_: int) -> None:
+        if (tmp_path / GAMES_FILE).exists():
+            kept.append((len(contest.played), len(load_games(tmp_path / GAMES_FILE))))
+
+    contest.play(1, look)
+    assert len({saved for _, saved in kept}) > 10
+    assert all(played - saved <= 0.05 * played for played, saved in kept)
 
 
 def test_half_a_pair_is_played_again(tmp_path):
@@ -155,6 +175,9 @@ def test_a_folder_that_cannot_hold_games_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match="cannot create"):
         tournament(folder=tmp_path / "file")
+    (tmp_path / "taken" / GAMES_FILE).mkdir(parents=True)
+    with pytest.raises(RunError, match=f"cannot write .*{GAMES_FILE}"):
+        tournament(folder=tmp_path / "taken")
     (tmp_path / GAMES_FILE).write_text("rubbish")
     with pytest.raises(AlphaZeroError, match=f"{GAMES_FILE}:1: "):
         tournament(folder=tmp_path)

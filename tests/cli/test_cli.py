@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,16 @@ from helpers.runs.tiny_run import YAML, tiny_config
 import alphazero
 from alphazero.arena import solved_positions
 from alphazero.arena.match import Match
+from alphazero.arena.tournament import LOCK
 from alphazero.cli.main import NAMES, parser
+from alphazero.errors import RunError
 from alphazero.games import game_names
 from alphazero.games.registry import read_game
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
 from alphazero.records.game_files import load_played
 from alphazero.solvers import exhaustive
 from alphazero.training.loop import train
+from alphazero.utils.files import locked
 
 
 @pytest.fixture
@@ -282,8 +286,14 @@ def test_a_match_that_is_stopped_keeps_its_games_and_tells_the_score(
     command = "match", "random", "random", "--game", "tic_tac_toe", "--save", games
     assert exit_code(*command) == 130
     captured = capsys.readouterr()
-    assert captured.err == f"\nstopped after {len(kept)} of 100 games\n"
-    assert sum(counts_in(captured.out)) == len(load_played(games)) == len(kept)
+    # The second of two games at once ended first, so that the last pair is not whole.
+    assert len(load_played(games)) == len(kept)
+    pairs = Counter(record.pairing.pair_id for record in kept)
+    whole = 2 * sum(number == 2 for number in pairs.values())
+    assert 0 < whole < len(kept)
+    count = f"{whole} of them, in pairs that ended, count"
+    assert captured.err == f"\nstopped after {len(kept)} of 100 games; {count}\n"
+    assert sum(counts_in(captured.out)) == whole
 
 
 def test_games_are_never_replaced_by_one_that_continues_them(
@@ -330,6 +340,26 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(tmp_path, monkeypatch, 
     ):
         assert exit_code(*command, *more) == 130
         assert message in capsys.readouterr().err
+
+
+def test_two_tournaments_in_one_folder_do_not_replace_each_others_games(tmp_path, only_line):
+    rate = ["rate", "random", "uct:2", "--game", "nim", "--games", 2, "--folder", tmp_path]
+    with locked(tmp_path, LOCK):
+        assert f"{tmp_path} is in use by another process" in only_line(*rate)
+    assert exit_code(*rate) == 0
+
+
+def test_a_match_whose_games_cannot_be_saved_still_tells_its_result(tmp_path, monkeypatch, capsys):
+    def fail(path: Path, *_: object) -> None:
+        raise RunError(f"cannot write {path}: no space left on device")
+
+    monkeypatch.setattr("alphazero.records.game_files.save_records", fail)
+    games = tmp_path / "games.jsonl"
+    command = ["match", "random", "random", "--game", "nim", "--games", 4, "--save", games]
+    assert exit_code(*command) == 2
+    captured = capsys.readouterr()
+    assert sum(counts_in(captured.out)) == 4
+    assert captured.err == f"error: cannot write {games}: no space left on device\n"
 
 
 @pytest.mark.parametrize("option", ["--save", "--annotate"])
