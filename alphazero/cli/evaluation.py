@@ -70,7 +70,7 @@ def grade(options: argparse.Namespace) -> int:
     from alphazero.arena.solved_positions import position_files, read_positions, solved_positions
     from alphazero.cli.json_output import plain
     from alphazero.players.budget import Budget
-    from alphazero.players.checkpoint_player import save_grades
+    from alphazero.players.checkpoint_player import grades_of, save_grades
 
     saved, game = spec.saved, spec.saved.game
     if options.positions:
@@ -78,7 +78,7 @@ def grade(options: argparse.Namespace) -> int:
         sets = [(path.name, read_positions(game, path)) for path in files]
     else:
         sets = [("solved positions", solved_positions(game))]
-    grades: list[str] = []
+    grades: dict[str, str] = {}
     low: list[str] = []
     for simulations in options.simulations or [saved.settings.simulations]:
         make_player = functools.partial(saved.create, budget=Budget(simulations))
@@ -88,7 +88,7 @@ def grade(options: argparse.Namespace) -> int:
                 result = grade(game, make_player, solution, workers=usable_cores(), show=bar.update)
             heading = f"{name}, {simulations} simulations"
             text = f"{heading}: {result}"
-            grades.append(text)
+            grades[heading] = text
             if result.first_mistake and not options.positions:
                 text += f"\nthe first mistake:\n{result.first_mistake}"
             fields = {"checkpoint": saved.path, "set": name, "simulations": simulations}
@@ -96,7 +96,9 @@ def grade(options: argparse.Namespace) -> int:
             if result.share < options.min_accuracy:
                 low.append(heading)
     if options.save:
-        save_grades(saved, grades, options.save)
+        earlier = grades_of(saved.checkpoint)
+        kept = [line for line in earlier if not line.startswith(tuple(f"{h}: " for h in grades))]
+        save_grades(saved, [*kept, *grades.values()], options.save)
     if low:
         print(f"below --min-accuracy {options.min_accuracy:g}: {'; '.join(low)}", file=sys.stderr)
     return 1 if low else 0

@@ -34,6 +34,7 @@ from alphazero.players.levels import (
     Level,
     LevelSettings,
     LevelTable,
+    copy_levels,
     default_levels,
     levels_file,
     load_levels,
@@ -186,10 +187,11 @@ def grades_of(checkpoint: Checkpoint) -> list[str]:
 def save_grades(saved: CheckpointPlayer, grades: Sequence[str], path: Path) -> None:
     """Write a copy of a checkpoint with `grades`, one line a measurement, in its header.
 
-    Raises RunError when the file cannot be written.
+    Its measured levels go with it. Raises RunError when a file cannot be written.
     """
     details = saved.checkpoint.details | {"grades": list(grades)}
-    save_checkpoint(path, dataclasses.replace(saved.checkpoint, details=details))
+    digest = save_checkpoint(path, dataclasses.replace(saved.checkpoint, details=details))
+    copy_levels(saved.path, saved.player_hash, path, digest[: len(saved.player_hash)])
 
 
 def describe_game(checkpoint: Checkpoint) -> str:
@@ -225,7 +227,7 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
         parts.append(f"{network.heads} heads")
     rating = "not rated by gates"
     if checkpoint.rating is not None:
-        rating = f"Elo {checkpoint.rating:+z.0f}, where the run's first network has 0"
+        rating = f"Elo {checkpoint.rating:+z.0f} by the run's own gates; its first network has 0"
 
     initial = details.get("initial")
     start = f", from {printable(initial)}" if isinstance(initial, str) else ""

@@ -181,6 +181,18 @@ def save_levels(path: Path, table: LevelTable, game: Game, player_hash: str, abo
     write_atomic(path, text.encode())
 
 
+def copy_levels(checkpoint: Path, player_hash: str, copy: Path, copy_hash: str) -> None:
+    """Give the measured levels of a checkpoint to a copy of it, whose header and hash differ.
+
+    Raises RunError when a file cannot be read or written.
+    """
+    if levels_file(checkpoint).is_file():
+        data, player = read_limited(levels_file(checkpoint), _SIZE_LIMIT), '"player": "%s"'
+        old, new = ((player % digest).encode() for digest in (player_hash, copy_hash))
+        if old in data:
+            write_atomic(levels_file(copy), data.replace(old, new))
+
+
 def load_levels(path: Path, game: Game, player_hash: str) -> LevelTable | None:
     """Read levels; None if there are none, or they are of another file or another game.
 

@@ -15,7 +15,7 @@ from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.errors import PlayerError
 from alphazero.mcts.kernels.root import RootStatistics
-from alphazero.players.checkpoint_player import load_checkpoint_player
+from alphazero.players.checkpoint_player import load_checkpoint_player, save_grades
 from alphazero.players.levels import (
     NAMES,
     SEARCH,
@@ -86,6 +86,10 @@ def test_measured_levels_are_read_back_for_their_checkpoint_alone(tmp_path):
     assert load_checkpoint_player(path).levels == LEVELS_TABLE
     assert LEVELS_TABLE.level(3).strength == "Elo -47 (-80 to open)"
     assert describe_levels(LEVELS_TABLE)[-1] == "Elo 0 is uct:simulations=100"
+    # They go with a copy that has another header, also if it takes the place of the checkpoint.
+    for copy in (tmp_path / "copy.safetensors", path):
+        save_grades(load_checkpoint_player(path), ["100 games"], copy)
+        assert load_checkpoint_player(copy).levels == LEVELS_TABLE
     # Another checkpoint of the same name has no measured levels.
     saved_player(path, games=5)
     assert load_checkpoint_player(path).levels == default_levels(8)
