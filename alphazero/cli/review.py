@@ -58,16 +58,16 @@ def review(options: argparse.Namespace) -> int:
     from alphazero.utils.files import write_atomic
 
     games = select_games(load_played(options.games), options.number)
+    kinds = {played.game for played in games.values()}
     specs = {
-        number: player.for_game(played.game) if player else _shipped_player(played.game, budget)
-        for number, played in games.items()
+        game: player.for_game(game) if player else _shipped_player(game, budget) for game in kinds
     }
     for played in games.values():
         if options.save:
             check_savable(options.save, played.game, [options.games], played.start)
     screen, texts = Screen(), list[str]()
     for number, played in games.items():
-        reviewer = Reviewer(specs[number], played.game)
+        reviewer = Reviewer(specs[played.game], played.game)
         screen.print(f"game {number:,}, {played.headline()}")
         evaluations = _evaluate(played, reviewer)
         by_ply = [evaluations.get(ply) for ply in range(len(played.actions) + 1)]
@@ -86,13 +86,13 @@ def review(options: argparse.Namespace) -> int:
 def _shipped_player(game: "Game", budget: dict[str, Any]) -> "PlayerSpec":
     """Return the shipped player of a game; raise AlphaZeroError if there is none."""
     from alphazero.games.registry import write_game
+    from alphazero.network.checkpoint import load_description
     from alphazero.players.registry import parse_player
     from alphazero.utils.shipped import shipped_players
 
-    specs = (parse_player(name, **budget) for name in shipped_players())
-    for spec in specs:
-        if spec.plays(game):
-            return spec
+    for name, path in shipped_players().items():
+        if load_description(path).game.accepts(game):
+            return parse_player(name, **budget)
     raise AlphaZeroError(
         f"no shipped player plays {write_game(game)}; name one, as uct:simulations=1000"
     )
