@@ -26,7 +26,7 @@ def config_file(text: str) -> str:
             f"{name} is a folder, not a YAML file; a run has {printable(path / 'config.yaml')}, "
             f"and {resume} {shlex.quote(name)}"
         )
-    if path.suffix == ".safetensors":
+    if path.suffix == ".safetensors" and "=" not in text:
         raise argparse.ArgumentTypeError(
             f"{name} is a checkpoint, not a YAML file; a run {resume} RUN"
         )

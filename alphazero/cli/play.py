@@ -46,13 +46,13 @@ def play_arguments(parser: argparse.ArgumentParser) -> None:
 def play(options: argparse.Namespace) -> None:
     """Play against a checkpoint or another player in the terminal."""
     from alphazero.players.registry import agree_on_game, parse_player
-    from alphazero.utils.files import check_readable, check_writable
+    from alphazero.utils.files import check_readable, check_writable, exists
 
     player = parse_player(options.player, **budget_options(options))
     if options.after is not None and not options.begin:
         raise AlphaZeroError("--after counts the moves of a game that is given with --from")
-    if options.begin and (options.begin.exists() or "/" not in str(options.begin)):
-        check_readable(options.begin)
+    if options.begin and (exists(options.begin) or "/" not in str(options.begin)):
+        check_readable(options.begin)  # early; what else may be the FEN of a position
     if options.save:
         check_writable(options.save)
     game_choice = game_option(options)
@@ -70,7 +70,7 @@ def play(options: argparse.Namespace) -> None:
         opening = load_start_position(options.begin, options.after, own)
         game_choice = own or opening.game
     (player,), game = agree_on_game([player], game_choice)
-    sources = [options.begin] if options.begin and options.begin.exists() else []
+    sources = [options.begin] if options.begin and exists(options.begin) else []
     if options.save:
         check_savable(options.save, game, sources, opening.start if opening else "")
     session = TerminalSession(player, game, SIDES[options.side], opening, sources)
@@ -180,6 +180,7 @@ def info_arguments(parser: argparse.ArgumentParser) -> None:
 def info(options: argparse.Namespace) -> None:
     """Describe a checkpoint or a game's options, or list all that come with the package."""
     if options.name is None:
+        _refuse_json(options)
         _list_all()
         return
 
@@ -191,6 +192,7 @@ def info(options: argparse.Namespace) -> None:
         from alphazero.games.registry import game_names
 
         if name in game_names():
+            _refuse_json(options)
             print(_options_of(name))
             return
     path = find_checkpoint(Path(name))
@@ -206,6 +208,11 @@ def info(options: argparse.Namespace) -> None:
     from alphazero.players.checkpoint_player import describe, facts
 
     print_result(options, describe(path, checkpoint), **facts(path, checkpoint))
+
+
+def _refuse_json(options: argparse.Namespace) -> None:
+    if options.json:
+        raise AlphaZeroError("--json describes a checkpoint; name one")
 
 
 def _options_of(name: str) -> str:

@@ -178,10 +178,15 @@ def check_arguments(parser: argparse.ArgumentParser) -> None:
 @command("check checkpoints/tic_tac_toe", check_arguments)
 def check(options: argparse.Namespace) -> None:
     """Check the files of a run or a checkpoint for damage, or the rules of a game."""
-    from alphazero.utils.files import check_readable, is_folder
+    from alphazero.utils.files import check_readable, exists, is_folder
+    from alphazero.utils.shipped import shipped_players
 
     target, path = options.target, Path(options.target)
-    if re.fullmatch(r"[\w-]{1,60}(:[\w=,.-]{0,100})?", target) and not path.exists():
+    if target in shipped_players() and not exists(path):
+        from alphazero.games.registry import game_names
+
+        path = path if target in game_names() else shipped_players()[target]
+    if re.fullmatch(r"[\w-]{1,60}(:[\w=,.-]{0,100})?", target) and not exists(path):
         from alphazero.games.contract.check import check_game
 
         report = check_game(target)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from alphazero.errors import ConfigError, RunError
-from alphazero.utils.files import read_limited, suggest_file
+from alphazero.utils.files import exists, read_limited, suggest_file
 
 MAXIMUM_BYTES = 1 << 20
 MAXIMUM_DEPTH = 20  # PyYAML's composer is recursive; a config needs a depth of 4
@@ -48,7 +48,7 @@ def read_text(path: Path) -> str:
         data = read_limited(path, MAXIMUM_BYTES)
         return data.decode("utf-8")
     except RunError as error:
-        hint = "" if path.exists() else suggest_file(path, ".yaml", "configs")
+        hint = "" if exists(path) else suggest_file(path, ".yaml", "configs")
         raise ConfigError(f"{error}{hint}") from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1

@@ -101,10 +101,10 @@ def parse_player(
 ) -> PlayerSpec:
     """Parse a player spec; of a checkpoint only the header is read. An agent is taken as it is.
 
-    `simulations`, `seconds` or `level` is the default budget where the spec gives none and its
-    kind takes one. Raises PlayerError for an unknown kind or option, a value out of range (with
-    the choices), or a `level` of a player without levels, and CheckpointError for a file that is
-    no checkpoint, as far as the header shows.
+    `simulations`, `seconds` or `level` is the default budget where the spec gives none, nor a
+    depth, and its kind takes one. Raises PlayerError for an unknown kind or option, a value out of
+    range (with the choices), or a `level` of a player that has none or a budget of its own, and
+    CheckpointError for a file that is no checkpoint, as far as the header shows.
     """
     if not isinstance(text, (str, Path)):
         return AgentSpec.of(text)
@@ -117,13 +117,18 @@ def parse_player(
     kind, subject, values = _parse(text)
     options = [option.name for option, _, _ in kind.option_fields()]
     budget = {"simulations": simulations, "seconds": seconds, "level": level}
-    if not budget.keys() & values.keys():
+    own = sorted({*budget, "depth"} & values.keys())
+    if not own:
         texts = [f"{k}={v}" for k, v in budget.items() if v is not None and k in options]
         values |= _read_options(text, kind, ",".join(texts))
     if level is not None and "level" not in options:
         raise PlayerError(
             f"{printable(text[:80])} has no levels: only checkpoints have them; try --simulations "
             "or --seconds"
+        )
+    if level is not None and own not in ([], ["level"]):
+        raise PlayerError(
+            f"{printable(text[:80])} sets {' and '.join(own)} itself: leave that out, or the level"
         )
     spec = kind(subject, **values)
     spec.check()
@@ -223,8 +228,6 @@ def _parse(text: str) -> tuple[type[PlayerSpec], str, dict[str, Any]]:
     if kind := PLAYER_KINDS.get(word):
         if not kind.prefix:
             return kind, word, _read_options(text, kind, rest)
-        if not rest:
-            raise PlayerError(f"{word!r} needs more: {USAGES[word]}")
         return kind, rest, {}
     path, rest = _split_path(text)
     if path:

@@ -21,7 +21,14 @@ from alphazero.records.sgf import SIZE_LIMIT, MainLine, number_of, read_collecti
 from alphazero.records.sgf_export import check_start, commented, has_sgf, to_sgf
 from alphazero.records.sgf_import import from_sgf
 from alphazero.records.sgf_text import decode
-from alphazero.utils.files import check_writable, path_errors, printable, read_limited, write_atomic
+from alphazero.utils.files import (
+    check_writable,
+    exists,
+    path_errors,
+    printable,
+    read_limited,
+    write_atomic,
+)
 from alphazero.utils.shared_files import MAX_WARNINGS, Item, read_each, warn
 
 SGF, PGN = ".sgf", ".pgn"
@@ -235,7 +242,7 @@ def load_start_position(path: Path, moves: int | None, game: Game | None) -> Pla
 
 def is_fen(path: Path) -> bool:
     """Whether `path` is the FEN of a position rather than a file."""
-    return is_position(str(path)) and not path.exists()
+    return is_position(str(path)) and not exists(path)
 
 
 def _suffix(path: Path) -> str:

@@ -120,6 +120,14 @@ def is_folder(path: Path) -> bool:
         return False
 
 
+def exists(path: Path) -> bool:
+    """Whether there is something at `path`; False where that cannot be known."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def remove(path: Path) -> None:
     """Remove a file if it exists; raise RunError if that fails."""
     with path_errors("remove", path):

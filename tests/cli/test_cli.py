@@ -74,13 +74,16 @@ def test_the_help_of_every_command_shows_an_example_of_it(command: str, capsys):
     assert parser().parse_args(example.split()[1:]).run
 
 
-def test_info_alone_lists_every_game_with_its_options(capsys):
+def test_info_alone_lists_every_game_with_its_options(capsys, only_line):
     lines = printed_by(capsys, "info").splitlines()
     games = lines[1 : lines.index("players")]
     assert [line.split()[0] for line in games] == game_names()
     assert "rows 6, columns 7, length 4" in next(line for line in games if "connect" in line)
     (nim,) = (line for line in games if " nim " in line)
     assert printed_by(capsys, "info", "nim") == f"{nim}\n"
+    for words in ([], ["nim"]):
+        assert "--json describes a checkpoint; name one" in only_line("info", *words, "--json")
+    assert "checkpoints" in printed_by(capsys, "check", "go_9x9"), "a shipped player"
 
 
 def test_info_describes_a_checkpoint_or_the_best_player_of_a_run(run, tmp_path, capsys):
@@ -182,6 +185,15 @@ def test_grade_saves_a_copy_that_carries_its_figures(four, tmp_path, capsys):
     assert player.read_bytes() == before
     graded = printed_by(capsys, "info", copy).splitlines()[-2:]
     assert graded == [f"graded    {line}" for line in out.splitlines()]
+    # Other figures stay, and the same ones are replaced.
+    match = "match", copy, "random", "--games", 2, "--simulations", 2, "--annotate", copy
+    assert exit_code(*match) == 0
+    capsys.readouterr()
+    again = printed_by(capsys, "grade", copy, solved, "--simulations", 50, "--save", copy)
+    lines = printed_by(capsys, "info", copy).splitlines()[-3:]
+    assert lines[0] == graded[0]
+    assert "against random" in lines[1]
+    assert lines[2] == f"graded    {again.strip()}"
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,13 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
     assert spec.needs_core == ("seconds" in options or "gtp" in text)
 
 
+def test_a_depth_is_a_limit_and_a_level_is_not_dropped_in_silence():
+    assert parse_player("minimax:depth=3", seconds=0.1).name == "minimax:depth=3"
+    assert parse_player("minimax", seconds=0.1).name == "minimax:seconds=0.1"
+    with pytest.raises(PlayerError, match="sets simulations itself: leave that out, or the level"):
+        parse_player(f"{SHIPPED}:simulations=9", level=3)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -81,7 +88,7 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
         ("minimax:depth=1,depth=2", "depth is given twice"),
         ("minimax:depth=1,7", "expected option=value, got '7'"),
         ("random:simulations=3", "no option 'simulations' (options: none)"),
-        ("gtp", "needs more: gtp:COMMAND"),
+        ("gtp", "gtp: needs a command, as in 'gtp:"),
         ("minimax:0", "depth: must be at least 1 and at most 1000, got 0"),
         ("person", "a person plays by `alphazero play PLAYER`"),
         ("nothere", "others: random, flat_mc, flat_ucb, uct, minimax, solver, gtp:COMMAND, "),
