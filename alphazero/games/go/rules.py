@@ -75,30 +75,13 @@ def _walk_region(state: State, start: int, walked: Mask, waiting: State) -> tupl
     return count, reached
 
 
-@kernel(types.int64(types.int64[::1]))
-def area(state: State) -> int:
-    """Return Black's area minus White's, in points, as Tromp and Taylor count.
+@kernel(Signature.owners)
+def owners(state: State, cells: Owners) -> None:
+    """Give each point to the colour whose area it is in, as Tromp and Taylor count.
 
     A colour's area is its stones and the empty points that reach only that colour over empty
     points. All stones count as alive. https://tromp.github.io/go.html
     """
-    end = sections(state)[0]
-    walked = np.zeros(end, np.bool_)
-    waiting = np.empty(end // 4, np.int64)
-    total = 0
-    for start in range(FRONT, end, 4):
-        if state[start] < WALL:
-            total += 3 - 2 * state[start]
-        elif state[start] >= EMPTY and not walked[start]:
-            count, reached = _walk_region(state, start, walked, waiting)
-            if reached in (BLACK, WHITE):
-                total += (3 - 2 * reached) * count
-    return total
-
-
-@kernel(Signature.owners)
-def owners(state: State, cells: Owners) -> None:
-    """Give each point to the colour whose area it is in, see `area`."""
     end, columns = sections(state)[0], state[COLUMNS]
     walked = np.zeros(end, np.bool_)
     waiting = np.empty(end // 4, np.int64)
@@ -113,6 +96,14 @@ def owners(state: State, cells: Owners) -> None:
                     line, place = divmod((point - FRONT) // 4, columns + 1)
                     owner = 3 - 2 * reached if reached in (BLACK, WHITE) else 0
                     cells[(line - 1) * columns + place - 1] = owner
+
+
+@kernel(types.int64(types.int64[::1]))
+def area(state: State) -> int:
+    """Return Black's area minus White's, in points."""
+    cells = np.empty(state[ROWS] * state[COLUMNS], np.int8)
+    owners(state, cells)
+    return cells.sum()  # type: ignore[no-any-return]
 
 
 @kernel(Signature.margin)
