@@ -1,6 +1,6 @@
 """Grading: the share of optimal moves in solved positions.
 
-Letters: P positions, A actions, S state size.
+Letters: P positions.
 """
 
 import functools

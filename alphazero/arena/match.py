@@ -3,7 +3,7 @@
 `Match.step` applies the finished moves, replaces finished games and lets every player search. Used
 by self-play, the gate, tournaments and the front ends.
 
-Letters: G games in parallel, n some of them, A actions, S state size. `slots` are game indices.
+Letters: G games in parallel, n some of them, S state size. `slots` are game indices.
 """
 
 import functools

@@ -3,7 +3,7 @@
 Every game is drawn from its `board_style`, its stones (planes 0 and 1 of `observe`), and the cells
 and names of its moves. Most lengths are in cells, the distance between two neighbours' centres.
 
-Letters: H rows and W columns of the board; cells are counted row by row.
+Cells are counted row by row.
 """
 
 import functools

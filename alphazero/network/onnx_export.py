@@ -1,6 +1,6 @@
 """A player's network as an ONNX file that explains itself, compared with torch before it is kept.
 
-Shapes: B positions, C planes, H rows, W columns, A actions.
+Shapes: B positions, C planes, H rows, W columns.
 """
 
 import inspect

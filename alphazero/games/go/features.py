@@ -2,8 +2,6 @@
 
 The choice follows KataGo (Wu 2019, arXiv:1902.10565, appendix A.1), without ladders. Planes 0 and 1
 are the stones of the player to move and the opponent's; the constants below number the others.
-
-Letters: N points with the walls around them, numbered by `point >> 2`.
 """
 
 import numpy as np

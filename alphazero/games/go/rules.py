@@ -1,6 +1,6 @@
 """The rules of Go as kernels, and positions without their history.
 
-`board.py` describes the state. Letters: A actions, W words of 64 bits.
+`board.py` describes the state.
 """
 
 import numpy as np

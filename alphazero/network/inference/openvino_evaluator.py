@@ -1,6 +1,6 @@
 """The network on CPUs by OpenVINO: the outputs of torch, several times as fast.
 
-Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
+Shapes: B positions, F filters.
 """
 
 import copy

@@ -3,7 +3,7 @@
 Games are stored once, as moves and search policies; sampling computes observations by replaying
 moves.
 
-Letters: P positions (one per move), A actions, B batch, [C, H, W] observation.
+Letters: P positions (one per move), B batch.
 """
 
 from collections.abc import Sequence

@@ -6,7 +6,7 @@ on their parts. All have the same weights, because the gradients are averaged be
 normalisation takes its mean and variance over the whole batch. So N processes compute what one
 does, except for rounding.
 
-Letters: b positions of one process's part, [C, H, W] observation, A actions, F filters.
+Letters: b positions of one process's part, [F, H, W] features.
 """
 
 import atexit
