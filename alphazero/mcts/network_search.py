@@ -5,7 +5,7 @@
 the next `step()`, so the batch stays full even if slots have different budgets. The work between
 two evaluations is one compiled call, because threads wait for one another's Python.
 
-Letters: G slots, n selected slots, A actions, R rows of a batch, S state size.
+Letters: n selected slots, A actions, R rows of a batch, S state size.
 """
 
 import time
@@ -23,12 +23,12 @@ from alphazero.mcts.kernels.edges import CREATED_AT_ONCE
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
 from alphazero.mcts.kernels.moves import NO_GAMES, Games, make_match, move_on, stay
-from alphazero.mcts.kernels.root import Exploration, Side, begin_searches, empty_statistics
+from alphazero.mcts.kernels.root import Exploration, Side, empty_statistics
 from alphazero.mcts.kernels.selection_rules import GUMBEL, PUCT
 from alphazero.mcts.kernels.simulation import make_context, next_batch
 from alphazero.mcts.kernels.tree import allocate_trees
 from alphazero.mcts.search import NODES_PER_SIMULATION, TreeSearch
-from alphazero.utils.arrays import Float32Array, Int64Array
+from alphazero.utils.arrays import Float32Array
 
 
 class NetworkSearch(TreeSearch):
@@ -39,8 +39,6 @@ class NetworkSearch(TreeSearch):
     slots take turns, with one leaf each. The evaluation cache never changes the result if an
     evaluation does not depend on its batch (`FixedBatches`).
     """
-
-    settings: SearchConfig
 
     def __init__(
         self,
@@ -65,17 +63,11 @@ class NetworkSearch(TreeSearch):
         graph = settings.transpositions != "never"
         trees = allocate_trees(game, slots, capacity, leaves, graph, rows, lazy)
         keep_trees = settings.reuse_tree and not selection.gumbel_below
-        super().__init__(game, selection, trees, keep_trees, rng, exploration)
-        self.settings = settings
-        self.side = Side(
-            trees,
-            selection,
-            self.exploration,
-            exploration is not None,
-            settings.simulations,
-            keep_trees,
+        simulations, has_noise = settings.simulations, exploration is not None
+        super().__init__(
+            game, selection, trees, simulations, keep_trees, rng, exploration, has_noise
         )
-        """this search, as the kernels of moves take it"""
+        self.settings = settings
         self.evaluator = evaluator
         if settings.leaf_symmetry != "none":
             rng = self.rng if settings.leaf_symmetry == "random" else None
@@ -92,19 +84,6 @@ class NetworkSearch(TreeSearch):
             self._words.shape[1] + len(trees.mask_words),
         )
         self.play_in_python()
-
-    def begin_search(self, slots: Int64Array, simulations: int | None = None) -> None:
-        """Start searches in `slots` [n], by default with the configured number of simulations.
-
-        Root noise is drawn once per move, if the search has an `exploration`.
-        Gumbel search uses sequential halving at every root, also a kept one. With `UNLIMITED`
-        simulations halving has no budget to divide, so the root is selected by PUCT.
-        """
-        budget = self.settings.simulations if simulations is None else simulations
-        begin_searches(self.side, slots, budget)
-
-    def begin_moves(self, slots: Int64Array) -> None:
-        begin_searches(self.side, slots, -1)
 
     def move_on(self, games: Games, sides: Sequence[Side], own: int) -> None:
         """From now on `step` plays the moves of finished searches, and begins the next ones.

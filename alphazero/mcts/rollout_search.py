@@ -2,7 +2,7 @@
 
 `METHODS` lists how they differ: the selection rule, the depth of the tree and the final move.
 
-Letters: G slots, n selected slots, L the most legal actions.
+Letters: n selected slots, L the most legal actions.
 """
 
 import numpy as np
@@ -25,8 +25,6 @@ caller can check the clock."""
 class RolloutSearch(TreeSearch):
     """UCT and its flat predecessors."""
 
-    settings: RolloutConfig
-
     def __init__(
         self,
         game: Game,
@@ -36,7 +34,6 @@ class RolloutSearch(TreeSearch):
         exploration: Exploration | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
-        self.settings = settings
         method = METHODS[settings.method]
         # The constant is for rewards in [0, 1]; values span twice that range, see `ucb1`.
         selection = SelectionParams(method.rule, method.depth, 2 * settings.exploration)
@@ -44,19 +41,11 @@ class RolloutSearch(TreeSearch):
         trees = allocate_trees(game, slots, nodes)
         # Edges of a flat tree have visits but no node: subtrees cannot be reused.
         keep_trees = method.depth == UNLIMITED
-        super().__init__(game, selection, trees, keep_trees, rng, exploration)
+        # Only UCB1 explores: there is no noise.
+        super().__init__(
+            game, selection, trees, settings.simulations, keep_trees, rng, exploration, False
+        )
         self._final_move = method.final_move
-
-    def begin_search(self, slots: Int64Array, simulations: int | None = None) -> None:
-        """Start searches as the base class says; only UCB1 explores."""
-        budget = self.settings.simulations if simulations is None else simulations
-        trees, most_legal = self.trees, self.game.most_legal
-        has_root = trees.slots["num_nodes"][slots] > 0
-        edges = np.arange(most_legal) < (trees.nodes["edge_count"][slots, 0] * has_root)[:, None]
-        kept = np.sum(trees.edges["visits"][slots, :most_legal], axis=1, where=edges)
-        trees.slots["remaining"][slots] = np.minimum(budget, UNLIMITED - kept)
-        trees.slots["full"][slots] = True
-        self._searching[slots] = True
 
     def step(self, batches: int = 1) -> int:
         """Run simulations for some milliseconds a batch; return the number of rollouts."""
@@ -66,7 +55,7 @@ class RolloutSearch(TreeSearch):
         plies = max(1, MOVES_PER_STEP // len(searching))
         for _ in range(batches):
             self.evaluations += run_rollouts(
-                self.game.rules, self.trees, self._selection, searching, plies
+                self.game.rules, self.trees, self.side.selection, searching, plies
             )
             if self.has_finished:
                 break

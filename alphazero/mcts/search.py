@@ -8,20 +8,22 @@ Letters: G slots, n selected slots, S state size.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from alphazero.games.game import Game, State
 from alphazero.mcts.kernels.equations import SelectionParams
-from alphazero.mcts.kernels.root import Exploration, RootStatistics, empty_statistics, read_roots
+from alphazero.mcts.kernels.root import (
+    Exploration,
+    RootStatistics,
+    Side,
+    begin_searches,
+    empty_statistics,
+    read_roots,
+)
 from alphazero.mcts.kernels.subtree import advance_trees
 from alphazero.mcts.kernels.tree import Trees
 from alphazero.utils.arrays import BoolArray, Int64Array
-
-if TYPE_CHECKING:
-    from alphazero.config.schema import SearchConfig
-    from alphazero.mcts.rollout_methods import RolloutConfig
 
 NODES_PER_SIMULATION = 5
 """Capacity of a tree in nodes per simulation: a search adds one, and the subtree kept from the move
@@ -31,16 +33,16 @@ before had up to 3.5 in 521 searches of Connect Four (96 and 600 simulations).""
 class TreeSearch(ABC):
     """Searches in slots; a finished slot can begin its next search before the next `step`."""
 
-    settings: "SearchConfig | RolloutConfig"
-
     def __init__(
         self,
         game: Game,
         selection: SelectionParams,
         trees: Trees,
+        simulations: int,
         keep_trees: bool,
         rng: np.random.Generator | None,
-        exploration: Exploration | None = None,
+        exploration: Exploration | None,
+        has_noise: bool,
     ) -> None:
         self.game = game
         self.exploration = exploration or Exploration()
@@ -49,9 +51,9 @@ class TreeSearch(ABC):
         self.rows = len(trees.rows)
         """Maximum number of leaves in a batch."""
         self.evaluations = 0
-        self._selection = selection
         self.trees = trees
-        self._keep_trees = keep_trees
+        self.side = Side(trees, selection, self.exploration, has_noise, simulations, keep_trees)
+        """this search, as the kernels of moves take it"""
         trees.slots["random"] = self.rng.integers(2**64, size=self.slots, dtype=np.uint64)
 
     @property
@@ -72,17 +74,23 @@ class TreeSearch(ABC):
         self.trees.slots["num_edges"][slots] = 0
 
     def advance(self, slots: Int64Array, actions: Int64Array) -> None:
-        """Play `actions` [n] in `slots`; keep the subtrees if `keep_trees` is set."""
+        """Play `actions` [n] in `slots`; keep the subtrees if they can be used again."""
         self._cancel(slots)
-        advance_trees(self.game.rules, self.trees, slots, actions, self._keep_trees)
+        advance_trees(self.game.rules, self.trees, slots, actions, self.side.keeps_trees)
 
-    @abstractmethod
     def begin_search(self, slots: Int64Array, simulations: int | None = None) -> None:
-        """Start searches in `slots` [n], by default with the configured number of simulations."""
+        """Start searches in `slots` [n], by default with the configured number of simulations.
+
+        Root noise is drawn once per move, if the search has any.
+        Gumbel search uses sequential halving at every root, also a kept one. With `UNLIMITED`
+        simulations halving has no budget to divide, so the root is selected by PUCT.
+        """
+        budget = self.side.simulations if simulations is None else simulations
+        begin_searches(self.side, slots, budget)
 
     def begin_moves(self, slots: Int64Array) -> None:
         """Start the searches of moves in `slots` [n]; with a playout cap some are fast."""
-        self.begin_search(slots)
+        begin_searches(self.side, slots, -1)
 
     def stop(self, slots: Int64Array) -> None:
         """End the searches in `slots`; an unevaluated root needs a `step` before `pop_finished`."""
@@ -137,7 +145,7 @@ class TreeSearch(ABC):
     def root_statistics(self, slots: Int64Array) -> RootStatistics:
         """Return the current statistics of `slots`, whose roots must be evaluated."""
         roots = empty_statistics(len(slots), self.game.most_legal)
-        read_roots(self.trees, self._selection, slots, roots)
+        read_roots(self.trees, self.side.selection, slots, roots)
         return roots
 
     def _cancel(self, slots: Int64Array) -> None:
