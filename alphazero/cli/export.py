@@ -1,7 +1,6 @@
 """The command that writes a player for other programs and for browsers."""
 
 import argparse
-import dataclasses
 from pathlib import Path
 
 from alphazero.cli.shared import check_name, command
@@ -36,8 +35,8 @@ def export(options: argparse.Namespace) -> None:
     player = parse_player(options.player)
     if not isinstance(player, CheckpointSpec):
         raise AlphaZeroError(f"{player.name} has no network; export a checkpoint, as connect_four")
-    fields = [field for field in dataclasses.fields(player) if field.name != "subject"]
-    if changes := [field.name for field in fields if getattr(player, field.name) != field.default]:
+    names = [option.name for option, _, _ in player.option_fields()]
+    if changes := [name for name in names if getattr(player, name) is not None]:
         raise AlphaZeroError(
             f"export writes the network, not its search: leave out {', '.join(changes)}"
         )
