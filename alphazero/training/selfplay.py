@@ -181,7 +181,6 @@ class SelfPlayWorker:
         unfinished: Sequence[GameRecord] = (),
     ) -> None:
         self._match, self._search = make_selfplay_match(game, config, evaluator, rng, num_games)
-        self._num_games = num_games
         begin = time.perf_counter()
         if unfinished:
             self._match.load(dict(enumerate(unfinished)))
@@ -189,10 +188,7 @@ class SelfPlayWorker:
         self._seconds = time.perf_counter() - begin
 
     def play(self, target: int, progress: JobProgress, resign_below: float) -> list[GameRecord]:
-        """Play until at least `target` more games have ended; return them.
-
-        Where a game allows it, a player whose best value is below `resign_below` resigns.
-        """
+        """Play until at least `target` more games have ended; return them."""
         begin = time.perf_counter()
         self._match.set_resignation(resign_below)
         finished: list[GameRecord] = []
