@@ -26,9 +26,8 @@ class SelectionParams(NamedTuple):
     fpu_reduction: float = 0.0
     mcts_solver: bool = False
     gumbel_max_considered_actions: int = 0
-    gumbel_maxvisit_init: float = 50.0
     gumbel_value_scale: float = 1.0
-    """c_visit and c_scale of `sigma`; Danihelka et al. 2022, section 5: 50, and 1 for Go"""
+    """c_scale of `sigma`; Danihelka et al. 2022, section 5: 1 for Go"""
     backup_value_weighting: float = 0.0
     ignored_state_index: int = -1
     """index of the state entry that transposition keys leave out, -1 for none"""
@@ -107,13 +106,14 @@ def uniform(visits: int) -> float:
 
 
 @inline_kernel
-def sigma(value: float, most_visits: int, gumbel_maxvisit_init: float, scale: float) -> float:
+def sigma(value: float, most_visits: int, scale: float) -> float:
     """Scale a value to be comparable with logits.
 
     sigma(q) = (c_visit + max_b N(b)) c_scale q, for q = (value + 1) / 2 in [0, 1].
-    Danihelka et al., *Policy improvement by planning with Gumbel* (ICLR 2022), equation 8.
+    Danihelka et al., *Policy improvement by planning with Gumbel* (ICLR 2022), equation 8; c_visit
+    is 50, as in section 5.
     """
-    return (gumbel_maxvisit_init + most_visits) * scale * (value + 1) / 2
+    return (50.0 + most_visits) * scale * (value + 1) / 2
 
 
 @inline_kernel

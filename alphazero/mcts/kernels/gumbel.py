@@ -38,9 +38,8 @@ def completed_q_logits(trees: Trees, selection: SelectionParams, slot: int, node
         value = mixed
         if trees.edges[slot, edge].visits > 0:
             value = trees.edges[slot, edge].value_sum / trees.edges[slot, edge].visits
-        trees.policy[index] = math.log(max(trees.edges[slot, edge].prior, 1e-30)) + sigma(
-            value, most, selection.gumbel_maxvisit_init, selection.gumbel_value_scale
-        )
+        scaled = sigma(value, most, selection.gumbel_value_scale)
+        trees.policy[index] = math.log(max(trees.edges[slot, edge].prior, 1e-30)) + scaled
         highest = max(highest, trees.policy[index])
     for index in range(count):
         trees.policy[index] -= highest
