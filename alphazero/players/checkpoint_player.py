@@ -157,9 +157,7 @@ class CheckpointPlayer:
         return LevelTable(tuple(Level(level.number, level.settings) for level in table.levels))
 
 
-def load_checkpoint_player(
-    path: Path | str, inference: InferenceConfig | None = None
-) -> CheckpointPlayer:
+def load_checkpoint_player(path: Path | str) -> CheckpointPlayer:
     """Load a checkpoint, or the best player of a run directory.
 
     Raises CheckpointError for a file that is no checkpoint.
@@ -173,7 +171,7 @@ def load_checkpoint_player(
         path,
         checkpoint,
         checkpoint.game,
-        make_evaluator(checkpoint.network(), inference or InferenceConfig()),
+        make_evaluator(checkpoint.network(), InferenceConfig()),
         search_settings(checkpoint),
     )
 

@@ -90,20 +90,17 @@ class MinimaxPlayer(SlicedPlayer):
 class SolverPlayer(SlicedPlayer):
     """Plays perfectly: the fastest win, or the longest resistance; ties are broken at random.
 
-    Falls back to alpha-beta when an exact solution takes more than `positions` nodes.
+    Falls back to alpha-beta when an exact solution takes more than `SOLVER_POSITIONS` nodes.
     """
 
-    def __init__(
-        self, game: Game, slots: int, rng: np.random.Generator, *, positions: int = SOLVER_POSITIONS
-    ) -> None:
+    def __init__(self, game: Game, slots: int, rng: np.random.Generator) -> None:
         super().__init__(game, slots, rng)
-        self.positions = positions
         self.solver = solver_for(game)
         self.search = AlphaBeta(game)
 
     def work(self, state: State) -> Steps:
         """Solve the position, or search it by alpha-beta within `FALLBACK_POSITIONS` nodes."""
-        steps, last = self.solver.solve_in_slices(state), self.solver.nodes + self.positions
+        steps, last = self.solver.solve_in_slices(state), self.solver.nodes + SOLVER_POSITIONS
         while self.solver.nodes < last:
             try:
                 next(steps)

@@ -11,6 +11,7 @@ from alphazero.games import Game, make_game
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import LEFT, Nim
+from alphazero.players import solver_players
 from alphazero.players.registry import parse_player
 from alphazero.players.solver_players import MinimaxPlayer, SolverPlayer
 from alphazero.records.game_record import GameRecord
@@ -90,9 +91,10 @@ def test_the_solver_wins_at_once_and_holds_out_when_it_is_lost():
             assert game.action_name(state, player.choose(state)) == best
 
 
-def test_a_game_too_large_to_solve_is_played_by_looking_ahead():
+def test_a_game_too_large_to_solve_is_played_by_looking_ahead(monkeypatch):
+    monkeypatch.setattr(solver_players, "SOLVER_POSITIONS", 1_000)
     game = make_game("gomoku", rows=8, columns=8)
-    player = SolverPlayer(game, 1, np.random.default_rng(0), positions=1_000)
+    player = SolverPlayer(game, 1, np.random.default_rng(0))
     state = game.from_text("a1 h8 a2 h7 a3 h6 a4 c5")
     assert game.action_name(state, player.choose(state)) == "a5"
     state = game.from_text("b2 h8 a2 h7 a3 h6 a4")

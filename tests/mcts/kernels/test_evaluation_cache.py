@@ -12,11 +12,11 @@ from helpers.settings import search_config
 from numba import types
 
 from alphazero.arena.openings import random_opening
-from alphazero.config.schema import InferenceConfig
 from alphazero.games import Game, State, make_game
 from alphazero.mcts.kernels import evaluation_cache
 from alphazero.mcts.kernels.evaluation_cache import CacheType, new_cache
 from alphazero.mcts.network_search import NetworkSearch
+from alphazero.network.inference.backend import BACKEND_VARIABLE
 from alphazero.players.budget import Budget
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.players.registry import load_player
@@ -104,11 +104,12 @@ def test_a_search_finds_the_same_whatever_was_searched_before(name: str, kind: s
 @pytest.mark.arithmetic
 @pytest.mark.parametrize("backend", ["auto", "torch"])
 @pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four", "gomoku_8x8"])
-def test_a_shipped_player_answers_the_same_whatever_it_searched_before(name: str, backend: str):
+def test_a_shipped_player_answers_the_same_whatever_it_searched_before(
+    monkeypatch, name: str, backend: str
+):
     """Down to the last bit: batches of other sizes would round otherwise."""
-    saved = load_checkpoint_player(
-        CHECKPOINTS / f"{name}.safetensors", InferenceConfig(backend=backend)
-    )
+    monkeypatch.setenv(BACKEND_VARIABLE, backend)
+    saved = load_checkpoint_player(CHECKPOINTS / f"{name}.safetensors")
     forgetful = dataclasses.replace(
         saved, settings=dataclasses.replace(saved.settings, evaluation_cache_mib=0)
     )
