@@ -183,8 +183,9 @@ class SearchConfig:
     )
     selection: str = config_field(
         "gumbel_root",
-        "`puct`; `gumbel`: sequential halving at the root, and the improved policy below it and as "
-        "policy target; or `gumbel_root`: the same root, which may be reused, and PUCT below it",
+        "`puct`; `gumbel_root`: sequential halving at the root, which may be reused, PUCT below; "
+        "or `gumbel`: the same root, never reused, the improved policy below. With these two the "
+        "improved policy is the policy target",
         choices=SELECTIONS,
         source="AGZ: PUCT; Danihelka et al., ICLR 2022, both, section 5",
     )

@@ -59,7 +59,7 @@ class Diagnosis:
         elif not self.findings:
             lines.append("no problem found")
         if self.skipped:
-            lines.append(f"skipped, too little data: {', '.join(self.skipped)}")
+            lines.append(f"not checked, for too little data: {', '.join(self.skipped)}")
         return "\n".join(lines)
 
 

@@ -260,8 +260,8 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         if found is None:
             _KernelCache.compiled += 1
             number, name = _KernelCache.compiled, self._py_func.__name__
-            text = f"first start: compiling kernel {number} for later starts too, {name}"
-            once = f"first start: compiling kernels for later starts too, {name} and others"
+            text = f"first start: compiling kernel {number}, {name}, which later starts use too"
+            once = f"first start: compiling kernels, {name} and others, which later starts use too"
             self.bar = passing_line(text, once if number == 1 else "")
         return found
 

@@ -243,7 +243,7 @@ def test_a_young_run_and_one_without_curves_say_what_was_skipped():
     assert empty.findings == []
     assert "no problem found" not in str(empty)
     assert "nothing was learned yet: no optimizer step is done" in str(empty).splitlines()
-    assert "skipped, too little data: gate games repeat, entropy" in str(empty)
+    assert "not checked, for too little data: gate games repeat, entropy" in str(empty)
 
 
 @pytest.mark.parametrize(

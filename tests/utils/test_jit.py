@@ -511,13 +511,13 @@ def test_compiling_is_reported_and_a_warm_start_is_silent(package):
             package.files(f"*connect_four.{kernel}-*.nbi")[0].unlink()
 
     forget()
-    once = "first start: compiling kernels for later starts too, legal and others\n"
+    once = "first start: compiling kernels, legal and others, which later starts use too\n"
     assert error_output(False) == once
     assert error_output(True) == ""
     forget()
     text = error_output(True)
-    assert "first start: compiling kernel 1 for later starts too, legal" in text
-    assert "first start: compiling kernel 2 for later starts too, play" in text
+    assert "first start: compiling kernel 1, legal, which later starts use too" in text
+    assert "first start: compiling kernel 2, play, which later starts use too" in text
 
 
 # The choice of the folder, asked in this process.
