@@ -199,11 +199,12 @@ def describe_game(checkpoint: Checkpoint) -> str:
 
 
 def summarize(path: Path, checkpoint: Checkpoint) -> str:
-    """Return two lines: game, network, size and training; the last measurement of strength."""
+    """Return two lines: game, network and training; the last measurement, as trained if any."""
     network = checkpoint.network_settings
     evaluations = checkpoint.details.get("evaluations")
     trained = f"{evaluations / 1e6:.1f} million" if isinstance(evaluations, int) else "unknown"
-    grades = grades_of(checkpoint)
+    lines = grades_of(checkpoint)
+    grades = [line for line in lines if line.startswith("as trained")] or lines
     strength = re.search(r"^.*?%\)?", grades[-1]) if grades else None
     return (
         f"{describe_game(checkpoint)}; {network.blocks} blocks x {network.filters} filters, "

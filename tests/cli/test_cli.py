@@ -29,6 +29,7 @@ from alphazero.errors import RunError
 from alphazero.games import game_names
 from alphazero.games.registry import read_game
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
+from alphazero.players.checkpoint_player import load_checkpoint_player, save_grades, summarize
 from alphazero.records.game_files import load_played
 from alphazero.solvers import exhaustive
 from alphazero.training.loop import train
@@ -97,6 +98,15 @@ def test_info_describes_a_checkpoint_or_the_best_player_of_a_run(run, tmp_path, 
     out = printed_by(capsys, "info", run)
     assert str(run / "best.safetensors") in out
     assert "4 simulations a move" in out
+
+
+def test_the_list_gives_the_last_measurement_of_a_player_as_trained(tmp_path):
+    lines = ["as trained, against A: 50.0%, Elo +0", "simulations=0, against A: 40.0%, Elo -70"]
+    path = saved_player(tmp_path / "player.safetensors")
+    for grades in lines, lines[1:]:
+        save_grades(load_checkpoint_player(path), grades, path)
+        summary = summarize(path, load_checkpoint(path)).splitlines()
+        assert summary[1] == grades[0].partition(", Elo")[0]
 
 
 def test_train_makes_a_run_under_the_name_of_its_file_and_overrides_win(
