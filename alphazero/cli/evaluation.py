@@ -178,9 +178,9 @@ def match(options: argparse.Namespace) -> int:
         **plain(result),
         forfeits=forfeits,
     )
-    save([*records, *others])
     if options.annotate and not is_stopped:
         _annotate(players[0], game, summary, options.annotate)
+    save([*records, *others])
     return EXIT_INTERRUPTED if is_stopped else 0
 
 
