@@ -1,6 +1,6 @@
 """The commands of a session: fields are parsed and checked, then the command is applied."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -58,6 +58,23 @@ def read_sides(catalog: Catalog, game: Game, content: Any) -> list[Side]:
     if not is_pair or not all(isinstance(side, dict) for side in content):
         raise GameError('sides: expected two objects, each with {"player": NAME}')
     return [_read_side(catalog, game, RequestFields(side)) for side in content]
+
+
+def new_sides(
+    catalog: Catalog, game: Game, fields: RequestFields, before: Sequence[Side] = ()
+) -> list[Side]:
+    """Return the sides of a new game, with the newest networks of its players; on any thread.
+
+    Without `sides` in the fields, those `before` play on if they can.
+    """
+    if fields.has("sides"):
+        sides = read_sides(catalog, game, fields.content["sides"])
+    elif before and all(side.player is None or side.player.spec.plays(game) for side in before):
+        sides = list(before)
+    else:
+        sides = catalog.usual_sides(game)
+    catalog.newest(catalog.analysis_player(game))
+    return [replace(side, player=side.player and catalog.newest(side.player)) for side in sides]
 
 
 def _read_side(catalog: Catalog, game: Game, fields: RequestFields) -> Side:
@@ -128,18 +145,10 @@ def _load(session: WebSession, fields: RequestFields) -> Apply:
 
 
 def _new(session: WebSession, fields: RequestFields) -> Apply:
-    """Start a game, with the newest networks of its players."""
     catalog = session.manager.catalog
     game = catalog.game(fields.string("game")) if fields.has("game") else session.game
-    if fields.has("sides"):
-        sides = read_sides(catalog, game, fields.content["sides"])
-    elif all(side.player is None or side.player.spec.plays(game) for side in session.sides):
-        sides = session.sides
-    else:
-        sides = catalog.usual_sides(game)
     catalog.newest(session.analysis_player)
-    sides = [replace(side, player=side.player and catalog.newest(side.player)) for side in sides]
-    return partial(session.start_game, game, sides)
+    return partial(session.start_game, game, new_sides(catalog, game, fields, session.sides))
 
 
 def _sides(session: WebSession, fields: RequestFields) -> Apply:

@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.frontends.web.catalog import Catalog
-from alphazero.frontends.web.commands import COMMANDS, SLOW_COMMANDS, RequestFields, read_sides
+from alphazero.frontends.web.commands import COMMANDS, SLOW_COMMANDS, RequestFields, new_sides
 from alphazero.frontends.web.security import (
     RefusedError,
     SecurityMiddleware,
@@ -100,10 +100,7 @@ class WebApp:
         fields = RequestFields(await read_json(request))
         catalog = self.manager.catalog
         game = catalog.game(fields.string("game"))
-        if fields.has("sides"):
-            sides = read_sides(catalog, game, fields.content["sides"])
-        else:
-            sides = catalog.usual_sides(game)
+        sides = await asyncio.to_thread(new_sides, catalog, game, fields)
         return _json(view_of(self.manager.create_session(game, sides)))
 
     async def run_command(self, request: Request) -> Response:

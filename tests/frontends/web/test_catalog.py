@@ -81,7 +81,9 @@ def test_a_new_game_is_played_by_the_newest_network_and_a_damaged_one_is_left(tm
             (tmp_path / "new").write_bytes(data)
             (tmp_path / "new").replace(path)
 
+        before = path.read_bytes()
         first, analyst = session.sides[1].player, session.analysis_player
+        assert first is not None
         assert first is analyst
         page.do("new")
         assert session.sides[1].player is first, "the file is the same"
@@ -95,6 +97,15 @@ def test_a_new_game_is_played_by_the_newest_network_and_a_damaged_one_is_left(tm
         assert newest.spec.player_hash == parse_player(str(CHECKPOINT)).player_hash
         page.do("move", action=4)
         assert not page.wait(lambda view: len(view["moves"]) == 2)["message"]
+        replace_file(before)
+        for sides in (None, [PERSON, {"player": "run"}]):  # a new window, or one that was restored
+            body = {"game": "tic_tac_toe", "sides": sides}
+            _, view = running.ask("POST", "/api/sessions", body)
+            opened = running.manager.sessions[view["id"]]
+            assert opened.sides[1].player is opened.analysis_player
+            assert opened.analysis_player.spec.player_hash == first.spec.player_hash
+        page.do("new")
+        newest = session.sides[1].player
         replace_file(path.read_bytes()[:999])
         page.do("new")
         assert session.sides[1].player is newest
