@@ -17,6 +17,7 @@ from helpers.frontends.web_client import PERSON, RANDOM, Served, serving
 from helpers.games import CONNECT_FOUR
 from PIL import Image
 
+from alphazero.frontends.web.security import RefusedError
 from alphazero.games import make_game
 from alphazero.games.game import Material
 from alphazero.players.registry import parse_player
@@ -365,14 +366,52 @@ def test_several_moves_on_one_cell_are_a_small_choice(visit):
     assert page.evaluate("() => window.chosen") == 5
 
 
-def test_a_lost_session_is_restored_where_it_was(visit, served):
-    page = visit("tic_tac_toe", excused="status of 404")
-    paste(page, "b2 a1")
-    ply(page, 2)
+def lose_session(page: Page, served: Served) -> None:
+    """End a page's session, and wait until the page has another one."""
     old = page.evaluate("sessionStorage.getItem('alphazero-session')")
     served.close_session(old)
     page.wait_for_function("id => sessionStorage.getItem('alphazero-session') !== id", arg=old)
-    ply(page, 2)
+
+
+def test_a_lost_session_is_restored_where_it_was(visit, served):
+    page = visit("tic_tac_toe", excused="status of 404")
+    paste(page, "b2 a1 c3 a3")
+    page.get_by_role("button", name="One move back").click()
+    ply(page, 3, 4)
+    lose_session(page, served)
+    ply(page, 3, 4)
+    cell(page, "c1").click()
+    ply(page, 4)
+
+
+def test_a_lost_game_whose_player_is_gone_goes_on_without_it(visit, served, monkeypatch):
+    page = visit("tic_tac_toe", RANDOM, PERSON, excused="status of 40")  # 400 and 404
+    ply(page, 1)
+    page.get_by_role("button", name="Pause").click()
+    catalog, moves = served.manager.catalog, page.locator("#moves button").all_inner_texts()
+    others = {name: player for name, player in catalog.players.items() if name != "random"}
+    monkeypatch.setattr(catalog, "players", others)
+    lose_session(page, served)
+    expect(page.locator("#message")).to_contain_text("unknown player 'random'")
+    ply(page, 1)
+    assert page.locator("#moves button").all_inner_texts() == moves
+    assert page.locator("#sides option[value=random]").count() == 0
+
+
+def test_a_lost_game_waits_until_the_server_has_room_for_it(visit, served, monkeypatch):
+    page = visit("tic_tac_toe", excused="status of 4")  # 404 and 429
+    page.clock.install()
+    paste(page, "b2 a1")
+
+    def refuse(*_: object) -> None:
+        raise RefusedError(429, "close a page")
+
+    monkeypatch.setattr(served.manager, "create_session", refuse)
+    served.close_session(page.evaluate("sessionStorage.getItem('alphazero-session')"))
+    expect(page.locator("#message")).to_have_text("close a page")
+    monkeypatch.undo()
+    page.clock.run_for(10_000)
+    expect(page.locator("#message")).to_have_text("")
     cell(page, "c3").click()
     ply(page, 3)
 

@@ -17,6 +17,9 @@ import {
 const SESSION_KEY = "alphazero-session";
 const LOST = "Connection lost; reconnecting.";
 
+/** Milliseconds after which a lost session that was refused is opened again. */
+const RETRY = 10000;
+
 class Page {
   constructor(setup) {
     this.setup = setup;
@@ -96,17 +99,27 @@ class Page {
     return this.begin(link.game, { moves, ply: moves.length, start: link.start });
   }
 
-  /** Open a session; `before` is the view of a lost session, whose moves are replayed. */
+  /** Open a session; `before` is the view of a lost session, whose line is replayed. */
   async begin(game, before) {
+    const create = (sides) => request("POST", "/api/sessions", { game, sides });
     try {
-      const view = await request("POST", "/api/sessions", { game, sides: before?.sides });
+      let refusal = "";
+      const view = await create(before?.sides).catch((error) => {
+        if (!before?.sides) throw error;
+        refusal = error.message; // perhaps the server has other players now
+        return create();
+      });
+      if (before?.sides) Object.assign(this.setup, await request("GET", "/api/setup"));
+      this.stream?.close();
       sessionStorage.setItem(SESSION_KEY, view.id);
-      this.listen(view.id);
       this.receive(view);
       if (this.layers.choice === "territory") this.chooseLayer();
       if (before?.start) await this.send("load", { text: before.start });
-      const moves = before?.moves.slice(0, before.ply).map(({ name }) => name) ?? [];
+      const moves = before?.moves.map(({ name }) => name) ?? [];
       if (moves.length > 0) await this.send("paste", { moves: moves.join(" ") });
+      if (before?.ply < moves.length) await this.send("goto", { ply: before.ply });
+      if (refusal) this.say(refusal);
+      this.listen(view.id); // players begin to think, after the moves are replayed
       return true;
     } catch (error) {
       this.say(error.message);
@@ -124,8 +137,15 @@ class Page {
     stream.addEventListener("open", () => byId("message").textContent === LOST && this.say(""));
     stream.addEventListener("error", () => {
       if (stream.readyState !== EventSource.CLOSED) this.say(LOST);
-      else this.begin(this.view?.game ?? defaultGame(this.setup), this.view);
+      else this.reopen(stream);
     });
+  }
+
+  /** Open the game of a lost session in a new one, as soon as the server allows it. */
+  async reopen(stream) {
+    if (stream !== this.stream) return; // the user has opened another game meanwhile
+    const isOpen = await this.begin(this.view?.game ?? defaultGame(this.setup), this.view);
+    if (!isOpen) setTimeout(() => this.reopen(stream), RETRY);
   }
 
   /** Send a command after the pending ones; show its error. */
