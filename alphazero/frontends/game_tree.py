@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.players.position_search import SearchResult
-from alphazero.records.played_game import PlayedGame, first_state
+from alphazero.records.played_game import PlayedGame, Variation, first_state
 from alphazero.records.sgf_export import search_comment, value_in
 
 PERSON: Final = "person"
@@ -187,23 +187,47 @@ class GameTree:
         return None
 
     def played(self, players: tuple[str, str]) -> PlayedGame:
-        """Return `line` as a game between `players`, or between those of its `source`."""
-        line = self.line
+        """Return `line` as a game between `players`, or between those of its `source`.
+
+        The other moves of the tree are its variations; a loaded file's tags and remark stay.
+        """
+        line, variations, file = self.line, self._variations(), self._file
+        texts = tuple(node.comment for node in line[1:])
+        comments, end = texts if any(texts) else (), line[-1]
         if self.source:
-            comments = tuple(node.comment for node in line[1:])
-            return dataclasses.replace(self.source, comments=comments if any(comments) else ())
-        end = line[-1]
+            return dataclasses.replace(self.source, comments=comments, variations=variations)
         return PlayedGame(
             self.game,
             players,
             tuple(node.action for node in line if node.action is not None),
             self._outcome_at(end),
             opening=sum(node.is_opening for node in line),
-            comments=tuple(node.comment for node in line[1:]),
+            comments=comments,
             start=self.start,
             resigned=end.loser is not None and not end.forfeit_reason,
             forfeit_reason=end.forfeit_reason,
+            variations=variations,
+            remark=file.remark if file else "",
+            tags=file.tags if file else (),
         )
+
+    def _variations(self) -> tuple[Variation, ...]:
+        """Return a variation for each leaf beside `line`; a comment stands in one of them only."""
+        end, on_line, written = self.line[-1], set(self.line), set[GameNode]()
+        variations, pending = list[Variation](), [self.root]
+        while pending:
+            node = pending.pop()
+            if node is not end:  # after a resignation there is no move to replace
+                pending += reversed(node.children)
+            if node.children or node in on_line:
+                continue
+            nodes = [other for other in node.path if other not in on_line]
+            actions = tuple(other.action for other in nodes if other.action is not None)
+            texts = tuple("" if other in written else other.comment for other in nodes)
+            written.update(nodes)
+            comments = texts if any(texts) else ()
+            variations.append(Variation(nodes[0].ply - 1, actions, comments))
+        return tuple(variations)
 
     def _add_variations(self, played: PlayedGame) -> None:
         for ply, line, comments in played.variations:

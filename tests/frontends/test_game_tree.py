@@ -1,12 +1,15 @@
 """The tree of moves behind the faces: taken back, made again, branched."""
 
 import dataclasses
+import warnings
 
 from alphazero.frontends.game_tree import GameTree
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING
 from alphazero.players.position_search import Candidate, SearchResult
-from alphazero.records.played_game import PlayedGame
+from alphazero.records.game_files import read_played
+from alphazero.records.pgn import to_pgn
+from alphazero.records.played_game import PlayedGame, Variation
 
 GAME = make_game("tic_tac_toe")
 
@@ -56,3 +59,27 @@ def test_a_game_from_a_file_keeps_its_players_until_it_is_continued_otherwise():
     assert game_tree.loaded_players == ("Ann", "Bob")
     position = dataclasses.replace(played, actions=(), opening=0, outcome=ONGOING)
     assert GameTree.of(position).loaded_players is None
+
+
+def test_variations_tags_and_remark_are_written_with_a_game_that_goes_on():
+    text = """[Event "Club"]
+[Date "2020.01.02"]
+
+{A remark} 1. e4 e5 (1... c5 2. Nf3 {Sicilian} (2. Nc3)) 2. Nf3 *"""
+    played = read_played(text.encode(), warnings.warn)[0]
+    game_tree = GameTree.of(played)
+    assert game_tree.played(("me", "you")) == played
+    tried, made = (game_tree.game.parse_action(game_tree.state, name) for name in ("Nc6", "d6"))
+    game_tree.make(tried)
+    game_tree.go_to(3)
+    assert game_tree.source is None
+    game_tree.make(made)
+    saved = to_pgn(game_tree.played(("me", "you")))
+    again = read_played(saved.encode(), warnings.warn)[0]
+    assert again.players == ("me", "you")
+    assert again.actions == (*played.actions, made)
+    assert (again.tags, again.remark) == (played.tags, "A remark")
+    assert again.variations == (*played.variations, Variation(3, (tried,)))
+    game_tree.go_to(1)
+    game_tree.resign(1)
+    assert game_tree.played(("me", "you")).variations == (), "nothing is left to replace"

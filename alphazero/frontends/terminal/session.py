@@ -3,6 +3,7 @@
 The hint analyzer has a tree of its own, so that hints do not make the opponent stronger.
 """
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -66,9 +67,9 @@ class TerminalSession:
         return bool(plies) and tree.go_to(plies[min(turns, len(plies)) - 1])
 
     def played(self) -> list[PlayedGame]:
-        """Return all games with moves, the current one last."""
+        """Return all games with moves, the current one last, without the moves taken back."""
         first, second = (PERSON if side else self.spec.name for side in self.sides)
-        played = self.game_tree.played((first, second))
+        played = dataclasses.replace(self.game_tree.played((first, second)), variations=())
         return [*self.games, played] if played.actions else self.games
 
     def rates(self) -> list[float | None]:
