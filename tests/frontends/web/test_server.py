@@ -155,6 +155,22 @@ def test_undo_takes_back_the_answer_too_and_the_player_waits(served):
         assert page.wait(lambda view: view["ply"] == 2)["moves"][0]["name"] == "b2"
 
 
+def test_a_player_thinks_on_after_a_look_back_and_in_a_new_game(served):
+    slow = {"player": "uct", "seconds": 60}
+    with served.begin("connect_four", PERSON, slow) as page:
+        assert page.do("move", action=3)["thinking"]
+        assert not page.do("goto", ply=0)["thinking"]
+        view = page.do("goto", ply=1)
+        assert (view["paused"], view["thinking"]) == (False, True)
+        page.do("pause", on=True)
+        assert not page.do("new", game="connect_four")["paused"]
+        # It does not play on in moves that were pasted or taken back.
+        page.do("paste", moves="4 4 4")
+        page.do("goto", ply=1)
+        view = page.do("goto", ply=3)
+        assert (view["paused"], view["thinking"]) == (True, False)
+
+
 def test_moves_that_are_pasted_are_made_as_far_as_they_go(served):
     with served.begin("connect_four") as page:
         view = page.do("paste", moves="4444 2")
