@@ -490,3 +490,6 @@ def test_a_game_is_reviewed_and_a_mistake_is_played_again(visit):
     page.get_by_role("button", name="Go on with the review").click()
     expect(page.locator("#review-button")).to_have_text("Reviewed")
     expect(mistakes).to_have_count(0)
+    page.locator("#analysis-player").select_option("uct")
+    page.get_by_role("button", name="Review the game").click()
+    expect(page.locator("#review .caption").first).to_have_text(re.compile("^by uct;"))

@@ -33,8 +33,10 @@ export class ReviewPanel {
     this.view = view;
     const { review, moves, side_names: names } = view;
     const isComplete = Boolean(review) && review.done === review.total;
-    setEnabled(this.button, moves.length > 0 && !isComplete);
-    setText(this.button, buttonText(review));
+    // Another player begins anew.
+    const isOther = Boolean(review) && !review.running && review.player !== view.analysis_player;
+    setEnabled(this.button, moves.length > 0 && (isOther || !isComplete));
+    setText(this.button, buttonText(isOther ? null : review));
     setAttribute(this.button, "aria-pressed", Boolean(review?.running));
     this.progress.hidden = this.table.hidden = this.mistakes.hidden = !review;
     if (!review) return;
