@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from helpers.frontends.page import Page, cell, expect, paste
+from helpers.frontends.page import PHONE, Page, cell, expect, paste
 from helpers.frontends.page import expect_ply as ply
 from helpers.frontends.web_client import PERSON, RANDOM, Served, serving
 from helpers.games import CONNECT_FOUR
@@ -312,6 +312,23 @@ def test_games_are_saved_loaded_and_refused_in_one_line(visit):
     dialog.get_by_role("button", name="Load", exact=True).click()
     expect(dialog).to_be_hidden()
     ply(page, 4)
+
+
+def test_a_message_covers_no_cell_and_goes_with_its_position(visit, served):
+    page = visit("chess", PERSON, PERSON, viewport=PHONE)
+    paste(page, "e4 e5 Zz9")
+    message = page.locator("#message")
+    expect(message).to_contain_text("the moves from here on are left out: move 3")
+    box = message.bounding_box()
+    assert box["x"] >= 0
+    assert PHONE["width"] * 0.6 < box["width"] <= PHONE["width"] - box["x"]
+    middle = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+    on_top = "([x, y]) => document.elementFromPoint(x, y).id"
+    assert page.evaluate(on_top, middle) != "message"
+    session = page.evaluate("sessionStorage.getItem('alphazero-session')")
+    served.ask("POST", f"/api/sessions/{session}/goto", {"ply": 1})  # from another window
+    ply(page, 1, 2)
+    expect(message).to_have_text("")
 
 
 def test_moves_without_a_cell_are_played_with_buttons(visit):

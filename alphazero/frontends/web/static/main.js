@@ -219,8 +219,8 @@ class Page {
     if (this.view?.id === view.id && view.serial < this.view.serial) return;
     const before = this.view;
     this.view = view;
-    if (view.message) this.say(view.message);
     if (!before || before.id !== view.id || before.ply !== view.ply) this.line = null;
+    if (view.message || (before && before.ply !== view.ply)) this.say(view.message);
     setText(byId("spoken"), announcement(before, view));
     this.show();
   }
