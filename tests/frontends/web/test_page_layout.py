@@ -128,6 +128,15 @@ def test_a_finger_hits_every_control(visit):
         assert round(box["width"]) >= FINGER, html
 
 
+def test_no_word_of_a_button_is_cut_off_on_a_narrow_phone(visit):
+    page = visit("gardner", viewport={"width": 360, "height": 740})
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("button", name="Rematch").wait_for()
+    is_cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.id)"
+    assert page.locator("#actions button:visible").evaluate_all(is_cut) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
 def middle(page: Page, label: str) -> tuple[float, float]:
     box = cell(page, label).bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
