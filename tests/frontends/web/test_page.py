@@ -116,6 +116,9 @@ def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit):
 
 def test_the_territory_of_a_finished_game_is_shaded_and_its_margin_shown(visit):
     page = visit("go:rows=3,columns=3,komi_half_points=1")
+    page.get_by_label("Shown on the board").select_option("territory")
+    page.get_by_role("button", name="Hint").click()
+    expect(page.locator(".overlay .hint")).to_have_count(1)
     paste(page, "b1 b2 a2 c2 pass pass")
     squares = page.locator(".overlay rect")
     expect(page.get_by_label("Shown on the board")).to_have_value("territory")

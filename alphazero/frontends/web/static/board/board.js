@@ -58,7 +58,7 @@ export class Board {
     if (line) shapes.push(...drawLine(view.board, line));
     else if (ownership) shapes.push(...drawTerritory(view.board, ownership));
     else if (search && layer !== "off") shapes.push(...drawLayer(view.board, search, layer));
-    if (view.hint && !line && layer === "off") shapes.push(...drawHint(view));
+    if (view.hint && !line && (ownership || layer === "off")) shapes.push(...drawHint(view));
     if (this.picked >= 0) shapes.push(...drawTargets(view.board, this.picked));
     this.under.replaceChildren(...drawCells(view, this.picked));
     this.overlay.replaceChildren(...shapes);
