@@ -358,14 +358,15 @@ class WebSession:
                 break
             if review.running:
                 review.evaluations[node] = evaluation
-                node.search_result = review.reviewer.search_result or node.search_result
+                self._set_result(node, review.reviewer.search_result)
                 self.notify("view")
         review.is_busy = False
         self._update()
 
     def _on_progress(self, goal: SearchRequest, result: SearchResult, per_second: float) -> None:
         if self.goal is goal:
-            goal.node.search_result, self.per_second = result, per_second
+            self._set_result(goal.node, result, goal.purpose)
+            self.per_second = per_second
             self.notify("search")
 
     def _on_response(self, goal: SearchRequest, response: SearchResponse) -> None:
@@ -376,9 +377,9 @@ class WebSession:
     def _finish(self, goal: SearchRequest, response: SearchResponse) -> None:
         if self.goal is not goal:
             return
-        self.goal = self._pool = None
+        self.goal, self._pool, self.per_second = None, None, 0.0
         node, purpose = goal.node, goal.purpose
-        node.search_result = response.result or node.search_result
+        self._set_result(node, response.result, purpose)
         if response.error:
             self._fail(response.error)
             if purpose == ANALYSIS:  # its network would be asked again and again
@@ -396,6 +397,14 @@ class WebSession:
             except GameError as error:
                 self._fail(str(error))
         self._update()
+
+    def _set_result(self, node: GameNode, result: SearchResult | None, purpose: str = "") -> None:
+        """Replace a position's search result by one, if any; a hint there ends with its own."""
+        if result is None:
+            return
+        node.search_result = result
+        if self.hinted is node and purpose != HINT:
+            self.hinted = None
 
     def _fail(self, message: str) -> None:
         """Show an error and stop all automatic searches."""

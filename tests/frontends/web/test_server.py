@@ -648,6 +648,17 @@ def test_a_review_judges_the_moves_after_the_opening_and_is_saved_in_sgf(served)
     assert view["review"]["accuracies"][0] == pytest.approx(100, abs=0.001)
 
 
+def test_a_hint_ends_where_a_review_has_another_result(served):
+    with served.begin("gomoku:rows=8,columns=8") as visitor:
+        visitor.do("paste", moves="d4")
+        visitor.do("hint")
+        view = visitor.wait(lambda view: view["hint"])
+        assert view["search"]["per_second"] == 0, "no search runs"
+        visitor.do("review", on=True)
+        view = visitor.wait(lambda view: view["review"]["done"] == 1)
+        assert not view["hint"]
+
+
 def test_a_review_can_be_left_and_goes_on_where_it_was(served):
     with served.begin("gomoku:rows=8,columns=8", PERSON, PERSON) as visitor:
         visitor.do("paste", moves="d4 e5 d5 e4 d6 e6 a1 b2")
