@@ -69,7 +69,7 @@ def test_the_ring_of_winning_stones_stands_out_on_yellow_too(visit):
 
 
 def test_a_person_plays_a_player_with_a_budget_and_takes_moves_back(visit):
-    page = visit("connect_four", PERSON, {"player": "random"})
+    page = visit("connect_four", PERSON, {"player": "random"}, excused="status of 400")
     sides = page.locator("#sides")
     sides.get_by_label("Player 2", exact=True).select_option("uct")
     level, number = sides.get_by_label("Player 2: strength"), sides.get_by_label("Player 2: budget")
@@ -82,6 +82,15 @@ def test_a_person_plays_a_player_with_a_budget_and_takes_moves_back(visit):
     ply(page, 4)
     page.get_by_role("button", name="Undo").click()
     ply(page, 2, 4)
+    message = page.locator("#message")
+    for refused, text in (("", ""), ("5000000", "simulations: expected a whole number")):
+        number.fill(refused)
+        number.press("Enter")
+        expect(message).to_contain_text(text)
+        expect(number).to_have_value("25")
+    cell(page, "column 1, row 6").click()
+    ply(page, 4)
+    expect(message).to_have_text("")
     level.select_option("seconds")
     expect(number).to_have_value("1")
 

@@ -153,7 +153,9 @@ class Page {
     const error = await this.command(name, body);
     if (!error) return;
     this.say(error);
-    if (this.view) this.board.putDown();
+    if (!this.view) return;
+    this.show(); // also what was refused, as it was
+    this.board.putDown();
   }
 
   /** Send a command after the pending ones and show the new view; return the error, or "". */

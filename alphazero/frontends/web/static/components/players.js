@@ -23,7 +23,7 @@ class SideControls {
     });
     this.number = make("input", {
       type: "number", min: 0, step: "any", "aria-label": `${who}: budget`,
-      change: ({ target: { value } }) => this.chooseNumber(Number(value)),
+      change: () => this.chooseNumber(),
     });
     this.levels = make("div", { class: "levels", role: "group", "aria-label": `${who}: level` });
     const colour = index === 0 ? "first" : "second";
@@ -52,16 +52,23 @@ class SideControls {
     setOptions(this.strength, pairs, kind);
     this.strength.hidden = !searches;
     this.number.hidden = !searches || kind === "level";
-    if (document.activeElement !== this.number) this.number.value = side[kind] ?? "";
+    if (document.activeElement !== this.number) this.showNumber();
   }
 
-  chooseNumber(number) {
-    const kind = this.strength.value;
-    if (number >= 0) this.set(kind, kind === "seconds" ? number : Math.round(number));
+  showNumber() {
+    this.number.value = this.side[this.strength.value] ?? "";
+  }
+
+  /** Choose the typed number; one that is empty or refused gives way to that in use. */
+  async chooseNumber() {
+    const [kind, { value }] = [this.strength.value, this.number];
+    const number = kind === "seconds" ? Number(value) : Math.round(value);
+    if (value !== "" && number >= 0) await this.set(kind, number);
+    this.showNumber();
   }
 
   set(kind, number) {
-    this.changed({ player: this.side.player, [kind]: number });
+    return this.changed({ player: this.side.player, [kind]: number });
   }
 }
 
