@@ -68,9 +68,8 @@ class SecurityMiddleware:
         cookie = f"alphazero-token-{(scope.get('server') or ('', 0))[1]}"
         own = {name.lower().encode(): value.encode() for name, value in HEADERS.items()}
         if self.token and "token" in request.query_params:
-            own[b"set-cookie"] = (
-                f"{cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict".encode()
-            )
+            # Lax, so that a link to a game opens from another site; the API refuses other sites.
+            own[b"set-cookie"] = f"{cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax".encode()
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -88,7 +88,7 @@ def test_the_token_of_the_address_is_kept_in_a_cookie():
     with serving(token=TOKEN) as running:
         cookie = f"alphazero-token-{running.port}={TOKEN}"
         with running.open("GET", f"/?token={TOKEN}") as answer:
-            assert answer.headers["Set-Cookie"] == f"{cookie}; Path=/; HttpOnly; SameSite=Strict"
+            assert answer.headers["Set-Cookie"] == f"{cookie}; Path=/; HttpOnly; SameSite=Lax"
             assert b"<html" in answer.read()
         own = {"Cookie": cookie}
         with running.open("GET", "/", headers=own) as answer:
@@ -99,8 +99,12 @@ def test_the_token_of_the_address_is_kept_in_a_cookie():
         _, view = running.ask("POST", "/api/sessions", game, own)
         with running.open("GET", f"/api/sessions/{view['id']}/events", headers=own) as answer:
             assert answer.readline() == b"event: view\n"
-        other = {**own, "Origin": "http://evil.example"}
-        assert running.ask("GET", "/api/setup", headers=other)[0] == 403
+        # A link on another site opens the page, but no request of that site reaches the API.
+        other = {**own, "Sec-Fetch-Site": "cross-site"}
+        assert running.ask("GET", "/", headers=other)[0] == 200
+        for headers in (other, {**own, "Origin": "http://evil.example"}):
+            assert running.ask("GET", "/api/setup", headers=headers)[0] == 403
+            assert running.ask("POST", "/api/sessions", game, headers)[0] == 403
 
 
 @pytest.mark.parametrize(("host", "asks"), [("127.0.0.1", False), ("0.0.0.0", True)])
