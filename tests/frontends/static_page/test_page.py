@@ -163,8 +163,31 @@ def test_a_runtime_that_was_changed_is_not_run(stand_in_page, visit, tmp_path):
     folder = Path(shutil.copytree(stand_in_page, tmp_path / "page"))
     (folder / "ort.mjs").write_bytes(STAND_IN + b"// changed")
     page = visit(folder, excused="")
-    expect(page.locator("#message")).to_contain_text("The player does not run: ")
+    message = page.locator("#message")
+    expect(message).to_contain_text("The player does not run: ")
     expect(page.locator("#hint")).to_have_attribute("aria-disabled", "true")
+    reason = message.inner_text()
+    play(page, "a3", "It cannot move")
+    assert message.inner_text() == reason
+
+
+LOG_MESSAGES = """
+window.sent = [];
+const post = Worker.prototype.postMessage;
+Worker.prototype.postMessage = function (message) { sent.push(message); post.call(this, message); };
+"""
+
+
+def test_a_search_that_nobody_waits_for_is_ended(stand_in_page, visit):
+    page = visit(stand_in_page, script=LOG_MESSAGES)
+    expect(page.locator("#hint")).to_have_attribute("aria-disabled", "false")
+    page.locator("#hint").click()
+    page.locator("#new-game").click()
+    *_, search, end = page.evaluate("sent")
+    assert search["simulations"] == 400
+    assert end == {"id": search["id"] + 1}
+    play(page, "b3")
+    expect(page.locator("#message")).to_have_text("")
 
 
 # With onnxruntime-web

@@ -52,11 +52,12 @@ class Table {
 
   /** Show the position; ask the player for its move if it is its turn. */
   goOn() {
-    this.request += 1; // ends a search that runs
+    this.request += 1;
     this.hint = null;
     this.searching = !this.ownTurn && !this.over;
     if (this.over) this.showChance(valueOf(this.state.outcome, this.side));
     if (this.searching) this.ask(Number(byId("level").value));
+    else this.worker.postMessage({ id: this.request }); // ends a search that runs
     this.show();
   }
 

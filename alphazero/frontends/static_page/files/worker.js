@@ -1,6 +1,6 @@
 // The search, off the page's thread, with the player's network by onnxruntime-web on one thread.
-// It gets {load: player} once, then {id, moves, simulations}; it sends {ready}, {fault} and
-// {id, done, simulations, perSecond, value, candidates}.
+// It gets {load: player} once, then {id, moves, simulations}, or {id}, which only ends a search; it
+// sends {ready}, {fault} and {id, done, simulations, perSecond, value, candidates}.
 
 import { makeGame } from "./rules.js";
 import { Search } from "./search.js";
@@ -43,7 +43,7 @@ function goTo(moves) {
 }
 
 async function run({ id, moves, simulations }) {
-  if (id !== newest) return;
+  if (id !== newest || !moves) return;
   goTo(moves);
   search.begin(simulations);
   const begin = performance.now();
@@ -72,7 +72,8 @@ async function run({ id, moves, simulations }) {
 onmessage = ({ data }) => {
   newest = data.id ?? newest;
   const task = data.load ? () => load(data.load) : () => run(data);
-  running = running.then(task).catch((error) => postMessage({ fault: error.message }));
+  running = running.then(task); // after a fault nothing else runs
+  running.catch((error) => postMessage({ fault: error.message }));
 };
 
 /** Fetch a file and check it against its integrity hash, if it has one. */
