@@ -316,6 +316,11 @@ def test_games_are_saved_loaded_and_refused_in_one_line(visit):
     # A refused text stays in the dialog, with the error, and can be changed.
     page.get_by_role("button", name="Load or paste").click()
     dialog = page.locator("#load-dialog")
+    large = {"name": "many.sgf", "mimeType": "text/plain", "buffer": b"(;GM[1])" * (1 << 17)}
+    page.locator("#load-file").set_input_files(large)
+    dialog.get_by_role("button", name="Load", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_contain_text("the page loads up to 512 KB")
+    page.locator("#load-file").set_input_files([])
     dialog.locator("textarea").fill("b2")
     dialog.get_by_role("button", name="Load", exact=True).click()
     expect(dialog.get_by_role("alert")).to_contain_text("b2 is taken")

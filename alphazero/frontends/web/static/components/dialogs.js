@@ -6,6 +6,9 @@ import { byId, make, makeSvg, setOptions, setText } from "../lib/dom.js";
 /** The end of the names of options in half points; people see points. */
 const HALF_POINTS = "_half_points";
 
+/** Maximum bytes of a loaded file: `MAX_TEXT` of commands.py. */
+const MAX_FILE = 512 * 1024;
+
 /** Maximum characters of the moves in a link. */
 const MAX_LINK = 8000;
 
@@ -84,6 +87,7 @@ export function askText(load) {
   file.value = text.value = "";
   showForm(byId("load-dialog"), async () => {
     if (!file.files[0]) return load(text.value.trim());
+    if (file.files[0].size > MAX_FILE) return "The file is too large: the page loads up to 512 KB.";
     const bytes = new Uint8Array(await file.files[0].arrayBuffer());
     const data = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
     return load(new TextDecoder().decode(bytes).trim(), data);
