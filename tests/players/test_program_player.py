@@ -272,7 +272,7 @@ def test_commands_are_named_like_players_and_mistyped_ones_are_refused():
         {"Skill Level": "4"},
     )
     for text, message in {
-        "gtp:": "gtp:COMMAND",
+        "gtp:": "needs a command",
         "gtp: ": "needs a command",
         "gtp:python 'x": "close the quotes",
         "uci:": "uci:COMMAND,nodes=N",
