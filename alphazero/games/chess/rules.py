@@ -120,6 +120,12 @@ def _pieces(state: State, index: int) -> Bits:
     return Bits(state[index])
 
 
+@inline_kernel
+def _put(state: State, index: int, pieces: Bits) -> None:
+    """Write a set of pieces, as Python can, too: h8 is the sign of the state's integers."""
+    state[index] = np.int64(pieces)
+
+
 @shared_kernel
 def attackers_of(state: State, square: int, occupied: Bits, other: Bits) -> Bits:
     """Return which of the `other` pieces, the opponent's, attack a square."""
@@ -414,10 +420,10 @@ def legal(state: State, mask: Mask) -> int:
 def turn_board(state: State) -> None:
     """Turn the board to the other player, who cannot take en passant."""
     turn, own = Bits(8 * (8 - state[SIZE])), _pieces(state, OWN)
-    state[OWN] = swap(_pieces(state, OTHER)) >> turn
-    state[OTHER] = swap(own) >> turn
+    _put(state, OWN, swap(_pieces(state, OTHER)) >> turn)
+    _put(state, OTHER, swap(own) >> turn)
     for kind in range(PAWNS, KINGS + 1):
-        state[kind] = swap(_pieces(state, kind)) >> turn
+        _put(state, kind, swap(_pieces(state, kind)) >> turn)
     state[CASTLING] = state[CASTLING] >> 2 | (state[CASTLING] & 3) << 2
     state[PASSANT] = -1
 
@@ -425,13 +431,13 @@ def turn_board(state: State) -> None:
 @inline_kernel
 def _promote(state: State, end: Bits, promotion: int) -> None:
     """Replace a pawn by the kind `promotion`, or by a queen for 0."""
-    state[PAWNS] = _pieces(state, PAWNS) ^ end
+    _put(state, PAWNS, _pieces(state, PAWNS) ^ end)
     if promotion == KNIGHT:
-        state[KNIGHTS] = _pieces(state, KNIGHTS) | end
+        _put(state, KNIGHTS, _pieces(state, KNIGHTS) | end)
     if promotion in (0, BISHOP):
-        state[DIAGONAL] = _pieces(state, DIAGONAL) | end
+        _put(state, DIAGONAL, _pieces(state, DIAGONAL) | end)
     if promotion in (0, ROOK):
-        state[STRAIGHT] = _pieces(state, STRAIGHT) | end
+        _put(state, STRAIGHT, _pieces(state, STRAIGHT) | end)
 
 
 @shared_kernel
@@ -449,15 +455,15 @@ def make_move(state: State, action: int) -> None:
     step = start ^ end
     for kind in range(PAWNS, KINGS + 1):
         pieces = _pieces(state, kind) & ~taken
-        state[kind] = pieces ^ (step if pieces & start else NONE)
-    state[OTHER] = _pieces(state, OTHER) & ~taken
-    state[OWN] = _pieces(state, OWN) ^ step
+        _put(state, kind, pieces ^ (step if pieces & start else NONE))
+    _put(state, OTHER, _pieces(state, OTHER) & ~taken)
+    _put(state, OWN, _pieces(state, OWN) ^ step)
     if is_pawn and end & LAST_RANK[index]:
         _promote(state, end, PROMOTED[index, action])
     if is_king and abs(target - source) == 2:
         rook = bit(7) ^ bit(5) if target > source else bit(0) ^ bit(3)
-        state[OWN] = _pieces(state, OWN) ^ rook
-        state[STRAIGHT] = _pieces(state, STRAIGHT) ^ rook
+        _put(state, OWN, _pieces(state, OWN) ^ rook)
+        _put(state, STRAIGHT, _pieces(state, STRAIGHT) ^ rook)
     state[CASTLING] &= ~(RIGHTS[source] | RIGHTS[target])
     turn_board(state)
     if is_pawn and target - source == 16:
