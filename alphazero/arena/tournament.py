@@ -87,7 +87,6 @@ class Tournament:
         if self.folder and self._file:
             with path_errors("create", self.folder):
                 self.folder.mkdir(parents=True, exist_ok=True)
-            check_writable(self._file)
             if not self.played and self._file.exists():
                 self.played = load_games(self._file, refuse)
         self._saved = len(self.played)
@@ -112,6 +111,8 @@ class Tournament:
 
         They are saved by and by, both games of a pair together, and also if an error ends it.
         """
+        if self._file and self.missing:
+            check_writable(self._file)
         for pairing in self.pairings:
             if pairs := self._missing_pairs(*pairing):
                 try:

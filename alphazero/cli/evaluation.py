@@ -78,7 +78,7 @@ def grade(options: argparse.Namespace) -> int:
         sets = [(path.name, read_positions(game, path)) for path in files]
     else:
         sets = [("solved positions", solved_positions(game))]
-    grades: dict[str, str] = {}
+    grades: list[tuple[str, str]] = []
     low: list[str] = []
     for simulations in options.simulations or [saved.settings.simulations]:
         make_player = functools.partial(saved.create, budget=Budget(simulations))
@@ -88,7 +88,7 @@ def grade(options: argparse.Namespace) -> int:
                 result = grade(game, make_player, solution, workers=usable_cores(), show=bar.update)
             heading = f"{name}, {simulations} simulations"
             text = f"{heading}: {result}"
-            grades[heading] = text
+            grades.append((heading, text))
             if result.first_mistake and not options.positions:
                 text += f"\nthe first mistake:\n{result.first_mistake}"
             fields = {"checkpoint": saved.path, "set": name, "simulations": simulations}
@@ -96,9 +96,9 @@ def grade(options: argparse.Namespace) -> int:
             if result.share < options.min_accuracy:
                 low.append(heading)
     if options.save:
-        earlier = grades_of(saved.checkpoint)
-        kept = [line for line in earlier if not line.startswith(tuple(f"{h}: " for h in grades))]
-        save_grades(saved, [*kept, *grades.values()], options.save)
+        again = tuple(f"{heading}: " for heading, _ in grades)
+        kept = [line for line in grades_of(saved.checkpoint) if not line.startswith(again)]
+        save_grades(saved, [*kept, *(text for _, text in grades)], options.save)
     if low:
         print(f"below --min-accuracy {options.min_accuracy:g}: {'; '.join(low)}", file=sys.stderr)
     return 1 if low else 0
@@ -228,12 +228,12 @@ def _forfeits(records: "list[GameRecord]", names: tuple[str, str]) -> list[dict[
 def _annotate(player: "PlayerSpec", game: "Game", summary: str, path: Path) -> None:
     """Write a copy of a player's checkpoint with the summary of its match."""
     from alphazero.games.registry import write_game
-    from alphazero.players.checkpoint_player import grades_of, save_grades
+    from alphazero.players.checkpoint_player import AS_TRAINED, grades_of, save_grades
 
     saved = player.saved
     assert saved is not None, "it is a checkpoint"
     own_options = player.name.removeprefix(player.subject).strip(":")
-    line = f"{own_options or 'as trained'}, {summary}"
+    line = f"{own_options or AS_TRAINED}, {summary}"
     if game != saved.checkpoint.game:
         line += f", on {write_game(game)}"
     save_grades(saved, [*grades_of(saved.checkpoint), line], path)
@@ -282,8 +282,11 @@ def rate(options: argparse.Namespace) -> int:
     specs, game = agree_on_game(specs, chosen_game)
     counts = options.games, options.opening_moves, options.seed
     folder = options.folder
-    with locked(folder, LOCK) if folder else contextlib.nullcontext():
-        tournament = Tournament(game, specs, *counts, options.gauntlet, folder)
+    new = functools.partial(Tournament, game, specs, *counts, options.gauntlet, folder)
+    tournament = new()
+    plays_there = folder and tournament.missing
+    with locked(folder, LOCK) if plays_there else contextlib.nullcontext():
+        tournament = new()  # with the games of a process that had the lock before
         try:
             with progress_bar(tournament.missing, "game") as bar:
                 tournament.play(usable_cores(), bar.update)

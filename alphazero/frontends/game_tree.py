@@ -12,6 +12,12 @@ from alphazero.players.position_search import SearchResult
 from alphazero.records.played_game import PlayedGame, Variation, first_state
 from alphazero.records.sgf_export import search_comment, value_in
 
+EVENT: Final = "Event", "Site", "Date", "Round", "EV", "PC", "DT", "RO"
+"""Tags of PGN and properties of SGF about the event of a game."""
+
+MAX_VARIATION_MOVES: Final = 10_000
+"""Moves after which no more variations are written: each repeats those that it shares."""
+
 PERSON: Final = "person"
 """Name of a person among the players, on the page and in files."""
 
@@ -189,7 +195,8 @@ class GameTree:
     def played(self, players: tuple[str, str]) -> PlayedGame:
         """Return `line` as a game between `players`, or between those of its `source`.
 
-        The other moves of the tree are its variations; a loaded file's tags and remark stay.
+        The other moves of the tree are its variations. A loaded file's event and remark stay when
+        the game goes on, but not what the file says about its players or its end.
         """
         line, variations, file = self.line, self._variations(), self._file
         texts = tuple(node.comment for node in line[1:])
@@ -208,14 +215,14 @@ class GameTree:
             forfeit_reason=end.forfeit_reason,
             variations=variations,
             remark=file.remark if file else "",
-            tags=file.tags if file else (),
+            tags=tuple(tag for tag in file.tags if tag[0] in EVENT) if file else (),
         )
 
     def _variations(self) -> tuple[Variation, ...]:
         """Return a variation for each leaf beside `line`; a comment stands in one of them only."""
         end, on_line, written = self.line[-1], set(self.line), set[GameNode]()
-        variations, pending = list[Variation](), [self.root]
-        while pending:
+        variations, pending, moves = list[Variation](), [self.root], 0
+        while pending and moves < MAX_VARIATION_MOVES:
             node = pending.pop()
             if node is not end:  # after a resignation there is no move to replace
                 pending += reversed(node.children)
@@ -225,6 +232,7 @@ class GameTree:
             actions = tuple(other.action for other in nodes if other.action is not None)
             texts = tuple("" if other in written else other.comment for other in nodes)
             written.update(nodes)
+            moves += len(nodes)
             comments = texts if any(texts) else ()
             variations.append(Variation(nodes[0].ply - 1, actions, comments))
         return tuple(variations)

@@ -176,6 +176,10 @@ def load_checkpoint_player(path: Path | str) -> CheckpointPlayer:
     )
 
 
+AS_TRAINED = "as trained"
+"""Beginning of the line of a match in which a player searched as in training."""
+
+
 def grades_of(checkpoint: Checkpoint) -> list[str]:
     """Return the strength measurements in a checkpoint's header, one line each."""
     stored = checkpoint.details.get("grades")
@@ -204,7 +208,8 @@ def summarize(path: Path, checkpoint: Checkpoint) -> str:
     evaluations = checkpoint.details.get("evaluations")
     trained = f"{evaluations / 1e6:.1f} million" if isinstance(evaluations, int) else "unknown"
     lines = grades_of(checkpoint)
-    grades = [line for line in lines if line.startswith("as trained")] or lines
+    own = [line for line in lines if ", against " not in line or line.startswith(AS_TRAINED)]
+    grades = own or lines
     strength = re.search(r"^.*?%\)?", grades[-1]) if grades else None
     return (
         f"{describe_game(checkpoint)}; {network.blocks} blocks x {network.filters} filters, "

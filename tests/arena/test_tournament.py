@@ -176,11 +176,19 @@ def test_a_folder_that_cannot_hold_games_is_refused(tmp_path):
     with pytest.raises(RunError, match="cannot create"):
         tournament(folder=tmp_path / "file")
     (tmp_path / "taken" / GAMES_FILE).mkdir(parents=True)
-    with pytest.raises(RunError, match=f"cannot write .*{GAMES_FILE}"):
+    with pytest.raises(RunError, match=f"cannot read .*{GAMES_FILE}"):
         tournament(folder=tmp_path / "taken")
+    closed = tournament(folder=tmp_path / "closed")
+    (tmp_path / "closed").rmdir()
+    with pytest.raises(RunError, match=f"cannot write .*{GAMES_FILE}"):
+        closed.play(1, no_games)
     (tmp_path / GAMES_FILE).write_text("rubbish")
     with pytest.raises(AlphaZeroError, match=f"{GAMES_FILE}:1: "):
         tournament(folder=tmp_path)
+
+
+def no_games(_: int) -> None:
+    raise AssertionError("a game was played")
 
 
 ROWS = [

@@ -204,6 +204,11 @@ def test_grade_saves_a_copy_that_carries_its_figures(four, tmp_path, capsys):
     assert lines[0] == graded[0]
     assert "against random" in lines[1]
     assert lines[2] == f"graded    {again.strip()}"
+    (tmp_path / "more").mkdir()
+    other = Path(shutil.copy(solved, tmp_path / "more"))
+    both = "grade", copy, solved, other, "--simulations", 50, "--save", copy
+    out = printed_by(capsys, *both).splitlines()
+    assert printed_by(capsys, "info", copy).splitlines()[-2:] == [f"graded    {x}" for x in out]
 
 
 @pytest.mark.parametrize(

@@ -275,7 +275,7 @@ def test_commands_are_named_like_players_and_mistyped_ones_are_refused():
         "gtp:": "needs a command",
         "gtp: ": "needs a command",
         "gtp:python 'x": "close the quotes",
-        "uci:": "uci:COMMAND,nodes=N",
+        "uci:": "needs one of nodes, depth, movetime",
         "uci: ,nodes=1": "needs a command, as in 'uci:stockfish,nodes=1000'",
         "uci:python": "needs one of nodes, depth, movetime",
         "uci:python,nodes=x": "nodes needs a number of at least 1, got 'x'",

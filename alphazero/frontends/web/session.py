@@ -79,8 +79,10 @@ class WebSession:
         """Position of the last hint."""
         self._hint: GameNode | None = None
         """Position of a pending hint request."""
-        self._waiting: set[GameNode] = set()
-        """Positions reached by navigation: players do not move there until resumed."""
+        self._navigated_to: GameNode | None = None
+        """Position reached by navigation: players do not move there until resumed."""
+        self._last_move: GameNode | None = None
+        """Position after the last move of the game under way, where a player may be thinking."""
         self._analyzed: GameNode | None = None
         """Position whose analysis is complete."""
         self._pool: SearchPool | None = None
@@ -101,7 +103,7 @@ class WebSession:
     def is_waiting(self) -> bool:
         """Whether a player does not move because the user navigated here."""
         can_move = self.side_to_play.player is not None and not self.game_tree.is_over
-        return can_move and self.game_tree.current in self._waiting
+        return can_move and self._navigated_to is self.game_tree.current
 
     @property
     def _user_sides(self) -> list[int]:
@@ -120,7 +122,7 @@ class WebSession:
         if self.goal is not None and self.goal.purpose == MOVE:
             raise GameError("the other side is thinking; pause it first")
         self._play(action)
-        self._waiting.clear()
+        self._navigated_to, self._last_move = None, self.game_tree.current
         self._refresh()
 
     def paste(self, actions: list[int], left_out: str) -> None:
@@ -149,10 +151,11 @@ class WebSession:
     def go_to(self, ply: int) -> None:
         if not self.game_tree.go_to(ply):
             raise GameError(f"the line has {len(self.game_tree.line) - 1} moves, not {ply}")
-        if self.game_tree.current.children:
-            self._stay()
-        else:  # back at the end, where a player may have been thinking
+        if self.game_tree.current is self._last_move:  # back from a look at earlier positions
+            self._navigated_to = None
             self._refresh()
+        else:
+            self._stay()
 
     def branch(self, ply: int, index: int) -> None:
         """Enter variation `index` after `ply` moves."""
@@ -167,7 +170,7 @@ class WebSession:
 
     def set_sides(self, sides: list[Side]) -> None:
         self.sides = sides
-        self._waiting.clear()
+        self._navigated_to = None
         self._refresh()
 
     def start_game(self, game: Game, sides: list[Side]) -> None:
@@ -218,7 +221,7 @@ class WebSession:
     def pause(self, on: bool) -> None:
         self.paused = on
         if not on:
-            self._waiting.clear()
+            self._navigated_to = None
         self._refresh()
 
     def load(self, played: PlayedGame, warnings: list[str]) -> None:
@@ -278,7 +281,7 @@ class WebSession:
 
     def _stay(self) -> None:
         """Stay in this position: players do not move until resumed."""
-        self._waiting.add(self.game_tree.current)
+        self._navigated_to = self.game_tree.current
         self._refresh()
 
     def _refresh(self) -> None:
@@ -394,6 +397,7 @@ class WebSession:
             comment = self.game_tree.search_comment(response.action, node.search_result)
             try:
                 self._play(response.action, comment)
+                self._last_move = self.game_tree.current
             except GameError as error:
                 self._fail(str(error))
         self._update()
@@ -432,7 +436,7 @@ class WebSession:
         if self.review is not None:
             self.review.running = False  # ends its task
         self.review = self.hinted = self._hint = self._analyzed = None
-        self._waiting.clear()
+        self._navigated_to = self._last_move = None
 
     def notify(self, event: str) -> None:
         self.serial += 1

@@ -169,6 +169,11 @@ def test_a_player_thinks_on_after_a_look_back_and_in_a_new_game(served):
         page.do("goto", ply=1)
         view = page.do("goto", ply=3)
         assert (view["paused"], view["thinking"]) == (True, False)
+    with served.begin("chess", PERSON, slow) as page:  # nor in a variation of a file
+        page.do("load", text="1. e4 (1. d4 d5 2. c4) e5 2. Nf3 *")
+        page.do("branch", ply=0, index=1)
+        view = page.do("goto", ply=3)
+        assert (view["paused"], view["thinking"]) == (True, False)
 
 
 def test_moves_that_are_pasted_are_made_as_far_as_they_go(served):
