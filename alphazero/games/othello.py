@@ -126,8 +126,8 @@ def play(state: State, action: int) -> None:
         own, other = Bits(state[DISCS + player]), Bits(state[DISCS + 1 - player])
         disc = ONE << Bits(action)
         turned = enclosed(own, other, size, disc)
-        state[DISCS + player] = own | turned | disc
-        state[DISCS + 1 - player] = other & ~turned
+        state[DISCS + player] = np.int64(own | turned | disc)
+        state[DISCS + 1 - player] = np.int64(other & ~turned)
     state[PLY] += 1
     state[LAST] = action
     settle(state)
