@@ -127,25 +127,32 @@ def _put(state: State, index: int, pieces: Bits) -> None:
 
 
 @shared_kernel
-def attackers_of(state: State, square: int, occupied: Bits, other: Bits) -> Bits:
-    """Return which of the `other` pieces, the opponent's, attack a square."""
-    return other & (  # type: ignore[no-any-return]
-        PAWN_TARGETS[square] & _pieces(state, PAWNS)
-        | KNIGHT_TARGETS[square] & _pieces(state, KNIGHTS)
-        | KING_TARGETS[square] & _pieces(state, KINGS)
-        | diagonal_targets(square, occupied) & _pieces(state, DIAGONAL)
-        | straight_targets(square, occupied) & _pieces(state, STRAIGHT)
+def attackers_of(
+    square: int,
+    occupied: Bits,
+    pawns: Bits,
+    knights: Bits,
+    diagonal: Bits,
+    straight: Bits,
+    kings: Bits,
+) -> Bits:
+    """Return which of the opponent's pieces, given by kind, attack a square."""
+    return (  # type: ignore[no-any-return]
+        PAWN_TARGETS[square] & pawns
+        | KNIGHT_TARGETS[square] & knights
+        | KING_TARGETS[square] & kings
+        | diagonal_targets(square, occupied) & diagonal
+        | straight_targets(square, occupied) & straight
     )
 
 
 @shared_kernel
-def attacked_squares(state: State, occupied: Bits) -> Bits:
-    """Return the squares that the opponent's pieces attack."""
-    other = _pieces(state, OTHER)
-    pawns, knights = _pieces(state, PAWNS) & other, _pieces(state, KNIGHTS) & other
-    diagonal, straight = _pieces(state, DIAGONAL) & other, _pieces(state, STRAIGHT) & other
+def attacked_squares(
+    occupied: Bits, pawns: Bits, knights: Bits, diagonal: Bits, straight: Bits, kings: Bits
+) -> Bits:
+    """Return the squares that the opponent's pieces, given by kind, attack."""
     attacked = (pawns & NOT_FIRST_FILE) >> Bits(9) | (pawns & NOT_LAST_FILE) >> Bits(7)
-    attacked |= KING_TARGETS[lowest_bit(_pieces(state, KINGS) & other)]
+    attacked |= KING_TARGETS[lowest_bit(kings)]
     while knights:
         attacked |= KNIGHT_TARGETS[lowest_bit(knights)]
         knights &= knights - ONE
@@ -162,8 +169,15 @@ def attacked_squares(state: State, occupied: Bits) -> Bits:
 def checkers_of(state: State) -> Bits:
     """Return the opponent's pieces that attack the king of the player to move."""
     own, other = _pieces(state, OWN), _pieces(state, OTHER)
-    occupied = own | other | ~BOARD[(state[SIZE] - 4) // 2]
-    return attackers_of(state, lowest_bit(_pieces(state, KINGS) & own), occupied, other)
+    return attackers_of(
+        lowest_bit(_pieces(state, KINGS) & own),
+        own | other | ~BOARD[(state[SIZE] - 4) // 2],
+        _pieces(state, PAWNS) & other,
+        _pieces(state, KNIGHTS) & other,
+        _pieces(state, DIAGONAL) & other,
+        _pieces(state, STRAIGHT) & other,
+        _pieces(state, KINGS) & other,
+    )
 
 
 @shared_kernel
@@ -176,8 +190,16 @@ def can_take_passing(state: State, square: int, passed: int) -> bool:
     occupied, taken = own | other, bit(passed - 8)
     if not _pieces(state, PAWNS) & own & bit(square) or not PAWN_TARGETS[square] & bit(passed):
         return False
-    king, changed = lowest_bit(_pieces(state, KINGS) & own), bit(square) ^ bit(passed) ^ taken
-    return not attackers_of(state, king, occupied ^ changed, other & ~taken)
+    attackers = attackers_of(
+        lowest_bit(_pieces(state, KINGS) & own),
+        occupied ^ bit(square) ^ bit(passed) ^ taken,
+        _pieces(state, PAWNS) & other & ~taken,
+        _pieces(state, KNIGHTS) & other,
+        _pieces(state, DIAGONAL) & other,
+        _pieces(state, STRAIGHT) & other,
+        _pieces(state, KINGS) & other,
+    )
+    return not attackers
 
 
 @shared_kernel
@@ -230,7 +252,15 @@ def _king_targets(state: State, king: int, occupied: Bits, free: Bits, in_check:
         castles |= bit(KING_HOME - 2)
     if not steps | castles:
         return NONE
-    attacked = attacked_squares(state, occupied ^ bit(king))
+    other = _pieces(state, OTHER)
+    attacked = attacked_squares(
+        occupied ^ bit(king),
+        _pieces(state, PAWNS) & other,
+        _pieces(state, KNIGHTS) & other,
+        _pieces(state, DIAGONAL) & other,
+        _pieces(state, STRAIGHT) & other,
+        _pieces(state, KINGS) & other,
+    )
     if attacked & SHORT_PATH:
         castles &= ~bit(KING_HOME + 2)
     if attacked & LONG_PATH:
