@@ -390,17 +390,25 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
     def call_at_once(self, *arguments: Any) -> Any:
         """Call it; while it is not compiled, Python runs its source for up to `PATIENCE` seconds.
 
-        So a few calls wait for no compiler.
+        So a few calls wait for no compiler. What overflows only in Python, as a set of 64 squares
+        that is written to int64, begins anew when it is compiled.
         """
         if self.overloads or self.patience < 0 or self.files.exists():
             return self(*arguments)
+        arrays = [each for each in arguments if isinstance(each, np.ndarray)]
+        before = [array.copy() for array in arrays]
         start, _in_python.kernel = time.thread_time(), self
         try:
             with np.errstate(over="ignore"):
                 return self.py_func(*arguments)
+        except OverflowError:
+            for array, values in zip(arrays, before, strict=True):
+                array[...] = values
+            self.patience = 0.0
         finally:
             del _in_python.kernel
             self.patience -= time.thread_time() - start
+        return self(*arguments)
 
 
 def kernel(signature: Any) -> Callable[[Function], Function]:

@@ -226,6 +226,22 @@ def test_python_runs_also_the_kernels_that_a_kernel_calls(monkeypatch, tmp_path)
     assert calls_another.call_at_once(largest) == in_python
 
 
+@jit.kernel(types.int64(types.int64[::1]))
+def sets_the_last_of_64(state: np.ndarray) -> int:
+    state[0] += 1
+    state[1] = np.uint64(state[0]) << np.uint64(63)
+    return len(state)
+
+
+def test_what_overflows_in_python_alone_is_compiled_and_begins_anew(monkeypatch, tmp_path):
+    monkeypatch.setattr(jit, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(sets_the_last_of_64, "patience", 1000.0)
+    state = np.zeros(2, np.int64)
+    assert sets_the_last_of_64.call_at_once(state) == 2
+    assert state.tolist() == [1, -(2**63)]
+    assert sets_the_last_of_64.overloads
+
+
 SIGNAL_WHILE_LLVM_EMITS_CODE = """
 import os, signal
 from numba.core.codegen import JITCodeLibrary
