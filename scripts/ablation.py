@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from alphazero.arena.contests import play_contest
-from alphazero.arena.elo import MatchResult
+from alphazero.arena.elo import MatchResult, match_result
 from alphazero.arena.grade import grade
 from alphazero.arena.solved_positions import position_files, read_positions
 from alphazero.cli.argument_types import even_number, whole_numbers
@@ -137,7 +137,8 @@ class Conditions:
     def match(self, player: PlayerSpec, opponent: PlayerSpec, seed: int) -> MatchResult:
         """Return the result of `player` against `opponent`."""
         players = [player, opponent]
-        return play_contest(players, common_game(players), self.games, OPENING_MOVES, seed)
+        game = common_game(players)
+        return match_result(game, play_contest(players, game, self.games, OPENING_MOVES, seed))
 
 
 def optimal_share(

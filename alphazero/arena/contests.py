@@ -67,8 +67,11 @@ def play_contest(
     seed: int,
     show: Progress = no_progress,
     keep: Callable[[list[GameRecord]], object] = do_nothing,
-) -> MatchResult:
-    """Play a match of two players from random openings, on all cores; see `play_schedule`."""
+) -> list[GameRecord]:
+    """Play a match of two players from random openings, on all cores; see `play_schedule`.
+
+    Return the games, pair by pair.
+    """
     rng, workers = np.random.default_rng(seed), usable_cores()
     records = play_schedule(
         game,
@@ -79,7 +82,7 @@ def play_contest(
         show,
         keep,
     )
-    return match_result(game, whole_pairs(records)[0])
+    return whole_pairs(records)[0]
 
 
 def check_counts(games: int, opening_moves: int, seed: int) -> None:
@@ -115,7 +118,7 @@ def match(
         parse_player(player, simulations=simulations, seconds=seconds) for player in (first, second)
     ]
     players, chosen = agree_on_game(players, game)
-    return play_contest(players, chosen, games, opening_moves, seed)
+    return match_result(chosen, play_contest(players, chosen, games, opening_moves, seed))
 
 
 def grade(checkpoint: Path | str, *, simulations: int | None = None) -> Grade:

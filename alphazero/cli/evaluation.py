@@ -284,9 +284,10 @@ def rate(options: argparse.Namespace) -> int:
     folder = options.folder
     new = functools.partial(Tournament, game, specs, *counts, options.gauntlet, folder)
     tournament = new()
-    plays_there = folder and tournament.missing
-    with locked(folder, LOCK) if plays_there else contextlib.nullcontext():
-        tournament = new()  # with the games of a process that had the lock before
+    with contextlib.ExitStack() as stack:
+        if folder and tournament.missing:
+            stack.enter_context(locked(folder, LOCK))
+            tournament = new()  # with the games of a process that had the lock before
         try:
             with progress_bar(tournament.missing, "game") as bar:
                 tournament.play(usable_cores(), bar.update)

@@ -209,8 +209,7 @@ def summarize(path: Path, checkpoint: Checkpoint) -> str:
     trained = f"{evaluations / 1e6:.1f} million" if isinstance(evaluations, int) else "unknown"
     lines = grades_of(checkpoint)
     own = [line for line in lines if ", against " not in line or line.startswith(AS_TRAINED)]
-    grades = own or lines
-    strength = re.search(r"^.*?%\)?", grades[-1]) if grades else None
+    strength = re.search(r"^.*?%\)?", (own or lines)[-1]) if lines else None
     return (
         f"{describe_game(checkpoint)}; {network.blocks} blocks x {network.filters} filters, "
         f"{path.stat().st_size / 1e6:.1f} MB; {trained} evaluations\n"
