@@ -140,10 +140,12 @@ class Chess(PieceGame):
         return MAX_MOVES
 
     def symmetries(self) -> Symmetries:
-        """Return the identity, and where nobody castles the reflection of left and right.
+        """Return the identity and the reflection of left and right.
 
         It changes the initial position, but later in a game pieces stand on both sides, and what a
-        network learns of one helps on the other.
+        network learns of one helps on the other. The rules let nobody castle in an image, but
+        observations and actions are as if one could: a right is to castle short, or long, wherever
+        the king stands, and the action is the king's move.
         """
         cells = np.arange(self.size * self.size).reshape(self.size, self.size)
         sources, targets, promotions, _ = ACTIONS[self.size]
@@ -153,19 +155,19 @@ class Chess(PieceGame):
             numbers[self._reflect(source), self._reflect(target), promotion]
             for source, target, promotion in numbers
         ]
-        count = 1 if self.size == 8 else 2
         return Symmetries(
-            np.array([range(self.num_actions), reflected][:count]),
-            np.array([cells.ravel(), cells[:, ::-1].ravel()][:count]),
+            np.array([range(self.num_actions), reflected]),
+            np.array([cells.ravel(), cells[:, ::-1].ravel()]),
         )
 
     def _reflect(self, square: int) -> int:
         return square - 2 * (square % 8) + self.size - 1
 
     def initial_image(self, symmetry: int) -> State:
-        placement, *fields = START[self.size].split()
+        """Return the initial position or its reflection, without the rights to castle."""
+        placement, turn, _, *fields = START[self.size].split()
         rows = [row[::-1] if symmetry else row for row in placement.split("/")]
-        return self.read_fen(" ".join(["/".join(rows), *fields]))
+        return self.read_fen(" ".join(["/".join(rows), turn, "-", *fields]))
 
     # --- positions -------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ The requirements are independent of each other.
 import copy
 import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from alphazero.errors import GameError
 from alphazero.games.contract.random_games import RandomGames
 from alphazero.games.contract.rule_requirements import Requirement, expect, expect_state
 from alphazero.games.contract.watched_rules import Array, Fault
-from alphazero.games.game import LAST, ONGOING, OUTCOME, PLY, State, to_play, value_of
+from alphazero.games.game import LAST, ONGOING, OUTCOME, PLY, Mask, State, to_play, value_of
 
 
 def observes_for_the_player_to_move(games: RandomGames) -> None:
@@ -122,17 +122,13 @@ def has_a_group_of_symmetries(games: RandomGames) -> None:
 
 
 def keeps_its_rules_under_symmetries(games: RandomGames) -> None:
-    """Images of moves lead to images of positions."""
+    """Images of moves lead to images of positions, from `initial_image` on."""
     game, rules = games.game, games.rules
-    first_moves = list(itertools.chain(*games.records[:2]))[: games.effort // 5]
     for number, (actions, cells) in enumerate(zip(*game.symmetries(), strict=True)):
-        image = game.initial_image(number)
-        for position in first_moves:
-            if position.state[PLY] == 0:
-                image = game.initial_image(number)
-            games.current = state = position.state
+        for state, mask, image in _with_images(games, number):
+            games.current = state
             compared = [
-                ("legal actions", rules.legal(image)[0][actions], position.mask),
+                ("legal actions", rules.legal(image)[0][actions], mask),
                 ("outcome", image[OUTCOME], state[OUTCOME]),
                 ("planes", *_cells_written(games, "observe", state, image, cells)),
             ]
@@ -154,8 +150,23 @@ def keeps_its_rules_under_symmetries(games: RandomGames) -> None:
                         f"symmetry {number} does not map the {what} of this position to the {what} "
                         f"of its image, {shown}"
                     )
-            if position.action >= 0:
-                image = rules.play(image, int(actions[position.action]))
+
+
+def _with_images(games: RandomGames, symmetry: int) -> Iterator[tuple[State, Mask, State]]:
+    """Yield positions of two games, their legal actions, and their images under a symmetry.
+
+    A game ends early before a move that is illegal here, as castling from an `initial_image`.
+    """
+    rules, images = games.rules, games.game.symmetries().actions[symmetry]
+    for record in games.records[:2]:
+        state, image = games.game.initial_image(0), games.game.initial_image(symmetry)
+        for position in record[: games.effort // 10]:
+            mask, _ = rules.legal(state)
+            yield state, mask, image
+            if position.action < 0 or not mask[position.action]:
+                break
+            state = rules.play(state, position.action)
+            image = rules.play(image, int(images[position.action]))
 
 
 def _cells_written(
