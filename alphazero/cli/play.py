@@ -60,15 +60,22 @@ def play(options: argparse.Namespace) -> None:
     from alphazero.frontends.terminal.app import Terminal
     from alphazero.frontends.terminal.commands import SIDES
     from alphazero.frontends.terminal.session import TerminalSession
+    from alphazero.games.registry import write_game
     from alphazero.records.game_files import check_savable, is_fen, load_start_position
 
     opening = None
     if options.begin:
         if not is_fen(options.begin):
             check_readable(options.begin)
-        own = game_choice or player.game
-        opening = load_start_position(options.begin, options.after, own)
-        game_choice = own or opening.game
+        opening = load_start_position(options.begin, options.after, game_choice)
+        if not (game_choice or player.plays(opening.game)):
+            opening, other = (
+                load_start_position(options.begin, options.after, player.game),
+                opening.game,
+            )
+            text = f"a game of {write_game(other)} goes on as {write_game(opening.game)}"
+            print(escape(f"{options.begin}: {text}, which {player.name} plays"), file=sys.stderr)
+        game_choice = opening.game
     (player,), game = agree_on_game([player], game_choice)
     sources = [options.begin] if options.begin and exists(options.begin) else []
     if options.save:

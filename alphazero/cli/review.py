@@ -59,9 +59,7 @@ def review(options: argparse.Namespace) -> int:
 
     games = select_games(load_played(options.games), options.number)
     kinds = {played.game for played in games.values()}
-    specs = {
-        game: player.for_game(game) if player else _shipped_player(game, budget) for game in kinds
-    }
+    specs = {game: (player or _shipped_player(game, budget)).for_game(game) for game in kinds}
     for played in games.values():
         if options.save:
             check_savable(options.save, played.game, [options.games], played.start)
@@ -72,7 +70,7 @@ def review(options: argparse.Namespace) -> int:
         evaluations = _evaluate(played, reviewer)
         by_ply = [evaluations.get(ply) for ply in range(len(played.actions) + 1)]
         first = to_play(played.first_state)
-        result = review_moves(played.actions, by_ply, played.opening, first)
+        result = review_moves(played.actions, by_ply, played.unchosen, first)
         screen.print("\n".join(report(played, by_ply, result, screen.sparkline)))
         if options.save:
             texts.append(to_text(options.save, annotated(played, by_ply, result)))
@@ -104,6 +102,7 @@ def _evaluate(played: "PlayedGame", reviewer: "Reviewer") -> "dict[int, Evaluati
     plies, states = range(len(played.actions), -1, -1), played.states()
     with progress_bar(len(plies), "position") as bar, contextlib.suppress(KeyboardInterrupt):
         for ply in plies:
-            evaluations[ply] = reviewer.evaluate(played.actions[:ply], states[ply])
+            told = played.outcome if ply == len(played.actions) else None
+            evaluations[ply] = reviewer.evaluate(played.actions[:ply], states[ply], told=told)
             bar.update()
     return evaluations

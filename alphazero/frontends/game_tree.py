@@ -42,6 +42,11 @@ class GameNode:
     """comment on the move into this position"""
     is_opening: bool = False
     """whether the move into this position was random, for the opening of a match"""
+    is_setup: bool = False
+    """whether the move into this position stands for stones that were set up"""
+    told: int | None = None
+    """the outcome by a loaded file, where the rules end the game with another; dead stones were
+    removed there"""
     loser: int | None = None
     """the player who resigned here, or lost by an error"""
     forfeit_reason: str = ""
@@ -90,6 +95,9 @@ class GameTree:
         for ply, (action, comment) in enumerate(zip(played.actions, comments, strict=True)):
             game_tree.make(action, comment)
             game_tree.current.is_opening = ply < played.opening
+            game_tree.current.is_setup = ply < played.setup
+        if game_tree.outcome not in (ONGOING, played.outcome) and played.outcome != ONGOING:
+            game_tree.current.told = played.outcome
         if (played.resigned or played.forfeit_reason) and played.outcome != ONGOING:
             game_tree.resign(0 if value_of(played.outcome, 0) < 0 else 1, played.forfeit_reason)
         game_tree._file, game_tree._file_end = played, game_tree.current
@@ -211,6 +219,7 @@ class GameTree:
             opening=sum(node.is_opening for node in line),
             comments=comments,
             start=self.start,
+            setup=sum(node.is_setup for node in line),
             resigned=end.loser is not None and not end.forfeit_reason,
             forfeit_reason=end.forfeit_reason,
             variations=variations,
@@ -247,5 +256,6 @@ class GameTree:
         self.current = self.root
 
     def _outcome_at(self, node: GameNode) -> int:
-        # The outcome with value -1 for the loser; `value_of` is its own inverse.
-        return self.game.outcome(node.state) if node.loser is None else value_of(-1, node.loser)
+        if node.loser is not None:
+            return value_of(-1, node.loser)  # -1 for the loser; `value_of` is its own inverse
+        return self.game.outcome(node.state) if node.told is None else node.told

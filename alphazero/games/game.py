@@ -116,6 +116,9 @@ class Game(ABC):
     observation_options: ClassVar[tuple[str, ...]] = ()
     """The options that change nothing but the observation; the state does not hold them."""
 
+    marginal_options: ClassVar[tuple[str, ...]] = ()
+    """Options that matter in few positions: a network plays by all values, not only its own."""
+
     option_words: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """What the values 0, 1, ... of an option mean, for titles and the page."""
 
@@ -228,7 +231,11 @@ class Game(ABC):
         """Return all symmetries of the game."""
 
     def initial_image(self, symmetry: int) -> State:  # noqa: ARG002
-        """Return the image of the initial state under a symmetry: by default the state itself."""
+        """Return the image of the initial state under a symmetry: by default the state itself.
+
+        Where the rules know no image of some moves, as of castling, it is a state without them, for
+        symmetry 0, too: `check` compares games from there.
+        """
         return self.initial_state()
 
     def key_images(self) -> Int64Array:
@@ -353,12 +360,12 @@ class Game(ABC):
     def accepts(self, game: Game) -> bool:
         """Whether a network trained on this game can play `game`.
 
-        `game` may differ in `observation_options`, since each player observes by its own rules, and
-        in this game's `variable_options`.
+        `game` may differ in `observation_options`, since each player observes by its own rules, in
+        `marginal_options`, and in this game's `variable_options`.
         """
         if type(game) is not type(self):
             return False
-        free = (*self.observation_options, *self.variable_options)
+        free = (*self.observation_options, *self.marginal_options, *self.variable_options)
         return replace(game, **{option: getattr(self, option) for option in free}) == self
 
     def legal_action_mask(self, state: State) -> Mask:

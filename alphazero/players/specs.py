@@ -424,9 +424,10 @@ class CheckpointSpec(PlayerSpec):
     def for_game(self, game: "Game") -> "CheckpointSpec":
         from alphazero.games.registry import write_game
 
-        if self.plays(game):
-            return self
         own, reason = self.saved.game, "players need one game"
+        options = own.marginal_options
+        if self.plays(game) and all(getattr(own, o) == getattr(game, o) for o in options):
+            return self
         if type(own) is type(game):
             try:
                 return dataclasses.replace(self, loaded=self.saved.for_game(game))
@@ -438,8 +439,8 @@ class CheckpointSpec(PlayerSpec):
         )
 
     def _create(self, game: "Game", num_games: int, rng: Rng, budget: Budget) -> "Player":
-        level = self.level_settings
+        level, player = self.level_settings, self.for_game(game).saved
         if level is None:
-            return self.saved.create(num_games, budget)
+            return player.create(num_games, budget)
         # One leaf at a time, as the level was measured.
-        return self.saved.create(num_games, budget, leaves=1, level=level, rng=rng)
+        return player.create(num_games, budget, leaves=1, level=level, rng=rng)

@@ -1,5 +1,6 @@
 """Files of played games: SGF, PGN or JSON lines, by the suffix of the file."""
 
+import contextlib
 import itertools
 import re
 from codecs import BOM_UTF8
@@ -20,7 +21,7 @@ from alphazero.records.played_game import PlayedGame, first_state
 from alphazero.records.sgf import SIZE_LIMIT, MainLine, number_of, read_collection, read_main_line
 from alphazero.records.sgf_export import check_start, commented, has_sgf, to_sgf
 from alphazero.records.sgf_import import from_sgf
-from alphazero.records.sgf_text import decode
+from alphazero.records.sgf_text import BEGIN, decode
 from alphazero.utils.files import (
     check_writable,
     exists,
@@ -133,17 +134,34 @@ def load_played(path: Path, warn: Callable[[str], object] = warn) -> list[Played
     return _read_pgn_games(text, place, warn)
 
 
+def holds_game(data: bytes, game: Game) -> bool:
+    """Whether a text is a game in one of the formats that `read_played` reads.
+
+    A list of numbered moves without tags is PGN if pieces move in `game`.
+    """
+    if _is_json(data):
+        return True
+    text = decode(data).strip()
+    match = _PGN.match(text)
+    is_pgn = match and (isinstance(game, PieceGame) or match[0].endswith('"'))
+    return bool(is_pgn or _position_lines(text) or BEGIN.match(text))
+
+
+def _is_json(data: bytes) -> bool:
+    return re.match(rb'\s*\{\s*"', data.removeprefix(BOM_UTF8)) is not None
+
+
 def read_played(
     data: bytes, warn: Callable[[str], object], game: Game | None = None
 ) -> list[PlayedGame]:
     """Read the games of a file, of SGF, PGN, JSON lines or positions, as `load_played`.
 
-    Positions are those of `game` if it can have them.
+    Positions are those of `game` if it can have them, and so is a PGN without tags.
     """
-    if data.removeprefix(BOM_UTF8).lstrip().startswith(b'{"'):
+    if _is_json(data):
         return read_lines(data, "line ", warn)
     text = decode(data).strip()
-    if _PGN.match(text) or is_position(text.partition("\n")[0]):
+    if _PGN.match(text) or _position_lines(text):
         return _read_pgn_games(text, "", warn, game)
     return _read_games(read_collection(text), _read_main_line, "", warn)
 
@@ -152,13 +170,21 @@ def _read_pgn_games(
     text: str, place: str, warn: Callable[[str], object], game: Game | None = None
 ) -> list[PlayedGame]:
     """Read the games of a PGN file, or the positions of lines of FEN or EPD."""
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if lines and is_position(lines[0]):
+    if lines := _position_lines(text):
         return _read_games(lines, partial(_read_position, game=game), place, warn, "position")
-    return _read_games(read_pgn(text), _read_pgn, place, warn)
+    return _read_games(read_pgn(text), partial(_read_pgn, game=game), place, warn)
 
 
-def _read_pgn(record: PgnGame) -> tuple[PlayedGame, list[str]]:
+def _position_lines(text: str) -> list[str]:
+    """Return the lines of a file of positions; none if the first is no position."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return lines if lines and is_position(lines[0]) else []
+
+
+def _read_pgn(record: PgnGame, game: Game | None) -> tuple[PlayedGame, list[str]]:
+    if isinstance(game, PieceGame) and not record.tags:
+        with contextlib.suppress(GameError):  # its first move is none of this game
+            return from_pgn(record, game), record.warnings
     return from_pgn(record), record.warnings
 
 
@@ -208,6 +234,7 @@ def _escaped(text: object) -> str:
 def load_start_position(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
     """Return a file's first game up to `moves` moves, to be continued as `game` or its own game.
 
+    It keeps the file's players, event, comments and variations, but not a resignation.
     `path` may be a FEN instead. Raise PlayerError for another game, fewer moves, or a move that is
     illegal in `game`.
     """
@@ -236,8 +263,21 @@ def load_start_position(path: Path, moves: int | None, game: Game | None) -> Pla
                 f"{printable(path)}: move {number} is not legal in {write_game(game)}; continue "
                 f"after move {number - 1} at the latest"
             ) from None
-    comments, outcome = played.comments[:moves], game.outcome(state)
-    return PlayedGame(game, played.players, actions, outcome, comments=comments, start=played.start)
+    outcome = game.outcome(state)
+    is_end = outcome != ONGOING and len(actions) == count
+    return replace(
+        played,
+        game=game,
+        actions=actions,
+        outcome=played.outcome if is_end else outcome,
+        resigned=False,
+        opening=min(played.opening, len(actions)),
+        setup=min(played.setup, len(actions)),
+        forfeit_reason="",
+        comments=played.comments[:moves],
+        sgf_result=played.sgf_result if is_end else "",
+        variations=tuple(line for line in played.variations if line.ply < len(actions)),
+    )
 
 
 def is_fen(path: Path) -> bool:

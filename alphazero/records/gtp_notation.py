@@ -11,6 +11,7 @@ of the two cells that it leaves and reaches, e2e4, as in UCI.
 
 import re
 import string
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -95,6 +96,17 @@ def _count_from_top(cells: list[tuple[int, str]], rows: int, columns: int) -> bo
         if number and row + 1 != rows - row:
             return int(number[1]) == row + 1
     return False
+
+
+def last_passes(steps: Sequence[tuple[int, ...]], passing: int | None) -> int:
+    """Return how many of the last steps hold nothing but the pass, the action `passing`.
+
+    Empty steps, of passes that were left out, count if they are not all.
+    """
+    count = 0
+    while count < len(steps) and all(action == passing for action in steps[-1 - count]):
+        count += 1
+    return count if any(steps[len(steps) - count :]) else 0
 
 
 def pass_before(game: Game, state: State, player: int) -> tuple[int, ...]:

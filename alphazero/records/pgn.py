@@ -173,13 +173,12 @@ def _read_moves(game: PgnGame, text: str, place: int) -> int:
     return place
 
 
-def from_pgn(record: PgnGame) -> PlayedGame:
-    """Convert a record to a played game, inverting `to_pgn`.
-
+def from_pgn(record: PgnGame, game: PieceGame | None = None) -> PlayedGame:
+    """Convert a record to a played game, inverting `to_pgn`; by default of the game of its tags.
     Raise GameError for an unknown game, for a position that is none, and for text without tags
     whose first word is no legal move.
     """
-    game = _game_of(record)
+    game = game or _game_of(record)
     start = record.tags.get("FEN", "").strip()
     states, actions = [first_state(game, start)], list[int]()
     if (states[0] == game.initial_state()).all():

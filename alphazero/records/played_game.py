@@ -50,11 +50,13 @@ class PlayedGame:
     forfeit_reason: str = ""
     """why the loser forfeited the game; empty if nobody did"""
     comments: tuple[str, ...] = ()
-    """one per move; empty if there are none. JSON lines have neither these nor the last three"""
+    """one per move; empty if there are none. JSON lines have neither these nor the last four"""
     sgf_result: str = ""
     """the result in another program's SGF or PGN, if the moves do not imply it"""
     start: str = ""
     """the position in which it began, as `Game.parse` reads it; empty for the initial one"""
+    setup: int = 0
+    """number of moves at the start that stand for stones set up, as a handicap, in an SGF file"""
     variations: tuple[Variation, ...] = ()
     remark: str = ""
     """the file's comment on the whole game"""
@@ -84,6 +86,11 @@ class PlayedGame:
             (player_hashes[first], player_hashes[second]),
             record.forfeit_reason,
         )
+
+    @property
+    def unchosen(self) -> int:
+        """Number of moves at the start that no player chose."""
+        return max(self.opening, self.setup)
 
     @property
     def first_state(self) -> State:

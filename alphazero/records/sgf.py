@@ -1,8 +1,9 @@
-"""Reading of main lines in SGF, the Smart Game Format, as programs and servers write it.
+"""Reading of games in SGF, the Smart Game Format, as programs and servers write it.
 
 FF[4], https://www.red-bean.com/sgf/. A file is a collection of game trees. The main line of a tree
-takes the first branch at every fork. A file is read as far as it goes: what is left out of a game
-is listed in its `warnings`, and the moves end where the next one cannot be read.
+takes the first branch at every fork; other branches are its variations. A file is read as far as it
+goes: what is left out of a game is listed in its `warnings`, and the moves end where the next one
+cannot be read.
 
     game             GM   points                                 other moves
     Go               1    two letters, column and row, from the  [] passes, and [tt] up to 19 x 19
@@ -23,8 +24,10 @@ The property AZ is our own: the game with its options, as in `alphazero info`. P
 and DT are kept as they are, by `sgf_export.TAGS`.
 """
 
+import copy
 import re
 import string
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
@@ -72,6 +75,15 @@ _NEXT_GAME = re.compile(r"\(\s*;\s*(?:GM|FF|SZ|CA|AP)\s*\[")
 _OLD_HEXGUI = re.compile(r"HexGui:0\.[0-9](?![0-9])")
 
 
+class SgfVariation(NamedTuple):
+    """Another line of a game."""
+
+    before: int
+    """number of the game's moves before it"""
+    moves: list[tuple[int, int | str]]
+    comments: list[str]
+
+
 @dataclass(frozen=True)
 class SgfGame:
     """The main line of a game."""
@@ -90,6 +102,8 @@ class SgfGame:
     """one per move; empty if there is none"""
     result: str = ""
     """as B+3.5 or W+R"""
+    variations: list[SgfVariation] = field(default_factory=list)
+    """those with a move"""
     remark: str = ""
     """the comments before the first move"""
     warnings: list[str] = field(default_factory=list)
@@ -101,10 +115,12 @@ class SgfGame:
 
 
 class MainLine(NamedTuple):
-    """The nodes of a game's main line, and what was not read of it."""
+    """The nodes of a game's main line, its variations, and what was not read of it."""
 
     nodes: list[Node]
     warnings: list[str]
+    variations: list[tuple[int, list[Node]]]
+    """for each leaf beside the main line the number of nodes before the fork, and those after"""
 
 
 def read_sgf(text: str) -> SgfGame:
@@ -130,45 +146,97 @@ def read_collection(text: str) -> Iterator[MainLine]:
         yield line
 
 
+class _Tree:
+    """A tree of nodes under reading: the path to the last node, and the lines that have ended."""
+
+    def __init__(self) -> None:
+        self.line = MainLine([], [], [])
+        self.path: list[Node] = []
+        self.forks: list[int] = []
+        """lengths of the path at the brackets that are open"""
+        self.count = 0
+        self._shared: int | None = None
+        """how many nodes of the path are of the main line, once that has ended"""
+        self._room = COUNT_LIMIT
+        """nodes that variations may still have"""
+        self._has_grown = False
+
+    @property
+    def is_full(self) -> bool:
+        return self.count > COUNT_LIMIT
+
+    def open(self) -> None:
+        self.forks.append(len(self.path))
+
+    def add(self) -> None:
+        self.count += 1
+        if not self.is_full:
+            self.path.append({})
+            self._has_grown = True
+
+    def close(self) -> str:
+        """End a branch; return what is left out, or an empty text."""
+        left_out, shared = "", self._shared
+        if shared is None:
+            self.line.nodes.extend(self.path or [{}])
+            shared = len(self.path)
+        elif self._has_grown and self._room:
+            variation = shared, self.path[shared:]
+            self._room = max(self._room - len(variation[1]), 0)
+            if self._room:
+                self.line.variations.append(variation)
+            else:
+                left_out = "the variations from here on are left out: they have too many nodes"
+        del self.path[self.forks.pop() :]
+        self._shared, self._has_grown = min(shared, len(self.path)), False
+        return left_out
+
+    def finished(self) -> MainLine:
+        while self.forks:  # brackets that are missing
+            self.close()
+        return self.line
+
+
 def _main_line(text: str, start: int, number: int) -> tuple[MainLine, int]:
     """Return the main line of the game at `start`, in line `number`, and the game's end.
 
-    The main line ends at the first closing bracket; other branches are only scanned for brackets.
+    The main line ends at the first closing bracket.
     """
 
-    def where() -> str:
-        return f"line {number + text.count(chr(10), start, place)}"
+    def warn(words: str) -> None:
+        line = number + text.count("\n", start, place)
+        tree.line.warnings.extend([f"line {line}: {words}"] if words else [])
 
-    place = start
-    nodes, warnings, junk = list[Node](), list[str](), ""
-    name, depth, on_main_line = "", 0, True
-    while depth or not nodes:
+    tree, place, name, has_junk = _Tree(), start, "", False
+    while tree.forks or not tree.count:
         match = TOKEN.match(text, place)
-        if not match or (depth and match[1] == "(" and _NEXT_GAME.match(text, match.start(1))):
-            kind = "the last bracket" if match or not text[place:].strip() else "the end of a value"
-            warnings.append(f"{where()}: {kind} is missing")
-            return MainLine(nodes or [{}], warnings), match.start() if match else len(text)
+        if not match or (tree.forks and match[1] == "(" and _NEXT_GAME.match(text, match.start(1))):
+            is_bracket = match or not text[place:].strip()
+            warn(f"{'the last bracket' if is_bracket else 'the end of a value'} is missing")
+            return tree.finished(), match.start() if match else len(text)
         place = match.end()
         sign, word, value, other = match.groups()
-        depth += {"(": 1, ")": -1}.get(sign, 0)
-        on_main_line &= sign != ")" and len(nodes) <= COUNT_LIMIT
-        if not on_main_line:
+        if sign == "(":
+            tree.open()
+        elif sign == ")" and tree.forks:
+            warn(tree.close())
+        elif sign == ";" or not (sign or tree.path):
+            tree.add()
+            if tree.count == COUNT_LIMIT + 1:
+                warn(f"what follows is left out: more than {COUNT_LIMIT:,} nodes")
+        if tree.is_full:
             continue
-        if sign == ";" or not (sign or nodes):
-            nodes.append({})
-        if len(nodes) > COUNT_LIMIT:
-            warnings.append(f"{where()}: what follows is left out: more than {COUNT_LIMIT:,} nodes")
-        elif word:
+        if word:
             # Before FF[4] names could have lower-case letters, which are ignored: Black is B.
             name = "".join(letter for letter in word if letter.isupper())
         elif sign:
             name = ""
         elif value is not None and name:
-            nodes[-1].setdefault(name, []).append(_unescaped(value))
-        elif not junk:
-            junk = f"{where()}: {(other or value)[:20]!r} is left out: it is no property"
-            warnings.append(junk)
-    return MainLine(nodes, warnings), place
+            tree.path[-1].setdefault(name, []).append(_unescaped(value))
+        elif not has_junk:
+            has_junk = True
+            warn(f"{(other or value)[:20]!r} is left out: it is no property")
+    return tree.finished(), place
 
 
 def read_main_line(line: MainLine) -> SgfGame:
@@ -192,7 +260,11 @@ def read_main_line(line: MainLine) -> SgfGame:
     if max(columns, rows) > len(LETTERS):
         raise GameError(f"SGF: a board has up to {len(LETTERS)} rows and columns, got {size_text}")
     reader = _Reader(SgfGame(rows, columns, number, header, warnings=warnings))
-    for node in line.nodes:
+    lines = defaultdict[int, list[list[Node]]](list)
+    for fork, nodes in line.variations:
+        lines[fork].append(nodes)
+    for number_read, node in enumerate(line.nodes):
+        reader.game.variations.extend(filter(None, map(reader.variation, lines[number_read])))
         try:
             reader.read(node)
         except GameError as error:
@@ -242,6 +314,26 @@ class _Reader:
                 self.remarks.append(text)
             else:
                 comments[-1] += ("\n" if comments[-1] else "") + text
+
+    def variation(self, nodes: list[Node]) -> SgfVariation | None:
+        """Read nodes that replace the next ones, as far as it goes; None if they hold no move."""
+        game, before = self.game, len(self.game.moves)
+        other = copy.copy(self)
+        other.remarks = []
+        other.game = replace(
+            game,
+            stones={**game.stones},
+            moves=[*game.moves],
+            comments=[*game.comments],
+            warnings=[],
+        )
+        try:
+            for node in nodes:
+                other.read(node)
+        except GameError as error:
+            game.warnings.append(f"a variation ends early: {error}")
+        moves, comments = other.game.moves[before:], other.game.comments[before:]
+        return SgfVariation(before, moves, comments) if moves else None
 
     def finished(self) -> SgfGame:
         result = self.game.text("RE")

@@ -28,8 +28,8 @@ OPENING: Final = "Moves drawn at random to open it: {}."
 FORFEIT: Final = "Ended by adjudication: {}."
 """Comments on the whole game."""
 
-TAGS: Final = re.compile("AN|BR|BT|CP|DT|EV|GC|GN|ON|OT|PC|RO|SO|TM|US|WR|WT")
-"""Properties of FF[4] that say something about the game, but none of the players, rules, result."""
+TAGS: Final = re.compile("AN|BR|BT|CP|DT|EV|GC|GN|ON|OT|PC|RO|RU|SO|TM|US|WR|WT")
+"""Properties of FF[4] that say something about the game, but none of the players and the result."""
 
 _MARKED = re.compile(r"(\?!|\?\??) (?=win rate )")
 _MARKS: Final = {"?!": "DO[]", "?": "BM[1]", "??": "BM[2]"}
@@ -108,14 +108,17 @@ def to_sgf(played: PlayedGame) -> str:
     check_start(played.start)
     game, state = played.game, played.states()[-1]
     ending = "F" if played.forfeit_reason else "R" if played.resigned else ""
-    remarks = remarks_of(played) + ([REMARK] if any(played.comments) else [])
+    has_values = any(map(_VALUE.search, played.comments))
+    remarks = remarks_of(played) + ([REMARK] if has_values else [])
     number, (_, rows, columns) = number_of(game), game.observation_shape
     size = str(columns) if rows == columns else f"{columns}:{rows}"
     root = f";GM[{number}]FF[4]CA[UTF-8]SZ[{size}]AZ[{write_game(game)}]"
+    setup = min([played.setup, *(variation.ply for variation in played.variations)])
+    root += _set_up(played, setup)
     if number == GO:
-        rules = RULES.get((game.options["superko"], game.options["suicide"]))
-        root += f"KM[{game.options['komi_half_points'] / 2:g}]" + (f"RU[{rules}]" if rules else "")
+        root += f"KM[{game.options['komi_half_points'] / 2:g}]"
     header = {
+        "RU": rules_of(game),
         "PB": played.players[0],
         "PW": played.players[1],
         "RE": played.sgf_result or result_of(game, state, played.outcome, ending),
@@ -136,15 +139,38 @@ def to_sgf(played: PlayedGame) -> str:
             nodes.append(node + (f"C[{_escaped(text)}]\n" if text else ""))
         return nodes
 
-    nodes, ends = line(0, played.actions, played.comments), ""
+    nodes, ends = line(setup, played.actions[setup:], played.comments[setup:]), ""
     branches = defaultdict(list)
     for variation in played.variations:
         branches[variation.ply].append(f"\n({''.join(line(*variation))})")
     for ply in sorted(branches):
         # The main line is the first branch; the others follow where it ends.
-        nodes[ply] = f"({nodes[ply]}"
+        nodes[ply - setup] = f"({nodes[ply - setup]}"
         ends = f"){''.join(branches[ply])}{ends}"
     return f"({root}\n{''.join(nodes)}{ends})\n"
+
+
+def _set_up(played: PlayedGame, setup: int) -> str:
+    """Return the properties of stones that the first `setup` moves set up, and whose turn it is."""
+    if not setup:
+        return ""
+    (_, rows, columns), number = played.game.observation_shape, number_of(played.game)
+    points: tuple[list[str], list[str]] = [], []
+    for ply, action in enumerate(played.actions[:setup]):
+        if action < rows * columns:
+            points[ply % 2].append(f"[{write_move(action, rows, columns, number)}]")
+    black, white = points
+    text = f"HA[{len(black)}]" if number == GO and len(black) > 1 and not white else ""
+    for name, values in ("AB", black), ("AW", white):
+        text += name + "".join(values) if values else ""
+    return f"{text}PL[{'BW'[setup % 2]}]"
+
+
+def rules_of(game: Game) -> str:
+    """Return the property RU of Go; empty for other games, and for rules without a usual name."""
+    if name_of(game) != "go":
+        return ""
+    return RULES.get((game.options["superko"], game.options["suicide"]), "")
 
 
 def remarks_of(played: PlayedGame) -> list[str]:

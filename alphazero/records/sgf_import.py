@@ -8,7 +8,7 @@ latter the passes before them.
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -16,10 +16,18 @@ import numpy as np
 from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.games.registry import make_game, name_of, read_game, write_game
-from alphazero.records.gtp_notation import COLOURS, pass_before
-from alphazero.records.played_game import PlayedGame
-from alphazero.records.sgf import GO, HEX, LINES, OTHELLO, PASS, SWAP, SgfGame, number_of
-from alphazero.records.sgf_export import FORFEIT, OPENING, REMARK, TAGS, one_line, result_of
+from alphazero.records.gtp_notation import COLOURS, last_passes, pass_before
+from alphazero.records.played_game import PlayedGame, Variation
+from alphazero.records.sgf import GO, HEX, LINES, OTHELLO, PASS, SgfGame, number_of
+from alphazero.records.sgf_export import (
+    FORFEIT,
+    OPENING,
+    REMARK,
+    TAGS,
+    one_line,
+    result_of,
+    rules_of,
+)
 
 BOARDS: Final = {GO: "Go", OTHELLO: "Othello", LINES: "gomoku", HEX: "Hex"}
 """Names of games by the property GM."""
@@ -48,8 +56,8 @@ _LONGEST_RESULT: Final = 40
 def game_of(record: SgfGame) -> Game:
     """Return the game of a record: the one named by AZ if we wrote it, else by GM and board size.
 
-    Go gets the file's komi and rules; gomoku is won by five in a line; Hex has the swap if one was
-    played. Raise GameError for an unknown game, or a board that it cannot have.
+    Go gets the file's komi and rules; gomoku is won by five in a line; Hex has the swap, which no
+    file forbids. Raise GameError for an unknown game, or a board that it cannot have.
     """
     sizes = {"rows": record.rows, "columns": record.columns}
     if spelling := record.text("AZ"):
@@ -79,8 +87,7 @@ def game_of(record: SgfGame) -> Game:
         )
     if record.number == OTHELLO:
         return make_game("othello", size=record.rows)
-    swap = int(any(move == SWAP for _, move in record.moves))
-    return make_game("hex", size=record.rows, swap=swap)
+    return make_game("hex", size=record.rows, swap=1)
 
 
 def _komi(record: SgfGame) -> float:
@@ -178,7 +185,7 @@ def _replay(game: Game, record: SgfGame, last: int | None) -> _Replay:
     for number, (player, move) in enumerate(record.moves[:last], 1):
         state = states[-1]
         is_over = game.outcome(state) != ONGOING
-        passes, mover = _last_passes(steps, passing), player
+        passes, mover = last_passes(steps[1:], passing), player
         if move == PASS and is_over:
             warnings.append(f"move {number} is left out: a pass after the end")
             steps.append(())
@@ -188,8 +195,8 @@ def _replay(game: Game, record: SgfGame, last: int | None) -> _Replay:
             mover = to_play(state)
         elif passes and (is_over or player != to_play(state)):
             warnings.append(f"the passes before move {number} are left out, for the game goes on")
-            for index in passes:
-                steps[index], states[index] = (), states[passes[0] - 1]
+            steps[-passes:] = [()] * passes
+            states[-passes:] = [states[-passes - 1]] * passes
         try:
             step, state = _step(game, states[-1], mover, move)
         except GameError as error:
@@ -198,14 +205,6 @@ def _replay(game: Game, record: SgfGame, last: int | None) -> _Replay:
         steps.append(step)
         states.append(state)
     return _Replay(steps, warnings, "")
-
-
-def _last_passes(steps: list[tuple[int, ...]], passing: int | None) -> list[int]:
-    """Return the indices of the last steps that are passes alone; `passing` is their action."""
-    first = len(steps)
-    while first > 1 and all(action == passing for action in steps[first - 1]):
-        first -= 1
-    return list(range(first, len(steps))) if any(steps[first:]) else []
 
 
 def _set_up(game: Game, state: State, record: SgfGame) -> tuple[tuple[int, ...], State]:
@@ -273,6 +272,7 @@ def from_sgf(record: SgfGame) -> PlayedGame:
         comments += [""] * len(step)
         if comments:
             comments[-1] = one_line(f"{comments[-1]} {comment}")
+    variations = list(_variations(game, record, steps))
     state = game.play(game.initial_state(), *actions)
     outcome = ends = game.outcome(state)
     result = one_line(record.result)[:_LONGEST_RESULT]
@@ -282,6 +282,11 @@ def from_sgf(record: SgfGame) -> PlayedGame:
     elif result in ("0", "Draw"):
         outcome = 0
     ending = {"R": "R", "Resign": "R", "F": "F", "Forfeit": "F"}.get(how, "") if plus else ""
+    if ends not in (ONGOING, outcome):
+        record.warnings.append(
+            f"the result {result} is kept; by the rules here the game ended with "
+            f"{result_of(game, state, ends)}" + ", all stones alive" * game.stones_can_be_dead
+        )
     # A player resigns or forfeits only before the rules have ended the game.
     is_ours = result == result_of(game, state, outcome, ending) and outcome in (
         {1, -1} if ending and ends == ONGOING else {ends}
@@ -295,12 +300,42 @@ def from_sgf(record: SgfGame) -> PlayedGame:
         outcome,
         resigned=ending == "R",
         opening=min(int(read_template(OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
+        setup=len(steps[0]),
+        variations=tuple(variations),
         forfeit_reason=reason and (one_line(read_template(FORFEIT, record.remark)) or reason),
         comments=tuple(comments) if any(comments) else (),
         sgf_result="" if is_ours else result,
         remark=other_remarks(record.remark),
-        tags=tuple((name, record.text(name)) for name in record.header if TAGS.fullmatch(name)),
+        tags=tuple(
+            (name, record.text(name))
+            for name in record.header
+            if TAGS.fullmatch(name) and (name, record.text(name)) != ("RU", rules_of(game))
+        ),
     )
+
+
+def _variations(game: Game, record: SgfGame, steps: list[tuple[int, ...]]) -> Iterator[Variation]:
+    """Yield the variations that replace a move, as far as the rules allow."""
+    states, plies = [game.play(game.initial_state(), *steps[0])], [len(steps[0])]
+    for step in steps[1:]:
+        states.append(game.play(states[-1], *step))
+        plies.append(plies[-1] + len(step))
+    actions = tuple(action for step in steps for action in step)
+    for variation in record.variations:
+        if variation.before >= len(steps) or plies[variation.before] == len(actions):
+            continue
+        state, ply, line = states[variation.before], plies[variation.before], list[int]()
+        comments: list[str] = []
+        for (player, move), comment in zip(variation.moves, variation.comments, strict=True):
+            try:
+                step, state = _step(game, state, player, move)
+            except GameError as error:
+                record.warnings.append(f"a variation ends early: {error}")
+                break
+            line += step
+            comments += [*[""] * (len(step) - 1), one_line(comment)]
+        if line and tuple(line) != actions[ply : ply + len(line)]:
+            yield Variation(ply, tuple(line), tuple(comments) if any(comments) else ())
 
 
 def other_remarks(text: str) -> str:

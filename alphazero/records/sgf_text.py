@@ -46,7 +46,7 @@ _RARE, _INVALID = 16, 40
 """Bits of other characters, and of bytes that are none."""
 
 _SAMPLE = 1 << 16
-"""Bytes from which the encoding is guessed."""
+"""Bytes around the first one outside ASCII, from which the encoding is guessed."""
 
 
 def decode(data: bytes) -> str:
@@ -56,14 +56,17 @@ def decode(data: bytes) -> str:
     several encodings the one is taken in which the most values are closed, and of these the one
     with the most usual characters.
     """
-    if data.isascii():
+    other = re.search(rb"[\x80-\xff]", data)
+    if not other:
         return data.decode()
     for mark, encoding in _MARKS.items():
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
-    sample = data[:_SAMPLE]
+    first = other.start()
+    begin = max(data.rfind(b"(;", 0, first), first - _SAMPLE // 2, 0)
+    sample = data[begin : begin + _SAMPLE]
     guesses = list(_GUESSES)
-    declared = re.search(rb"CA\s*\[\s*([A-Za-z0-9_:.-]{1,40})\s*\]", sample)
+    declared = re.search(rb"CA\s*\[\s*([A-Za-z0-9_:.-]{1,40})\s*\]", data[:_SAMPLE])
     if declared:
         with contextlib.suppress(LookupError):
             name = codecs.lookup(declared[1].decode()).name

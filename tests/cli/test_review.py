@@ -69,11 +69,11 @@ def test_every_game_is_reviewed_unless_one_is_named(games, capsys):
 def test_ctrl_c_ends_the_searches_and_judges_the_moves_up_to_then(games, capsys, monkeypatch):
     original, evaluated = Reviewer.evaluate, list[int]()
 
-    def evaluate(self: Reviewer, moves: tuple[int, ...], state: State) -> Evaluation:
+    def evaluate(self: Reviewer, moves: tuple[int, ...], state: State, told: int) -> Evaluation:
         if len(evaluated) == 2:
             raise KeyboardInterrupt
         evaluated.append(len(moves))
-        return original(self, moves, state)
+        return original(self, moves, state, told=told)
 
     monkeypatch.setattr(Reviewer, "evaluate", evaluate)
     assert exit_code("review", games, "uct:20", "--game", 1) == 130

@@ -241,11 +241,15 @@ def test_players_of_other_planes_and_other_komi_share_a_game(tmp_path):
     for players, game in (
         ([plain], "go:rows=3,columns=3,komi_half_points=5"),
         ([komi], "go:rows=4,columns=3,features=1"),
-        ([komi], "go:rows=3,columns=3,suicide=1"),
     ):
         with pytest.raises(PlayerError, match="players need one game"):
             common_game(players, read_game(game))
 
+    other_rules = read_game("go:rows=3,columns=3,superko=2,suicide=1,moves=40")
+    assert common_game([komi, plain], other_rules) == other_rules
+    for spec in komi, plain:
+        for each in spec, spec.for_game(other_rules):
+            each.create(other_rules).choose(other_rules.initial_state())
     game = read_game("go:rows=3,columns=3,komi_half_points=9")
     state = game.play(game.initial_state(), 4)
     player = komi.create(game)

@@ -13,9 +13,12 @@ from helpers.games import actions_in, random_actions
 from helpers.matches import played_game
 
 from alphazero.errors import GameError
+from alphazero.frontends.game_tree import GameTree
+from alphazero.frontends.review.reviewer import Reviewer
 from alphazero.games import make_game
 from alphazero.games.game import to_play
 from alphazero.games.registry import read_game, write_game
+from alphazero.players.registry import parse_player
 from alphazero.records.game_files import load_played, save_played
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import (
@@ -28,7 +31,7 @@ from alphazero.records.sgf import (
     read_main_line,
     read_sgf,
 )
-from alphazero.records.sgf_export import REMARK, to_sgf
+from alphazero.records.sgf_export import to_sgf
 from alphazero.records.sgf_import import from_sgf, game_of, replay
 from alphazero.records.sgf_text import decode
 
@@ -119,7 +122,6 @@ def test_sgfmill_reads_the_same_game(spelling: str):
         record = sgf.Sgf_game.from_string(text.replace("GM[2]", "GM[1]").replace("GM[4]", "GM[1]"))
         assert record.get_size() == size
         assert record.get_player_name("b") == "a]\\b"
-        assert record.get_root().get("C") == REMARK
         if spelling.startswith("go:"):
             assert record.get_komi() == 7.5
         nodes = record.get_main_sequence()[1:]
@@ -183,6 +185,7 @@ def test_gnu_go_sees_the_same_board_in_what_we_write(tmp_path):
 
 def test_the_main_line_takes_the_first_branch_at_every_fork():
     record = read_sgf("junk ( ;SZ[3:2]C[a \\] (;B\\] ](;B[aa](;W[bb];B[])(;W[cb]))(;B[ca])) more")
+    assert [line[:2] for line in record.variations] == [(0, [(0, 2)]), (1, [(1, 5)])]
     assert (record.rows, record.columns, record.number) == (2, 3, "1")
     assert record.moves == [(0, 0), (1, 4), (0, PASS)]
 
@@ -419,6 +422,95 @@ def test_a_name_that_ends_within_a_character_costs_no_move():
     assert loaded(text)[0].players[0] == "注册\ufffd"
 
 
+def test_an_encoding_is_guessed_from_the_first_text_that_is_not_ascii():
+    text = f"(;SZ[9]C[{'plain ' * 20_000}]PB[R\xe9ti];B[ee])"
+    assert loaded(text.encode("cp1252"))[0].players[0] == "R\xe9ti"
+
+
+VARIATIONS = """(;GM[1]SZ[9]AB[gc][cg];W[ee]C[all]
+  (;B[eg];W[ge](;B[ce]C[main])(;B[cc]C[left];W[gg](;B[aa])(;B[bb])))
+  (;W[dd]C[twice])
+  (;C[no move])
+  (;B[ee];W[ff]))"""
+
+
+def test_variations_are_read_and_written_again():
+    played, warnings = loaded(VARIATIONS)
+    assert warnings == ["a variation ends early: E5 is taken; type an empty point"]
+    names = [
+        played.game.action_names(played.states()[line.ply], line.actions)
+        for line in played.variations
+    ]
+    # White twice: Black passes.
+    assert names == [["pass", "D6"], ["C7", "G3", "A9"], ["C7", "G3", "B8"]]
+    assert [line.ply for line in played.variations] == [4, 6, 6]
+    assert played.variations[1].comments == ("left", "", "")
+    written = to_sgf(played)
+    assert loaded(written) == (played, [])
+    assert GameTree.of(played).size == 1 + len(played.actions) + 4 + 2
+
+
+def test_variations_of_another_reader_are_the_same():
+    sgf: Any = pytest.importorskip("sgfmill.sgf")
+
+    def lines(node: Any, moves: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        colour, at = node.get_move()
+        moves = (*moves, ("bw".index(colour), 81 if at is None else 9 * (8 - at[0]) + at[1]))
+        return (
+            [moves] if not len(node) else [line for child in node for line in lines(child, moves)]
+        )
+
+    rng = random.Random(4)
+
+    def branch(cells: list[int], ply: int) -> str:
+        text = ""
+        while cells:
+            text += f";{'BW'[ply % 2]}[{'abcdefghi'[cells[0] % 9]}{'abcdefghi'[cells[0] // 9]}]"
+            cells, ply = cells[1:], ply + 1
+            if cells and rng.random() < 0.3:
+                shuffled = [rng.sample(cells, rng.randint(1, len(cells))) for _ in range(2)]
+                return text + "".join(f"({branch(part, ply)})" for part in shuffled)
+        return text
+
+    for _ in range(50):
+        text = f"(;SZ[9]{branch(rng.sample(range(81), 6), 0)})"
+        (first,) = sgf.Sgf_game.from_string(text).get_root()
+        record = read_sgf(text)
+        read = [
+            record.moves,
+            *(record.moves[: one.before] + one.moves for one in record.variations),
+        ]
+        assert sorted(map(tuple, read)) == sorted(lines(first))
+
+
+def test_stones_that_were_set_up_are_written_as_such():
+    played, warnings = loaded("(;SZ[9]HA[2]AB[gc][cg]KM[0.5]RU[Japanese];W[ee]C[a];B[])")
+    assert (played.setup, played.unchosen, played.moves()[3]) == (3, 3, "E5")
+    assert "count territory" in warnings[0]
+    written = to_sgf(played)
+    assert "HA[2]AB[gc][cg]PL[W]KM[0.5]RU[Japanese]" in written
+    assert "result of the mover's search" not in written, "a person's comment has no values"
+    assert loaded(written)[0] == played
+    alone, _ = loaded("(;GM[11]SZ[5]AB[a1][c3]AW[b2])")
+    assert "AB[a1][c3]AW[b2]PL[W]" in to_sgf(alone)
+    assert loaded(to_sgf(alone))[0] == alone
+
+
+def test_a_result_that_the_rules_do_not_give_is_kept_and_said():
+    """The white stone is dead, as servers leave it: by area it divides Black's corner."""
+    text = "(;SZ[5]KM[20.5]{}AB[aa:ea][ac:ec]AW[cb];W[];B[])"
+    for result, value in ("B+1.5", 1), ("W+3.5", -1):
+        played, warnings = loaded(text.format(f"RE[{result}]"))
+        assert (played.outcome, played.sgf_result) == (value, "B+1.5" if value > 0 else result)
+        told = "the result B+1.5 is kept; by the rules here the game ended with W+"
+        assert any(told in warning for warning in warnings) == (value > 0)
+        tree = GameTree.of(played)
+        assert (tree.outcome, tree.value(tree.current)) == (value, value)
+        reviewer = Reviewer(parse_player("uct:10"), played.game)
+        end = reviewer.evaluate(played.actions, played.states()[-1], told=played.outcome)
+        assert end.value == value * (1 if to_play(played.states()[-1]) == 0 else -1)
+
+
 def test_every_comment_is_kept():
     text = "(;SZ[5]C[a]C[b];C[c];B[aa]C[d]C[e];C[f];W[];B[]C[g];W[]C[h])"
     record = read_sgf(text)
@@ -428,9 +520,9 @@ def test_every_comment_is_kept():
 
 
 def test_little_golem_lets_white_begin_and_leaves_the_game_out():
-    game = make_game("hex", size=5)
+    game = make_game("hex", size=5, swap=1)
     for seed in range(8):
-        actions = random_actions(game, np.random.default_rng(seed))[:-1]
+        actions = random_actions(make_game("hex", size=5), np.random.default_rng(seed))[:-1]
         cells = [divmod(action, 5) for action in actions]
         moves = [
             f";{'WB'[ply % 2]}[{'abcde'[row]}{'abcde'[column]}]"

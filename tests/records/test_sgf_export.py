@@ -9,6 +9,7 @@ import pytest
 from helpers.frontends.terminal_client import FIRST, TerminalTalk
 from helpers.games import actions_in, random_actions
 from helpers.matches import played_game
+from helpers.players import saved_player
 from helpers.runs.tiny_run import tiny_config
 
 from alphazero.cli.main import main
@@ -19,9 +20,9 @@ from alphazero.games.registry import read_game
 from alphazero.players.registry import parse_player
 from alphazero.records.game_files import load_played, load_start_position, save_played
 from alphazero.records.jsonl import read_line
-from alphazero.records.played_game import PlayedGame
+from alphazero.records.played_game import PlayedGame, Variation
 from alphazero.records.sgf import read_collection, read_main_line, read_sgf
-from alphazero.records.sgf_export import REMARK, search_comment, to_sgf, value_in
+from alphazero.records.sgf_export import search_comment, to_sgf, value_in
 from alphazero.records.sgf_import import from_sgf
 from alphazero.training.loop import train
 
@@ -142,7 +143,7 @@ def test_what_another_program_says_about_a_game_is_written_again():
     facts = "BR[9p]DT[2016-03-09]EV[a [b\\]]GC[two\nlines]PC[Seoul]RO[1]"
     played = from_sgf(read_sgf(f"(;SZ[3]KM[0]{facts}C[No\n\nhandicap.]AP[other];B[bb]C[good])"))
     written = to_sgf(played)
-    assert f"C[No\nhandicap.\n{REMARK}]{facts}" in written
+    assert f"C[No\nhandicap.]{facts}" in written
     assert "other" not in written
     assert from_sgf(read_sgf(written)) == played
 
@@ -236,6 +237,25 @@ def test_a_record_is_gone_on_with(tmp_path, monkeypatch, capsys, only_line):
     assert "; expected othello" in only_line(*play, "--from", path, "--game", "othello")
     line = only_line(*play, "--game", "connect_four", "--save", path)
     assert line.endswith("; a file that ends in .jsonl takes any game")
+
+
+def test_a_record_is_gone_on_with_by_its_own_rules_if_the_player_plays_them(
+    tmp_path, monkeypatch, capsys
+):
+    path, saved = tmp_path / "a.sgf", tmp_path / "b.sgf"
+    path.write_text("(;GM[1]SZ[5]KM[5.5]RU[AGA]EV[Cup]C[so far];B[aa](;W[bb])(;W[cc]C[or]))")
+    narrow = saved_player(tmp_path / "narrow.safetensors", "go:rows=5,columns=5")
+    wide = saved_player(tmp_path / "wide.safetensors", "go:rows=5,columns=5,features=1")
+    for player, komi, superko in ("random", 11, 2), (wide, 11, 2), (narrow, 15, 1):
+        monkeypatch.setattr("sys.stdin", io.StringIO("D1\nquit\n"))
+        assert main(["play", str(player), "--from", str(path), "--save", str(saved)]) == 0
+        (played,) = load_played(saved)
+        assert played.game.options["komi_half_points"] == komi
+        assert played.game.options["superko"] == superko
+        assert (dict(played.tags)["EV"], played.remark) == ("Cup", "so far")
+        assert played.variations == (Variation(1, (12,), ("or",)),)
+        changed = "goes on as go:rows=5,columns=5, which" in capsys.readouterr().err
+        assert changed == (player == narrow)
 
 
 def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path):

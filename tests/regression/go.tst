@@ -37,16 +37,24 @@ play white B1
 50 play black A1
 #? [illegal move]
 
-# A second pass ends the game.
+# A second pass ends the game, a third changes nothing, and a move takes the passes back.
 clear_board
 play black C3
 play white pass
 60 play black pass
 #? []
-70 play white A1
-#? [illegal move: the game is over]
-80 genmove white
+70 genmove white
 #? [PASS|pass]
+80 play white pass
+#? []
+82 play black C3
+#? [illegal move]
+84 genmove white
+#? [PASS|pass]
+86 play white A1
+#? []
+88 final_score
+#? [W\+0.5|0|[BW]\+[0-9.]+]
 
 # Handicap stones, on boards that have room for them.
 90 set_free_handicap A1 B2

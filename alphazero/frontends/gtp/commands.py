@@ -92,7 +92,7 @@ def _showboard(engine: Engine, _: list[str]) -> str:
 
 
 def _play(engine: Engine, arguments: list[str]) -> None:
-    engine.make(engine.read_move(read_colour(arguments[0]), arguments[1]))
+    engine.play(read_colour(arguments[0]), arguments[1])
 
 
 def _genmove(engine: Engine, arguments: list[str]) -> str:

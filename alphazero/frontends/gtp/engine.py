@@ -18,7 +18,7 @@ from alphazero.frontends.line_reader import MAX_LENGTH, Lines
 from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.games.registry import write_game
 from alphazero.players.specs import PlayerSpec
-from alphazero.records.gtp_notation import PASS, RESIGN, GtpNotation, pass_before
+from alphazero.records.gtp_notation import PASS, RESIGN, GtpNotation, last_passes, pass_before
 from alphazero.utils.files import escape
 from alphazero.utils.progress import do_nothing
 
@@ -116,6 +116,28 @@ class Engine:
             return *passes, action
         is_vertex = self.vertices.cells.read(text) is not None or text.lower() == PASS
         raise GtpError("illegal move" if is_vertex else f"invalid vertex {text[:20]!r}")
+
+    def play(self, player: int, text: str) -> None:
+        """Play a move of a game that another program leads; raise GtpError as `read_move`.
+
+        Programs go on after two passes, when stones are disputed, and may pass a third time. As in
+        SGF the passes before a move are left out then, and so is a pass after the end.
+        """
+        passing, is_pass = self.game.num_actions - 1, text.lower() == PASS
+        has_pass = self.game.action_name(self._states[0], passing) == PASS
+        passes = last_passes(self.steps, passing) if has_pass else 0
+        if is_pass and passes and self.is_over:
+            self.make(())
+            return
+        before = self.steps, self._states
+        if passes and not is_pass and (self.is_over or player != self.to_play):
+            self.steps = [*self.steps[:-passes], *[()] * passes]
+            self._states = [*self._states[:-passes], *[self._states[-passes - 1]] * passes]
+        try:
+            self.make(self.read_move(player, text))
+        except GtpError:
+            self.steps, self._states = before
+            raise
 
     def make(self, step: tuple[int, ...]) -> None:
         """Play legal actions as one step."""

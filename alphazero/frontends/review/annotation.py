@@ -99,8 +99,8 @@ def report(
     for index, name in enumerate(names):
         move, before = review.moves[index], evaluations[index]
         note = ""
-        if index < played.opening:
-            note = "      opening"
+        if index < played.unchosen:
+            note = "      set up" if index < played.setup else "      opening"
         elif move is not None and before is not None:
             if move.is_forced:
                 note = "      the only move"

@@ -123,18 +123,18 @@ def judgement_of(loss: float) -> Judgement:
 def review_moves(
     actions: Sequence[int],
     evaluations: Sequence[Evaluation | None],
-    opening: int = 0,
+    unchosen: int = 0,
     first: int = 0,
 ) -> Review:
     """Review the moves `actions` of a game, given the evaluations before and after each.
 
-    Player `first` makes the first move. The first `opening` moves, which no player chose, are not
-    reviewed.
+    Player `first` makes the first move. The first `unchosen` moves, of a random opening or stones
+    that were set up, are not reviewed.
     """
     moves: list[MoveReview | None] = []
     pairs = itertools.pairwise(evaluations)
     for ply, (action, (before, after)) in enumerate(zip(actions, pairs, strict=True), 1):
-        if ply <= opening or before is None or after is None:
+        if ply <= unchosen or before is None or after is None:
             moves.append(None)
             continue
         is_best, chance = action in before.best, 100 - after.chance

@@ -48,16 +48,20 @@ class Reviewer:
         moves: Sequence[int],
         state: State | None = None,
         is_stopped: Callable[[], object] = do_nothing,
+        told: int | None = None,
     ) -> Evaluation:
         """Return the evaluation of the position after `moves`, searched until `is_stopped()`.
 
-        `state` is this position, for a game that does not begin in the initial one. The value of a
+        `state` is this position, for a game that does not begin in the initial one. Where the rules
+        end the game, `told` is its outcome by the file, which may count dead stones. The value of a
         search is the position's, not the preferred move's: the best of many noisy values is too
         high, for either side, so that every move would seem to lose something.
         """
         if state is None:
             state = self.game.play(self.game.initial_state(), *moves)
         self.search_result, exact = None, self.solve(state)
+        if told is not None and told != ONGOING and self.game.outcome(state) != ONGOING:
+            return Evaluation(float(value_of(told, to_play(state))), is_exact=True)
         if exact is not None:
             return exact
         analyzer = self._analyzer = self._analyzer or Analyzer(self._spec, self.game)

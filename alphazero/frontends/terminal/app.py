@@ -129,10 +129,10 @@ class Terminal:
     def _result(self) -> str:
         game_tree = self.session.game_tree
         game, state, outcome = game_tree.game, game_tree.state, game_tree.outcome
-        by_rules = game_tree.current.loser is None
+        by_rules = game_tree.current.loser is game_tree.current.told is None
         points = describe_points(game, state) if by_rules else ""
         if outcome == 0:
-            return f"{describe_end(game, state)}{points}."
+            return f"A draw{points}."
         winner = 0 if value_of(outcome, 0) > 0 else 1
         name, you = game.side_names[winner], " (you)" if self.session.sides[winner] else ""
         result = describe_end(game, state).removeprefix(name) if by_rules else " wins"

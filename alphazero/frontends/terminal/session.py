@@ -38,6 +38,7 @@ class TerminalSession:
         self.sources = sources
         """Files that games were read from; they are not replaced."""
         self.game_tree = GameTree.of(opening) if opening else GameTree(game)
+        self._opening = opening
         self.opponent = Analyzer(spec, game)
         self._hint_analyzer: Analyzer | None = None
 
@@ -46,7 +47,7 @@ class TerminalSession:
     def begin(self) -> None:
         """Move the current game to `games`; start another."""
         self.games = self.played()
-        self.game_tree = GameTree(self.game)
+        self.game_tree, self._opening = GameTree(self.game), None
         # A game that was loaded may have begun in another position.
         self.opponent.moves = self._hint_analyzer = None
 
@@ -67,9 +68,15 @@ class TerminalSession:
         return bool(plies) and tree.go_to(plies[min(turns, len(plies)) - 1])
 
     def played(self) -> list[PlayedGame]:
-        """Return all games with moves, the current one last, without the moves taken back."""
+        """Return all games with moves, the current one last, without the moves taken back.
+
+        Of a loaded game that goes on its own variations stay.
+        """
         first, second = (PERSON if side else self.spec.name for side in self.sides)
-        played = dataclasses.replace(self.game_tree.played((first, second)), variations=())
+        played, loaded = self.game_tree.played((first, second)), self._opening
+        goes_on = loaded and played.actions[: len(loaded.actions)] == loaded.actions
+        variations = loaded.variations if loaded and goes_on else ()
+        played = dataclasses.replace(played, variations=variations)
         return [*self.games, played] if played.actions else self.games
 
     def rates(self) -> list[float | None]:

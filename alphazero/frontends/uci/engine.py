@@ -23,6 +23,10 @@ MOST_MEMORY: Final = 2048
 """MiB of a tree."""
 
 
+MOST_THREADS: Final = 1024
+"""Of the option Threads, which programs set whatever its range is; a search has one."""
+
+
 class Progress(NamedTuple):
     """What a search knows so far."""
 
@@ -48,6 +52,8 @@ class Position:
         self.start = self.state = game.initial_state()
         self.moves: list[int] = []
         """actions since `start`"""
+        self.is_refused = False
+        """whether the last one read was wrong, so that this is an earlier one"""
         self._start_text = "startpos"
         self._names: list[str] = []
 
@@ -60,6 +66,7 @@ class Position:
 
         Raise UciError that says what is wrong; the position then stays.
         """
+        self.is_refused = True
         end = words.index("moves") if "moves" in words else len(words)
         text, names = " ".join(words[:end]), words[end + 1 :]
         start, state, moves, played = self.start, self.state, self.moves[:], len(self._names)
@@ -78,7 +85,7 @@ class Position:
                 if self.game.outcome(state) == ONGOING:
                     start, moves = state, []
         self.start, self.state, self.moves = start, state, moves
-        self._start_text, self._names = text, names
+        self._start_text, self._names, self.is_refused = text, names, False
 
     def _read_start(self, text: str) -> State:
         kind, _, fen = text.partition(" ")
@@ -93,9 +100,9 @@ class Position:
         return self._without_history(state) if self.game.outcome(state) == 0 else state
 
     def _without_history(self, state: State) -> State:
-        """Return a position as at the start of a game, with no moves without progress."""
-        *fields, _, number = self.game.write_fen(state).split()
-        return self.game.read_fen(" ".join([*fields, "0", number]))
+        """Return a position as at the start of a game: no moves without progress, and move 1."""
+        *fields, _, _ = self.game.write_fen(state).split()
+        return self.game.read_fen(" ".join([*fields, "0", "1"]))
 
 
 class Engine:
@@ -164,7 +171,7 @@ class Engine:
     def _make_options(self) -> Options:
         options = [
             Option("Hash", MOST_MEMORY // 2, 1, MOST_MEMORY),
-            Option("Threads", 1, 1, 1),
+            Option("Threads", 1, 1, MOST_THREADS),
             Option("MultiPV", 1, 1, self.game.most_legal),
             Option("Ponder", CHECK[False], choices=CHECK),
             Option("Move Overhead", round(1000 * MARGIN), 0, 10_000),

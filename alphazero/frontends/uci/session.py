@@ -176,8 +176,8 @@ class Session:
     def _go(self, words: list[str]) -> None:
         engine, position = self.engine, self.engine.position
         limits = read_limits(words, self.inform)
-        if position.is_over:
-            self.inform("the game is over")
+        if position.is_refused or position.is_over:
+            self.inform("no position" if position.is_refused else "the game is over")
             self.say("bestmove 0000")
             return
         search, actions = Search(limits, engine), self._read_actions(limits)

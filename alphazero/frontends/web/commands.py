@@ -1,22 +1,27 @@
 """The commands of a session: fields are parsed and checked, then the command is applied."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from alphazero.errors import GameError
+from alphazero.errors import AlphaZeroError, GameError
 from alphazero.frontends.game_tree import PERSON
 from alphazero.frontends.web.catalog import Catalog, Side, check_board_size
 from alphazero.frontends.web.search_pool import MAX_SIMULATIONS
 from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import Game
 from alphazero.players.budget import Budget
-from alphazero.records.game_files import read_played
+from alphazero.records.game_files import holds_game, read_played
+from alphazero.records.sgf_text import decode
 
 MAX_SECONDS: Final = 600.0
 MAX_TEXT: Final = 1 << 19
 """Maximum characters of a loaded game or pasted moves."""
+
+_SEPARATORS = re.compile(r"[;,\0]|\b[0-9]+\.+(?![0-9])")
+"""What may stand between moves, also their numbers: 1. or 1..."""
 
 
 @dataclass(frozen=True)
@@ -111,9 +116,13 @@ Prepare = Callable[[WebSession, RequestFields], Apply]
 
 def _paste(session: WebSession, fields: RequestFields) -> Apply:
     """Play moves as far as they go; raise GameError if the first one cannot be played."""
+    return _play(session, fields.string("moves", MAX_TEXT))
+
+
+def _play(session: WebSession, moves: str) -> Apply:
     game, node = session.game, session.game_tree.current
     state, actions, left_out = node.state, [], ""
-    text = fields.string("moves", MAX_TEXT).replace(";", " ").replace(",", " ")
+    text = _SEPARATORS.sub(" ", moves)
     for number, name in enumerate(game.split_moves(text), 1):
         try:
             actions.append(game.parse_action(state, name))
@@ -133,13 +142,30 @@ def _paste(session: WebSession, fields: RequestFields) -> Apply:
 
 
 def _load(session: WebSession, fields: RequestFields) -> Apply:
-    """Load the first game that can be read of `text`, or of a file's `data`, a letter per byte."""
+    """Load the first game that can be read of `text`, or of a file's `data`, a letter per byte.
+
+    Else the text has moves, which are played.
+    """
     if fields.has("data"):
         data = fields.string("data", MAX_TEXT).encode("latin-1", "replace")
     else:
         data = fields.string("text", MAX_TEXT).strip().encode("utf-8", "replace")
+    if holds_game(data, session.game):
+        return _load_game(session, data)
+    try:
+        return _play(session, decode(data))
+    except GameError as error:
+        try:
+            return _load_game(session, data)  # such as numbered moves of chess
+        except AlphaZeroError:
+            raise error from None
+
+
+def _load_game(session: WebSession, data: bytes) -> Apply:
     warnings: list[str] = []
-    played = read_played(data, warnings.append, session.game)[0]
+    played, *others = read_played(data, warnings.append, session.game)
+    if others:
+        warnings.insert(0, f"the first of {1 + len(others):,} games")
     check_board_size(played.game)
     return partial(session.load, played, warnings)
 

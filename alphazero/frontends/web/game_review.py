@@ -27,14 +27,14 @@ class GameReview:
 
     def evaluate(self, node: GameNode) -> Evaluation:
         """Evaluate a position, on any thread; a search ends early when the review is left."""
-        return self.reviewer.evaluate(node.moves, node.state, lambda: not self.running)
+        return self.reviewer.evaluate(node.moves, node.state, lambda: not self.running, node.told)
 
     def of_line(self, line: Sequence[GameNode]) -> Review:
         """Return the review of the moves of a line."""
         evaluations = [self.evaluations.get(node) for node in line]
         actions = [node.action for node in line if node.action is not None]
-        opening = sum(node.is_opening for node in line)
-        return review_moves(actions, evaluations, opening, to_play(line[0].state))
+        unchosen = sum(node.is_opening or node.is_setup for node in line)
+        return review_moves(actions, evaluations, unchosen, to_play(line[0].state))
 
     def json(self, line: Sequence[GameNode]) -> dict[str, Any]:
         """Return the summary of a line for the page."""

@@ -248,6 +248,8 @@ def _status(session: WebSession) -> str:
     if not game_tree.is_over:
         check = ", in check" if session.game.attacked_cells(game_tree.state) else ""
         return f"{names[game_tree.to_play]} to move{check}"
+    if (told := game_tree.current.told) is not None:
+        return f"{names[told < 0]} wins, as its file says" if told else "A draw, as its file says"
     return describe_end(game_tree.game, game_tree.state)
 
 

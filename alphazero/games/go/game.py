@@ -90,6 +90,7 @@ class Go(Game):
     history_in_state = True
     policy_planes = 1
     observation_options = ("features",)
+    marginal_options = "superko", "suicide", "moves"
     option_words: ClassVar = {
         "superko": ("simple", "positional", "situational"),
         "suicide": ("forbidden", "allowed"),

@@ -83,7 +83,7 @@ def test_a_whole_review_has_the_figures_computed_by_hand():
 
 def test_moves_of_the_opening_are_not_judged():
     evaluations = [Evaluation(0.2, best=(1,), choices=5), *[Evaluation(0.0, choices=4)] * 3]
-    review = review_moves([0, 0, 3], evaluations, opening=1)
+    review = review_moves([0, 0, 3], evaluations, unchosen=1)
     assert [move is None for move in review.moves] == [True, False, False]
     assert review.chances == pytest.approx((60, 50, 50, 50))
     assert review.accuracies[0] == pytest.approx(100, abs=0.01)

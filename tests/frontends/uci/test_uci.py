@@ -242,7 +242,7 @@ def test_leaving_during_a_search_ends_it_with_a_move(ending):
         ("position", "position: expected startpos or fen FEN, got ''"),
         ("setoption name Nothing value 3", "option 'Nothing' is ignored: there is none"),
         ("setoption name hash value x", "option Hash: expected a number from 1 to 2048, got 'x'"),
-        ("setoption name Threads value 9", "option Threads: expected a number from 1 to 1"),
+        ("setoption name Threads value 0", "option Threads: expected a number from 1 to 1024"),
         ("setoption name Ponder value maybe", "option Ponder: expected one of false, true"),
         ("setoption name UCI_Variant value atomic", "option UCI_Variant: expected one of breakth"),
         ("setoption value 3", "expected setoption name NAME value VALUE"),
@@ -252,8 +252,11 @@ def test_leaving_during_a_search_ends_it_with_a_move(ending):
     ],
 )
 def test_a_line_that_is_wrong_is_answered_in_one_line_and_changes_nothing(line, message):
-    output = talk("uct:2", "position startpos moves e2e4 a7a6 g1f3", line, "go nodes 2")
+    position = "position startpos moves e2e4 a7a6 g1f3"
+    output = talk("uct:2", position, line, "go nodes 2", position, "go nodes 2")
     assert output[0].startswith(f"info string {message}"), output[0]
+    # A move of the position before would be illegal, or another one than is shown.
+    assert (best_moves(output)[0] == "0000") == line.startswith("position")
     board = chess.Board("rnbqkbnr/1ppppppp/p7/8/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2")
     board.parse_uci(best_moves(output)[-1].split()[0])
 
@@ -271,6 +274,9 @@ def test_a_finished_game_has_no_move_but_a_draw_that_must_be_claimed_has():
             board.push_uci(move)
         (best,) = best_moves(talk("uct:2", f"position startpos moves {' '.join(moves)}", "go"))
         board.parse_uci(best.split()[0])
+    moves = ["g1f3", "g8f6", "f3g1", "f6g8"] * 129  # beyond the most moves of a game here
+    (best,) = best_moves(talk("uct:2", f"position startpos moves {' '.join(moves)}", "go"))
+    chess.Board().parse_uci(best.split()[0])
     board = chess.Board("k7/8/8/8/8/8/8/K6R w - - 100 90")
     (best,) = best_moves(talk("uct:2", f"position fen {board.fen()}", "go"))
     board.parse_uci(best.split()[0])

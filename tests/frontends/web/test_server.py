@@ -454,6 +454,24 @@ def test_a_file_is_loaded_by_its_bytes_and_as_far_as_it_goes(served):
         assert page.try_to("load", data="\u8868")[0] == 400
 
 
+def test_a_text_is_a_game_in_a_format_or_else_moves_of_the_game_on_the_page(served):
+    with served.begin("breakthrough") as page:
+        view = page.do("load", text="1. a2a3 a7a6 2. b2b3 h7h6")
+        assert (view["game"], view["ply"], view["message"]) == ("breakthrough", 4, "")
+        view = page.do("load", data="; a remark\n1. e4 {[%eval 0.2]} e5 *\n\n1. d4 *\n")
+        assert (view["ply"], view["message"]) == (2, "the first of 2 games")
+        view = page.do("load", text="# positions\n4k3/7p/8/8/8/8/P7/4K3 b - - 3 20\n")
+        assert (view["game"], view["ply"]) == ("chess", 0)
+    with served.begin("hex:size=5,swap=1") as page:
+        assert page.do("load", text="1. a3 2. b4")["ply"] == 2
+        assert page.do("load", text="c1; c2")["ply"] == 4
+        status, reply = page.try_to("load", text="1. c1")
+        assert (status, "c1 is taken" in reply["error"]) == (400, True)
+        assert page.do("load", text="1. Nf3 Nf6")["game"] == "chess"
+        view = page.do("load", text="(;GM[1]SZ[5];B[aa](;W[bb])(;W[cc]))")
+        assert [move["branches"] for move in view["moves"]] == [1, 2]
+
+
 def test_a_loaded_game_keeps_names_result_and_values(served):
     text = (
         "(;GM[4]FF[4]CA[UTF-8]SZ[3]AZ[tic_tac_toe]PB[Ann]PW[Bob]RE[W+R]\n"

@@ -176,11 +176,7 @@ class Page {
 
   /** Load a game in SGF, PGN or JSON, or a FEN, or play pasted moves; return the error, or "". */
   load(text, data = undefined) {
-    const isGame = /^\{|\(\s*[;A-Z]|^\s*(\[\s*\w+\s+"|1\.|[1-9a-zA-Z]+\/\S+\/\S+)/.test(
-      text.replaceAll("\0", ""),
-    );
-    if (isGame) return this.command("load", data === undefined ? { text } : { data });
-    return text ? this.command("paste", { moves: text }) : "";
+    return text ? this.command("load", data === undefined ? { text } : { data }) : "";
   }
 
   chooseLayer() {
